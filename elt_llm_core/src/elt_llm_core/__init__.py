@@ -1,0 +1,1 @@
+"""Types, configuration, models and stores of elt_llm."""

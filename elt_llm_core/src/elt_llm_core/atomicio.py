@@ -1,0 +1,58 @@
+"""The only way files are written: whole or not at all.
+
+Temporary file in the same folder, write, fsync, rename, fsync the folder.
+"""
+
+import os
+import tempfile
+from pathlib import Path
+
+from elt_llm_core.errors import StoreWriteError
+
+
+def write_atomic(path: Path, content: str | bytes, mode: int = 0o644) -> None:
+    """Put `content` at `path`; a reader sees the old file or the new, never a part.
+
+    Text is written as UTF-8 with the newlines it has. Parent folders are made. Raises
+    StoreWriteError where the disk refuses.
+    """
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:80]}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(name).chmod(mode)
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+        fsync_folder(path.parent)
+    except OSError as error:
+        raise StoreWriteError(str(path), error.strerror or str(error)) from error
+
+
+def fsync_folder(folder: Path) -> None:
+    """Make the names in `folder` durable."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def fsync_tree(folder: Path) -> None:
+    """Make every file below `folder`, and every name, durable."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            handle = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+        elif path.is_dir():
+            fsync_folder(path)
+    fsync_folder(folder)

@@ -1,0 +1,144 @@
+"""What every command shares: options, configuration, progress, output."""
+
+import functools
+import json
+import logging
+import sys
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
+
+import click
+
+if TYPE_CHECKING:
+    from elt_llm_core.config import RagConfig
+    from elt_llm_core.jobs import JobContext, Progress
+    from elt_llm_core.store import Store
+    from elt_llm_core.strategy import Models
+
+P = ParamSpec("P")
+
+
+class CommandContext:
+    """The options that every command takes, and what is made of them when asked for."""
+
+    def __init__(
+        self,
+        *,
+        data_dir: Path | None = None,
+        profile: str | None = None,
+        config_file: Path | None = None,
+        as_json: bool = False,
+        quiet: bool = False,
+        log_level: str | None = None,
+    ) -> None:
+        self.as_json = as_json
+        self.quiet = quiet
+        self._data_dir = data_dir
+        self._profile = profile
+        self._config_file = config_file
+        self._log_level = log_level
+
+    @cached_property
+    def config(self) -> "RagConfig":
+        """The merged configuration; also sets up logging."""
+        from elt_llm_core.config import load_config
+
+        over = {"stores": {"data_dir": self._data_dir}} if self._data_dir else None
+        config = load_config(self._config_file, self._profile, overrides=over)
+        level = self._log_level or config.logging.level
+        logging.basicConfig(
+            level=level, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s"
+        )
+        return config
+
+    @cached_property
+    def store(self) -> "Store":
+        """The data root; nothing is created by opening it."""
+        from elt_llm_core.store import Store
+
+        return Store(self.config.stores.data_dir)
+
+    @cached_property
+    def models(self) -> "Models":
+        """The models the configuration names."""
+        from elt_llm_core.models.build import build_models
+
+        return build_models(self.config)
+
+    @cached_property
+    def progress(self) -> "Progress":
+        """A bar on a terminal, else a line now and then; nothing with --quiet."""
+        from elt_llm_core.cli.progress import make_progress
+
+        return make_progress(quiet=self.quiet)
+
+    @property
+    def job_context(self) -> "JobContext":
+        """What a job is given."""
+        from elt_llm_core.jobs import JobContext
+
+        return JobContext(self.config, self.store, self.progress)
+
+    def emit(self, value: Any, human: Callable[[], str] | str) -> None:
+        """Print one JSON object with --json, else the text for people."""
+        self.end_progress()
+        if self.as_json:
+            plain = value.model_dump(mode="json") if _is_record(value) else value
+            click.echo(json.dumps(plain, ensure_ascii=False, indent=2))
+            return
+        click.echo(human if isinstance(human, str) else human())
+
+    def end_progress(self) -> None:
+        """Take the bar off the screen before anything else is printed."""
+        progress = self.__dict__.get("progress")
+        close = getattr(progress, "close", None)
+        if close is not None:
+            close()
+
+    def exit(self, code: int) -> None:
+        """End the command with an exit code."""
+        self.end_progress()
+        click.get_current_context().exit(code)
+
+
+def common_options(
+    function: Callable[Concatenate[CommandContext, P], Any],
+) -> Callable[P, Any]:
+    """Add the shared options; the function gets a CommandContext first."""
+
+    @click.option(
+        "--data-dir",
+        type=click.Path(path_type=Path, file_okay=False),
+        help="Where everything is kept.  [default: elt-llm-data]",
+    )
+    @click.option("--profile", help="Named settings on top of the configuration.")
+    @click.option(
+        "--config",
+        "config_file",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="A YAML file instead of the shipped configuration.",
+    )
+    @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+    @click.option("--quiet", is_flag=True, help="No progress.")
+    @click.option(
+        "--log-level",
+        type=click.Choice(["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]),
+        help="Least severity shown on stderr.",
+    )
+    @functools.wraps(function)
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> Any:
+        names = ("data_dir", "profile", "config_file", "as_json", "quiet", "log_level")
+        shared: dict[str, Any] = {name: kwargs.pop(name) for name in names}
+        context = CommandContext(**shared)
+        try:
+            return function(context, *args, **kwargs)
+        finally:
+            context.end_progress()
+
+    return wrapper
+
+
+def _is_record(value: Any) -> bool:
+    return hasattr(value, "model_dump")

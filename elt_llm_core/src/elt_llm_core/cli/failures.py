@@ -1,0 +1,76 @@
+"""How a command ends: one sentence on stderr, and a documented exit code."""
+
+import json
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import click
+
+from elt_llm_core.errors import EltLlmError
+
+OK = 0
+UNEXPECTED = 1
+PARTIAL = 2
+USAGE = 64
+INTERRUPTED = 130
+
+log = logging.getLogger(__name__)
+
+
+def run(command: click.Command, arguments: Sequence[str] | None = None) -> int:
+    """Run a click command and return its exit code; never raises.
+
+    0 good, 2 some items failed, 64 wrong usage, 130 interrupted, the error's own code
+    for an EltLlmError, 1 for what nobody foresaw.
+    """
+    arguments = sys.argv[1:] if arguments is None else arguments
+    as_json = "--json" in arguments
+    try:
+        result = command.main(args=list(arguments), standalone_mode=False)
+    except BrokenPipeError:
+        _silence_stdout()
+        return OK
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - process boundary
+        return _tell(_fault(error), as_json)
+    return result if isinstance(result, int) else OK
+
+
+class Fault(NamedTuple):
+    """What is told of an error."""
+
+    code: str
+    message: str
+    hint: str
+    exit_code: int
+
+
+def _fault(error: BaseException) -> Fault:
+    if isinstance(error, EltLlmError):
+        return Fault(error.code, error.message, error.hint, error.exit_code)
+    if isinstance(error, click.UsageError):
+        hint = f"see {error.ctx.command_path} --help" if error.ctx else ""
+        return Fault("USE001", error.format_message().rstrip("."), hint, USAGE)
+    if isinstance(error, click.Abort | KeyboardInterrupt):
+        hint = "the same command goes on where it stopped"
+        return Fault("INTERRUPTED", "interrupted", hint, INTERRUPTED)
+    log.debug("unexpected", exc_info=error)
+    hint = "this is a fault of ours; run again with --log-level DEBUG for details"
+    message = f"unexpected {type(error).__name__}: {error}"
+    return Fault("ELT000", message, hint, UNEXPECTED)
+
+
+def _tell(fault: Fault, as_json: bool) -> int:
+    text = f"elt-llm: {fault.message}"
+    click.echo(f"{text}; {fault.hint}" if fault.hint else text, err=True)
+    if as_json:
+        shown = json.dumps({"error": fault._asdict()}, ensure_ascii=False, indent=2)
+        click.echo(shown)
+    return fault.exit_code
+
+
+def _silence_stdout() -> None:
+    """Let the interpreter flush into nothing when the reader of a pipe has gone."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,161 @@
+"""The configuration: one YAML file, one profile on top, then the environment.
+
+Every section is closed: an unknown key is an error that names the known ones. Nothing
+is read from globals; the object made here is passed down.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from elt_llm_core.errors import ConfigError, UnknownProfileError, suggest
+from elt_llm_core.sections import RagConfig
+
+__all__ = [
+    "RagConfig",
+    "known_profiles",
+    "load_config",
+    "profile_file",
+    "reference_file",
+]
+
+MAX_CONFIG_BYTES = 1_000_000
+ENV_PREFIX = "ELT_LLM_"
+RESERVED_ENV = frozenset(
+    {"ELT_LLM_CACHE_DIR", "ELT_LLM_DATA_DIR", "ELT_LLM_EVAL_DATA", "ELT_LLM_PROFILE"}
+)
+
+
+def load_config(
+    path: Path | None = None,
+    profile: str | None = None,
+    environ: Mapping[str, str] | None = None,
+    overrides: Mapping[str, Any] | None = None,
+) -> RagConfig:
+    """The merged configuration: defaults, file, profile, environment, `overrides`.
+
+    `path` is a YAML file; without it the reference file shipped with
+    `elt_llm_ingest` is read where that package is installed. `profile` is the name of
+    a file in the `profiles` folder beside it (`ELT_LLM_PROFILE` where not given), or a
+    path ending in .yaml. `environ` defaults to the process environment;
+    `ELT_LLM_QUERY__NUM_QUERIES=3` sets `query.num_queries`.
+
+    Raises ConfigError with the file, the key, the value and the known keys.
+    """
+    environ = os.environ if environ is None else environ
+    file = path or reference_file()
+    merged: dict[str, Any] = {}
+    origin = "defaults"
+    if file is not None:
+        merged, origin = _read_yaml(file), str(file)
+    name = profile or environ.get("ELT_LLM_PROFILE")
+    if name and name != "default":
+        overlay_file = profile_file(name, file)
+        merged = _deep_merge(merged, _read_yaml(overlay_file))
+        origin = f"{origin} with profile {name}"
+    merged = _deep_merge(merged, _from_environment(environ))
+    if data_dir := environ.get("ELT_LLM_DATA_DIR"):
+        merged = _deep_merge(merged, {"stores": {"data_dir": data_dir}})
+    merged = _deep_merge(merged, dict(overrides or {}))
+    try:
+        return RagConfig.model_validate(merged)
+    except ValidationError as error:
+        raise _readable(error, origin) from error
+
+
+def reference_file() -> Path | None:
+    """The shipped rag_config.yaml, or None where elt_llm_ingest is not installed."""
+    spec = find_spec("elt_llm_ingest")
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    found = Path(spec.submodule_search_locations[0]) / "config" / "rag_config.yaml"
+    return found if found.is_file() else None
+
+
+def known_profiles(file: Path | None = None) -> dict[str, Path]:
+    """Profile name to file, sorted; 'default' is no overlay and is not listed."""
+    file = file or reference_file()
+    folder = file.parent / "profiles" if file else None
+    if folder is None or not folder.is_dir():
+        return {}
+    return {p.stem: p for p in sorted(folder.glob("*.yaml"))}
+
+
+def profile_file(name: str, file: Path | None = None) -> Path:
+    """The file of a profile: a known name, or a path. Raises UnknownProfileError."""
+    known = {**known_profiles(), **known_profiles(file)}
+    if name in known:
+        return known[name]
+    if name.endswith((".yaml", ".yml")) and Path(name).is_file():
+        return Path(name)
+    raise UnknownProfileError(name, ["default", *known])
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    try:
+        if path.stat().st_size > MAX_CONFIG_BYTES:
+            raise ConfigError(f"{path} is larger than a configuration can be")
+        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        detail = re.sub(r"\s+", " ", str(error))
+        raise ConfigError(f"{path} is not valid YAML: {detail}") from error
+    if loaded is None:
+        return {}
+    if not isinstance(loaded, dict):
+        raise ConfigError(f"{path} must hold sections, not {type(loaded).__name__}")
+    return loaded
+
+
+def _deep_merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(base)
+    for key, value in over.items():
+        below = merged.get(key)
+        if isinstance(below, Mapping) and isinstance(value, Mapping):
+            merged[key] = _deep_merge(below, value)
+        else:
+            merged[key] = value
+    return merged
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, text in sorted(environ.items()):
+        if not name.startswith(ENV_PREFIX) or name in RESERVED_ENV:
+            continue
+        section, separator, key = name[len(ENV_PREFIX) :].lower().partition("__")
+        if not separator:
+            raise ConfigError(
+                f"the environment variable {name} names no key",
+                f"write it as {ENV_PREFIX}SECTION__KEY",
+            )
+        value = yaml.safe_load(text) if text else ""
+        found.setdefault(section, {})[key] = value
+    return found
+
+
+def _readable(error: ValidationError, origin: str) -> ConfigError:
+    """The first fault as one sentence with the place, the value and the cure."""
+    first = error.errors()[0]
+    where = [str(part) for part in first["loc"]]
+    if first["type"] != "extra_forbidden":
+        shown = ".".join(where)
+        value = first["input"]
+        reason = first["msg"].removeprefix("Value error, ")
+        return ConfigError(f"{shown} = {value!r} in {origin}: {reason}")
+    section: type[BaseModel] = RagConfig
+    for part in where[:-1]:
+        annotation = section.model_fields[part].annotation
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            section = annotation
+    return ConfigError(
+        f"unknown key {'.'.join(where)!r} in {origin}",
+        suggest(where[-1], section.model_fields),
+    )

@@ -1,0 +1,30 @@
+"""The models: what turns text into vectors, and what writes.
+
+Both enter by the one door (`elt_llm_core.strategy`); nothing here loads a model.
+"""
+
+import os
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.llms import LLM
+
+from elt_llm_core.models.prompts import EmbedderPrompt, prompt_for
+from elt_llm_core.models.protocol import CountingEmbedder, as_counting
+from elt_llm_core.strategy import Stage
+
+__all__ = [
+    "EMBEDDERS",
+    "LLMS",
+    "CountingEmbedder",
+    "EmbedderPrompt",
+    "as_counting",
+    "prompt_for",
+]
+
+# Since 1.29 ONNX Runtime reports to its maker from Linux too: importing it writes a
+# device id and a queue of reports into the user's cache. Its own switch comes too late
+# for that; only the environment, set before the import, stops it.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+
+LLMS: Stage[LLM | None] = Stage("llms")
+EMBEDDERS: Stage[BaseEmbedding] = Stage("embedders")

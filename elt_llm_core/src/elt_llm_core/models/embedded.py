@@ -1,0 +1,206 @@
+"""The embedded embedder: all-MiniLM-L6-v2 in this process, no server, no download.
+
+Texts go through the network one by one, in as many threads as there are cores. Dynamic
+int8 scales its activations over the whole input, so in a padded batch a text's vector
+would depend on its neighbours (cosine down to 0.98); alone it is always the same, and
+on a CPU no slower.
+"""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from numpy.typing import NDArray
+from pydantic import Field, PrivateAttr
+from tokenizers import Tokenizer
+from typing_extensions import override
+
+from elt_llm_core.errors import EmbedError, ModelError
+from elt_llm_core.models.weights import (
+    WEIGHTS_SHA256,
+    default_cache_dir,
+    int8_weights,
+)
+from elt_llm_core.strategy import Models, Strategy
+
+DIMENSION = 384
+MAX_TOKENS = 256
+
+TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
+RECIPE = "dynamic int8 per channel, one text per run, mean, unit length, 256 tokens"
+
+
+def load_tokenizer() -> Tokenizer:
+    """The packaged tokenizer, without truncation and padding. Raises ModelError."""
+    data = files("elt_llm_core.models").joinpath("data/tokenizer.json").read_bytes()
+    found = sha256(data).hexdigest()
+    if found != TOKENIZER_SHA256:
+        raise ModelError(
+            f"the tokenizer of the embedded model has the checksum {found[:12]}..., "
+            f"not {TOKENIZER_SHA256[:12]}...",
+            "install it again: uv sync --reinstall-package elt-llm-core",
+        )
+    tokenizer = Tokenizer.from_buffer(data)
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def open_session(model: bytes) -> onnxruntime.InferenceSession:
+    """A session of one thread that sleeps while it waits."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return onnxruntime.InferenceSession(
+        model, options, providers=["CPUExecutionProvider"]
+    )
+
+
+def available_cores() -> int:
+    """The cores this process may use, at least 1."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0)) or 1
+    return os.cpu_count() or 1
+
+
+class OnnxEmbedding(BaseEmbedding):
+    """English sentence vectors of 384 numbers, at unit length.
+
+    A text's vector does not depend on the other texts of the call or on `threads`.
+    """
+
+    model_name: str = "all-MiniLM-L6-v2"
+    embed_batch_size: int = Field(default=16, gt=0, le=2048)
+    threads: int = Field(default_factory=available_cores, ge=1)
+
+    _tokenizer: Tokenizer = PrivateAttr()
+    _session: onnxruntime.InferenceSession = PrivateAttr()
+
+    def __init__(
+        self, threads: int | None = None, cache_dir: Path | None = None
+    ) -> None:
+        super().__init__(**({} if threads is None else {"threads": threads}))
+        self._tokenizer = load_tokenizer()
+        self._session = open_session(int8_weights(cache_dir or default_cache_dir()))
+
+    @property
+    def digest(self) -> str:
+        """Identity of weights, tokenizer and recipe: 64 hex digits, equal anywhere."""
+        parts = "\n".join((WEIGHTS_SHA256, TOKENIZER_SHA256, RECIPE))
+        return sha256(parts.encode()).hexdigest()
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector: 384."""
+        return DIMENSION
+
+    @property
+    def max_tokens(self) -> int:
+        """Longest text taken: 256 tokens, the two special ones included."""
+        return MAX_TOKENS
+
+    @property
+    def prompt_known(self) -> bool:
+        """True: this model was trained without prompts."""
+        return True
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens the model sees, the two special ones included."""
+        return len(self._tokenizer.encode(text).ids)
+
+    def token_spans(self, text: str) -> list[tuple[int, int]]:
+        """Characters `[start, end)` of each token, in order, special ones left out."""
+        encoding = self._tokenizer.encode(text, add_special_tokens=False)
+        return [(int(start), int(end)) for start, end in encoding.offsets]
+
+    def embed_array(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors of documents, shape (n, 384), unit length, in the order given.
+
+        Raises EmbedError for a text over 256 tokens: nothing is cut silently.
+        """
+        encoded = [self._ids(text) for text in texts]
+        out = np.empty((len(encoded), DIMENSION), dtype=np.float32)
+        if self.threads == 1 or len(encoded) == 1:
+            for row, ids in enumerate(encoded):
+                out[row] = self._vector(ids)
+        elif encoded:
+            with ThreadPoolExecutor(self.threads) as pool:
+                for row, vector in enumerate(pool.map(self._vector, encoded)):
+                    out[row] = vector
+        return out
+
+    def _ids(self, text: str) -> list[int]:
+        # One by one: a batch call would start the tokenizer's own threads, which then
+        # warn at every fork of the process.
+        ids: list[int] = self._tokenizer.encode(text).ids
+        if len(ids) > MAX_TOKENS:
+            raise EmbedError(
+                f"a text of {len(ids)} tokens is over the {MAX_TOKENS} that "
+                f"{self.model_name} reads (it starts {text[:40]!r})",
+                "split it into smaller chunks",
+            )
+        return ids
+
+    def _vector(self, ids: list[int]) -> NDArray[np.float32]:
+        row = np.array([ids], dtype=np.int64)
+        inputs = {
+            "input_ids": row,
+            "attention_mask": np.ones_like(row),
+            "token_type_ids": np.zeros_like(row),
+        }
+        # Without padding the mask is all ones, and the masked mean is the plain mean.
+        states = np.asarray(self._session.run(None, inputs)[0][0], dtype=np.float32)
+        mean = states.mean(axis=0)
+        unit: NDArray[np.float32] = mean / np.linalg.norm(mean)
+        return unit
+
+    @override
+    def _get_query_embedding(self, query: str) -> list[float]:
+        """A query over the limit is read up to it: its start says what is asked."""
+        ids: list[int] = self._tokenizer.encode(query).ids
+        if len(ids) > MAX_TOKENS:
+            ids = [*ids[: MAX_TOKENS - 1], ids[-1]]
+        return [float(number) for number in self._vector(ids)]
+
+    @override
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return await asyncio.to_thread(self._get_query_embedding, query)
+
+    @override
+    def _get_text_embedding(self, text: str) -> list[float]:
+        return self._get_text_embeddings([text])[0]
+
+    @override
+    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        return [[float(number) for number in row] for row in self.embed_array(texts)]
+
+    @override
+    async def _aget_text_embedding(self, text: str) -> list[float]:
+        return await asyncio.to_thread(self._get_text_embedding, text)
+
+    @override
+    async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        return await asyncio.to_thread(self._get_text_embeddings, texts)
+
+
+class Embedded(Strategy[BaseEmbedding]):
+    """The default embedder: works offline right after the install."""
+
+    threads: int | None = Field(default=None, ge=1, description="None: all cores")
+    cache_dir: Path | None = Field(
+        default=None, description="where the int8 weights are kept; None: user cache"
+    )
+
+    @override
+    def build(self, models: Models | None = None) -> OnnxEmbedding:
+        """The embedder, loaded. Raises ModelError for weights that were changed."""
+        return OnnxEmbedding(threads=self.threads, cache_dir=self.cache_dir)

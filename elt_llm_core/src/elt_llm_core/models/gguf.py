@@ -1,0 +1,173 @@
+"""A GGUF file run in this process by llama.cpp (package xllamacpp, extra `llm`)."""
+
+import asyncio
+import queue
+import secrets
+import threading
+from collections.abc import AsyncGenerator, Generator
+from pathlib import Path
+from typing import Any
+
+import xllamacpp
+from llama_index.core.llms import LLM
+from pydantic import Field, PrivateAttr
+from typing_extensions import override
+
+from elt_llm_core.errors import ConfigError, ModelError, PromptTruncatedError
+from elt_llm_core.models.chat_shape import ChatShaped, Json, error_text
+from elt_llm_core.models.embedded import available_cores
+from elt_llm_core.models.tokens import Prompt
+from elt_llm_core.models.wire import says_too_long
+from elt_llm_core.strategy import Models, Strategy
+
+CACHE_MEGABYTES = 256
+_SILENT = -1
+
+
+def open_server(path: Path, context_window: int, threads: int) -> Any:
+    """The engine with the model loaded. Raises ModelError if it cannot be loaded."""
+    settings = xllamacpp.CommonParams()
+    settings.model.path = str(path)
+    settings.n_ctx = context_window
+    settings.n_parallel = 1  # the window is divided by it
+    settings.cpuparams.n_threads = threads
+    settings.cpuparams_batch.n_threads = threads
+    settings.cache_ram_mib = CACHE_MEGABYTES  # its default is 8 GB
+    settings.warmup = False
+    settings.verbosity = _SILENT
+    # The engine always opens a port on this machine and lets any web page talk to it.
+    # A key that nobody knows shuts it; calls within the process need none.
+    settings.api_keys = [secrets.token_hex(32)]
+    try:
+        return xllamacpp.Server(settings)
+    except (RuntimeError, ValueError) as error:
+        raise ModelError(
+            f"cannot load the model {path.name} ({error})",
+            "check that the file is a whole GGUF file and fits into memory",
+        ) from error
+
+
+class GgufLLM(ChatShaped):
+    """A model in this process. Calls raise ModelError and its subclasses.
+
+    One call runs at a time; the others wait for it.
+    """
+
+    _server: Any = PrivateAttr()
+
+    def __init__(self, server: Any, **fields: Any) -> None:
+        super().__init__(**fields)
+        self._server = server
+
+    @override
+    def _send(self, body: Json, prompt: Prompt) -> Json:
+        try:
+            answer: Json = self._server.handle_chat_completions(body)
+        except (RuntimeError, ValueError) as error:
+            raise _failed(self.model, str(error)) from error
+        return _accepted(answer, prompt)
+
+    @override
+    async def _asend(self, body: Json, prompt: Prompt) -> Json:
+        return await asyncio.to_thread(self._send, body, prompt)
+
+    @override
+    def _stream(self, body: Json, prompt: Prompt) -> Generator[Json, None, None]:
+        run = _Run(self._server, body, self.model)
+        try:
+            while (part := run.next()) is not None:
+                yield _accepted(part, prompt)
+        finally:
+            run.close()
+
+    @override
+    async def _astream(self, body: Json, prompt: Prompt) -> AsyncGenerator[Json, None]:
+        run = _Run(self._server, body, self.model)
+        try:
+            while (part := await asyncio.to_thread(run.next)) is not None:
+                yield _accepted(part, prompt)
+        finally:
+            await asyncio.to_thread(run.close)
+
+
+class _Run:
+    """One streamed call: the engine pushes parts from a thread, `next` pulls them."""
+
+    def __init__(self, server: Any, body: Json, model: str) -> None:
+        self._parts: queue.Queue[Json | ModelError | None] = queue.Queue()
+        self._left = threading.Event()
+        self._worker = threading.Thread(
+            target=self._work, args=(server, body, model), name="gguf", daemon=True
+        )
+        self._worker.start()
+
+    def next(self) -> Json | None:
+        """The next part, or None after the last. Raises ModelError."""
+        part = self._parts.get()
+        if isinstance(part, ModelError):
+            raise part
+        return part
+
+    def close(self) -> None:
+        """Stop the engine at its next token and wait for it."""
+        self._left.set()
+        self._worker.join()
+
+    def _work(self, server: Any, body: Json, model: str) -> None:
+        try:
+            refused = server.handle_chat_completions(body, self._take)
+            if isinstance(refused, dict):
+                self._parts.put(refused)
+            self._parts.put(None)
+        except (RuntimeError, ValueError) as error:
+            self._parts.put(_failed(model, str(error)))
+
+    def _take(self, part: Json) -> bool:
+        self._parts.put(part)
+        return self._left.is_set()  # True stops the engine
+
+
+class Gguf(Strategy[LLM | None]):
+    """Answers from a GGUF file of yours, without a server."""
+
+    model_path: Path
+    context_window: int = Field(
+        default=4096, gt=0, description="tokens, prompt + answer"
+    )
+    num_predict: int = Field(default=1024, gt=0, description="tokens of an answer")
+    temperature: float = Field(default=0.0, ge=0)
+    threads: int | None = Field(default=None, ge=1, description="None: all cores")
+
+    @override
+    def build(self, models: Models | None = None) -> GgufLLM:
+        """The model, loaded. Raises ConfigError for a missing file, and ModelError."""
+        if not self.model_path.is_file():
+            raise ConfigError(
+                f"there is no model file {self.model_path}",
+                "set model_path to a .gguf file",
+            )
+        server = open_server(
+            self.model_path, self.context_window, self.threads or available_cores()
+        )
+        return GgufLLM(
+            server,
+            model=self.model_path.name,
+            context_window=self.context_window,
+            num_predict=self.num_predict,
+            temperature=self.temperature,
+        )
+
+
+def _accepted(part: Json, prompt: Prompt) -> Json:
+    if "error" not in part:
+        return part
+    said = error_text(part)
+    if says_too_long(int((part["error"] or {}).get("code", 0)), said):
+        raise PromptTruncatedError(prompt.model, prompt.likely, prompt.window)
+    raise _failed(prompt.model, said)
+
+
+def _failed(model: str, said: str) -> ModelError:
+    return ModelError(
+        f"{model!r} failed ({said})", "a smaller model or context_window may cure it"
+    )

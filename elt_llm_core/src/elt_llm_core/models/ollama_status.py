@@ -1,0 +1,95 @@
+"""What runs at an Ollama address: for `doctor`, and for a message with a cure."""
+
+from typing import Any
+
+import httpx
+
+from elt_llm_core.errors import ModelMissingError, ModelUnavailableError
+from elt_llm_core.models.wire import PROBE_SECONDS, client_options, shown
+from elt_llm_core.results import Record
+
+
+class LoadedModel(Record):
+    """A model in the server's memory; `context_length` in tokens, 0 if not said."""
+
+    name: str
+    context_length: int = 0
+
+
+class ServerStatus(Record):
+    """What a server says of itself; all empty where nobody answers."""
+
+    reachable: bool
+    version: str = ""
+    models: tuple[str, ...] = ()
+    loaded: tuple[LoadedModel, ...] = ()
+    detail: str = ""
+
+
+def canonical(name: str) -> str:
+    """The name with its tag: `x` is `x:latest`."""
+    return name if ":" in name.rsplit("/", 1)[-1] else f"{name}:latest"
+
+
+def server_status(base_url: str) -> ServerStatus:
+    """Version, installed models (sorted) and loaded models. Never raises for a failure.
+
+    `detail` says why the server is not reachable. Waits at most five seconds a request.
+    """
+    options = client_options(base_url, PROBE_SECONDS)
+    try:
+        with httpx.Client(**options) as client:
+            version, tags, running = (
+                _get(client, f"{base_url.rstrip('/')}/api/{what}")
+                for what in ("version", "tags", "ps")
+            )
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+        return ServerStatus(reachable=False, detail=str(error) or type(error).__name__)
+    return ServerStatus(
+        reachable=True,
+        version=str(version.get("version", "")),
+        models=tuple(sorted(_name(entry) for entry in _models(tags))),
+        loaded=tuple(
+            LoadedModel(
+                name=_name(entry), context_length=int(entry.get("context_length") or 0)
+            )
+            for entry in _models(running)
+        ),
+    )
+
+
+def check_ollama_connection(base_url: str) -> ServerStatus:
+    """The status of a server that answers. Raises ModelUnavailableError."""
+    status = server_status(base_url)
+    if not status.reachable:
+        raise ModelUnavailableError(shown(base_url), status.detail)
+    return status
+
+
+def check_model_available(base_url: str, name: str) -> str:
+    """The model's full name, `name:tag`, exactly as asked for.
+
+    Raises ModelUnavailableError, and ModelMissingError naming what the server has.
+    """
+    status = check_ollama_connection(base_url)
+    wanted = canonical(name)
+    if wanted not in {canonical(model) for model in status.models}:
+        raise ModelMissingError(name, status.models)
+    return wanted
+
+
+def _get(client: httpx.Client, url: str) -> dict[str, Any]:
+    answer = client.get(url)
+    answer.raise_for_status()
+    body = answer.json()
+    if not isinstance(body, dict):
+        raise ValueError(f"{url} sent no JSON object")  # noqa: TRY004 - their fault
+    return body
+
+
+def _models(body: dict[str, Any]) -> list[dict[str, Any]]:
+    return [entry for entry in body.get("models") or () if isinstance(entry, dict)]
+
+
+def _name(entry: dict[str, Any]) -> str:
+    return str(entry.get("model") or entry.get("name") or "")

@@ -1,0 +1,216 @@
+"""Servers that speak the OpenAI shape: vLLM, llama-server, LM Studio. Over plain httpx.
+
+Such a server fixes its window when it starts and does not take it from a request, so
+`context_window` here says what it was started with.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Generator, Sequence
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.llms import LLM
+from numpy.typing import NDArray
+from pydantic import Field, PrivateAttr, SecretStr
+from typing_extensions import override
+
+from elt_llm_core.errors import EmbedError, PromptTruncatedError
+from elt_llm_core.models.chat_shape import ChatShaped
+from elt_llm_core.models.openai_client import HttpModel, Json
+from elt_llm_core.models.prompts import EmbedderPrompt, prompt_for
+from elt_llm_core.models.tokens import SMALLEST_WINDOW, Prompt, most_tokens
+from elt_llm_core.models.vectors import checked_vectors
+from elt_llm_core.strategy import Models, Strategy
+
+DEFAULT_URL = "http://localhost:8080/v1"
+_CHAT = "/chat/completions"
+
+# Room for the prompt that stands before a text, and for an estimate that was too low.
+MARGIN = 64
+
+
+def _too_long(prompt: Prompt) -> PromptTruncatedError:
+    return PromptTruncatedError(prompt.model, prompt.likely, prompt.window)
+
+
+class OpenAILikeLLM(ChatShaped):
+    """A chat model behind `/chat/completions`. Calls raise ModelError and below."""
+
+    _http: HttpModel = PrivateAttr()
+
+    def __init__(self, http: HttpModel, **fields: Any) -> None:
+        super().__init__(model=http.model, **fields)
+        self._http = http
+
+    @override
+    def _send(self, body: Json, prompt: Prompt) -> Json:
+        return self._http.post(_CHAT, body, _too_long(prompt))
+
+    @override
+    async def _asend(self, body: Json, prompt: Prompt) -> Json:
+        return await self._http.apost(_CHAT, body, _too_long(prompt))
+
+    @override
+    def _stream(self, body: Json, prompt: Prompt) -> Generator[Json, None, None]:
+        return self._http.stream(_CHAT, body, _too_long(prompt))
+
+    @override
+    def _astream(self, body: Json, prompt: Prompt) -> AsyncGenerator[Json, None]:
+        return self._http.astream(_CHAT, body, _too_long(prompt))
+
+
+class OpenAILikeEmbedding(BaseEmbedding):
+    """An embedding model behind `/embeddings`, with the prompts it was trained with.
+
+    Vectors have unit length. Calls raise EmbedError where a text is to blame, and
+    ModelError where the server is.
+    """
+
+    context_window: int = Field(default=SMALLEST_WINDOW, gt=MARGIN)
+
+    _http: HttpModel = PrivateAttr()
+    _prompt: EmbedderPrompt = PrivateAttr()
+    _dimension: int | None = PrivateAttr(default=None)
+
+    def __init__(self, http: HttpModel, **fields: Any) -> None:
+        super().__init__(model_name=http.model, **fields)
+        self._http = http
+        self._prompt = prompt_for(http.model)
+
+    @property
+    def prompt_known(self) -> bool:
+        """Whether the table of prompts lists this model."""
+        return self._prompt.known
+
+    @property
+    def digest(self) -> str:
+        """Identity of the model's name and our prompts: such a server shows no more."""
+        parts = "\n".join((self.model_name, self._prompt.query, self._prompt.text))
+        return sha256(parts.encode()).hexdigest()
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector, as the first one had; asks for one if none came yet."""
+        if self._dimension is None:
+            return int(self.embed_array(["dimension"]).shape[1])
+        return self._dimension
+
+    @property
+    def max_tokens(self) -> int:
+        """Longest text in tokens: the configured window, less a margin."""
+        return self.context_window - MARGIN
+
+    def count_tokens(self, text: str) -> int:
+        """An estimate that is seldom too low: the server does not count for us."""
+        return most_tokens(text)
+
+    def embed_array(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors of documents, shape (n, dimension), unit length, in the order given.
+
+        Sends `embed_batch_size` texts at a time.
+        """
+        prompted = [f"{self._prompt.text}{text}" for text in texts]
+        size = self.embed_batch_size
+        batches = [
+            self._vectors(prompted[start : start + size])
+            for start in range(0, len(prompted), size)
+        ]
+        if not batches:
+            return np.empty((0, self._dimension or 0), dtype=np.float32)
+        return np.concatenate(batches)
+
+    def _vectors(self, texts: list[str]) -> NDArray[np.float32]:
+        body = {"model": self.model_name, "input": texts, "encoding_format": "float"}
+        too_long = EmbedError(
+            f"a text is longer than {self.model_name!r} reads",
+            "split it into smaller chunks",
+        )
+        return self._checked(self._http.post("/embeddings", body, too_long), len(texts))
+
+    def _checked(self, body: Json, count: int) -> NDArray[np.float32]:
+        entries = [e for e in body.get("data") or () if isinstance(e, dict)]
+        # The shape gives each vector its place; order of arrival is not promised.
+        ordered = sorted(entries, key=lambda entry: int(entry.get("index", 0)))
+        vectors = [entry.get("embedding") or [] for entry in ordered]
+        checked = checked_vectors(vectors, count, self._dimension, self.model_name)
+        self._dimension = int(checked.shape[1])
+        return checked
+
+    @override
+    def _get_query_embedding(self, query: str) -> list[float]:
+        row = self._vectors([f"{self._prompt.query}{query}"])[0]
+        return [float(number) for number in row]
+
+    @override
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return await asyncio.to_thread(self._get_query_embedding, query)
+
+    @override
+    def _get_text_embedding(self, text: str) -> list[float]:
+        return self._get_text_embeddings([text])[0]
+
+    @override
+    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        return [[float(number) for number in row] for row in self.embed_array(texts)]
+
+    @override
+    async def _aget_text_embedding(self, text: str) -> list[float]:
+        return await asyncio.to_thread(self._get_text_embedding, text)
+
+    @override
+    async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        return await asyncio.to_thread(self._get_text_embeddings, texts)
+
+
+class OpenAILikeChat(Strategy[LLM | None]):
+    """Answers from a server that speaks the OpenAI shape."""
+
+    base_url: str = DEFAULT_URL
+    llm_model: str
+    context_window: int = Field(
+        default=8192, gt=0, description="tokens, prompt + answer"
+    )
+    num_predict: int = Field(default=1024, gt=0, description="tokens of an answer")
+    request_timeout: float = Field(
+        default=300.0, gt=0, description="seconds of silence before a call is given up"
+    )
+    temperature: float = Field(default=0.0, ge=0)
+    api_key: SecretStr | None = None
+
+    @override
+    def build(self, models: Models | None = None) -> OpenAILikeLLM:
+        """The model; no server is asked yet."""
+        http = HttpModel(
+            self.base_url, self.llm_model, self.request_timeout, self.api_key
+        )
+        return OpenAILikeLLM(
+            http,
+            context_window=self.context_window,
+            num_predict=self.num_predict,
+            temperature=self.temperature,
+        )
+
+
+class OpenAILikeEmbedder(Strategy[BaseEmbedding]):
+    """Vectors from a server that speaks the OpenAI shape."""
+
+    base_url: str = DEFAULT_URL
+    embedding_model: str
+    context_window: int = Field(default=SMALLEST_WINDOW, gt=MARGIN)
+    embed_batch_size: int = Field(default=16, gt=0, le=2048)
+    request_timeout: float = Field(default=300.0, gt=0)
+    api_key: SecretStr | None = None
+
+    @override
+    def build(self, models: Models | None = None) -> OpenAILikeEmbedding:
+        """The embedder; no server is asked yet."""
+        http = HttpModel(
+            self.base_url, self.embedding_model, self.request_timeout, self.api_key
+        )
+        return OpenAILikeEmbedding(
+            http,
+            context_window=self.context_window,
+            embed_batch_size=self.embed_batch_size,
+        )

@@ -1,0 +1,117 @@
+"""Speaking to a model server over HTTP: time limits, and what its failures mean."""
+
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import httpx
+
+from elt_llm_core.errors import (
+    ModelError,
+    ModelMissingError,
+    ModelTimeoutError,
+    ModelUnavailableError,
+)
+
+CONNECT_SECONDS = 3.0
+PROBE_SECONDS = 5.0
+
+# What httpx, the official client and a body that is not JSON raise. JSON and Pydantic
+# errors are both ValueErrors; the builtin ConnectionError is the official client's.
+WIRE_ERRORS = (httpx.HTTPError, ConnectionError, ValueError)
+
+_NOT_FOUND = 404
+_BUSY = frozenset({429, 503})
+_REFUSED = frozenset({401, 403})
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+def is_loopback(url: str) -> bool:
+    """Whether the server is on this machine."""
+    return urlsplit(url).hostname in _LOOPBACK
+
+
+def shown(url: str) -> str:
+    """The address without user and password, for messages."""
+    parts = urlsplit(url)
+    host = parts.netloc.rsplit("@", 1)[-1]
+    return urlunsplit((parts.scheme, host, parts.path, "", ""))
+
+
+def client_options(url: str, seconds: float) -> dict[str, Any]:
+    """Options of an httpx client.
+
+    `seconds` limits each silence (first token, next token, whole answer if it does not
+    stream), never the total, so a long answer that keeps coming is not cut off.
+    """
+    return {
+        "timeout": httpx.Timeout(seconds, connect=CONNECT_SECONDS),
+        # Nothing is kept open between calls, so one client serves any event loop and
+        # leaves no socket behind; a new connection to this machine costs 0.1 ms.
+        "limits": httpx.Limits(max_keepalive_connections=0),
+        # A redirect would carry the prompt to an address nobody configured.
+        "follow_redirects": False,
+        # A proxy set for the web must not see what goes to this machine's own server.
+        "trust_env": not is_loopback(url),
+    }
+
+
+def wire_error(error: Exception, url: str, model: str, seconds: float) -> ModelError:
+    """What a failed exchange means: nobody there, silence, or a broken answer."""
+    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | ConnectionError):
+        reason = (
+            str(error) if isinstance(error, httpx.ConnectError) else "no connection"
+        )
+        return ModelUnavailableError(shown(url), reason or "no connection")
+    if isinstance(error, httpx.TimeoutException):
+        return ModelTimeoutError(model, seconds)
+    if isinstance(error, httpx.HTTPError):
+        return ModelError(
+            f"{model!r} at {shown(url)} broke off: {error}",
+            "try again; the server's log says why",
+        )
+    return ModelError(
+        f"{model!r} at {shown(url)} sent no answer that can be read "
+        f"({type(error).__name__})",
+        "check that the address is that of a model server",
+    )
+
+
+def status_error(
+    status: int, text: str, model: str, known: tuple[str, ...] = ()
+) -> ModelError:
+    """What an HTTP error status means."""
+    said = " ".join(text.split())[:200]
+    if status == _NOT_FOUND:
+        return ModelMissingError(model, known)
+    if status in _BUSY:
+        return ModelError(
+            f"the model server is busy ({status}: {said})",
+            "try again later, with fewer requests at a time",
+        )
+    if status in _REFUSED:
+        return ModelError(
+            f"the model server refused the request ({status}: {said})",
+            "give it the right api_key",
+        )
+    return ModelError(
+        f"{model!r} failed ({status}: {said})",
+        "the server's log says why; a smaller model or context_window may cure it",
+    )
+
+
+def says_too_long(status: int, text: str) -> bool:
+    """Whether a refusal is about the length of the input."""
+    lowered = text.lower()
+    return (
+        status in {400, 413}
+        and "context" in lowered
+        and any(word in lowered for word in ("exceed", "length", "longer"))
+    )
+
+
+def ended_early(model: str) -> ModelError:
+    """A stream that stopped without its last part: the answer is not whole."""
+    return ModelError(
+        f"the answer of {model!r} ended before it was done",
+        "try again; the server's log says why",
+    )

@@ -1,0 +1,137 @@
+"""Where a chunk comes from, and how that is written on a LlamaIndex node.
+
+Metadata stays flat (Chroma and other stores take scalars only) and is kept out of what
+is embedded and of what the model reads.
+"""
+
+import json
+from collections.abc import Sequence
+
+from llama_index.core.schema import BaseNode, TextNode
+from pydantic import Field
+
+from elt_llm_core.document import Cell, Page
+from elt_llm_core.results import Box, Record, Span
+
+KEYS = (
+    "collection",
+    "document_id",
+    "document",
+    "ordinal",
+    "kind",
+    "section",
+    "page",
+    "end_page",
+    "span_start",
+    "span_end",
+    "boxes",
+    "cells",
+    "index_text",
+    "table",
+)
+
+
+class Provenance(Record):
+    """The place of one chunk. `document_text[start:end]` equals the node's text."""
+
+    collection: str = ""
+    document_id: str = ""
+    document: str = ""
+    ordinal: int = Field(default=0, ge=0)
+    kind: str = "prose"
+    section: str = ""
+    page: int | None = None
+    end_page: int | None = None
+    span_start: int = Field(ge=0)
+    span_end: int = Field(ge=0)
+    boxes: tuple[Box, ...] = ()
+    cells: tuple[Cell, ...] = ()
+    index_text: str = Field(
+        default="", description="what is embedded and indexed, where not the text"
+    )
+    table: str = ""
+
+    @property
+    def span(self) -> Span:
+        """The characters and the first page."""
+        return Span(start=self.span_start, end=self.span_end, page=self.page)
+
+    @property
+    def pages(self) -> tuple[int, ...]:
+        """Every page the chunk touches, in order."""
+        if self.page is None:
+            return ()
+        return tuple(range(self.page, (self.end_page or self.page) + 1))
+
+
+def write(node: TextNode, provenance: Provenance) -> TextNode:
+    """A copy of `node` that carries `provenance`; its other metadata is kept."""
+    flat = provenance.model_dump(mode="json", exclude={"boxes", "cells"})
+    flat["boxes"] = _dump(provenance.boxes)
+    flat["cells"] = _dump(provenance.cells)
+    return node.model_copy(
+        update={
+            "metadata": {**node.metadata, **flat},
+            "start_char_idx": provenance.span_start,
+            "end_char_idx": provenance.span_end,
+            "excluded_embed_metadata_keys": sorted({*node.metadata, *flat}),
+            "excluded_llm_metadata_keys": sorted({*node.metadata, *flat}),
+        }
+    )
+
+
+def read(node: BaseNode) -> Provenance:
+    """The provenance of a node; of a foreign node, what its LlamaIndex fields tell."""
+    found = {key: node.metadata[key] for key in KEYS if key in node.metadata}
+    start = getattr(node, "start_char_idx", None) or 0
+    found.setdefault("span_start", start)
+    end = getattr(node, "end_char_idx", None) or start + len(node.get_content())
+    found.setdefault("span_end", end)
+    for key in ("boxes", "cells"):
+        if isinstance(found.get(key), str):
+            found[key] = json.loads(found[key])
+    return Provenance.model_validate(found)
+
+
+def index_text(node: BaseNode) -> str:
+    """What is embedded and put into the keyword index for this node."""
+    return str(node.metadata.get("index_text") or node.get_content())
+
+
+def boxes_of_span(pages: Sequence[Page], start: int, end: int) -> tuple[Box, ...]:
+    """One box a line for the words that touch `[start, end)`, in reading order.
+
+    Words belong to one line while they overlap vertically by half their height and go
+    on to the right.
+    """
+    boxes: list[Box] = []
+    for page in pages:
+        line: list[float] = []
+        for word_start, word_end, left, top, right, bottom in page.words:
+            if word_end <= start or word_start >= end:
+                continue
+            if line and _same_line(line, left, top, bottom):
+                line = [line[0], min(line[1], top), right, max(line[3], bottom)]
+                continue
+            if line:
+                boxes.append(_box(page.number, line))
+            line = [left, top, right, bottom]
+        if line:
+            boxes.append(_box(page.number, line))
+    return tuple(boxes)
+
+
+def _same_line(line: list[float], left: float, top: float, bottom: float) -> bool:
+    overlap = min(line[3], bottom) - max(line[1], top)
+    return overlap >= 0.5 * (bottom - top) and left >= line[0]
+
+
+def _box(page: int, line: list[float]) -> Box:
+    left, top, right, bottom = (round(min(max(v, 0.0), 1.0), 5) for v in line)
+    return Box(page=page, left=left, top=top, right=right, bottom=bottom)
+
+
+def _dump(items: Sequence[Record]) -> str:
+    return json.dumps(
+        [item.model_dump(mode="json") for item in items], separators=(",", ":")
+    )

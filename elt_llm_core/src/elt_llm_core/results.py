@@ -1,0 +1,178 @@
+"""What comes out of a question: frozen records, the same through every door.
+
+Boxes are fractions of the page, 0 to 1, from its top-left corner. Pages count from 1.
+Character spans are `[start, end)` in the document's text.
+"""
+
+from enum import StrEnum
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Record(BaseModel):
+    """A frozen record that refuses what it does not know."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Box(Record):
+    """A rectangle on a page, as fractions of its width and height from the top left."""
+
+    page: int = Field(ge=1)
+    left: float = Field(ge=0, le=1)
+    top: float = Field(ge=0, le=1)
+    right: float = Field(ge=0, le=1)
+    bottom: float = Field(ge=0, le=1)
+
+
+class Span(Record):
+    """Where a text stands: characters `[start, end)` of the document, and its page."""
+
+    start: int = Field(ge=0)
+    end: int = Field(gt=0)
+    page: int | None = Field(default=None, ge=1)
+
+
+class Status(StrEnum):
+    """How a question ended."""
+
+    ANSWERED = "answered"
+    PARTIAL = "partial"
+    INSUFFICIENT = "insufficient"
+    NO_SOURCES = "no_sources"
+    VALIDATION_FAILED = "validation_failed"
+
+
+class Support(StrEnum):
+    """What the check of a quote against its source found."""
+
+    VERIFIED = "verified"  # the quote stands in the source, letter for letter
+    NORMALISED = "normalised"  # the same but for white space, ligatures, hyphens, case
+    FUZZY = "fuzzy"  # a near match with every number, unit and negation the same
+    MISATTRIBUTED = "misattributed"  # it stands in another source that was offered
+    FABRICATED = "fabricated"  # it stands in none
+    UNCITED = "uncited"  # a claim without a quote or label
+
+
+class DegradationKind(StrEnum):
+    """What made a result poorer than asked for."""
+
+    KEYWORD_INDEX_MISSING = "keyword_index_missing"
+    VECTOR_INDEX_MISSING = "vector_index_missing"
+    EXACT_ENGINE = "exact_engine"
+    EMBEDDER_UNAVAILABLE = "embedder_unavailable"
+    GENERATION_UNAVAILABLE = "generation_unavailable"
+    RERANKER_UNAVAILABLE = "reranker_unavailable"
+    PROMPT_SHORTENED = "prompt_shortened"
+    DOCUMENT_FAILED = "document_failed"
+    DOCUMENT_WARNING = "document_warning"
+    ITEM_FAILED = "item_failed"
+    UNKNOWN_EMBEDDER_PROMPT = "unknown_embedder_prompt"
+
+
+class Degradation(Record):
+    """What was switched off or skipped, where, and why."""
+
+    kind: DegradationKind
+    collection: str = ""
+    detail: str
+
+
+class Source(Record):
+    """A chunk as the answer saw it. `score` compares only within one list."""
+
+    label: str
+    node_id: str
+    document_id: str
+    collection: str
+    document: str = Field(description="file name or title of the document")
+    section: str = Field(default="", description="section path, ' > ' between levels")
+    kind: str = "prose"
+    text: str
+    score: float
+    span: Span
+    pages: tuple[int, ...] = ()
+    boxes: tuple[Box, ...] = ()
+
+
+class Citation(Record):
+    """What one claim rests on: a quote that was looked up in its source."""
+
+    label: str
+    document: str
+    document_id: str
+    collection: str
+    page: int | None
+    section: str
+    quote: str
+    support: Support
+    score: float = Field(ge=0, le=1, description="1 is letter for letter")
+    node_id: str
+    span: Span
+    boxes: tuple[Box, ...] = ()
+
+
+class RemovedClaim(Record):
+    """A sentence or label that did not pass the checks, and why."""
+
+    text: str
+    reason: str
+
+
+class StageRecord(Record):
+    """One stage of one question."""
+
+    name: str
+    milliseconds: float = Field(ge=0)
+    n_in: int = Field(ge=0)
+    n_out: int = Field(ge=0)
+    top: tuple[tuple[str, float], ...] = ()
+
+
+class QueryTrace(Record):
+    """How an answer came about."""
+
+    query_id: str
+    config_hash: str
+    generations: dict[str, int] = Field(default_factory=dict)
+    stages: tuple[StageRecord, ...] = ()
+
+
+class QueryResult(Record):
+    """The whole outcome of one question."""
+
+    question: str
+    status: Status
+    answer: str
+    sources: tuple[Source, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    removed: tuple[RemovedClaim, ...] = ()
+    degradations: tuple[Degradation, ...] = ()
+    trace: QueryTrace
+
+    @property
+    def response(self) -> str:
+        """The answer, under the name the earlier system gave it."""
+        return self.answer
+
+    @property
+    def source_nodes(self) -> list[dict[str, Any]]:
+        """Text, metadata and score of each source, in the earlier system's shape."""
+        return [
+            {
+                "text": s.text,
+                "metadata": s.model_dump(mode="json", exclude={"text", "score"}),
+                "score": s.score,
+            }
+            for s in self.sources
+        ]
+
+
+class SearchResult(Record):
+    """Retrieval without an answer."""
+
+    question: str
+    sources: tuple[Source, ...]
+    degradations: tuple[Degradation, ...] = ()
+    trace: QueryTrace

@@ -1,0 +1,275 @@
+"""The sections of the configuration: every key, its default, bounds and meaning.
+
+Every section is frozen and closed: a key nobody knows is an error, never ignored.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+
+
+class Section(BaseModel):
+    """A closed part of the configuration."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ModelsSection(Section):
+    """Which providers answer and embed."""
+
+    embedder_strategy: str = Field(
+        default="embedded", description="who embeds: embedded, ollama, openai_like"
+    )
+    embedder_options: dict[str, Any] = Field(
+        default_factory=dict, description="options of the embedder strategy"
+    )
+    llm_strategy: str = Field(
+        default="none", description="who writes: none, ollama, openai_like, gguf"
+    )
+    llm_options: dict[str, Any] = Field(
+        default_factory=dict, description="options of the language model strategy"
+    )
+
+
+class OllamaSection(Section):
+    """The Ollama server and its two models."""
+
+    base_url: str = Field(
+        default="http://localhost:11434", description="where the server listens"
+    )
+    embedding_model: str = Field(
+        default="nomic-embed-text", description="model that embeds"
+    )
+    llm_model: str = Field(default="qwen3:8b", description="model that writes")
+    embed_batch_size: int = Field(
+        default=16, ge=1, le=512, description="texts a request"
+    )
+    context_window: int = Field(
+        default=8192, ge=512, description="num_ctx of every request, in tokens"
+    )
+    num_predict: int = Field(default=1024, ge=1, description="most tokens of an answer")
+    request_timeout: float = Field(
+        default=300.0, gt=0, description="seconds without a byte before giving up"
+    )
+    temperature: float = Field(default=0.0, ge=0, description="0 is deterministic")
+    thinking: bool = Field(default=False, description="let the model think aloud")
+    keep_alive: str = Field(
+        default="30m", description="how long the model stays loaded"
+    )
+    seed: int = Field(default=0, description="of the sampler")
+
+
+class OpenAILikeSection(Section):
+    """A server that speaks OpenAI's protocol: vLLM, llama-server, LM Studio."""
+
+    base_url: str = Field(
+        default="http://localhost:8080/v1", description="address with /v1"
+    )
+    embedding_model: str = Field(default="", description="model that embeds")
+    llm_model: str = Field(default="", description="model that writes")
+    context_window: int = Field(
+        default=8192, ge=512, description="tokens the server was started with"
+    )
+    num_predict: int = Field(default=1024, ge=1, description="most tokens of an answer")
+    request_timeout: float = Field(
+        default=300.0, gt=0, description="seconds without a byte before giving up"
+    )
+    temperature: float = Field(default=0.0, ge=0, description="0 is deterministic")
+    api_key: SecretStr = Field(default=SecretStr(""), description="bearer token")
+
+
+class StoresSection(Section):
+    """Where everything lies and when indexes are rebuilt."""
+
+    data_dir: Path = Field(
+        default=Path("elt-llm-data"), description="the data root; --data-dir wins"
+    )
+    delta_fraction: float = Field(
+        default=0.1,
+        ge=0,
+        le=1,
+        description="share of unpublished chunks at which the next generation is built",
+    )
+
+
+class ChunkingSection(Section):
+    """How text is cut."""
+
+    strategy: str = Field(default="sentence", description="name of the chunker")
+    chunk_size: int = Field(
+        default=200, ge=32, description="most tokens a chunk, by the embedder's tokens"
+    )
+    chunk_overlap: int = Field(
+        default=0, ge=0, description="tokens of whole sentences carried over"
+    )
+    options: dict[str, Any] = Field(
+        default_factory=dict, description="further options of the chunker"
+    )
+
+    @model_validator(mode="after")
+    def _overlap_is_smaller(self) -> "ChunkingSection":
+        if self.chunk_overlap >= self.chunk_size:
+            msg = (
+                f"chunk_overlap ({self.chunk_overlap}) must be below "
+                f"chunk_size ({self.chunk_size})"
+            )
+            raise ValueError(msg)
+        return self
+
+
+class IngestSection(Section):
+    """Limits of reading a file."""
+
+    parse_timeout: float = Field(
+        default=120.0, gt=0, description="seconds one file may take"
+    )
+    parse_memory_mb: int = Field(
+        default=4096, ge=256, description="address space of the reading process"
+    )
+    max_file_mb: int = Field(default=512, ge=1, description="larger files are refused")
+    max_pages: int = Field(default=20_000, ge=1, description="longer PDFs are refused")
+    keep_originals: bool = Field(
+        default=True, description="keep the file, so that pages can be shown"
+    )
+
+
+class QuerySection(Section):
+    """How a question is answered."""
+
+    similarity_top_k: int = Field(
+        default=8, ge=1, le=1000, description="sources without a reranker"
+    )
+    use_hybrid_search: bool = Field(
+        default=True, description="keyword search beside the vectors"
+    )
+    fusion_strategy: str = Field(default="rrf", description="how the lists are joined")
+    fusion_options: dict[str, Any] = Field(
+        default_factory=dict, description="options of the fusion"
+    )
+    num_queries: int = Field(
+        default=1, ge=1, le=8, description="the question and n-1 rewrites by the model"
+    )
+    use_reranker: bool = Field(default=True, description="order the candidates again")
+    reranker_strategy: str = Field(default="embedding", description="who reranks")
+    reranker_options: dict[str, Any] = Field(
+        default_factory=dict, description="options of the reranker"
+    )
+    reranker_retrieve_k: int = Field(
+        default=20, ge=1, le=1000, description="candidates before reranking"
+    )
+    reranker_top_k: int = Field(
+        default=8, ge=1, le=1000, description="sources after reranking"
+    )
+    synthesizer_strategy: str = Field(
+        default="extractive",
+        description="extractive, compact, refine, tree_summarize, simple_summarize, "
+        "accumulate",
+    )
+    synthesizer_options: dict[str, Any] = Field(
+        default_factory=dict, description="options of the synthesizer"
+    )
+    system_prompt: str = Field(
+        default="", description="said to the model before every question"
+    )
+    citation_policy: Literal["strict", "flag", "lenient"] = Field(
+        default="strict",
+        description="what happens to a claim whose quote is not found: removed, "
+        "marked, kept",
+    )
+
+    @model_validator(mode="after")
+    def _top_k_fits(self) -> "QuerySection":
+        if self.use_reranker and self.reranker_top_k > self.reranker_retrieve_k:
+            msg = (
+                f"reranker_top_k ({self.reranker_top_k}) exceeds "
+                f"reranker_retrieve_k ({self.reranker_retrieve_k})"
+            )
+            raise ValueError(msg)
+        return self
+
+
+class ConsumerSection(Section):
+    """How the batch products decide."""
+
+    strong: float = Field(
+        default=0.70, ge=0, le=1, description="coverage score from which STRONG"
+    )
+    moderate: float = Field(
+        default=0.55, ge=0, le=1, description="coverage score from which MODERATE"
+    )
+    thin: float = Field(
+        default=0.40, ge=0, le=1, description="coverage score from which THIN"
+    )
+    evidence_top_k: int = Field(
+        default=5, ge=1, le=100, description="passages looked at for one entity"
+    )
+    aliases: Path | None = Field(
+        default=None, description="YAML file of entity name to synonyms"
+    )
+
+    @model_validator(mode="after")
+    def _bands_descend(self) -> "ConsumerSection":
+        if not self.strong >= self.moderate >= self.thin:
+            msg = "the bands must descend: strong >= moderate >= thin"
+            raise ValueError(msg)
+        return self
+
+
+class ApiSection(Section):
+    """The HTTP server and its page."""
+
+    host: str = Field(default="127.0.0.1", description="address to listen on")
+    port: int = Field(default=7860, ge=0, le=65535, description="0 takes a free one")
+    allowed_hosts: tuple[str, ...] = Field(
+        default=("localhost", "127.0.0.1", "[::1]"),
+        description="Host headers that are answered",
+    )
+    max_upload_mb: int = Field(default=200, ge=1, description="larger uploads: 413")
+    token: SecretStr = Field(
+        default=SecretStr(""), description="bearer token; a must beyond loopback"
+    )
+
+
+class LoggingSection(Section):
+    """What is written to standard error."""
+
+    level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = Field(
+        default="WARNING", description="least severity that is shown"
+    )
+
+
+class PluginsSection(Section):
+    """Strangers' strategies."""
+
+    allow: tuple[str, ...] = Field(
+        default=(), description="packages whose strategies may be loaded"
+    )
+
+
+class RagConfig(Section):
+    """The whole configuration."""
+
+    models: ModelsSection = ModelsSection()
+    ollama: OllamaSection = OllamaSection()
+    openai_like: OpenAILikeSection = OpenAILikeSection()
+    stores: StoresSection = StoresSection()
+    chunking: ChunkingSection = ChunkingSection()
+    ingest: IngestSection = IngestSection()
+    query: QuerySection = QuerySection()
+    consumer: ConsumerSection = ConsumerSection()
+    api: ApiSection = ApiSection()
+    logging: LoggingSection = LoggingSection()
+    plugins: PluginsSection = PluginsSection()
+
+    def hash(self, *sections: str) -> str:
+        """16 hex digits that change with any value of the named sections, or of all."""
+        dumped = self.model_dump(mode="json", include=set(sections) or None)
+        text = json.dumps(dumped, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def allowed_plugins(self) -> frozenset[str]:
+        """Names of packages outside this project whose strategies may load."""
+        return frozenset(self.plugins.allow)

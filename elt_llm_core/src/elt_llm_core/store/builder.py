@@ -1,0 +1,104 @@
+"""Builds and verifies a generation. Run as a child process that ends afterwards.
+
+    python -m elt_llm_core.store.builder build|verify DATA_DIR NAME:GENERATION…
+
+A damaged index can kill the process that opens it; the parent then sees the signal, and
+the generation is never published. Prints one JSON object a collection.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from elt_llm_core.store.dense import DenseIndex, exact_search
+from elt_llm_core.store.keyword import KeywordIndex, tokenize
+from elt_llm_core.store.manifest import IndexFolder
+from elt_llm_core.store.truth import Truth
+
+PROBES = 20
+PROBE_K = 10
+MIN_RECALL = 0.95
+
+
+def temporary(folder: IndexFolder, generation: int) -> Path:
+    """Where a generation lies until it is verified."""
+    return folder.path(generation).with_suffix(".tmp")
+
+
+def build(data_dir: Path, name: str, generation: int) -> dict[str, Any]:
+    """Write the indexes of everything the truth holds now; tells seq and count."""
+    truth = Truth(data_dir)
+    folder = IndexFolder(data_dir, name)
+    target = temporary(folder, generation)
+    with truth.snapshot():
+        seq = truth.sequence(name)
+        rows = truth.index_rows(name)
+        card = truth.card(name)
+    ids = [row[0] for row in rows]
+    vectors = truth.stack([row[2] for row in rows], card.dimension)
+    DenseIndex.build(name, ids, vectors, target / "vectors")
+    (target / "keywords").mkdir()
+    KeywordIndex.build([row[1] for row in rows], target / "keywords")
+    (target / "ids.json").write_bytes(json.dumps(ids).encode())
+    return {"name": name, "generation": generation, "seq": seq, "nodes": len(ids)}
+
+
+def verify(data_dir: Path, name: str, generation: int) -> dict[str, Any]:
+    """Open a built generation as a reader would and compare it with the truth."""
+    truth = Truth(data_dir)
+    folder = IndexFolder(data_dir, name)
+    target = temporary(folder, generation)
+    DenseIndex.compact(target / "vectors")
+    ids = json.loads((target / "ids.json").read_bytes())
+    dense = DenseIndex(target / "vectors", name)
+    keywords = KeywordIndex(target / "keywords")
+    card = truth.card(name)
+    rows = truth.index_rows(name, frozenset(ids))
+    matrix = truth.stack([row[2] for row in rows], card.dimension)
+    faults = []
+    if not len(ids) == len(rows) == dense.count() == keywords.count:
+        faults.append("counts differ")
+    if lost := dense.unreachable(frozenset(ids), card.dimension):
+        faults.append(f"{len(lost)} chunks cannot be reached")
+    recall = _probe_recall(dense, [row[0] for row in rows], matrix)
+    if recall < MIN_RECALL:
+        faults.append(f"recall@{PROBE_K} against exact search is {recall:.3f}")
+    words = tokenize([row[1] for row in rows[:1]])[0]
+    if words and not keywords.search(words, 1):
+        faults.append("the keyword index finds nothing")
+    return {"name": name, "generation": generation, "faults": faults}
+
+
+def _probe_recall(dense: DenseIndex, ids: list[str], matrix: np.ndarray) -> float:
+    """Mean recall of the graph for probes spread evenly over the collection.
+
+    A probe is the mean of two neighbours in storage order: near the data, not on it.
+    """
+    step = max(len(ids) // PROBES, 1)
+    hits = total = 0
+    for start in range(0, len(ids), step):
+        probe = matrix[start] + matrix[(start + 1) % len(ids)]
+        probe = probe / max(float(np.linalg.norm(probe)), 1e-12)
+        exact = exact_search(ids, matrix, probe, PROBE_K)
+        worst = exact[-1][1] - 1e-4  # equal distances may come in any order
+        found = dense.search(probe, len(exact))
+        hits += sum(score >= worst for _, score in found)
+        total += len(exact)
+    return hits / max(total, 1)
+
+
+def main(arguments: list[str]) -> None:
+    """Do what the command line says, one line of JSON a collection."""
+    action, data_dir, *targets = arguments
+    step = {"build": build, "verify": verify}[action]
+    for target in targets:
+        name, _, generation = target.partition(":")
+        click.echo(json.dumps(step(Path(data_dir), name, int(generation))))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

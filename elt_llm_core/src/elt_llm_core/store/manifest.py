@@ -1,0 +1,120 @@
+"""Which generation of an index is published, and whether it is still what was built."""
+
+import hashlib
+import hmac
+import json
+import secrets
+from pathlib import Path
+
+from pydantic import Field, ValidationError
+
+from elt_llm_core.atomicio import write_atomic
+from elt_llm_core.errors import GenerationError
+from elt_llm_core.results import Record
+
+CHECKSUMS = "CHECKSUMS.json"
+
+
+class Manifest(Record):
+    """The published generation of one collection. `seq` is the last change it holds."""
+
+    format: int = 1
+    collection: str
+    generation: int = Field(ge=1)
+    epoch: int
+    seq: int
+    nodes: int = Field(ge=0)
+    embedder_digest: str
+    dimension: int
+
+
+class IndexFolder:
+    """The generations of one collection below `indexes/<collection>`."""
+
+    def __init__(self, data_dir: Path, collection: str) -> None:
+        self.collection = collection
+        self.folder = data_dir / "indexes" / collection
+        self._key_file = data_dir / "KEY"
+
+    def manifest(self) -> Manifest | None:
+        """The published manifest; None where nothing is published.
+
+        Raises GenerationError for a manifest that cannot be read.
+        """
+        try:
+            text = (self.folder / "MANIFEST.json").read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise GenerationError(self.collection, str(error.strerror)) from error
+        try:
+            return Manifest.model_validate_json(text)
+        except ValidationError as error:
+            raise GenerationError(self.collection, "broken manifest") from error
+
+    def manifest_stamp(self) -> tuple[int, int] | None:
+        """Something that changes when the manifest is replaced; cheap to read."""
+        try:
+            stat = (self.folder / "MANIFEST.json").stat()
+        except OSError:
+            return None
+        return stat.st_ino, stat.st_mtime_ns
+
+    def path(self, generation: int) -> Path:
+        """The folder of a generation."""
+        return self.folder / f"gen-{generation:06d}"
+
+    def generations(self) -> list[int]:
+        """Generations on disk, ascending."""
+        found = self.folder.glob("gen-[0-9]*[0-9]")
+        return sorted(int(path.name.removeprefix("gen-")) for path in found)
+
+    def seal(self, generation_folder: Path) -> None:
+        """Write the checksums, keyed with the data root's own secret."""
+        sums = {
+            str(path.relative_to(generation_folder)): self._sum(path)
+            for path in sorted(generation_folder.rglob("*"))
+            if path.is_file() and path.name != CHECKSUMS
+        }
+        text = json.dumps(sums, indent=1, sort_keys=True)
+        write_atomic(generation_folder / CHECKSUMS, text)
+
+    def check(self, generation_folder: Path) -> None:
+        """Raise GenerationError unless every file is as sealed, and sealed here.
+
+        A folder copied from elsewhere fails: its files are loaded by libraries that
+        trust them (Chroma unpickles), so they are never opened.
+        """
+        try:
+            text = (generation_folder / CHECKSUMS).read_text(encoding="utf-8")
+            sums: dict[str, str] = json.loads(text)
+        except (OSError, ValueError) as error:
+            raise GenerationError(self.collection, "no readable checksums") from error
+        present = {
+            str(path.relative_to(generation_folder))
+            for path in generation_folder.rglob("*")
+            if not path.is_dir() and path.name != CHECKSUMS
+        }
+        if present != set(sums):
+            raise GenerationError(self.collection, "files are missing or were added")
+        for name, expected in sorted(sums.items()):
+            if not hmac.compare_digest(self._sum(generation_folder / name), expected):
+                raise GenerationError(self.collection, f"{name} is not as it was built")
+
+    def _sum(self, path: Path) -> str:
+        mac = hmac.new(self._key(), digestmod=hashlib.sha256)
+        with path.open("rb") as file:
+            while chunk := file.read(1 << 20):
+                mac.update(chunk)
+        return mac.hexdigest()
+
+    def _key(self) -> bytes:
+        try:
+            return self._key_file.read_bytes()
+        except FileNotFoundError as error:
+            raise GenerationError(self.collection, "the key file is gone") from error
+
+    def ensure_key(self) -> None:
+        """Make the data root's secret where it has none yet. Writers only."""
+        if not self._key_file.exists():
+            write_atomic(self._key_file, secrets.token_bytes(32), mode=0o600)

@@ -1,0 +1,112 @@
+"""Building the next generation beside the published one, and swapping the manifest."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from elt_llm_core.atomicio import fsync_folder, fsync_tree, write_atomic
+from elt_llm_core.errors import GenerationError
+from elt_llm_core.store.builder import temporary
+from elt_llm_core.store.manifest import IndexFolder, Manifest
+from elt_llm_core.store.truth import Truth
+
+KEPT = 2
+MIN_NODES = 2  # Chroma never writes out a graph of one
+CHILD_SECONDS = 3600.0
+
+
+def due(truth: Truth, folder: IndexFolder, delta_fraction: float) -> bool:
+    """Whether what changed since the published generation is worth a new one."""
+    name = folder.collection
+    total = truth.card(name).chunks
+    if total < MIN_NODES:
+        return False
+    try:
+        manifest = folder.manifest()
+    except GenerationError:
+        return True
+    if manifest is None or manifest.epoch != truth.epoch(name):
+        return True
+    changed = len(truth.index_rows(name, after=manifest.seq))
+    changed += len(truth.removed(name, manifest.seq))
+    return changed > delta_fraction * total
+
+
+def publish(data_dir: Path, names: Sequence[str]) -> dict[str, int]:
+    """Build, verify and publish a generation of each collection; name to number.
+
+    The caller holds the writer lock. Raises GenerationError for the first that fails;
+    what was published before stays.
+    """
+    truth = Truth(data_dir)
+    folders = {name: IndexFolder(data_dir, name) for name in names}
+    numbers = {name: _next(folder) for name, folder in folders.items()}
+    for name, folder in folders.items():
+        folder.ensure_key()
+        folder.folder.mkdir(parents=True, exist_ok=True)
+        for left_over in folder.folder.glob("*.tmp"):
+            shutil.rmtree(left_over)
+        temporary(folder, numbers[name]).mkdir()
+    built = _child("build", data_dir, numbers)
+    verified = _child("verify", data_dir, numbers)
+    for name, folder in folders.items():
+        if faults := verified[name]["faults"]:
+            raise GenerationError(name, "; ".join(faults))
+        card = truth.card(name)
+        manifest = Manifest(
+            collection=name,
+            generation=numbers[name],
+            epoch=truth.epoch(name),
+            seq=built[name]["seq"],
+            nodes=built[name]["nodes"],
+            embedder_digest=card.embedder_digest,
+            dimension=card.dimension,
+        )
+        _swap(folder, manifest)
+        _collect_garbage(folder, manifest.generation)
+    return numbers
+
+
+def _next(folder: IndexFolder) -> int:
+    return max(folder.generations(), default=0) + 1
+
+
+def _swap(folder: IndexFolder, manifest: Manifest) -> None:
+    ready = temporary(folder, manifest.generation)
+    folder.seal(ready)
+    fsync_tree(ready)
+    ready.rename(folder.path(manifest.generation))
+    fsync_folder(folder.folder)
+    write_atomic(folder.folder / "MANIFEST.json", manifest.model_dump_json(indent=1))
+
+
+def _collect_garbage(folder: IndexFolder, published: int) -> None:
+    for generation in folder.generations():
+        if generation <= published - KEPT or generation > published:
+            shutil.rmtree(folder.path(generation))
+
+
+def _child(
+    action: str, data_dir: Path, numbers: dict[str, int]
+) -> dict[str, dict[str, Any]]:
+    targets = [f"{name}:{number}" for name, number in numbers.items()]
+    command = [sys.executable, "-m", "elt_llm_core.store.builder", action]
+    try:
+        done = subprocess.run(
+            [*command, str(data_dir), *targets],
+            capture_output=True,
+            text=True,
+            timeout=CHILD_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise GenerationError(", ".join(numbers), f"{action} took too long") from error
+    if done.returncode != 0:
+        reason = done.stderr.strip().splitlines()[-1:] or [f"exit {done.returncode}"]
+        raise GenerationError(", ".join(numbers), f"{action} failed: {reason[0]}")
+    reports = [json.loads(line) for line in done.stdout.splitlines()]
+    return {report["name"]: report for report in reports}

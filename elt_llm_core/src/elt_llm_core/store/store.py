@@ -1,0 +1,172 @@
+"""The door to a data root."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from sqlite3 import Connection
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from elt_llm_core.document import Block, Page, Sidecar
+from elt_llm_core.errors import CollectionNotFoundError, GenerationError
+from elt_llm_core.names import collection_name
+from elt_llm_core.store import schema
+from elt_llm_core.store.collection import Collection
+from elt_llm_core.store.generation import Generation
+from elt_llm_core.store.journal import Journal
+from elt_llm_core.store.lock import writer_lock
+from elt_llm_core.store.manifest import IndexFolder
+from elt_llm_core.store.publish import MIN_NODES
+from elt_llm_core.store.records import CollectionCard, DocumentRow
+from elt_llm_core.store.truth import FILE, Truth
+
+if TYPE_CHECKING:
+    from llama_index.core.schema import TextNode
+
+    from elt_llm_core.store.writer import Writer
+
+
+class Store:
+    """One data root. Opening and reading create nothing; safe between threads."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self.data_dir = data_dir
+        self._truth = Truth(data_dir)
+        self._open: dict[str, tuple[object, Collection]] = {}
+        self._generations: dict[str, Generation] = {}
+        self._guard = Lock()
+        self._journal_connection: Connection | None = None
+        self.journal = Journal(self._truth.connection, self._journal_writer)
+
+    def collections(self) -> list[CollectionCard]:
+        """Every collection's card, by name."""
+        return self._truth.collections()
+
+    def card(self, name: str) -> CollectionCard:
+        """One card. Raises CollectionNotFoundError or InvalidNameError."""
+        return self._truth.card(name)
+
+    def documents(self, collection: str) -> list[DocumentRow]:
+        """The documents of a collection by uri and part."""
+        self.card(collection)
+        return self._truth.documents(collection)
+
+    def document(self, document_id: str) -> DocumentRow | None:
+        """One document's row, or None."""
+        return self._truth.document(document_id)
+
+    def document_text(self, document_id: str) -> str:
+        """The canonical text of a document; empty where it is not there."""
+        return self._truth.document_text(document_id)
+
+    def blocks(self, document_id: str) -> list[Block]:
+        """The blocks of a document in reading order."""
+        return self._truth.blocks(document_id)
+
+    def pages(
+        self, document_id: str, numbers: Sequence[int] | None = None
+    ) -> list[Page]:
+        """Pages with their words, ascending; only those of `numbers` where given."""
+        return self._truth.pages(document_id, numbers)
+
+    def original(self, document_id: str) -> bytes | None:
+        """The source file as it was read, where it was kept."""
+        return self._truth.original(document_id)
+
+    def sidecars(self, collection: str, kind: str | None = None) -> list[Sidecar]:
+        """Structured content of a collection's documents."""
+        self.card(collection)
+        return self._truth.sidecars(collection, kind)
+
+    def nodes(
+        self,
+        collection: str,
+        kinds: Sequence[str] | None = None,
+        document_id: str | None = None,
+    ) -> Iterator["TextNode"]:
+        """Chunks by document (uri, part) and ordinal, with their provenance."""
+        self.card(collection)
+        return self._truth.nodes(collection, kinds, document_id)
+
+    def nodes_by_id(
+        self, collection: str, ids: Sequence[str]
+    ) -> Mapping[str, "TextNode"]:
+        """Chunks by id; unknown ids are absent."""
+        return self._truth.nodes_by_id(collection, ids)
+
+    def open(self, name: str) -> Collection:
+        """The collection as it is now: its published generation and what is newer.
+
+        Cheap when nothing changed. Raises CollectionNotFoundError or InvalidNameError.
+        """
+        folder = IndexFolder(self.data_dir, collection_name(name))
+        with self._guard:
+            seq = self._truth.sequence(name)
+            stamp = (seq, folder.manifest_stamp())
+            held = self._open.get(name)
+            if held is not None and held[0] == stamp and seq:
+                return held[1]
+            with self._truth.snapshot():
+                card = self.card(name)
+                collection = self._opened(card, folder)
+            self._open[name] = (stamp, collection)
+            return collection
+
+    @contextmanager
+    def writer(self, wait: float = 0.0) -> Iterator["Writer"]:
+        """The one writer, for the body. Makes the data root where there is none.
+
+        Waits up to `wait` seconds for another process. Raises StoreLockedError.
+        """
+        # Writing needs LlamaIndex, which a reader need not wait two seconds for.
+        from elt_llm_core.store.writer import Writer  # noqa: PLC0415
+
+        with writer_lock(self.data_dir / "LOCK", wait):
+            writer = Writer(self.data_dir)
+            try:
+                yield writer
+            finally:
+                writer.close()
+
+    def close(self) -> None:
+        """Let go of this thread's connections and of the opened indexes."""
+        self._truth.close()
+        self._open.clear()
+        self._generations.clear()
+        if self._journal_connection is not None:
+            self._journal_connection.close()
+            self._journal_connection = None
+
+    def _opened(self, card: CollectionCard, folder: IndexFolder) -> Collection:
+        try:
+            index = self._generation(card, folder)
+        except GenerationError as error:
+            return Collection(self._truth, card, None, error.message)
+        problem = ""
+        if index is None and card.chunks >= MIN_NODES:
+            problem = "no generation is published yet"
+        return Collection(self._truth, card, index, problem)
+
+    def _generation(
+        self, card: CollectionCard, folder: IndexFolder
+    ) -> Generation | None:
+        manifest = folder.manifest()
+        if manifest is None:
+            return None
+        if manifest.epoch != self._truth.epoch(card.name):
+            raise GenerationError(card.name, "it belongs to a dropped collection")
+        if manifest.embedder_digest != card.embedder_digest:
+            raise GenerationError(card.name, "it was built with another embedder")
+        held = self._generations.get(card.name)
+        if held is None or held.manifest != manifest:
+            held = Generation(folder, manifest)
+            self._generations[card.name] = held
+        return held
+
+    def _journal_writer(self) -> Connection:
+        if self._journal_connection is None:
+            path = self.data_dir / FILE
+            if not path.exists():
+                raise CollectionNotFoundError("(any)", [])
+            self._journal_connection = schema.connect(path, write=True)
+        return self._journal_connection

@@ -1,0 +1,314 @@
+"""Reading the truth file."""
+
+import json
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from sqlite3 import Connection, DatabaseError
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elt_llm_core.document import Block, Page, Sidecar
+from elt_llm_core.errors import CollectionNotFoundError, UsageError
+from elt_llm_core.names import collection_name
+from elt_llm_core.store import codec, schema
+from elt_llm_core.store.nodes import node_from_row
+from elt_llm_core.store.records import CollectionCard, DocumentRow
+
+if TYPE_CHECKING:
+    from llama_index.core.schema import TextNode
+
+FILE = "truth.sqlite3"
+IN_LIST = 500  # SQLite takes more variables, but short statements stay cached
+_DOCUMENT = """
+select d.document_id, d.collection, d.uri, d.part, d.name, d.title, d.sha256, d.mime,
+  d.parser, d.config_key, d.page_count,
+  (select count(*) from node n where n.document_id = d.document_id), d.warnings,
+  exists(select 1 from original o where o.sha256 = d.sha256)
+from document d
+"""
+
+
+class Truth:
+    """The truth of one data root, read-only, one connection a thread.
+
+    Opening a root that is not there creates nothing; it holds no collections.
+    """
+
+    def __init__(self, data_dir: Path) -> None:
+        self.path = data_dir / FILE
+        self._local = threading.local()
+
+    def connection(self) -> Connection | None:
+        """This thread's connection, or None where there is no truth file."""
+        held: Connection | None = getattr(self._local, "connection", None)
+        if held is None and self.path.exists():
+            held = schema.connect(self.path, write=False)
+            self._local.connection = held
+        return held
+
+    def close(self) -> None:
+        """Close this thread's connection."""
+        held: Connection | None = getattr(self._local, "connection", None)
+        if held is not None:
+            held.close()
+            self._local.connection = None
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Everything read in the body belongs to one moment."""
+        connection = self.connection()
+        if connection is None or connection.in_transaction:
+            yield
+            return
+        connection.execute("begin")
+        try:
+            yield
+        finally:
+            connection.execute("commit")
+
+    def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[Any]:
+        """All rows of a statement; none where there is no truth file."""
+        connection = self.connection()
+        if connection is None:
+            return []
+        try:
+            return connection.execute(statement, parameters).fetchall()
+        except DatabaseError as error:
+            raise schema.translate(error, self.path) from error
+
+    def collections(self) -> list[CollectionCard]:
+        """Every collection's card, by name."""
+        found = self.rows(
+            "select c.name, c.embedder, c.embedder_digest, c.dimension, c.distance, "
+            "c.chunker, "
+            "(select count(*) from document d where d.collection = c.name), "
+            "(select count(*) from node n where n.collection = c.name) "
+            "from collection c order by c.name"
+        )
+        names = (
+            *("name", "embedder", "embedder_digest", "dimension", "distance"),
+            *("chunker", "documents", "chunks"),
+        )
+        return [CollectionCard(**dict(zip(names, row, strict=True))) for row in found]
+
+    def card(self, name: str) -> CollectionCard:
+        """One card. Raises CollectionNotFoundError or InvalidNameError."""
+        collection_name(name)
+        cards = {card.name: card for card in self.collections()}
+        if name not in cards:
+            raise CollectionNotFoundError(name, cards)
+        return cards[name]
+
+    def sequence(self, name: str) -> int:
+        """The number of the collection's last change; 0 where it is not there."""
+        found = self.rows("select seq from collection where name = ?", (name,))
+        return int(found[0][0]) if found else 0
+
+    def epoch(self, name: str) -> int:
+        """The number of the change that made the collection."""
+        found = self.rows("select epoch from collection where name = ?", (name,))
+        return int(found[0][0]) if found else 0
+
+    def documents(self, collection: str) -> list[DocumentRow]:
+        """The documents of a collection by uri and part."""
+        statement = f"{_DOCUMENT} where d.collection = ? order by d.uri, d.part"
+        return [_document(row) for row in self.rows(statement, (collection,))]
+
+    def document(self, document_id: str) -> DocumentRow | None:
+        """One document's row, or None."""
+        found = self.rows(f"{_DOCUMENT} where d.document_id = ?", (document_id,))
+        return _document(found[0]) if found else None
+
+    def document_text(self, document_id: str) -> str:
+        """The canonical text; empty for a document that is not there."""
+        found = self.rows(
+            "select text from document where document_id = ?", (document_id,)
+        )
+        return codec.unpack_text(found[0][0]) if found else ""
+
+    def blocks(self, document_id: str) -> list[Block]:
+        """The blocks in reading order."""
+        found = self.rows(
+            "select blocks from document where document_id = ?", (document_id,)
+        )
+        return codec.unpack_blocks(found[0][0]) if found else []
+
+    def pages(
+        self, document_id: str, numbers: Sequence[int] | None = None
+    ) -> list[Page]:
+        """Pages with their words, ascending; only those of `numbers` where given."""
+        wanted = None if numbers is None else set(numbers)
+        chosen = "" if wanted is None else f" and number in ({_marks(len(wanted))})"
+        found = self.rows(
+            "select number, width, height, label, words from page "
+            f"where document_id = ?{chosen} order by number",
+            (document_id, *sorted(wanted or ())),
+        )
+        return [
+            Page(
+                number=number,
+                width=width,
+                height=height,
+                label=label,
+                words=codec.unpack_words(words),
+            )
+            for number, width, height, label, words in found
+        ]
+
+    def original(self, document_id: str) -> bytes | None:
+        """The source file as it was read, where it was kept."""
+        found = self.rows(
+            "select o.content from original o join document d using (sha256) "
+            "where d.document_id = ?",
+            (document_id,),
+        )
+        return bytes(found[0][0]) if found else None
+
+    def sidecars(self, collection: str, kind: str | None = None) -> list[Sidecar]:
+        """Structured content of a collection's documents, by uri, kind and name."""
+        found = self.rows(
+            "select s.kind, s.name, s.content from sidecar s "
+            "join document d using (document_id) where d.collection = ? "
+            "and (? is null or s.kind = ?) order by d.uri, d.part, s.kind, s.name",
+            (collection, kind, kind),
+        )
+        return [
+            Sidecar(kind=k, name=name, content=codec.unpack_json(content))
+            for k, name, content in found
+        ]
+
+    def nodes(
+        self,
+        collection: str,
+        kinds: Sequence[str] | None = None,
+        document_id: str | None = None,
+    ) -> Iterator["TextNode"]:
+        """Chunks by document (uri, part) and ordinal."""
+        chosen = "" if kinds is None else f" and n.kind in ({_marks(len(kinds))})"
+        parameters: list[Any] = [collection, *(kinds or ())]
+        if document_id is not None:
+            chosen += " and n.document_id = ?"
+            parameters.append(document_id)
+        for row in self.rows(
+            "select n.node_id, n.text, n.metadata from node n "
+            "join document d using (document_id) "
+            f"where n.collection = ?{chosen} order by d.uri, d.part, n.ordinal",
+            parameters,
+        ):
+            yield node_from_row(*row)
+
+    def nodes_by_id(self, collection: str, ids: Iterable[str]) -> dict[str, "TextNode"]:
+        """Chunks by id; unknown ids are absent."""
+        return {
+            row[0]: node_from_row(*row)
+            for row in self._by_id("node_id, text, metadata", collection, ids)
+        }
+
+    def vectors(
+        self, collection: str, ids: Iterable[str], dimension: int
+    ) -> dict[str, np.ndarray]:
+        """Stored unit vectors by id, float32; unknown ids are absent."""
+        found = self._by_id("node_id, vector", collection, ids)
+        matrix = self.stack([row[1] for row in found], dimension)
+        return {row[0]: matrix[i] for i, row in enumerate(found)}
+
+    def index_rows(
+        self, collection: str, ids: frozenset[str] | None = None, after: int = -1
+    ) -> list[tuple[str, str, bytes]]:
+        """Id, searchable text and packed vector of each chunk changed after `after`."""
+        found = self.rows(
+            "select node_id, index_text, vector from node "
+            "where collection = ? and seq > ? order by num",
+            (collection, after),
+        )
+        return [row for row in found if ids is None or row[0] in ids]
+
+    def removed(self, collection: str, after: int) -> frozenset[str]:
+        """Ids that were taken out after the change `after`."""
+        found = self.rows(
+            "select node_id from removed where collection = ? and seq > ?",
+            (collection, after),
+        )
+        return frozenset(row[0] for row in found)
+
+    @staticmethod
+    def stack(blobs: list[bytes], dimension: int) -> np.ndarray:
+        """Packed vectors as unit rows, shape (n, dimension)."""
+        return codec.unpack_vectors(blobs, dimension)
+
+    def filter_ids(self, collection: str, where: Mapping[str, Any]) -> frozenset[str]:
+        """Ids of the chunks that match every condition of `where`.
+
+        Keys: `document` (name), `document_id`, `kind`, `page`, `section` (the path or
+        its beginning). A value may be a sequence of alternatives. Raises UsageError.
+        """
+        conditions, parameters = ["n.collection = ?"], [collection]
+        for key, value in sorted(where.items()):
+            if key not in _FILTERS:
+                raise UsageError(
+                    f"unknown filter {key!r}", f"known: {', '.join(sorted(_FILTERS))}"
+                )
+            alternatives = value if isinstance(value, list | tuple) else [value]
+            tests = " or ".join([_FILTERS[key]] * len(alternatives))
+            conditions.append(f"({tests})")
+            for alternative in alternatives:
+                parameters += [alternative] * _FILTERS[key].count("?")
+        found = self.rows(
+            "select n.node_id from node n join document d using (document_id) where "
+            + " and ".join(conditions),
+            parameters,
+        )
+        return frozenset(row[0] for row in found)
+
+    def words_search(
+        self, collection: str, tokens: Sequence[str], k: int
+    ) -> list[tuple[str, float]]:
+        """Id and BM25 by SQLite's own index, best first, where bm25s cannot serve."""
+        quoted = " OR ".join('"' + t.replace('"', '""') + '"' for t in tokens)
+        if not quoted:
+            return []
+        found = self.rows(
+            "select n.node_id, -bm25(words) from words "
+            "join node n on n.num = words.rowid "
+            "where words match ? and n.collection = ? order by 2 desc, 1 limit ?",
+            (quoted, collection, k),
+        )
+        return [(node, float(score)) for node, score in found if score > 0]
+
+    def _by_id(self, columns: str, collection: str, ids: Iterable[str]) -> list[Any]:
+        wanted = sorted(set(ids))
+        found: list[Any] = []
+        for start in range(0, len(wanted), IN_LIST):
+            part = wanted[start : start + IN_LIST]
+            found += self.rows(
+                f"select {columns} from node "
+                f"where collection = ? and node_id in ({_marks(len(part))})",
+                (collection, *part),
+            )
+        return found
+
+
+_FILTERS = {
+    "document": "d.name = ?",
+    "document_id": "n.document_id = ?",
+    "kind": "n.kind = ?",
+    "page": "? between n.page and n.end_page",
+    "section": "(n.section = ? or n.section like ? || ' %')",
+}
+
+
+def _marks(count: int) -> str:
+    return ", ".join("?" * count)
+
+
+def _document(row: Sequence[Any]) -> DocumentRow:
+    names = (
+        *("document_id", "collection", "uri", "part", "name", "title", "sha256"),
+        *("mime", "parser", "config_key", "page_count", "nodes", "warnings"),
+        "has_original",
+    )
+    fields = dict(zip(names, row, strict=True))
+    return DocumentRow(**{**fields, "warnings": tuple(json.loads(fields["warnings"]))})

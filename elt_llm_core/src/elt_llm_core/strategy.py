@@ -1,0 +1,112 @@
+"""The one door for every variant, ours and strangers'.
+
+A strategy is a frozen Pydantic class: its fields are its options and `build` makes a
+LlamaIndex component. An entry point in the group `elt_llm.<stage>` gives it its name.
+Built-ins use the same groups as strangers. Only the one that is named is imported.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Generic, TypeVar
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.llms import LLM
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from elt_llm_core.errors import ConfigError, MissingExtraError, UnknownStrategyError
+
+T = TypeVar("T")
+
+OUR_PACKAGES = frozenset(
+    {
+        "elt-llm-core",
+        "elt-llm-ingest",
+        "elt-llm-query",
+        "elt-llm-consumer",
+        "elt-llm-api",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Models:
+    """The models of one run. `llm` is None where no generative model is configured."""
+
+    embedder: BaseEmbedding
+    llm: LLM | None = None
+
+
+class Strategy(BaseModel, ABC, Generic[T]):
+    """Options that build one component."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @abstractmethod
+    def build(self, models: Models) -> T:
+        """Return the component. A strategy that makes a model ignores `models`."""
+
+
+class Stage(Generic[T]):
+    """One place in the pipeline, and the strategies that can stand there."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.group = f"elt_llm.{name}"
+
+    def known(self) -> dict[str, EntryPoint]:
+        """Name to entry point, sorted; ConfigError if a name is claimed twice."""
+        found: dict[str, EntryPoint] = {}
+        for point in sorted(entry_points(group=self.group), key=lambda p: p.name):
+            if point.name in found and point.value != found[point.name].value:
+                raise ConfigError(
+                    f"the {self.name} strategy {point.name!r} is registered twice: "
+                    f"{found[point.name].value} and {point.value}",
+                    "uninstall one of the two packages",
+                )
+            found[point.name] = point
+        return found
+
+    def strategy_class(
+        self, name: str, allow: frozenset[str] = frozenset()
+    ) -> type[Strategy[T]]:
+        """The class behind a name.
+
+        Raises UnknownStrategyError, MissingExtraError, or ConfigError for a package
+        outside this project that `plugins.allow` does not name.
+        """
+        known = self.known()
+        if name not in known:
+            raise UnknownStrategyError(self.name, name, known)
+        point = known[name]
+        package = point.dist.name if point.dist else ""
+        if package not in OUR_PACKAGES and package not in allow:
+            raise ConfigError(
+                f"the {self.name} strategy {name!r} comes from the package {package!r}",
+                f"trust it in the configuration: plugins: {{allow: [{package}]}}",
+            )
+        try:
+            loaded: type[Strategy[T]] = point.load()
+        except ModuleNotFoundError as error:
+            raise MissingExtraError(self.name, name, error.name or "") from error
+        return loaded
+
+    def load(
+        self,
+        name: str,
+        options: Mapping[str, Any] | None = None,
+        allow: frozenset[str] = frozenset(),
+    ) -> Strategy[T]:
+        """The named strategy with its options checked. Raises ConfigError."""
+        cls = self.strategy_class(name, allow)
+        try:
+            return cls(**(options or {}))
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"]) or name
+            raise ConfigError(
+                f"option {where!r} of the {self.name} strategy {name!r}: "
+                f"{first['msg']} (got {first['input']!r})",
+                f"its options: {', '.join(sorted(cls.model_fields)) or 'none'}",
+            ) from error

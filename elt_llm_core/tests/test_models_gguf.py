@@ -1,0 +1,126 @@
+import asyncio
+import importlib
+import importlib.util
+import sys
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+from elt_llm_core.errors import (
+    ConfigError,
+    MissingExtraError,
+    ModelError,
+    PromptTruncatedError,
+)
+from elt_llm_core.models import LLMS
+
+DONE = {"choices": [{"delta": {}, "finish_reason": "stop"}]}
+TOO_LONG = {
+    "error": {"code": 400, "message": "request exceeds the available context size"}
+}
+
+
+class Engine:
+    """The calls we make of xllamacpp.Server."""
+
+    def __init__(self, settings):
+        self.settings = settings
+        self.pushed = 0
+
+    def handle_chat_completions(self, body, take=None):
+        prompt = body["messages"][-1]["content"]
+        if prompt == "too long":
+            return TOO_LONG
+        if prompt == "broken":
+            raise RuntimeError("decode failed")
+        if take is None:
+            message = {"role": "assistant", "content": "two words"}
+            return {"choices": [{"message": message, "finish_reason": "stop"}]}
+        words = ["two ", "words"] if prompt != "endless" else ["word "] * 100_000
+        for word in words:
+            self.pushed += 1
+            if take({"choices": [{"delta": {"content": word}}]}):
+                return None
+        take(DONE)
+        return None
+
+
+@pytest.fixture
+def gguf(monkeypatch, tmp_path):
+    package = ModuleType("xllamacpp")
+    package.Server = Engine
+    package.CommonParams = lambda: SimpleNamespace(
+        model=SimpleNamespace(),
+        cpuparams=SimpleNamespace(),
+        cpuparams_batch=SimpleNamespace(),
+    )
+    monkeypatch.setitem(sys.modules, "xllamacpp", package)
+    monkeypatch.delitem(sys.modules, "elt_llm_core.models.gguf", raising=False)
+    (tmp_path / "model.gguf").write_bytes(b"GGUF")
+    yield LLMS.load("gguf", {"model_path": str(tmp_path / "model.gguf"), "threads": 2})
+    sys.modules.pop("elt_llm_core.models.gguf", None)
+
+
+def streamed_async(llm, text):
+    async def read():
+        return [part.delta async for part in await llm.astream_complete(text)]
+
+    return "".join(asyncio.run(read()))
+
+
+ways = pytest.mark.parametrize(
+    "way",
+    [
+        lambda llm, text: llm.complete(text).text,
+        lambda llm, text: asyncio.run(llm.acomplete(text)).text,
+        lambda llm, text: "".join(part.delta for part in llm.stream_complete(text)),
+        streamed_async,
+    ],
+)
+
+
+@ways
+def test_every_way_of_asking_brings_the_answer(gguf, way):
+    assert way(gguf.build(), "How many?") == "two words"
+
+
+@ways
+@pytest.mark.parametrize(
+    ("prompt", "error"), [("too long", PromptTruncatedError), ("broken", ModelError)]
+)
+def test_each_failure_is_told_apart(gguf, way, prompt, error):
+    with pytest.raises(error) as caught:
+        way(gguf.build(), prompt)
+    assert type(caught.value) is error
+
+
+def test_the_engine_is_locked_quiet_and_small(gguf):
+    settings = [gguf.build()._server.settings for _ in range(2)]
+    assert settings[0].api_keys != settings[1].api_keys
+    assert len(settings[0].api_keys[0]) == 64
+    assert (settings[0].cache_ram_mib, settings[0].verbosity) == (256, -1)
+    assert (settings[0].n_ctx, settings[0].n_parallel) == (4096, 1)
+    assert settings[0].cpuparams.n_threads == 2
+
+
+def test_leaving_a_stream_stops_the_engine(gguf):
+    llm = gguf.build()
+    stream = llm.stream_complete("endless")
+    next(stream)
+    stream.close()
+    assert llm._server.pushed < 100_000
+
+
+def test_a_missing_file_is_a_mistake_in_the_configuration(gguf, tmp_path):
+    absent = gguf.model_copy(update={"model_path": tmp_path / "absent.gguf"})
+    with pytest.raises(ConfigError, match="model_path"):
+        absent.build()
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("xllamacpp") is not None, reason="the extra is installed"
+)
+def test_without_the_extra_the_door_says_how_to_get_it():
+    sys.modules.pop("elt_llm_core.models.gguf", None)
+    with pytest.raises(MissingExtraError, match="uv sync --extra llm"):
+        LLMS.load("gguf", {"model_path": "model.gguf"})
