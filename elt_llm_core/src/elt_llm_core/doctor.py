@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from enum import StrEnum
 
 from elt_llm_core.errors import EltLlmError
@@ -12,7 +13,8 @@ from elt_llm_core.models.ollama_status import server_status
 from elt_llm_core.results import Record
 from elt_llm_core.sections import RagConfig
 from elt_llm_core.store import CollectionCard, Store
-from elt_llm_core.store.truth import FILE, Truth
+from elt_llm_core.store.reader import FILE
+from elt_llm_core.store.truth import Truth
 
 MIN_FREE_BYTES = 1_000_000_000
 
@@ -94,7 +96,8 @@ def _truth(store: Store) -> Check:
             fix="elt-llm ingest PATH --collection NAME",
         )
     try:
-        found = Truth(store.data_dir).rows("pragma quick_check")
+        with closing(Truth(store.data_dir)) as truth:
+            found = truth.rows("pragma quick_check")
     except EltLlmError as error:
         found = [(error.message,)]
     sound = found == [("ok",)]

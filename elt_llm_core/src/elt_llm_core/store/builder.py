@@ -1,6 +1,6 @@
 """Builds and verifies a generation. Run as a child process that ends afterwards.
 
-    python -m elt_llm_core.store.builder build|verify DATA_DIR NAME:GENERATION…
+    python -m elt_llm_core.store.builder build|verify DATA_DIR NAME:FOLDER…
 
 A damaged index can kill the process that opens it; the parent then sees the signal, and
 the generation is never published. Prints one JSON object a collection.
@@ -16,7 +16,6 @@ import numpy as np
 
 from elt_llm_core.store.dense import DenseIndex, exact_search
 from elt_llm_core.store.keyword import KeywordIndex, tokenize
-from elt_llm_core.store.manifest import IndexFolder
 from elt_llm_core.store.truth import Truth
 
 PROBES = 20
@@ -24,16 +23,9 @@ PROBE_K = 10
 MIN_RECALL = 0.95
 
 
-def temporary(folder: IndexFolder, generation: int) -> Path:
-    """Where a generation lies until it is verified."""
-    return folder.path(generation).with_suffix(".tmp")
-
-
-def build(data_dir: Path, name: str, generation: int) -> dict[str, Any]:
+def build(data_dir: Path, name: str, target: Path) -> dict[str, Any]:
     """Write the indexes of everything the truth holds now; tells seq and count."""
     truth = Truth(data_dir)
-    folder = IndexFolder(data_dir, name)
-    target = temporary(folder, generation)
     with truth.snapshot():
         seq = truth.sequence(name)
         rows = truth.index_rows(name)
@@ -44,14 +36,12 @@ def build(data_dir: Path, name: str, generation: int) -> dict[str, Any]:
     (target / "keywords").mkdir()
     KeywordIndex.build([row[1] for row in rows], target / "keywords")
     (target / "ids.json").write_bytes(json.dumps(ids).encode())
-    return {"name": name, "generation": generation, "seq": seq, "nodes": len(ids)}
+    return {"name": name, "seq": seq, "nodes": len(ids)}
 
 
-def verify(data_dir: Path, name: str, generation: int) -> dict[str, Any]:
+def verify(data_dir: Path, name: str, target: Path) -> dict[str, Any]:
     """Open a built generation as a reader would and compare it with the truth."""
     truth = Truth(data_dir)
-    folder = IndexFolder(data_dir, name)
-    target = temporary(folder, generation)
     DenseIndex.compact(target / "vectors")
     ids = json.loads((target / "ids.json").read_bytes())
     dense = DenseIndex(target / "vectors", name)
@@ -70,7 +60,7 @@ def verify(data_dir: Path, name: str, generation: int) -> dict[str, Any]:
     words = tokenize([row[1] for row in rows[:1]])[0]
     if words and not keywords.search(words, 1):
         faults.append("the keyword index finds nothing")
-    return {"name": name, "generation": generation, "faults": faults}
+    return {"name": name, "faults": faults}
 
 
 def _probe_recall(dense: DenseIndex, ids: list[str], matrix: np.ndarray) -> float:
@@ -96,8 +86,8 @@ def main(arguments: list[str]) -> None:
     action, data_dir, *targets = arguments
     step = {"build": build, "verify": verify}[action]
     for target in targets:
-        name, _, generation = target.partition(":")
-        click.echo(json.dumps(step(Path(data_dir), name, int(generation))))
+        name, _, folder = target.partition(":")
+        click.echo(json.dumps(step(Path(data_dir), name, Path(folder))))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import numpy as np
 from elt_llm_core.document import Block, Page
 
 MAX_UNPACKED = 1_000_000_000
+VECTOR_BYTES = 2  # a number
 
 
 def pack_text(text: str) -> bytes:

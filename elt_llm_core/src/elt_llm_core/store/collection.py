@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from elt_llm_core.errors import GenerationError, UsageError
 from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_core.store.dense import exact_search
 from elt_llm_core.store.generation import Generation
-from elt_llm_core.store.keyword import DeltaKeywords, KeywordIndex, tokenize
+from elt_llm_core.store.keyword import (
+    DeltaKeywords,
+    KeywordIndex,
+    plain_words,
+    tokenize,
+)
 from elt_llm_core.store.records import CollectionCard
 from elt_llm_core.store.truth import Truth
 
@@ -32,14 +38,15 @@ class Delta:
     removed: frozenset[str]
 
     @classmethod
-    def read(cls, truth: Truth, card: CollectionCard, after: int) -> "Delta":
-        """Everything that changed after the change number `after`."""
-        rows = truth.index_rows(card.name, after=after)
+    def read(cls, truth: Truth, card: CollectionCard, after: int | None) -> "Delta":
+        """What changed after the change number `after`; without one, every chunk."""
+        rows = truth.index_rows(card.name, after=-1 if after is None else after)
+        removed = frozenset() if after is None else truth.removed(card.name, after)
         return cls(
             ids=[row[0] for row in rows],
             matrix=truth.stack([row[2] for row in rows], card.dimension),
             texts=[row[1] for row in rows],
-            removed=truth.removed(card.name, after),
+            removed=removed,
         )
 
 
@@ -63,7 +70,9 @@ class Collection:
         self._truth = truth
         self._index = index
         self._problem = problem
-        self._delta = Delta.read(truth, card, index.manifest.seq if index else -1)
+        self._delta = Delta.read(truth, card, index.manifest.seq if index else None)
+        if index:
+            self._check(index)
 
     @property
     def degradations(self) -> tuple[Degradation, ...]:
@@ -80,8 +89,15 @@ class Collection:
         """Id and cosine of the `k` nearest chunks, best first, ties by id.
 
         `vector` is a unit vector of the collection's dimension. `allowed` limits the
-        result to those ids and never costs hits: k come back while there are k.
+        result to those ids and never costs hits: k come back while there are k. Raises
+        UsageError for a vector of another dimension.
         """
+        if vector.shape != (self.card.dimension,):
+            raise UsageError(
+                f"collection {self.name!r} holds vectors of {self.card.dimension} "
+                f"numbers, the question has {vector.shape}",
+                "ask with the embedder the collection was indexed with",
+            )
         if allowed is not None:
             found = self.vectors(allowed)
             matrix = np.array(list(found.values()), dtype=np.float32)
@@ -89,9 +105,7 @@ class Collection:
         delta = exact_search(self._delta.ids, self._delta.matrix, vector, k)
         if self._index is None:
             return delta
-        spare = k + len(self._delta.removed)
-        indexed = self._index.dense.search(vector, min(spare, len(self._index.ids)))
-        return self._merge(indexed, delta, k)
+        return self._merge(self._indexed(self._index, vector, k), delta, k)
 
     def search_keyword(
         self, text: str, k: int, allowed: frozenset[str] | None = None
@@ -128,6 +142,26 @@ class Collection:
         """The Chroma collection of the published generation, or None."""
         return self._index.dense.collection if self._index else None
 
+    def _check(self, index: Generation) -> None:
+        """Raise GenerationError unless index and delta make up what the truth holds.
+
+        They do not after one of the two was put back from a backup.
+        """
+        kept = len(index.positions.keys() - self._delta.removed)
+        if kept != self._truth.count_until(self.name, index.manifest.seq):
+            raise GenerationError(self.name, "it does not belong to this truth")
+
+    def _indexed(self, index: Generation, vector: np.ndarray, k: int) -> Hits:
+        """The nearest chunks of the index, at least `k` of them not removed."""
+        removed = self._delta.removed
+        wanted = 2 * k if removed else k
+        while True:
+            hits = index.dense.search(vector, min(wanted, len(index.ids)))
+            alive = sum(node not in removed for node, _ in hits)
+            if alive >= k or wanted >= len(index.ids):
+                return hits
+            wanted *= 4
+
     def _merge(self, indexed: Hits, delta: Hits, k: int) -> Hits:
         kept = (hit for hit in indexed if hit[0] not in self._delta.removed)
         ordered = sorted(kept, key=_best_first)
@@ -136,7 +170,7 @@ class Collection:
     def _words_in_truth(
         self, text: str, k: int, allowed: frozenset[str] | None
     ) -> Hits:
-        words = [word for word in text.lower().split() if tokenize([word])[0]]
+        words = [word for word in plain_words(text) if tokenize([word])[0]]
         limit = k if allowed is None else -1
         hits = self._truth.words_search(self.name, words, limit)
         return [hit for hit in hits if allowed is None or hit[0] in allowed][:k]

@@ -1,52 +1,45 @@
 """The vector index: Chroma, opened through a private view so that nobody writes it."""
 
 import os
-import shutil
 import sqlite3
-import tempfile
 import weakref
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from typing import cast
 
 import chromadb
 import numpy as np
-from chromadb.api import ClientAPI
+from chromadb.api.client import Client
 from chromadb.api.collection_configuration import CreateHNSWConfiguration
 from chromadb.config import Settings
 from chromadb.errors import ChromaError
 
 from elt_llm_core.errors import GenerationError
+from elt_llm_core.store.view import DATABASE, View
 
 ADD_BATCH = 5_000
-DATABASE = "chroma.sqlite3"
 
 
-def _client(folder: Path) -> ClientAPI:
+def _client(folder: Path) -> Client:
     settings = Settings(anonymized_telemetry=False, allow_reset=False)
-    return chromadb.PersistentClient(path=str(folder), settings=settings)
+    return cast("Client", chromadb.PersistentClient(str(folder), settings))
 
 
 class DenseIndex:
-    """A built Chroma collection, opened for reading.
-
-    Chroma writes to its database when it is merely opened, and two processes on one
-    folder damage it. So each process copies the (small) database into a folder of its
-    own and links the graph files, which reading never touches.
-    """
+    """A built Chroma collection, opened for reading through a view of its own."""
 
     def __init__(self, folder: Path, name: str) -> None:
-        view = Path(tempfile.mkdtemp(prefix="elt-llm-view-"))
-        self._cleanup = weakref.finalize(self, shutil.rmtree, view, ignore_errors=True)
-        for entry in sorted(folder.iterdir()):
-            if entry.name == DATABASE:
-                shutil.copyfile(entry, view / DATABASE)
-            else:
-                (view / entry.name).symlink_to(entry.absolute())
+        self._name = name
+        view = View(folder)
+        cleanup = ExitStack()
+        cleanup.callback(view.close)
+        weakref.finalize(self, cleanup.close)
         try:
+            client = _client(view.path)
+            cleanup.callback(client.close)  # first; Chroma keeps what is not closed
             # A stored collection may name an embedding function: never load it.
-            self.collection = _client(view).get_collection(
-                name, embedding_function=None
-            )
+            self.collection = client.get_collection(name, embedding_function=None)
         except (ChromaError, ValueError) as error:
             raise GenerationError(name, f"Chroma: {error}") from error
 
@@ -89,11 +82,14 @@ class DenseIndex:
         """Id and cosine, best first; at most `k`."""
         if k <= 0:
             return []
-        found = self.collection.query(
-            query_embeddings=vector.astype(np.float32)[np.newaxis, :],
-            n_results=k,
-            include=["distances"],
-        )
+        try:
+            found = self.collection.query(
+                query_embeddings=vector.astype(np.float32)[np.newaxis, :],
+                n_results=k,
+                include=["distances"],
+            )
+        except ChromaError as error:
+            raise GenerationError(self._name, f"Chroma: {error}") from error
         distances = found["distances"] or [[]]
         return [
             (node, 1.0 - float(distance))

@@ -2,6 +2,8 @@
 
 import json
 
+import numpy as np
+
 from elt_llm_core.errors import GenerationError
 from elt_llm_core.store.dense import DenseIndex
 from elt_llm_core.store.keyword import KeywordIndex
@@ -21,4 +23,7 @@ class Generation:
         except (OSError, ValueError, KeyError) as error:
             raise GenerationError(folder.collection, str(error)) from error
         self.dense = DenseIndex(path / "vectors", folder.collection)
+        # Chroma reads the graph when it is first searched, and a later generation may
+        # have taken the place of the files by then: search now.
+        self.dense.search(np.ones(manifest.dimension), 1)
         self.positions = {node: i for i, node in enumerate(self.ids)}

@@ -2,28 +2,26 @@
 
 import json
 from collections.abc import Callable
-from sqlite3 import Connection
+from sqlite3 import Connection, DatabaseError
 from typing import Any
+
+from elt_llm_core.store import schema
+from elt_llm_core.store.reader import Reader
 
 
 class Journal:
     """The rows of the batch journal."""
 
-    def __init__(
-        self, read: Callable[[], Connection | None], write: Callable[[], Connection]
-    ) -> None:
-        self._read = read
+    def __init__(self, truth: Reader, write: Callable[[], Connection]) -> None:
+        self._truth = truth
         self._write = write
 
     def get(self, key: str) -> dict[str, Any] | None:
         """The result of a finished item, or None where it is not done (or failed)."""
-        connection = self._read()
-        if connection is None:
-            return None
-        row = connection.execute(
+        found = self._truth.rows(
             "select result from batch_item where key = ? and state = 'done'", (key,)
-        ).fetchone()
-        return None if row is None else json.loads(row[0])
+        )
+        return json.loads(found[0][0]) if found else None
 
     def put(
         self,
@@ -40,17 +38,17 @@ class Journal:
         `state` is `done` or `failed`; a failed item's result is its error, not content.
         """
         text = json.dumps(result, ensure_ascii=False, sort_keys=True)
-        self._write().execute(
-            "insert or replace into batch_item values(?, ?, ?, ?, ?, ?)",
-            (key, run, ordinal, item, state, text),
-        )
+        try:
+            self._write().execute(
+                "insert or replace into batch_item values(?, ?, ?, ?, ?, ?)",
+                (key, run, ordinal, item, state, text),
+            )
+        except DatabaseError as error:
+            raise schema.translate(error, self._truth.path) from error
 
     def rows(self, run: str) -> list[dict[str, Any]]:
         """The items of a run in their order: key, ordinal, item, state, result."""
-        connection = self._read()
-        if connection is None:
-            return []
-        found = connection.execute(
+        found = self._truth.rows(
             "select key, ordinal, item, state, result from batch_item where run = ? "
             "order by ordinal, key",
             (run,),

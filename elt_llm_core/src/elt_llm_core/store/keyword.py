@@ -31,6 +31,11 @@ STOP_WORDS = frozenset(
 )
 
 
+def plain_words(text: str) -> list[str]:
+    """Words of a text, joined ones whole, without anything that is not a word."""
+    return [match.group() for match in _TOKEN.finditer(text)]
+
+
 def tokenize(texts: Iterable[str]) -> list[list[str]]:
     """The tokens of each text: stems of words, and joined words beside their parts.
 

@@ -3,16 +3,21 @@
 import hashlib
 import hmac
 import json
+import re
 import secrets
+import shutil
 from pathlib import Path
 
-from pydantic import Field, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from elt_llm_core.atomicio import write_atomic
 from elt_llm_core.errors import GenerationError
 from elt_llm_core.results import Record
 
 CHECKSUMS = "CHECKSUMS.json"
+MANIFEST = "MANIFEST.json"
+_CHECKSUMS = TypeAdapter(dict[str, str])
+_GENERATION = re.compile(r"gen-(\d{6,9})")
 
 
 class Manifest(Record):
@@ -42,7 +47,7 @@ class IndexFolder:
         Raises GenerationError for a manifest that cannot be read.
         """
         try:
-            text = (self.folder / "MANIFEST.json").read_text(encoding="utf-8")
+            text = (self.folder / MANIFEST).read_bytes()
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -55,7 +60,7 @@ class IndexFolder:
     def manifest_stamp(self) -> tuple[int, int] | None:
         """Something that changes when the manifest is replaced; cheap to read."""
         try:
-            stat = (self.folder / "MANIFEST.json").stat()
+            stat = (self.folder / MANIFEST).stat()
         except OSError:
             return None
         return stat.st_ino, stat.st_mtime_ns
@@ -66,8 +71,14 @@ class IndexFolder:
 
     def generations(self) -> list[int]:
         """Generations on disk, ascending."""
-        found = self.folder.glob("gen-[0-9]*[0-9]")
-        return sorted(int(path.name.removeprefix("gen-")) for path in found)
+        names = (_GENERATION.fullmatch(path.name) for path in self.folder.glob("gen-*"))
+        return sorted(int(name.group(1)) for name in names if name)
+
+    def retire(self) -> None:
+        """Publish nothing any more. Readers that hold a generation keep it."""
+        (self.folder / MANIFEST).unlink(missing_ok=True)
+        for generation in self.generations():
+            shutil.rmtree(self.path(generation), ignore_errors=True)
 
     def seal(self, generation_folder: Path) -> None:
         """Write the checksums, keyed with the data root's own secret."""
@@ -86,9 +97,16 @@ class IndexFolder:
         trust them (Chroma unpickles), so they are never opened.
         """
         try:
-            text = (generation_folder / CHECKSUMS).read_text(encoding="utf-8")
-            sums: dict[str, str] = json.loads(text)
-        except (OSError, ValueError) as error:
+            self._check(generation_folder)
+        except OSError as error:
+            raise GenerationError(self.collection, str(error)) from error
+
+    def _check(self, generation_folder: Path) -> None:
+        try:
+            sums = _CHECKSUMS.validate_json(
+                (generation_folder / CHECKSUMS).read_bytes()
+            )
+        except (OSError, ValidationError) as error:
             raise GenerationError(self.collection, "no readable checksums") from error
         present = {
             str(path.relative_to(generation_folder))
@@ -98,7 +116,8 @@ class IndexFolder:
         if present != set(sums):
             raise GenerationError(self.collection, "files are missing or were added")
         for name, expected in sorted(sums.items()):
-            if not hmac.compare_digest(self._sum(generation_folder / name), expected):
+            actual = self._sum(generation_folder / name)
+            if not hmac.compare_digest(actual.encode(), expected.encode()):
                 raise GenerationError(self.collection, f"{name} is not as it was built")
 
     def _sum(self, path: Path) -> str:

@@ -1,6 +1,7 @@
 """Statements that change rows of the truth. The caller holds the transaction."""
 
 import json
+from collections.abc import Mapping
 from sqlite3 import Connection
 
 from elt_llm_core.store import codec
@@ -8,15 +9,18 @@ from elt_llm_core.store.records import NewDocument
 
 
 def remove_nodes(
-    connection: Connection, document: str, seq: int, keep: set[object]
+    connection: Connection, document: str, seq: int, keep: Mapping[object, object]
 ) -> None:
-    """Delete a document's chunks except `keep`, and remember that they are gone."""
+    """Delete a document's chunks and remember that they are gone.
+
+    Except those of `keep` (id to searchable text) that would be indexed as they are.
+    """
     found = connection.execute(
         "select num, node_id, collection, index_text from node where document_id = ?",
         (document,),
     ).fetchall()
     for num, node, collection, text in found:
-        if node in keep:
+        if keep.get(node) == text:
             continue
         connection.execute(
             "insert into words(words, rowid, index_text) values('delete', ?, ?)",
@@ -104,7 +108,7 @@ def put_node(connection: Connection, row: dict[str, object]) -> None:
         )
     else:
         connection.execute(
-            "update node set section = :section, page = :page, "
+            "update node set kind = :kind, section = :section, page = :page, "
             "end_page = :end_page, metadata = :metadata where node_id = :node_id",
             row,
         )

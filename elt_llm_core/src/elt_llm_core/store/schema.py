@@ -1,9 +1,11 @@
 """The tables of the truth file, and how it is opened."""
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from elt_llm_core.errors import StoreError, StoreWriteError
+from elt_llm_core.errors import StoreError, StoreLockedError, StoreWriteError
 from elt_llm_core.store.records import SCHEMA_VERSION
 
 TABLES = """
@@ -53,34 +55,75 @@ create index batch_run on batch_item(run, ordinal);
 """
 
 
-def connect(path: Path, *, write: bool) -> sqlite3.Connection:
-    """A connection in autocommit mode. A reader's never creates the file.
+class _Connection(sqlite3.Connection):
+    """A connection that closes itself: threads end without telling it."""
 
-    Raises StoreError for a file of a newer schema, or one that is no truth file.
+    def __del__(self) -> None:
+        with suppress(sqlite3.ProgrammingError):  # it was never opened
+            self.close()
+
+
+def connect_writer(path: Path) -> sqlite3.Connection:
+    """A connection in autocommit mode; makes the file and its tables where needed.
+
+    The file is readable by its owner only. Raises StoreError for a file of a newer
+    schema, or one that is no truth file.
     """
-    mode = "rwc" if write else "ro"
+    try:
+        path.touch(mode=0o600)
+    except OSError as error:
+        raise StoreWriteError(str(path), error.strerror or str(error)) from error
+    with _opened(path, "mode=rw") as connection:
+        connection.execute("pragma journal_mode = wal")
+        connection.execute("pragma synchronous = full")
+        _create(connection)
+        _check_version(connection, path)
+    return connection
+
+
+def connect_reader(path: Path) -> sqlite3.Connection | None:
+    """A connection that cannot write; None where a writer has not made the tables yet.
+
+    Raises StoreError as `connect_writer` does.
+    """
+    with _opened(path, "mode=ro") as connection:
+        if not _version(connection):
+            connection.close()
+            return None
+        _check_version(connection, path)
+    return connection
+
+
+@contextmanager
+def _opened(path: Path, query: str) -> Iterator[sqlite3.Connection]:
+    """A connection that stays open after the body, unless the body fails."""
     try:
         connection = sqlite3.connect(
-            f"{path.absolute().as_uri()}?mode={mode}",
+            f"{path.absolute().as_uri()}?{query}",
             uri=True,
             isolation_level=None,
             timeout=30.0,
             check_same_thread=False,
+            factory=_Connection,
         )
-        connection.execute("pragma foreign_keys = on")
-        if write:
-            connection.execute("pragma journal_mode = wal")
-            connection.execute("pragma synchronous = full")
-            _create(connection)
-        _check_version(connection, path)
     except sqlite3.DatabaseError as error:
         raise translate(error, path) from error
-    return connection
+    try:
+        connection.execute("pragma foreign_keys = on")
+        yield connection
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        raise translate(error, path) from error
+    except StoreError:
+        connection.close()
+        raise
 
 
 def translate(error: sqlite3.DatabaseError, path: Path) -> StoreError:
     """The error of the truth file as one of ours."""
     text = str(error)
+    if "locked" in text:
+        return StoreLockedError("another process")
     if any(sign in text for sign in ("full", "readonly", "unable to open", "disk I/O")):
         return StoreWriteError(str(path), text)
     return StoreError(
@@ -90,10 +133,10 @@ def translate(error: sqlite3.DatabaseError, path: Path) -> StoreError:
 
 
 def _create(connection: sqlite3.Connection) -> None:
-    if connection.execute("pragma user_version").fetchone()[0] != 0:
+    if _version(connection):
         return
     connection.execute("begin immediate")
-    if connection.execute("pragma user_version").fetchone()[0] == 0:
+    if not _version(connection):
         for statement in TABLES.split(";\n"):
             connection.execute(statement)
         connection.execute(f"pragma user_version = {SCHEMA_VERSION}")
@@ -101,10 +144,15 @@ def _create(connection: sqlite3.Connection) -> None:
 
 
 def _check_version(connection: sqlite3.Connection, path: Path) -> None:
-    version = connection.execute("pragma user_version").fetchone()[0]
+    version = _version(connection)
     if version != SCHEMA_VERSION:
         raise StoreError(
             f"the truth file {path} has schema {version}, this program knows "
             f"{SCHEMA_VERSION}",
             "use the program version that wrote it, or another --data-dir",
         )
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    """The schema of an open file; 0 where it has no tables yet."""
+    return int(connection.execute("pragma user_version").fetchone()[0])

@@ -8,17 +8,18 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from elt_llm_core.document import Block, Page, Sidecar
-from elt_llm_core.errors import CollectionNotFoundError, GenerationError
+from elt_llm_core.errors import GenerationError, StoreError
 from elt_llm_core.names import collection_name
 from elt_llm_core.store import schema
 from elt_llm_core.store.collection import Collection
 from elt_llm_core.store.generation import Generation
 from elt_llm_core.store.journal import Journal
 from elt_llm_core.store.lock import writer_lock
-from elt_llm_core.store.manifest import IndexFolder
+from elt_llm_core.store.manifest import IndexFolder, Manifest
 from elt_llm_core.store.publish import MIN_NODES
+from elt_llm_core.store.reader import FILE
 from elt_llm_core.store.records import CollectionCard, DocumentRow
-from elt_llm_core.store.truth import FILE, Truth
+from elt_llm_core.store.truth import Truth
 
 if TYPE_CHECKING:
     from llama_index.core.schema import TextNode
@@ -36,7 +37,7 @@ class Store:
         self._generations: dict[str, Generation] = {}
         self._guard = Lock()
         self._journal_connection: Connection | None = None
-        self.journal = Journal(self._truth.connection, self._journal_writer)
+        self.journal = Journal(self._truth, self._journal_writer)
 
     def collections(self) -> list[CollectionCard]:
         """Every collection's card, by name."""
@@ -101,16 +102,17 @@ class Store:
         """
         folder = IndexFolder(self.data_dir, collection_name(name))
         with self._guard:
-            seq = self._truth.sequence(name)
-            stamp = (seq, folder.manifest_stamp())
-            held = self._open.get(name)
-            if held is not None and held[0] == stamp and seq:
-                return held[1]
-            with self._truth.snapshot():
-                card = self.card(name)
-                collection = self._opened(card, folder)
-            self._open[name] = (stamp, collection)
-            return collection
+            while True:
+                seq = self._truth.sequence(name)
+                stamp = (seq, folder.manifest_stamp())
+                held = self._open.get(name)
+                if held is not None and held[0] == stamp and seq:
+                    return held[1]
+                collection = self._opened(name, folder)
+                # A generation that was replaced meanwhile may have been removed.
+                if not collection.degradations or folder.manifest_stamp() == stamp[1]:
+                    self._open[name] = (stamp, collection)
+                    return collection
 
     @contextmanager
     def writer(self, wait: float = 0.0) -> Iterator["Writer"]:
@@ -137,22 +139,27 @@ class Store:
             self._journal_connection.close()
             self._journal_connection = None
 
-    def _opened(self, card: CollectionCard, folder: IndexFolder) -> Collection:
+    def _opened(self, name: str, folder: IndexFolder) -> Collection:
+        index, problem = None, ""
         try:
-            index = self._generation(card, folder)
+            # Read before the truth: a manifest never knows more than a later snapshot.
+            manifest = folder.manifest()
         except GenerationError as error:
-            return Collection(self._truth, card, None, error.message)
-        problem = ""
-        if index is None and card.chunks >= MIN_NODES:
-            problem = "no generation is published yet"
-        return Collection(self._truth, card, index, problem)
+            manifest, problem = None, error.message
+        with self._truth.snapshot():
+            card = self.card(name)
+            try:
+                if manifest is not None:
+                    index = self._generation(card, folder, manifest)
+                elif card.chunks >= MIN_NODES:
+                    problem = problem or "no generation is published yet"
+                return Collection(self._truth, card, index, problem)
+            except GenerationError as error:
+                return Collection(self._truth, card, None, error.message)
 
     def _generation(
-        self, card: CollectionCard, folder: IndexFolder
-    ) -> Generation | None:
-        manifest = folder.manifest()
-        if manifest is None:
-            return None
+        self, card: CollectionCard, folder: IndexFolder, manifest: Manifest
+    ) -> Generation:
         if manifest.epoch != self._truth.epoch(card.name):
             raise GenerationError(card.name, "it belongs to a dropped collection")
         if manifest.embedder_digest != card.embedder_digest:
@@ -164,9 +171,10 @@ class Store:
         return held
 
     def _journal_writer(self) -> Connection:
-        if self._journal_connection is None:
-            path = self.data_dir / FILE
-            if not path.exists():
-                raise CollectionNotFoundError("(any)", [])
-            self._journal_connection = schema.connect(path, write=True)
-        return self._journal_connection
+        with self._guard:
+            if self._journal_connection is None:
+                path = self.data_dir / FILE
+                if not path.exists():
+                    raise StoreError(f"there is no data at {self.data_dir} yet")
+                self._journal_connection = schema.connect_writer(path)
+            return self._journal_connection

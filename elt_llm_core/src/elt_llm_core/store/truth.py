@@ -1,26 +1,23 @@
 """Reading the truth file."""
 
 import json
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-from sqlite3 import Connection, DatabaseError
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from elt_llm_core.document import Block, Page, Sidecar
-from elt_llm_core.errors import CollectionNotFoundError, UsageError
+from elt_llm_core.errors import CollectionNotFoundError
 from elt_llm_core.names import collection_name
-from elt_llm_core.store import codec, schema
+from elt_llm_core.store import codec
+from elt_llm_core.store.filters import where_clause
 from elt_llm_core.store.nodes import node_from_row
+from elt_llm_core.store.reader import Reader
 from elt_llm_core.store.records import CollectionCard, DocumentRow
 
 if TYPE_CHECKING:
     from llama_index.core.schema import TextNode
 
-FILE = "truth.sqlite3"
 IN_LIST = 500  # SQLite takes more variables, but short statements stay cached
 _DOCUMENT = """
 select d.document_id, d.collection, d.uri, d.part, d.name, d.title, d.sha256, d.mime,
@@ -31,53 +28,8 @@ from document d
 """
 
 
-class Truth:
-    """The truth of one data root, read-only, one connection a thread.
-
-    Opening a root that is not there creates nothing; it holds no collections.
-    """
-
-    def __init__(self, data_dir: Path) -> None:
-        self.path = data_dir / FILE
-        self._local = threading.local()
-
-    def connection(self) -> Connection | None:
-        """This thread's connection, or None where there is no truth file."""
-        held: Connection | None = getattr(self._local, "connection", None)
-        if held is None and self.path.exists():
-            held = schema.connect(self.path, write=False)
-            self._local.connection = held
-        return held
-
-    def close(self) -> None:
-        """Close this thread's connection."""
-        held: Connection | None = getattr(self._local, "connection", None)
-        if held is not None:
-            held.close()
-            self._local.connection = None
-
-    @contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """Everything read in the body belongs to one moment."""
-        connection = self.connection()
-        if connection is None or connection.in_transaction:
-            yield
-            return
-        connection.execute("begin")
-        try:
-            yield
-        finally:
-            connection.execute("commit")
-
-    def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[Any]:
-        """All rows of a statement; none where there is no truth file."""
-        connection = self.connection()
-        if connection is None:
-            return []
-        try:
-            return connection.execute(statement, parameters).fetchall()
-        except DatabaseError as error:
-            raise schema.translate(error, self.path) from error
+class Truth(Reader):
+    """What the truth of one data root holds, as records."""
 
     def collections(self) -> list[CollectionCard]:
         """Every collection's card, by name."""
@@ -218,13 +170,37 @@ class Truth:
     def index_rows(
         self, collection: str, ids: frozenset[str] | None = None, after: int = -1
     ) -> list[tuple[str, str, bytes]]:
-        """Id, searchable text and packed vector of each chunk changed after `after`."""
-        found = self.rows(
+        """Id, searchable text and packed vector of each chunk changed after `after`.
+
+        Only those of `ids` where given; always in the order they were stored.
+        """
+        if ids is not None:
+            found = self._by_id(
+                "num, node_id, index_text, vector, seq", collection, ids
+            )
+            return [row[1:4] for row in sorted(found) if row[4] > after]
+        return self.rows(
             "select node_id, index_text, vector from node "
             "where collection = ? and seq > ? order by num",
             (collection, after),
         )
-        return [row for row in found if ids is None or row[0] in ids]
+
+    def changes(self, collection: str, after: int) -> int:
+        """How many chunks came or went after the change `after`."""
+        ((came, went),) = self.rows(
+            "select (select count(*) from node where collection = :c and seq > :s), "
+            "(select count(*) from removed where collection = :c and seq > :s)",
+            {"c": collection, "s": after},
+        )
+        return int(came) + int(went)
+
+    def count_until(self, collection: str, seq: int) -> int:
+        """How many chunks are as old as the change `seq` or older."""
+        found = self.rows(
+            "select count(*) from node where collection = ? and seq <= ?",
+            (collection, seq),
+        )
+        return int(found[0][0])
 
     def removed(self, collection: str, after: int) -> frozenset[str]:
         """Ids that were taken out after the change `after`."""
@@ -240,26 +216,12 @@ class Truth:
         return codec.unpack_vectors(blobs, dimension)
 
     def filter_ids(self, collection: str, where: Mapping[str, Any]) -> frozenset[str]:
-        """Ids of the chunks that match every condition of `where`.
-
-        Keys: `document` (name), `document_id`, `kind`, `page`, `section` (the path or
-        its beginning). A value may be a sequence of alternatives. Raises UsageError.
-        """
-        conditions, parameters = ["n.collection = ?"], [collection]
-        for key, value in sorted(where.items()):
-            if key not in _FILTERS:
-                raise UsageError(
-                    f"unknown filter {key!r}", f"known: {', '.join(sorted(_FILTERS))}"
-                )
-            alternatives = value if isinstance(value, list | tuple) else [value]
-            tests = " or ".join([_FILTERS[key]] * len(alternatives))
-            conditions.append(f"({tests})")
-            for alternative in alternatives:
-                parameters += [alternative] * _FILTERS[key].count("?")
+        """Ids of the chunks that match every condition of `where`; see `filters`."""
+        conditions, parameters = where_clause(where)
         found = self.rows(
-            "select n.node_id from node n join document d using (document_id) where "
-            + " and ".join(conditions),
-            parameters,
+            "select n.node_id from node n join document d using (document_id) "
+            f"where n.collection = ?{conditions}",
+            [collection, *parameters],
         )
         return frozenset(row[0] for row in found)
 
@@ -285,19 +247,11 @@ class Truth:
             part = wanted[start : start + IN_LIST]
             found += self.rows(
                 f"select {columns} from node "
-                f"where collection = ? and node_id in ({_marks(len(part))})",
+                # The plus keeps SQLite from walking the whole collection instead.
+                f"where +collection = ? and node_id in ({_marks(len(part))})",
                 (collection, *part),
             )
         return found
-
-
-_FILTERS = {
-    "document": "d.name = ?",
-    "document_id": "n.document_id = ?",
-    "kind": "n.kind = ?",
-    "page": "? between n.page and n.end_page",
-    "section": "(n.section = ? or n.section like ? || ' %')",
-}
 
 
 def _marks(count: int) -> str:

@@ -15,14 +15,16 @@ from elt_llm_core.errors import (
     CollectionMismatchError,
     CollectionNotFoundError,
     EmbedError,
+    IngestError,
 )
 from elt_llm_core.models.protocol import CountingEmbedder
 from elt_llm_core.names import collection_name, digest, document_id, node_id
 from elt_llm_core.store import codec, rows, schema
 from elt_llm_core.store.manifest import IndexFolder
-from elt_llm_core.store.publish import due, publish
+from elt_llm_core.store.publish import MIN_NODES, due, publish
+from elt_llm_core.store.reader import FILE
 from elt_llm_core.store.records import CollectionCard, NewDocument
-from elt_llm_core.store.truth import FILE, Truth
+from elt_llm_core.store.truth import Truth
 
 
 class Writer:
@@ -31,7 +33,7 @@ class Writer:
     def __init__(self, data_dir: Path) -> None:
         self._data_dir = data_dir
         self._path = data_dir / FILE
-        self._connection = schema.connect(self._path, write=True)
+        self._connection = schema.connect_writer(self._path)
         self._truth = Truth(data_dir)
 
     def close(self) -> None:
@@ -66,7 +68,7 @@ class Writer:
 
     def missing_vectors(self, model: str, texts: Sequence[str]) -> list[int]:
         """Positions in `texts` whose vector the model `model` (a digest) never made."""
-        return [i for i, text in enumerate(texts) if not self._has_vector(model, text)]
+        return [i for i, text in enumerate(texts) if self._vector(model, text) is None]
 
     def put_vectors(
         self, model: str, texts: Sequence[str], vectors: np.ndarray
@@ -103,7 +105,7 @@ class Writer:
         chunks = [self._node_row(card, document, new, n) for n in new.nodes]
         with self._transaction() as connection:
             seq = rows.next_seq(connection, collection)
-            kept = {chunk["node_id"] for chunk in chunks}
+            kept = {chunk["node_id"]: chunk["index_text"] for chunk in chunks}
             rows.remove_nodes(connection, document, seq, keep=kept)
             rows.put_document_row(connection, document, collection, new)
             for chunk in chunks:
@@ -117,7 +119,7 @@ class Writer:
             return
         with self._transaction() as connection:
             seq = rows.next_seq(connection, row.collection)
-            rows.remove_nodes(connection, document, seq, keep=set())
+            rows.remove_nodes(connection, document, seq, keep={})
             connection.execute(
                 "delete from document where document_id = ?", (document,)
             )
@@ -130,7 +132,7 @@ class Writer:
             for (document,) in connection.execute(
                 "select document_id from document where collection = ?", (name,)
             ).fetchall():
-                rows.remove_nodes(connection, document, 0, keep=set())
+                rows.remove_nodes(connection, document, 0, keep={})
             connection.execute("delete from collection where name = ?", (name,))
             rows.drop_unused_originals(connection)
         shutil.rmtree(IndexFolder(self._data_dir, name).folder, ignore_errors=True)
@@ -140,15 +142,17 @@ class Writer:
     ) -> dict[str, int]:
         """Build and publish generations where the delta is large; name to generation.
 
-        Raises GenerationError; the collection then stays searchable without an index.
+        A collection that became too small for an index loses it. Raises
+        GenerationError; the collection then stays searchable without an index.
         """
-        wanted = [
-            name
-            for name in sorted(set(names))
-            if force
-            or due(self._truth, IndexFolder(self._data_dir, name), delta_fraction)
-        ]
-        return publish(self._data_dir, wanted) if wanted else {}
+        wanted = []
+        for name in sorted(set(names)):
+            folder = IndexFolder(self._data_dir, name)
+            if self._truth.card(name).chunks < MIN_NODES:
+                folder.retire()
+            elif force or due(self._truth, folder, delta_fraction):
+                wanted.append(name)
+        return publish(self._truth, self._data_dir, wanted) if wanted else {}
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
@@ -164,6 +168,8 @@ class Writer:
                 raise
         except DatabaseError as error:
             raise schema.translate(error, self._path) from error
+        except UnicodeEncodeError as error:
+            raise IngestError(f"a text holds what is no character: {error}") from error
 
     def _create(
         self, name: str, embedder: CountingEmbedder, chunker: str
@@ -185,11 +191,11 @@ class Writer:
             )
         return self._truth.card(name)
 
-    def _has_vector(self, model: str, text: str) -> bool:
-        found = self._connection.execute(
-            "select 1 from vector where key = ?", (_vector_key(model, text),)
+    def _vector(self, model: str, text: str) -> bytes | None:
+        found = self._truth.rows(
+            "select data from vector where key = ?", (_vector_key(model, text),)
         )
-        return found.fetchone() is not None
+        return found[0][0] if found else None
 
     def _node_row(
         self, card: CollectionCard, document: str, new: NewDocument, node: TextNode
@@ -202,12 +208,14 @@ class Writer:
             }
         )
         text = provenance.index_text(node)
-        found = self._connection.execute(
-            "select data from vector where key = ?",
-            (_vector_key(card.embedder_digest, text),),
-        ).fetchone()
-        if found is None:
+        vector = self._vector(card.embedder_digest, text)
+        if vector is None:
             raise EmbedError(f"chunk {place.ordinal} of {new.name} was never embedded")
+        if len(vector) != codec.VECTOR_BYTES * card.dimension:
+            raise EmbedError(
+                f"chunk {place.ordinal} of {new.name} has a vector of "
+                f"{len(vector) // codec.VECTOR_BYTES} numbers, not {card.dimension}"
+            )
         return {
             "node_id": node_id(document, new.config_key, place.ordinal, node.text),
             "collection": card.name,
@@ -222,7 +230,7 @@ class Writer:
             "metadata": json.dumps(
                 provenance.write(node, place).metadata, ensure_ascii=False
             ),
-            "vector": found[0],
+            "vector": vector,
         }
 
 

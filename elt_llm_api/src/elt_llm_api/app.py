@@ -1,0 +1,114 @@
+"""The one place that wires: service, routes, page, and the guards around them all."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from importlib.resources import files
+
+from fastapi import FastAPI, Response
+from fastapi.responses import RedirectResponse
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+
+from elt_llm_api import problems
+from elt_llm_api.binding import check_exposure
+from elt_llm_api.jobs import JobRegistry
+from elt_llm_api.routes import routers
+from elt_llm_api.security import (
+    BodyLimit,
+    OriginCheck,
+    SecurityHeaders,
+    TokenCheck,
+)
+from elt_llm_api.service import QueryService
+from elt_llm_core.sections import ApiSection, RagConfig
+from elt_llm_core.store import Store
+from elt_llm_core.strategy import Models
+
+PAGE_PATH = "/ui"
+
+
+def create_app(
+    config: RagConfig, store: Store | None = None, models: Models | None = None
+) -> FastAPI:
+    """The HTTP API, with the page at /ui.
+
+    The store defaults to the configured data root, the models to the configured ones,
+    loaded with the first question. Raises ConfigError where strangers could reach the
+    server and no token is set.
+    """
+    check_exposure(config.api)
+    service = QueryService(config, store or Store(config.stores.data_dir), models)
+    jobs = JobRegistry()
+    app = _api(service, jobs)
+    _mount_page(app, service, jobs)
+    _guard(app, config.api)
+    return app
+
+
+def _api(service: QueryService, jobs: JobRegistry) -> FastAPI:
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        jobs.close()
+
+    # The bundled API browsers load their scripts from the net, so they are off.
+    app = FastAPI(
+        title="elt_llm",
+        version=version("elt-llm-api"),
+        description="Answers from your documents, with proof.",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    app.state.service = service
+    app.state.jobs = jobs
+    problems.install(app)
+    for router in routers():
+        app.include_router(router)
+
+    app.add_api_route("/", _root, include_in_schema=False)
+    app.add_api_route("/favicon.ico", _icon, include_in_schema=False)
+    return app
+
+
+def _root() -> RedirectResponse:
+    return RedirectResponse(f"{PAGE_PATH}/")
+
+
+def _icon() -> Response:
+    icon = (files("elt_llm_api") / "static" / "favicon.svg").read_bytes()
+    return Response(icon, media_type="image/svg+xml")
+
+
+def _mount_page(app: FastAPI, service: QueryService, jobs: JobRegistry) -> None:
+    # Read when Gradio is imported: no call home, no hub.
+    os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    from elt_llm_api.ui import mount  # noqa: PLC0415  # after the lines above
+
+    async def mounted() -> None:
+        mount(app, service, jobs, PAGE_PATH)
+
+    # Outside a running event loop Gradio makes a dozen of its own and closes none.
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(mounted())
+    else:
+        mount(app, service, jobs, PAGE_PATH)
+
+
+def _guard(app: FastAPI, api: ApiSection) -> None:
+    """Innermost first: a foreign Host is refused before anything is read."""
+    app.add_middleware(BodyLimit, upload_mb=api.max_upload_mb)
+    if api.token.get_secret_value():
+        app.add_middleware(TokenCheck, token=api.token)
+    app.add_middleware(OriginCheck)
+    app.add_middleware(
+        TrustedHostMiddleware,
+        allowed_hosts=list(api.allowed_hosts),
+        www_redirect=False,
+    )
+    app.add_middleware(SecurityHeaders)

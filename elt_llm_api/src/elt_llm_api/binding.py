@@ -1,0 +1,66 @@
+"""Where the server listens, and whether it may."""
+
+import errno
+import ipaddress
+import socket
+
+from elt_llm_core.errors import ConfigError, EltLlmError
+from elt_llm_core.sections import ApiSection
+
+BACKLOG = 128
+
+
+class PortTakenError(EltLlmError):
+    """Another program listens there."""
+
+    code = "API001"
+    exit_code = 69
+    status = 503
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens. Raises PortTakenError, ConfigError for a bad address."""
+    host = host.strip("[]")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        sock.bind((host, port))
+        sock.listen(BACKLOG)
+    except OSError as error:
+        sock.close()
+        if error.errno == errno.EADDRINUSE:
+            raise PortTakenError(
+                f"port {port} on {host} is taken", "choose another: --port 0"
+            ) from error
+        raise ConfigError(
+            f"cannot listen on {host} port {port}: {error.strerror}",
+            "choose another --host or --port",
+        ) from error
+    return sock
+
+
+def address(sock: socket.socket) -> str:
+    """The URL to open."""
+    host, port = sock.getsockname()[:2]
+    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a server bound to `host` can be reached from this machine only."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def check_exposure(api: ApiSection) -> None:
+    """Raise ConfigError for an address beyond this machine without a token."""
+    if not is_loopback(api.host) and not api.token.get_secret_value():
+        raise ConfigError(
+            f"api.host {api.host!r} can be reached from other machines "
+            "and api.token is empty",
+            "set a token (ELT_LLM_API__TOKEN), or listen on 127.0.0.1",
+        )

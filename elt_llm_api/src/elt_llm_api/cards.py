@@ -1,0 +1,284 @@
+"""Answers, sources and states as HTML. No model, no store: records in, HTML out."""
+
+import re
+from collections.abc import Callable, Sequence
+from itertools import groupby
+
+from elt_llm_api.markup import Safe, el, esc, join, markdown
+from elt_llm_core.results import (
+    Box,
+    Citation,
+    Degradation,
+    QueryResult,
+    RemovedClaim,
+    Source,
+    Status,
+    Support,
+)
+
+PageUrl = Callable[[str, int, Sequence[Box]], str | None]
+"""Address of the picture of a document's page with boxes marked, where there is one."""
+
+LABEL = re.compile(r"\[([SF]\d+)\]")
+NEAREST = 4
+CONTEXT = 160  # characters shown around a quote
+
+BANNERS = {
+    Status.PARTIAL: (
+        "Part of this could not be proved",
+        "What did not stand in the documents was taken out; see below.",
+    ),
+    Status.INSUFFICIENT: (
+        "Not in the documents",
+        "No passage answers this well enough to be quoted.",
+    ),
+    Status.NO_SOURCES: (
+        "Not in the documents",
+        "No passage comes near this question.",
+    ),
+    Status.VALIDATION_FAILED: (
+        "No answer could be proved",
+        "An answer was written, but its quotes do not stand in the documents.",
+    ),
+}
+BADGES = {
+    Support.VERIFIED: (
+        "good",
+        "✓ Verified",
+        "Stands there letter for letter",
+    ),
+    Support.NORMALISED: ("good", "✓ Verified", "The same but for spaces and hyphens"),
+    Support.FUZZY: ("near", "≈ Near match", "Nearly the same; numbers all agree"),
+    Support.MISATTRIBUTED: ("bad", "✗ Other source", "Stands in another source"),
+    Support.FABRICATED: ("bad", "✗ Not found", "Stands in no source"),
+    Support.UNCITED: ("bad", "✗ No proof", "No quote was given"),
+}
+
+
+def answer(result: QueryResult) -> str:
+    """The answer with clickable labels, or the refusal with the nearest sections."""
+    refused = result.status not in {Status.ANSWERED, Status.PARTIAL}
+    labels = {c.label: c for c in reversed(result.citations)}
+    body = el("div", link_labels(markdown(result.answer), labels), class_="answer-text")
+    return esc(
+        el(
+            "div",
+            el("h2", result.question, class_="asked"),
+            banner(result.status),
+            body if result.answer.strip() else None,
+            nearest(result.sources) if refused else None,
+            removed(result.removed),
+            degradations(result.degradations),
+            class_=f"result status-{result.status.value}",
+        )
+    )
+
+
+def sources(result: QueryResult, page_url: PageUrl) -> str:
+    """A card for each source the answer cites, then what else was looked at."""
+    cited = [
+        card(label, list(group), _source(result.sources, label), page_url)
+        for label, group in groupby(
+            sorted(result.citations, key=_order), key=lambda c: c.label
+        )
+    ]
+    labels = {citation.label for citation in result.citations}
+    others = [s for s in result.sources if s.label not in labels]
+    heading = el("h2", "Sources") if cited else None
+    return esc(join([heading, *cited, other_sources(others)]))
+
+
+def card(
+    label: str, citations: Sequence[Citation], source: Source | None, page_url: PageUrl
+) -> Safe:
+    """One source: where it is, what is quoted, how well, and how the page looks."""
+    first = citations[0]
+    boxes = [box for c in citations for box in c.boxes if box.page == first.page]
+    if not boxes and source is not None:
+        boxes = [box for box in source.boxes if box.page == first.page]
+    page = first.page or 1
+    url = page_url(first.document_id, page, boxes)
+    words = el(
+        "div",
+        _where(label, first, citations),
+        join(el("blockquote", quoted(c, source)) for c in citations),
+        _links(first, url),
+        class_="card-words",
+    )
+    return el(
+        "article",
+        words,
+        _picture(first, url),
+        id=anchor(label),
+        tabindex="-1",
+        class_="source-card" if url else "source-card no-page",
+        aria_label=f"Source {label[1:]}, {place(first)}",
+    )
+
+
+def quoted(citation: Citation, source: Source | None) -> Safe:
+    """The quote, marked, with a little of what stands around it."""
+    text = source.text if source else ""
+    at = text.find(citation.quote)
+    if at < 0:
+        return el("mark", citation.quote)
+    end = at + len(citation.quote)
+    before, after = text[max(0, at - CONTEXT) : at], text[end : end + CONTEXT]
+    return join(
+        [
+            "… " if at > CONTEXT else "",
+            before,
+            el("mark", citation.quote),
+            after,
+            " …" if len(text) > end + CONTEXT else "",
+        ]
+    )
+
+
+def other_sources(others: Sequence[Source]) -> Safe | None:
+    """What was looked at and not cited, folded away."""
+    if not others:
+        return None
+    rows = (
+        el(
+            "li",
+            el("strong", source.document),
+            f" {_page(source.span.page)} ",
+            el("span", source.section, class_="section"),
+            el("p", _shorten(source.text)),
+        )
+        for source in others
+    )
+    summary = el("summary", f"Also looked at: {len(others)} passages")
+    return el("details", summary, el("ul", join(rows)), class_="others")
+
+
+def banner(status: Status) -> Safe | None:
+    """What the status means, where it is not simply an answer."""
+    if status not in BANNERS:
+        return None
+    title, text = BANNERS[status]
+    return el("div", el("strong", title), el("span", text), class_="banner warn")
+
+
+def nearest(found: Sequence[Source]) -> Safe | None:
+    """Where to look instead."""
+    if not found:
+        return None
+    seen: dict[str, Safe] = {}
+    for source in found:
+        text = " · ".join(
+            part for part in (source.document, source.section, _page(source.span.page))
+            if part
+        )  # fmt: skip
+        seen.setdefault(text, el("li", text))
+    items = join(list(seen.values())[:NEAREST])
+    return el("div", el("p", "Nearest sections:"), el("ul", items), class_="nearest")
+
+
+def removed(claims: Sequence[RemovedClaim]) -> Safe | None:
+    """What did not pass the checks, and why."""
+    if not claims:
+        return None
+    items = (
+        el("li", el("del", claim.text), " ", el("span", claim.reason, class_="reason"))
+        for claim in claims
+    )
+    summary = el("summary", f"Taken out: {len(claims)} unproved")
+    return el("details", summary, el("ul", join(items)), class_="removed")
+
+
+def degradations(notes: Sequence[Degradation]) -> Safe | None:
+    """What made the result poorer."""
+    if not notes:
+        return None
+    items = (
+        el("li", note.detail, f" ({note.collection})" if note.collection else "")
+        for note in notes
+    )
+    return el("div", el("strong", "Limited: "), el("ul", join(items)), class_="limited")
+
+
+def link_labels(text: Safe, known: dict[str, Citation]) -> Safe:
+    """The text with each known [S1] as a link to its card; unknown ones stay text."""
+
+    def link(found: re.Match[str]) -> str:
+        citation = known.get(found[1])
+        if citation is None:
+            return found[0]
+        name = f"Source {found[1][1:]}, {place(citation)}"
+        return esc(
+            el(
+                "a",
+                f"[{found[1]}]",
+                href=f"#{anchor(found[1])}",
+                class_="cite",
+                title=place(citation),
+                aria_label=name,
+            )
+        )
+
+    return Safe(LABEL.sub(link, text.html))
+
+
+def anchor(label: str) -> str:
+    """The id of a source's card: src-1 for S1, fact-2 for F2."""
+    return f"{'src' if label.startswith('S') else 'fact'}-{label[1:]}"
+
+
+def place(citation: Citation) -> str:
+    """Document and page in words."""
+    return " ".join(part for part in (citation.document, _page(citation.page)) if part)
+
+
+def _where(label: str, first: Citation, citations: Sequence[Citation]) -> Safe:
+    badges = {BADGES[c.support]: min(d.score for d in citations) for c in citations}
+    return el(
+        "header",
+        el("span", label, class_="label", aria_hidden="true"),
+        el(
+            "div",
+            el("h3", first.document),
+            el("p", " · ".join(p for p in (_page(first.page), first.section) if p)),
+        ),
+        join(
+            el("span", text, f" {score:.0%}", class_=f"badge {tone}", title=why)
+            for (tone, text, why), score in badges.items()
+        ),
+    )
+
+
+def _picture(citation: Citation, url: str | None) -> Safe | None:
+    if url is None:
+        return None
+    words = f"Page {citation.page} of {citation.document}, the quoted lines marked"
+    image = el("img", src=f"{url}&crop=true", alt=words, loading="lazy")
+    link = el("a", image, href=url, target="_blank", rel="noopener", title="Whole page")
+    return el("figure", link, class_="page")
+
+
+def _links(citation: Citation, url: str | None) -> Safe:
+    content = f"/v1/documents/{citation.document_id}/content"
+    if url and citation.page:
+        content = f"{content}#page={citation.page}"
+    new = {"target": "_blank", "rel": "noopener"}
+    whole = el("a", "Whole page", href=url, **new) if url else None
+    links = join([whole, el("a", "Open document", href=content, **new)], " ")
+    return el("p", links, class_="links")
+
+
+def _source(found: Sequence[Source], label: str) -> Source | None:
+    return next((source for source in found if source.label == label), None)
+
+
+def _order(citation: Citation) -> tuple[bool, int, str]:
+    kind, number = citation.label[:1], citation.label[1:]
+    return (kind != "S", int(number) if number.isdecimal() else 0, citation.label)
+
+
+def _page(page: int | None) -> str:
+    return f"page {page}" if page else ""
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= 2 * CONTEXT else f"{text[: 2 * CONTEXT].rstrip()} …"

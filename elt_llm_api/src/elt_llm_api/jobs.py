@@ -1,0 +1,123 @@
+"""Jobs started over HTTP or from the page: one thread each, one writer at a time."""
+
+import logging
+import secrets
+import tempfile
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from elt_llm_api.problems import describe
+from elt_llm_core.errors import EltLlmError, StoreLockedError
+from elt_llm_core.jobs import JobReport, Progress
+
+logger = logging.getLogger(__name__)
+
+KEPT = 100  # finished jobs that are remembered
+
+
+class JobState(StrEnum):
+    """Where a job stands."""
+
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    PARTIAL = "partial"
+    FAILED = "failed"
+
+
+@dataclass
+class Job:
+    """One run. Its thread alone changes it; `finished` is set last."""
+
+    job_id: str
+    kind: str
+    folder: Path
+    state: JobState = JobState.RUNNING
+    stage: str = "starting"
+    done: int = 0
+    total: int | None = None
+    detail: str = ""
+    report: JobReport | None = None
+    problem: dict[str, Any] | None = None
+    finished: threading.Event = field(default_factory=threading.Event)
+
+    def note(
+        self, stage: str, done: int, total: int | None = None, detail: str = ""
+    ) -> None:
+        """Take progress in; the `Progress` of the job's context."""
+        self.stage, self.done, self.total, self.detail = stage, done, total, detail
+
+    def file(self, name: str) -> Path | None:
+        """A file the job made, by the name its report gives it."""
+        path = Path(self.report.files.get(name, "")) if self.report else Path()
+        inside = path.resolve().is_relative_to(self.folder.resolve())
+        return path if path.is_file() and inside else None
+
+
+Work = Callable[[Path, Progress], JobReport]
+
+
+class JobRegistry:
+    """Every job of this process, oldest first. Files of a job go with the process."""
+
+    def __init__(self) -> None:
+        self._jobs: dict[str, Job] = {}
+        self._lock = threading.Lock()
+        self._root = tempfile.TemporaryDirectory(prefix="elt-llm-jobs-")
+
+    def submit(self, kind: str, work: Work, folder: Path | None = None) -> Job:
+        """Start `work(folder, progress)` in a thread.
+
+        Raises StoreLockedError while another job runs: there is one writer.
+        """
+        with self._lock:
+            running = [j for j in self._jobs.values() if not j.finished.is_set()]
+            if running:
+                raise StoreLockedError(f"job {running[0].job_id} ({running[0].kind})")
+            job = Job(secrets.token_hex(8), kind, folder or self.new_folder())
+            self._jobs[job.job_id] = job
+            for old in list(self._jobs)[:-KEPT]:
+                del self._jobs[old]
+        name = f"job-{job.job_id}"
+        threading.Thread(target=_run, args=(job, work), name=name, daemon=True).start()
+        return job
+
+    def new_folder(self) -> Path:
+        """An empty folder that is removed when the server stops."""
+        return Path(tempfile.mkdtemp(dir=self._root.name))
+
+    def get(self, job_id: str) -> Job | None:
+        """The job of that id."""
+        with self._lock:
+            return self._jobs.get(job_id)
+
+    def all(self) -> list[Job]:
+        """Every job, newest first."""
+        with self._lock:
+            return list(reversed(self._jobs.values()))
+
+    def close(self) -> None:
+        """Remove the files."""
+        self._root.cleanup()
+
+
+def _run(job: Job, work: Work) -> None:
+    try:
+        job.report = work(job.folder, job.note)
+        partial = job.report.exit_code != 0
+        job.state = JobState.PARTIAL if partial else JobState.SUCCEEDED
+    except EltLlmError as error:
+        _fail(job, error)
+    except Exception as error:  # noqa: BLE001  # the thread's edge: told in the job
+        _fail(job, error)
+    finally:
+        job.finished.set()
+
+
+def _fail(job: Job, error: Exception) -> None:
+    job.problem = describe(error)
+    job.problem["detail"] = job.problem["detail"].replace(f"{job.folder}/", "")
+    job.state = JobState.FAILED

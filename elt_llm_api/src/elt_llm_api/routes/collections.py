@@ -1,0 +1,51 @@
+"""What there is to ask about."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+
+from elt_llm_api.routes.common import Service, problems
+from elt_llm_api.schemas import (
+    CollectionList,
+    CollectionOut,
+    DocumentList,
+    DocumentOut,
+)
+
+router = APIRouter(prefix="/v1/collections", tags=["collections"])
+Name = Annotated[str, Path(max_length=200, examples=["handbook"])]
+
+
+@router.get("", operation_id="list_collections")
+def list_collections(service: Service) -> CollectionList:
+    """Every collection."""
+    return CollectionList(data=[CollectionOut.of(c) for c in service.collections()])
+
+
+@router.get("/{name}", operation_id="get_collection", responses=problems(404, 422))
+def get_collection(name: Name, service: Service) -> CollectionOut:
+    """One collection, with the state of its index."""
+    opened = service.store.open(name)
+    return CollectionOut.of(
+        opened.card, generation=opened.generation, degradations=opened.degradations
+    )
+
+
+@router.get(
+    "/{name}/documents", operation_id="list_documents", responses=problems(404, 422)
+)
+def list_documents(
+    name: Name,
+    service: Service,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    cursor: Annotated[int, Query(ge=0, description="next_cursor of the last")] = 0,
+) -> DocumentList:
+    """The documents of a collection, by source and part."""
+    service.store.card(name)
+    rows = service.store.documents(name)
+    end = cursor + limit
+    return DocumentList(
+        data=[DocumentOut.of(row) for row in rows[cursor:end]],
+        has_more=end < len(rows),
+        next_cursor=end if end < len(rows) else None,
+    )

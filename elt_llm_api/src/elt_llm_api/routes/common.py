@@ -1,0 +1,34 @@
+"""What every route module uses."""
+
+from typing import Annotated, Any, cast
+
+from fastapi import Depends, Request
+
+from elt_llm_api.jobs import JobRegistry
+from elt_llm_api.schemas import ProblemOut
+from elt_llm_api.service import QueryService
+
+
+def _service(request: Request) -> QueryService:
+    return cast("QueryService", request.app.state.service)
+
+
+def _jobs(request: Request) -> JobRegistry:
+    return cast("JobRegistry", request.app.state.jobs)
+
+
+Service = Annotated[QueryService, Depends(_service)]
+Jobs = Annotated[JobRegistry, Depends(_jobs)]
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """OpenAPI entries for the problems a route may answer with."""
+    content = {
+        "application/problem+json": {
+            "schema": {"$ref": "#/components/schemas/ProblemOut"}
+        }
+    }
+    return {
+        status: {"model": ProblemOut, "description": "Problem", "content": content}
+        for status in statuses
+    }

@@ -1,0 +1,113 @@
+"""The originals: the file itself, and its pages as pictures."""
+
+import hashlib
+from typing import Annotated
+from urllib.parse import quote
+
+from fastapi import APIRouter, HTTPException, Path, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic import Field, ValidationError
+
+from elt_llm_api.routes.common import Service, problems
+from elt_llm_api.schemas import Wire
+from elt_llm_api.service import PDF
+from elt_llm_core.results import Box
+
+router = APIRouter(prefix="/v1/documents/{document_id}", tags=["documents"])
+DocumentId = Annotated[
+    str, Path(pattern=r"^[0-9a-f]{32}$", examples=["0123456789abcdef" * 2])
+]
+MAX_BOXES = 200
+# Shown in the browser; anything else could carry a script and is offered for saving.
+INLINE = {PDF: PDF, "text/plain": "text/plain; charset=utf-8"}
+CONTENT_CSP = "default-src 'none'; style-src 'unsafe-inline'; object-src 'self'"
+
+
+class PageView(Wire):
+    """How a page is drawn."""
+
+    boxes: str = Field(
+        default="",
+        max_length=20_000,
+        examples=["0.1,0.2,0.9,0.25"],
+        description="left,top,right,bottom as fractions of the page, joined by ';'",
+    )
+    scale: float = Field(default=1.5, ge=1, le=3, description="pixels a point")
+    crop: bool = Field(default=False, description="only the part around the boxes")
+
+
+@router.get(
+    "/content",
+    operation_id="get_document_content",
+    responses=problems(404, 422),
+    response_class=Response,
+)
+def content(document_id: DocumentId, service: Service) -> Response:
+    """The file as it was taken in."""
+    row = service.store.document(document_id)
+    data = service.store.original(document_id) if row else None
+    if row is None or data is None:
+        raise HTTPException(404, "no such document, or its file was not kept")
+    shown = row.mime in INLINE
+    name = quote(row.name, safe="")
+    disposition = "inline" if shown else "attachment"
+    return Response(
+        data,
+        media_type=INLINE.get(row.mime, "application/octet-stream"),
+        headers={
+            "content-disposition": f"{disposition}; filename*=UTF-8''{name}",
+            "content-security-policy": f"{CONTENT_CSP}; frame-ancestors 'none'",
+        },
+    )
+
+
+@router.get(
+    "/pages/{number}.jpg",
+    operation_id="get_page_image",
+    responses=problems(404, 422),
+    response_class=Response,
+)
+def page_image(
+    document_id: DocumentId,
+    number: Annotated[int, Path(ge=1, le=1_000_000)],
+    view: Annotated[PageView, Query()],
+    request: Request,
+    service: Service,
+) -> Response:
+    """A page as a JPEG with the boxes marked."""
+    marks = _boxes(view.boxes, number)
+    row = service.store.document(document_id)
+    key = f"{row.sha256 if row else ''}|{number}|{view.model_dump_json()}"
+    tag = f'"{hashlib.sha256(key.encode()).hexdigest()[:32]}"'
+    headers = {"etag": tag, "cache-control": "private, max-age=300"}
+    if row is not None and request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    jpeg = service.page_image(
+        document_id, number, marks, scale=view.scale, crop=view.crop
+    )
+    if jpeg is None:
+        raise HTTPException(404, "no picture of that page: not a PDF, or no such page")
+    return Response(jpeg, media_type="image/jpeg", headers=headers)
+
+
+def _boxes(text: str, page: int) -> list[Box]:
+    parts = [part for part in text.split(";") if part]
+    if len(parts) > MAX_BOXES:
+        raise _invalid(text, f"at most {MAX_BOXES} boxes")
+    return [_box(part, page) for part in parts]
+
+
+def _box(text: str, page: int) -> Box:
+    try:
+        left, top, right, bottom = (float(number) for number in text.split(","))
+        box = Box(page=page, left=left, top=top, right=right, bottom=bottom)
+    except (ValueError, ValidationError) as error:
+        raise _invalid(text, "four fractions between 0 and 1") from error
+    if box.left > box.right or box.top > box.bottom:
+        raise _invalid(text, "left must not exceed right, nor top bottom")
+    return box
+
+
+def _invalid(text: str, message: str) -> RequestValidationError:
+    fault = {"loc": ("query", "boxes"), "msg": message, "type": "value_error"}
+    return RequestValidationError([{**fault, "input": text[:80]}])

@@ -1,0 +1,53 @@
+"""Whether the server lives, serves, and what it is made of."""
+
+import shutil
+from importlib.metadata import version
+from pathlib import Path
+
+from fastapi import APIRouter
+
+from elt_llm_api.routes.common import Jobs, Service, problems
+from elt_llm_api.schemas import CollectionOut, Health, JobOut, StatusOut
+
+router = APIRouter(tags=["health"])
+
+
+@router.get("/livez", operation_id="livez")
+async def livez() -> Health:
+    """Answers while the process lives; asks nothing of anything."""
+    return Health(status="ok")
+
+
+@router.get("/readyz", operation_id="readyz", responses=problems(500))
+def readyz(service: Service) -> Health:
+    """Answers while the data can be read."""
+    return Health(status="ok", collections=len(service.collections()))
+
+
+@router.get("/healthz", operation_id="healthz", responses=problems(500))
+def healthz(service: Service) -> Health:
+    """The same as /readyz."""
+    return readyz(service)
+
+
+@router.get("/v1/status", operation_id="status")
+def status(service: Service, jobs: Jobs) -> StatusOut:
+    """Versions, models, free disk, collections and the last job."""
+    models = service.models()
+    latest = jobs.all()[:1]
+    return StatusOut(
+        version=version("elt-llm-api"),
+        profiles=service.profiles(),
+        embedder=models.embedder.model_name,
+        llm=models.llm.metadata.model_name if models.llm else None,
+        disk_free_mb=_free_mb(service.config.stores.data_dir),
+        collections=[CollectionOut.of(card) for card in service.collections()],
+        last_job=JobOut.of(latest[0]) if latest else None,
+    )
+
+
+def _free_mb(folder: Path) -> int:
+    there = folder.absolute()
+    while not there.exists():
+        there = there.parent
+    return shutil.disk_usage(there).free // 1_000_000

@@ -1,0 +1,130 @@
+"""Work that runs for a while."""
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Literal
+
+from fastapi import (
+    APIRouter,
+    Depends,
+    File,
+    Form,
+    HTTPException,
+    Response,
+    UploadFile,
+)
+from fastapi.responses import FileResponse
+
+from elt_llm_api.jobs import JobRegistry
+from elt_llm_api.names import upload_name
+from elt_llm_api.routes.common import Jobs, Service, problems
+from elt_llm_api.schemas import JobList, JobOut
+from elt_llm_api.service import QueryService, Upload
+from elt_llm_core.errors import UsageError
+from elt_llm_core.names import collection_name
+
+router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
+
+
+@dataclass(frozen=True)
+class JobForm:
+    """The fields of a form that starts a job."""
+
+    kind: Annotated[Literal["ingest", "glossary"], Form(examples=["ingest"])]
+    collection: Annotated[list[str], Form(max_length=64, examples=[["handbook"]])]
+    files: Annotated[list[UploadFile] | None, File(description="ingest only")] = None
+    model: Annotated[str, Form(description="glossary: the model's collection")] = ""
+
+
+@router.post(
+    "",
+    operation_id="create_job",
+    status_code=202,
+    responses=problems(409, 413, 422),
+)
+def create_job(
+    form: Annotated[JobForm, Depends()],
+    response: Response,
+    service: Service,
+    jobs: Jobs,
+) -> JobOut:
+    """Start taking files into a collection, or making the glossary of collections."""
+    if form.kind == "ingest":
+        job = start_ingest(service, jobs, form.collection, form.files or [])
+    else:
+        job = start_glossary(service, jobs, form.collection, form.model)
+    response.headers["location"] = f"/v1/jobs/{job.id}"
+    response.headers["retry-after"] = "2"
+    return job
+
+
+def start_ingest(
+    service: QueryService,
+    jobs: JobRegistry,
+    collection: Sequence[str],
+    files: Sequence[UploadFile],
+) -> JobOut:
+    """Save the files and start; nothing is written before every name is found good."""
+    if len(collection) != 1 or not files:
+        raise UsageError("ingest needs one collection and at least one file")
+    name = collection_name(collection[0])
+    names = [upload_name(file.filename or "") for file in files]
+    if len(set(names)) != len(names):
+        raise UsageError("two of the files have the same name", "send them apart")
+    service.check_writable()
+    folder = jobs.new_folder()
+    uploads = [
+        Upload(sent, _save(file, folder / sent))
+        for sent, file in zip(names, files, strict=True)
+    ]
+    job = jobs.submit(
+        "ingest", lambda _, progress: service.ingest(name, uploads, progress), folder
+    )
+    return JobOut.of(job)
+
+
+def start_glossary(
+    service: QueryService, jobs: JobRegistry, collections: Sequence[str], model: str
+) -> JobOut:
+    """Start the glossary of known collections."""
+    work = partial(service.glossary, service.resolve(collections), model)
+    return JobOut.of(jobs.submit("glossary", work))
+
+
+@router.get("", operation_id="list_jobs")
+def list_jobs(jobs: Jobs) -> JobList:
+    """The jobs since the server started, newest first."""
+    return JobList(data=[JobOut.of(job) for job in jobs.all()])
+
+
+@router.get("/{job_id}", operation_id="get_job", responses=problems(404))
+def get_job(job_id: str, jobs: Jobs) -> JobOut:
+    """One job: its state, progress and outcome."""
+    job = jobs.get(job_id)
+    if job is None:
+        raise HTTPException(404, "no such job since the server started")
+    return JobOut.of(job)
+
+
+@router.get(
+    "/{job_id}/files/{name}",
+    operation_id="get_job_file",
+    responses=problems(404),
+    response_class=FileResponse,
+)
+def get_job_file(job_id: str, name: str, jobs: Jobs) -> FileResponse:
+    """A file that a job made, for saving."""
+    job = jobs.get(job_id)
+    path = job.file(name) if job else None
+    if path is None:
+        raise HTTPException(404, "no such file of such a job")
+    return FileResponse(path, media_type="application/octet-stream", filename=path.name)
+
+
+def _save(file: UploadFile, path: Path) -> Path:
+    with path.open("xb") as out:
+        shutil.copyfileobj(file.file, out)
+    return path

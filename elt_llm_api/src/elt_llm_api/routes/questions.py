@@ -1,0 +1,21 @@
+"""Search and answers."""
+
+from fastapi import APIRouter
+
+from elt_llm_api.routes.common import Service, problems
+from elt_llm_api.schemas import QueryRequest, SearchRequest
+from elt_llm_core.results import QueryResult, SearchResult
+
+router = APIRouter(prefix="/v1", tags=["questions"])
+
+
+@router.post("/search", operation_id="search", responses=problems(404, 422, 503))
+def search(body: SearchRequest, service: Service) -> SearchResult:
+    """The passages that fit a question best, without an answer."""
+    return service.search(body.collections, body.question, body.k)
+
+
+@router.post("/query", operation_id="query", responses=problems(404, 422, 503))
+def query(body: QueryRequest, service: Service) -> QueryResult:
+    """An answer whose every claim is a quote that was looked up, or a refusal."""
+    return service.query(body.collections, body.question, body.profile)

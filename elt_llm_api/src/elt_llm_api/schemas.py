@@ -1,0 +1,199 @@
+"""The shapes on the wire. They may stay as they are while the inner ones change."""
+
+from typing import Any
+from urllib.parse import quote
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from elt_llm_api.jobs import Job, JobState
+from elt_llm_core.results import Degradation
+from elt_llm_core.store import CollectionCard, DocumentRow
+
+
+class Wire(BaseModel):
+    """A closed shape."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+QUESTION = Field(min_length=1, max_length=4000, pattern=r"\S")
+COLLECTIONS = Field(
+    default=(), max_length=64, description="names; none means all collections"
+)
+EXAMPLE_QUESTION = "Who may register a player?"
+
+
+class SearchRequest(Wire):
+    """A question for passages."""
+
+    question: str = QUESTION
+    collections: tuple[str, ...] = COLLECTIONS
+    k: int | None = Field(default=None, ge=1, le=100, description="most passages")
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"question": EXAMPLE_QUESTION, "k": 5}]}
+    )
+
+
+class QueryRequest(Wire):
+    """A question for an answer."""
+
+    question: str = QUESTION
+    collections: tuple[str, ...] = COLLECTIONS
+    profile: str = Field(
+        default="default", max_length=64, description="how to answer; see /v1/status"
+    )
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"question": EXAMPLE_QUESTION, "collections": ["handbook"]}]
+        }
+    )
+
+
+class CollectionOut(Wire):
+    """A collection and what it was indexed with."""
+
+    name: str
+    documents: int
+    chunks: int
+    embedder: str
+    dimension: int
+    chunker: str
+    generation: int | None = Field(
+        default=None, description="published index; 0 is none yet"
+    )
+    degradations: tuple[Degradation, ...] = ()
+
+    @classmethod
+    def of(cls, card: CollectionCard, **more: Any) -> "CollectionOut":
+        """The card as sent."""
+        fields = ("name", "documents", "chunks", "embedder", "dimension", "chunker")
+        return cls(**{name: getattr(card, name) for name in fields}, **more)
+
+
+class CollectionList(Wire):
+    """All collections, by name."""
+
+    data: list[CollectionOut]
+
+
+class DocumentOut(Wire):
+    """A document, without its text."""
+
+    document_id: str
+    collection: str
+    name: str
+    title: str
+    part: str
+    mime: str
+    sha256: str
+    pages: int
+    chunks: int
+    warnings: tuple[str, ...]
+    content_url: str | None = Field(description="the file, where it was kept")
+
+    @classmethod
+    def of(cls, row: DocumentRow) -> "DocumentOut":
+        """The row as sent."""
+        fields = ("document_id", "collection", "name", "title", "part", "mime")
+        url = f"/v1/documents/{row.document_id}/content"
+        return cls(
+            **{name: getattr(row, name) for name in fields},
+            sha256=row.sha256,
+            pages=row.page_count,
+            chunks=row.nodes,
+            warnings=row.warnings,
+            content_url=url if row.has_original else None,
+        )
+
+
+class DocumentList(Wire):
+    """One screenful of documents, by source and part."""
+
+    data: list[DocumentOut]
+    has_more: bool
+    next_cursor: int | None
+
+
+class ProgressOut(Wire):
+    """How far a job is; `total` is unknown in some stages."""
+
+    stage: str
+    done: int
+    total: int | None
+    detail: str
+
+
+class JobOut(Wire):
+    """A job. `files` maps a name to the address it can be fetched from."""
+
+    id: str
+    kind: str
+    state: JobState
+    progress: ProgressOut
+    counts: dict[str, int] = Field(default_factory=dict)
+    files: dict[str, str] = Field(default_factory=dict)
+    degradations: tuple[Degradation, ...] = ()
+    problem: dict[str, Any] | None = None
+
+    @classmethod
+    def of(cls, job: Job) -> "JobOut":
+        """The job as sent."""
+        report = job.report
+        names = sorted(report.files) if report else []
+        return cls(
+            id=job.job_id,
+            kind=job.kind,
+            state=job.state,
+            progress=ProgressOut(
+                stage=job.stage, done=job.done, total=job.total, detail=job.detail
+            ),
+            counts=report.counts if report else {},
+            files={n: file_url(job, n) for n in names if job.file(n)},
+            degradations=report.degradations if report else (),
+            problem=job.problem,
+        )
+
+
+class JobList(Wire):
+    """The jobs of this server since it started, newest first."""
+
+    data: list[JobOut]
+
+
+class Health(Wire):
+    """Whether the server serves."""
+
+    status: str = Field(examples=["ok"])
+    collections: int | None = None
+
+
+class StatusOut(Wire):
+    """The server for people: versions, models, room, work."""
+
+    version: str
+    profiles: list[str]
+    embedder: str
+    llm: str | None
+    disk_free_mb: int
+    collections: list[CollectionOut]
+    last_job: JobOut | None
+
+
+class ProblemOut(BaseModel):
+    """RFC 9457, with the project's error code and the cure."""
+
+    type: str = Field(examples=["urn:elt-llm:error:STO002"])
+    title: str = Field(examples=["Not Found"])
+    status: int = Field(examples=[404])
+    detail: str = Field(examples=["no collection 'handbok'"])
+    instance: str = Field(examples=["/v1/query"])
+    hint: str = Field(examples=["did you mean 'handbook'?"])
+    code: str = Field(examples=["STO002"])
+    errors: list[dict[str, Any]] = Field(default_factory=list)
+
+
+def file_url(job: Job, name: str) -> str:
+    """The address of a file that a job made."""
+    return f"/v1/jobs/{job.job_id}/files/{quote(name, safe='')}"

@@ -1,0 +1,258 @@
+"""The page: Gradio for inputs and events, our own HTML for what is shown."""
+
+import csv
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import gradio as gr
+from fastapi import FastAPI
+
+from elt_llm_api import cards, tables
+from elt_llm_api.jobs import Job, JobRegistry
+from elt_llm_api.names import upload_name
+from elt_llm_api.problems import describe
+from elt_llm_api.service import QueryService, Upload
+from elt_llm_core.errors import EltLlmError, UsageError
+from elt_llm_core.names import collection_name
+from elt_llm_core.results import Box
+
+POLL_SECONDS = 0.25
+CACHE_SECONDS = 3600  # uploads that Gradio keeps for itself
+FONTS = ("system-ui", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif")
+MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace")
+SUFFIXES = (".pdf", ".docx", ".xlsx", ".html", ".md", ".txt", ".csv", ".json")
+MORE_SUFFIXES = (".drawio", ".xml", ".archimate")
+EVENT: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
+
+
+def mount(app: FastAPI, service: QueryService, jobs: JobRegistry, path: str) -> None:
+    """Put the page under `path` of `app`."""
+    blocks = Page(service, jobs).build()
+    blocks.queue(default_concurrency_limit=2, max_size=32)
+    gr.mount_gradio_app(
+        app,
+        blocks,
+        path=path,
+        allowed_paths=[],
+        show_error=False,
+        max_file_size=f"{service.config.api.max_upload_mb}mb",
+        footer_links=[],
+        run_history=False,
+        ssr_mode=False,
+        mcp_server=False,
+        enable_monitoring=False,
+        theme=_theme(),
+        css=_static("page.css"),
+        js=_static("page.js"),
+    )
+
+
+class Page:
+    """The tabs and what happens on them."""
+
+    def __init__(self, service: QueryService, jobs: JobRegistry) -> None:
+        self.service = service
+        self.jobs = jobs
+
+    def build(self) -> gr.Blocks:
+        """The whole page."""
+        with gr.Blocks(
+            title="elt_llm",
+            analytics_enabled=False,
+            delete_cache=(CACHE_SECONDS, CACHE_SECONDS),
+        ) as page:
+            gr.HTML(_static("header.html"), js_on_load=None, elem_id="top")
+            with gr.Tabs():
+                with gr.Tab("Ask"):
+                    ask = self._ask_tab()
+                with gr.Tab("Add files"):
+                    ingested = self._ingest_tab()
+                with gr.Tab("Glossary"):
+                    glossary = self._glossary_tab()
+                with gr.Tab("Collections") as shown:
+                    listing = gr.HTML(js_on_load=None, elem_id="collections")
+            choices = [*ask, *glossary, listing]
+            page.load(self._refresh, None, choices, **EVENT)
+            shown.select(self._refresh, None, choices, **EVENT)
+            ingested.then(self._refresh, None, choices, **EVENT)
+        blocks: gr.Blocks = page
+        return blocks
+
+    def _ask_tab(self) -> list[gr.components.Component]:
+        with gr.Row(elem_id="ask"):
+            with gr.Column(scale=0, min_width=230, elem_id="side"):
+                chosen = gr.CheckboxGroup([], label="Collections", elem_id="chosen")
+                profiles = self.service.profiles()
+                profile = gr.Radio(
+                    profiles,
+                    value=profiles[0],
+                    label="Profile",
+                    visible=len(profiles) > 1,
+                    elem_id="profile",
+                )
+            with gr.Column(scale=1, elem_id="main"):
+                with gr.Row(elem_id="question-row"):
+                    question = gr.Textbox(
+                        label="Question",
+                        placeholder="Ask your documents…",
+                        autofocus=True,
+                        max_length=4000,
+                        scale=1,
+                        elem_id="question",
+                    )
+                    button = gr.Button(
+                        "Ask", variant="primary", scale=0, elem_id="ask-button"
+                    )
+                start = gr.HTML(js_on_load=None, elem_id="start")
+                answer = gr.HTML(js_on_load=None, elem_id="answer")
+                sources = gr.HTML(js_on_load=None, elem_id="sources")
+        gr.on(
+            [button.click, question.submit],
+            self._ask,
+            [question, chosen, profile],
+            [start, answer, sources],
+            **EVENT,
+        )
+        return [chosen, start]
+
+    def _ingest_tab(self) -> Any:
+        with gr.Column(elem_classes="sheet"):
+            sent = gr.File(
+                label="Files",
+                file_count="multiple",
+                file_types=[*SUFFIXES, *MORE_SUFFIXES],
+                elem_id="files",
+            )
+            name = gr.Textbox(
+                label="Collection",
+                info="A new one, or one to add to: lower-case letters, digits, - and _",
+                placeholder="handbook",
+                max_length=63,
+                elem_id="collection",
+            )
+            button = gr.Button("Add documents", variant="primary", elem_id="ingest")
+            state = gr.HTML(js_on_load=None, elem_id="ingest-state")
+        return button.click(self._ingest, [sent, name], [state], **EVENT)
+
+    def _glossary_tab(self) -> list[gr.components.Component]:
+        with gr.Column(elem_classes="sheet wide"):
+            chosen = gr.CheckboxGroup(
+                [], label="Documents", info="Collections to read definitions from"
+            )
+            model = gr.Radio(
+                [],
+                label="Model",
+                info="Optional: the collection that holds the entity model",
+            )
+            button = gr.Button("Build glossary", variant="primary", elem_id="build")
+            state = gr.HTML(js_on_load=None, elem_id="glossary-state")
+            rows = gr.HTML(js_on_load=None, elem_id="glossary")
+        button.click(self._glossary, [chosen, model], [state, rows], **EVENT)
+        return [chosen, model]
+
+    def _refresh(self) -> list[Any]:
+        """Choices of the ask tab and the glossary tab, and the list of collections."""
+        try:
+            found = self.service.collections()
+            rows = {c.name: self.service.store.documents(c.name) for c in found}
+        except EltLlmError as error:
+            failed = tables.error(describe(error))
+            return [gr.skip(), failed, gr.skip(), gr.skip(), failed]
+        names = [card.name for card in found]
+        labels = [(f"{c.name} ({c.documents})", c.name) for c in found]
+        return [
+            gr.update(choices=labels, value=names),
+            "" if found else tables.empty(),
+            gr.update(choices=labels, value=names),
+            gr.update(choices=[("none", ""), *names], value=""),
+            tables.collections(found, rows),
+        ]
+
+    def _ask(
+        self, question: str, chosen: Sequence[str], profile: str
+    ) -> Iterator[tuple[str, str, str]]:
+        if not question.strip():
+            yield "", tables.waiting("Write a question first."), ""
+            return
+        yield "", tables.waiting("Looking through the documents…"), ""
+        try:
+            result = self.service.query(chosen, question.strip(), profile)
+        except Exception as error:  # noqa: BLE001  # the page's edge: shown there
+            yield "", tables.error(describe(error)), ""
+            return
+        yield "", cards.answer(result), cards.sources(result, self._page_url)
+
+    def _ingest(self, sent: Sequence[str] | None, name: str) -> Iterator[str]:
+        try:
+            collection = collection_name((name or "").strip())
+            if not sent:
+                raise UsageError("choose at least one file first")
+            uploads = [Upload(upload_name(Path(p).name), Path(p)) for p in sent]
+            job = self.jobs.submit(
+                "ingest",
+                lambda _, progress: self.service.ingest(collection, uploads, progress),
+            )
+        except EltLlmError as error:
+            yield tables.error(describe(error))
+            return
+        yield from self._watch(job)
+
+    def _glossary(
+        self, chosen: Sequence[str], model: str | None
+    ) -> Iterator[tuple[str, str]]:
+        try:
+            names = self.service.resolve(chosen)
+            job = self.jobs.submit(
+                "glossary",
+                lambda folder, progress: self.service.glossary(
+                    names, model or "", folder, progress
+                ),
+            )
+        except EltLlmError as error:
+            yield tables.error(describe(error)), ""
+            return
+        for state in self._watch(job):
+            yield state, ""
+        yield tables.job_result(job), _csv_table(job)
+
+    def _watch(self, job: Job) -> Iterator[str]:
+        yield tables.job_progress(job)
+        while not job.finished.wait(POLL_SECONDS):
+            yield tables.job_progress(job)
+        yield tables.job_result(job)
+
+    def _page_url(
+        self, document_id: str, page: int, boxes: Sequence[Box]
+    ) -> str | None:
+        if not self.service.has_pages(document_id):
+            return None
+        marks = ";".join(f"{b.left},{b.top},{b.right},{b.bottom}" for b in boxes)
+        path = f"/v1/documents/{quote(document_id, safe='')}/pages/{page}.jpg"
+        return f"{path}?scale=2&boxes={quote(marks, safe=',;')}"
+
+
+def _csv_table(job: Job) -> str:
+    names = sorted(job.report.files) if job.report else []
+    for path in (job.file(name) for name in names):
+        if path is not None and path.suffix == ".csv":
+            with path.open(encoding="utf-8-sig", newline="") as opened:
+                header, *rows = list(csv.reader(opened)) or [[]]
+            return tables.table(header, rows)
+    return ""
+
+
+def _static(name: str) -> str:
+    return (files("elt_llm_api") / "static" / name).read_text(encoding="utf-8")
+
+
+def _theme() -> gr.themes.Base:
+    return gr.themes.Base(
+        primary_hue=gr.themes.colors.teal,
+        neutral_hue=gr.themes.colors.slate,
+        font=FONTS,
+        font_mono=MONO,
+        radius_size=gr.themes.sizes.radius_md,
+    )

@@ -1,0 +1,1 @@
+"""Tests of elt_llm_api."""

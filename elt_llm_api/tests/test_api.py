@@ -1,0 +1,278 @@
+"""The HTTP API over a real server, store, ingest and query."""
+
+import io
+import time
+
+import httpx
+import pytest
+from PIL import Image
+
+from elt_llm_core.config import RagConfig
+from elt_llm_core.results import Citation, QueryResult, SearchResult
+from elt_llm_core.store import Store
+
+pytestmark = pytest.mark.network
+QUESTION = "By which date shall a Member Club register each Player?"
+REFUSED = "What is the boiling point of tungsten carbide?"
+
+
+def finished(client: httpx.Client, location: str) -> dict:
+    for _ in range(300):
+        job = client.get(location).json()
+        if job["state"] != "running":
+            return job
+        time.sleep(0.1)
+    pytest.fail(f"the job did not end: {job}")
+
+
+def ingest(client, name, data, collection="pool"):
+    return client.post(
+        "/v1/jobs",
+        data={"kind": "ingest", "collection": collection},
+        files={"files": (name, data)},
+    )
+
+
+def test_an_answer_comes_with_citations_that_stand_in_the_document(client, filled_root):
+    reply = client.post("/v1/query", json={"question": QUESTION})
+    assert reply.status_code == 200
+    result = QueryResult.model_validate(reply.json())
+    assert result.status == "answered"
+    assert "31 July" in result.answer
+    citation = result.citations[0]
+    assert citation.page == 2
+    assert citation.document == "handbook.pdf"
+    assert f"[{citation.label}]" in result.answer
+    text = Store(filled_root).document_text(citation.document_id)
+    assert text[citation.span.start : citation.span.end] == citation.quote
+    assert set(reply.json()["citations"][0]) == set(Citation.model_fields)
+
+
+def test_what_the_documents_do_not_say_is_refused(client):
+    result = client.post("/v1/query", json={"question": REFUSED}).json()
+    assert result["status"] in {"insufficient", "no_sources"}
+    assert result["citations"] == []
+
+
+def test_search_gives_the_best_passages(client):
+    reply = client.post("/v1/search", json={"question": "registration fee", "k": 2})
+    result = SearchResult.model_validate(reply.json())
+    assert 1 <= len(result.sources) <= 2
+    assert "25 pounds" in result.sources[0].text
+
+
+def test_collections_and_documents_are_listed(client):
+    [card] = client.get("/v1/collections").json()["data"]
+    assert card["name"] == "handbook"
+    assert card["documents"] == 1
+    assert client.get("/v1/collections/handbook").json()["chunks"] == card["chunks"] > 0
+    page = client.get("/v1/collections/handbook/documents").json()
+    [row] = page["data"]
+    assert (row["name"], row["pages"], page["has_more"]) == ("handbook.pdf", 3, False)
+
+
+def test_the_original_comes_back_byte_for_byte(client, handbook_pdf):
+    [row] = client.get("/v1/collections/handbook/documents").json()["data"]
+    reply = client.get(row["content_url"])
+    assert reply.content == handbook_pdf
+    assert reply.headers["content-type"] == "application/pdf"
+    assert reply.headers["content-disposition"].startswith("inline")
+
+
+def test_the_page_of_a_citation_is_drawn_with_its_boxes(client):
+    result = client.post("/v1/query", json={"question": QUESTION}).json()
+    citation = result["citations"][0]
+    [box] = citation["boxes"][:1]
+    marks = ",".join(str(box[side]) for side in ("left", "top", "right", "bottom"))
+    url = f"/v1/documents/{citation['document_id']}/pages/{citation['page']}.jpg"
+    reply = client.get(url, params={"boxes": marks, "scale": 2})
+    assert reply.headers["content-type"] == "image/jpeg"
+    image = Image.open(io.BytesIO(reply.content))
+    across = (box["left"] + box["right"]) / 2 * image.width
+    down = (box["top"] + box["bottom"]) / 2 * image.height
+    window = image.crop((across - 20, down - 8, across + 20, down + 8))
+    paper = max(window.getcolors(2000), key=lambda found: found[0])[1]
+    assert paper[0] - paper[2] > 40, "yellow where the quote stands"
+    tag = {"if-none-match": reply.headers["etag"]}
+    again = client.get(url, params={"boxes": marks, "scale": 2}, headers=tag)
+    assert (again.status_code, again.content) == (304, b"")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "boxes=1,2",
+        "boxes=0,0,2,1",
+        "boxes=a,b,c,d",
+        "boxes=nan,0,1,1",
+        "boxes=0.5,0,0.1,1",
+        "boxes=" + ";".join(["0,0,1,1"] * 300),
+        "scale=9",
+        "scale=0.1",
+    ],
+)
+def test_a_bad_view_of_a_page_is_refused(client, query):
+    [row] = client.get("/v1/collections/handbook/documents").json()["data"]
+    reply = client.get(f"/v1/documents/{row['document_id']}/pages/1.jpg?{query}")
+    assert reply.status_code == 422
+    assert reply.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status"),
+    [
+        ("GET", "/v1/collections/handbok", None, 404),
+        ("GET", "/v1/collections/..", None, 404),
+        ("GET", "/v1/collections/A%20B", None, 422),
+        ("GET", "/v1/collections/..%2f..%2fetc", None, 404),
+        ("GET", "/v1/documents/" + "0" * 32 + "/content", None, 404),
+        ("GET", "/v1/documents/" + "0" * 32 + "/pages/1.jpg", None, 404),
+        ("GET", "/v1/documents/x/content", None, 422),
+        ("GET", "/v1/jobs/none", None, 404),
+        ("GET", "/v1/nothing", None, 404),
+        ("DELETE", "/v1/query", None, 405),
+        ("POST", "/v1/query", {"question": ""}, 422),
+        ("POST", "/v1/query", {"question": "   "}, 422),
+        ("POST", "/v1/query", {"question": "x" * 5000}, 422),
+        ("POST", "/v1/query", {"question": "x", "foo": 1}, 422),
+        ("POST", "/v1/query", {"question": "x", "profile": "none-such"}, 422),
+        ("POST", "/v1/query", {"question": "x", "profile": "/etc/x.yaml"}, 422),
+        ("POST", "/v1/query", {"question": "x", "collections": ["handbok"]}, 404),
+        ("POST", "/v1/query", {"question": "x", "collections": ["../x"]}, 422),
+        ("POST", "/v1/search", {"question": "x", "k": 0}, 422),
+    ],
+)
+def test_every_refusal_is_a_problem_document(client, method, path, body, status):
+    reply = client.request(method, path, json=body)
+    assert reply.status_code == status
+    assert reply.headers["content-type"] == "application/problem+json"
+    problem = reply.json()
+    assert problem["status"] == status
+    assert problem["title"]
+    assert problem["detail"]
+    assert problem["instance"].startswith("/v1")
+
+
+def test_a_wrong_name_is_told_with_the_near_one(client):
+    problem = client.get("/v1/collections/handbok").json()
+    assert problem["code"] == "STO002"
+    assert "handbook" in problem["hint"]
+
+
+@pytest.fixture
+def own(serve, root):
+    """A client of a server over data that the test may change."""
+    with serve(RagConfig(), root) as url, httpx.Client(base_url=url, timeout=30) as c:
+        yield c
+
+
+def test_an_uploaded_file_can_be_asked_about(own, pool_pdf):
+    reply = ingest(own, "pool.pdf", pool_pdf)
+    assert reply.status_code == 202
+    assert reply.headers["location"] == f"/v1/jobs/{reply.json()['id']}"
+    job = finished(own, reply.headers["location"])
+    assert job["state"] == "succeeded", job
+    question = {"question": "When does the pool open?", "collections": ["pool"]}
+    result = own.post("/v1/query", json=question).json()
+    assert "7:00" in result["answer"]
+    assert result["citations"][0]["document"] == "pool.pdf"
+    again = finished(own, ingest(own, "pool.pdf", pool_pdf).headers["location"])
+    assert again["state"] == "succeeded"
+    [row] = own.get("/v1/collections/pool/documents").json()["data"]
+    assert row["name"] == "pool.pdf", "the same name replaces, never doubles"
+    assert [j["id"] for j in own.get("/v1/jobs").json()["data"]][1] == job["id"]
+
+
+def test_a_broken_file_fails_and_tells_why_without_a_path(own):
+    job = finished(own, ingest(own, "broken.pdf", b"%PDF-1.7 no").headers["location"])
+    assert job["state"] in {"failed", "partial"}
+    told = str(job)
+    assert "broken.pdf" in told
+    assert "/tmp" not in told
+
+
+def test_an_uploaded_page_is_given_back_as_a_file_to_save(own):
+    html = b"<html><body><h1>Hours</h1><p>Open at nine.</p><script>x</script></body>"
+    assert finished(own, ingest(own, "hours.html", html).headers["location"])
+    [row] = own.get("/v1/collections/pool/documents").json()["data"]
+    reply = own.get(row["content_url"])
+    assert reply.headers["content-type"] == "application/octet-stream"
+    assert reply.headers["content-disposition"].startswith("attachment")
+
+
+@pytest.mark.parametrize("name", ["../x.pdf", "a\\..\\x.pdf", "x" * 300, "CON", ".x"])
+def test_a_file_name_with_a_folder_in_it_is_refused(client, name):
+    reply = ingest(client, name, b"x")
+    assert reply.status_code == 422
+    assert reply.json()["code"] == "USE001"
+
+
+@pytest.mark.parametrize("name", ["../x", "..%2fx", "C:\\x", "a\0b", "x" * 300, "CON"])
+def test_a_collection_name_with_a_folder_in_it_is_refused(client, name):
+    reply = ingest(client, "a.txt", b"x", collection=name)
+    assert reply.status_code == 422
+
+
+def test_a_second_writer_is_told_to_wait(own, root, pool_pdf):
+    with Store(root).writer():
+        reply = ingest(own, "pool.pdf", pool_pdf)
+    assert reply.status_code == 409
+    assert reply.json()["code"] == "STO004"
+
+
+def test_an_empty_server_answers_with_the_cure(serve, tmp_path):
+    missing = tmp_path / "nothing"
+    with serve(RagConfig(), missing) as url, httpx.Client(base_url=url) as client:
+        assert client.get("/v1/collections").json() == {"data": []}
+        assert client.get("/readyz").json() == {"status": "ok", "collections": 0}
+        reply = client.post("/v1/query", json={"question": "x"})
+        assert reply.status_code == 422
+        assert "elt-llm demo" in reply.json()["hint"]
+    assert not missing.exists(), "reading creates nothing"
+
+
+def test_what_goes_wrong_inside_stays_inside(serve, root, caplog):
+    for file in root.glob("truth*"):
+        file.write_bytes(b"SQLite format 3\0" + b"junk" * 1000)
+    with serve(RagConfig(), root) as url, httpx.Client(base_url=url) as client:
+        reply = client.get("/v1/collections")
+        assert reply.status_code == 500
+        assert str(root) not in reply.text
+        assert "sqlite" not in reply.text.lower()
+        assert client.get("/livez").status_code == 200
+        assert client.get("/readyz").status_code == 500
+
+
+def test_health_and_status(client):
+    assert client.get("/livez").json()["status"] == "ok"
+    assert client.get("/healthz").json() == client.get("/readyz").json()
+    status = client.get("/v1/status").json()
+    assert status["collections"][0]["name"] == "handbook"
+    assert status["profiles"][0] == "default"
+    assert status["embedder"]
+    assert status["disk_free_mb"] > 0
+
+
+def test_every_route_has_a_stable_name_and_an_example(client):
+    document = client.get("/openapi.json").json()
+    names = [op["operationId"] for p in document["paths"].values() for op in p.values()]
+    assert sorted(names) == [
+        "create_job",
+        "get_collection",
+        "get_document_content",
+        "get_job",
+        "get_job_file",
+        "get_page_image",
+        "healthz",
+        "list_collections",
+        "list_documents",
+        "list_jobs",
+        "livez",
+        "query",
+        "readyz",
+        "search",
+        "status",
+    ]
+    schemas = document["components"]["schemas"]
+    assert schemas["QueryRequest"]["examples"]
+    assert schemas["SearchRequest"]["examples"]

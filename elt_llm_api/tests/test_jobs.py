@@ -1,0 +1,87 @@
+"""One job at a time; every end is told; nothing of the machine is."""
+
+import threading
+
+import pytest
+
+from elt_llm_api.jobs import JobRegistry, JobState
+from elt_llm_core.errors import LoadError, StoreLockedError
+from elt_llm_core.jobs import JobReport
+
+
+@pytest.fixture
+def jobs():
+    registry = JobRegistry()
+    yield registry
+    for job in registry.all():
+        assert job.finished.wait(10)
+    registry.close()
+
+
+def ended(job):
+    assert job.finished.wait(10)
+    return job
+
+
+def test_a_job_reports_progress_files_and_success(jobs):
+    def work(folder, progress):
+        progress("reading", 1, 2, "a.pdf")
+        (folder / "out.csv").write_text("x")
+        return JobReport(
+            job="x", counts={"ok": 1}, files={"out.csv": str(folder / "out.csv")}
+        )
+
+    job = ended(jobs.submit("x", work))
+    assert job.state is JobState.SUCCEEDED
+    assert (job.stage, job.done, job.total, job.detail) == ("reading", 1, 2, "a.pdf")
+    assert job.file("out.csv").read_text() == "x"
+    assert job.file("other.csv") is None
+    assert jobs.get(job.job_id) is job
+
+
+def test_failed_items_make_it_partial(jobs):
+    job = ended(jobs.submit("x", lambda *_: JobReport(job="x", counts={"failed": 1})))
+    assert job.state is JobState.PARTIAL
+
+
+def test_a_file_outside_the_jobs_folder_is_not_given(jobs, tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("x")
+    report = JobReport(job="x", counts={}, files={"s": str(secret)})
+    assert ended(jobs.submit("x", lambda *_: report)).file("s") is None
+
+
+def test_a_second_job_is_refused_while_the_first_runs(jobs):
+    go = threading.Event()
+
+    def work(folder, progress):
+        go.wait(10)
+        return JobReport(job="x", counts={})
+
+    first = jobs.submit("x", work)
+    with pytest.raises(StoreLockedError, match=first.job_id):
+        jobs.submit("x", work)
+    go.set()
+    ended(first)
+    assert ended(jobs.submit("x", work)).state is JobState.SUCCEEDED
+
+
+def test_a_failure_tells_the_cause_without_the_folder(jobs):
+    def work(folder, progress):
+        raise LoadError(str(folder / "a.pdf"), "it is empty", "save it again")
+
+    job = ended(jobs.submit("x", work))
+    assert job.state is JobState.FAILED
+    assert job.problem["detail"] == "cannot read a.pdf: it is empty"
+    assert job.problem["code"] == "ING002"
+
+
+def test_an_unexpected_failure_tells_only_its_number(jobs, caplog):
+    def work(folder, progress):
+        raise RuntimeError("secret in /srv/private")
+
+    job = ended(jobs.submit("x", work))
+    assert job.state is JobState.FAILED
+    assert job.problem["status"] == 500
+    assert "secret" not in str(job.problem)
+    assert "secret in /srv/private" in caplog.text

@@ -1,0 +1,223 @@
+"""Nothing that came from outside becomes a tag, an attribute or a foreign address."""
+
+from html.parser import HTMLParser
+
+import pytest
+
+from elt_llm_api import cards, tables
+from elt_llm_api.jobs import Job, JobState
+from elt_llm_api.markup import Safe, el, esc, join, markdown
+from elt_llm_api.problems import problem_body
+from elt_llm_core.jobs import JobReport
+from elt_llm_core.results import (
+    Box,
+    Citation,
+    Degradation,
+    DegradationKind,
+    QueryResult,
+    QueryTrace,
+    RemovedClaim,
+    Source,
+    Span,
+    Status,
+    Support,
+)
+from elt_llm_core.store import CollectionCard, DocumentRow
+
+PAYLOADS = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "<svg/onload=alert(1)>",
+    "<svg><script>alert&#40;1&#41;</script>",
+    "<iframe srcdoc='<script>alert(1)</script>'>",
+    "javascript:alert(1)",
+    "[click](javascript:alert(1))",
+    "[click](https://evil.example/?q=secret)",
+    "![x](https://evil.example/leak.png)",
+    "![x][1]\n\n[1]: https://evil.example/leak.png",
+    "[S1]: https://evil.example/\n\n[S1]",
+    "<https://evil.example/>",
+    "https://evil.example/",
+    "<a href='javascript:alert(1)'>x</a>",
+    "<a href=//evil.example>x</a>",
+    "<img src=`x` onerror=alert(1)>",
+    "<body onload=alert(1)>",
+    "<details open ontoggle=alert(1)>",
+    "<math><mtext></mtext><mglyph><style><img src=x onerror=alert(1)>",
+    "<style>@import 'https://evil.example/x.css';</style>",
+    "<link rel=stylesheet href=https://evil.example/x.css>",
+    "<meta http-equiv=refresh content='0;url=https://evil.example'>",
+    "<base href=https://evil.example/>",
+    "<form action=https://evil.example><input name=q></form>",
+    "<object data=https://evil.example/x></object>",
+    "<embed src=https://evil.example/x>",
+    "<video><source onerror=alert(1)></video>",
+    "<input autofocus onfocus=alert(1)>",
+    "' onmouseover='alert(1)",
+    '" onmouseover="alert(1)" x="',
+    "</article><script>alert(1)</script>",
+    "</title><script>alert(1)</script>",
+    "<!--<img src='--><img src=x onerror=alert(1)>'>",
+    "<![CDATA[<script>alert(1)</script>]]>",
+    "&lt;script&gt;alert(1)&lt;/script&gt;",
+    "&#x3C;script&#x3E;alert(1)&#x3C;/script&#x3E;",
+    "${alert(1)}",
+    "{{constructor.constructor('alert(1)')()}}",
+    "\x00<scr\x00ipt>alert(1)</scr\x00ipt>",
+    "\uff1cscript\uff1ealert(1)\uff1c/script\uff1e",
+    "| a |\n|---|\n| <script>alert(1)</script> |",
+)
+HARMLESS = frozenset(
+    {"a", "article", "b", "blockquote", "br", "caption", "code", "del", "details"}
+    | {"div", "em", "figure", "h2", "h3", "h4", "header", "hr", "img", "li", "mark"}
+    | {"ol", "p", "pre", "span", "strong", "summary", "table", "tbody", "td", "th"}
+    | {"thead", "tr", "ul"}
+)
+
+
+class Inspector(HTMLParser):
+    """Collects every tag and attribute as a browser would see them."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: list[tuple[str, str]] = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.attributes += [(name, value or "") for name, value in attrs]
+
+
+def assert_harmless(html: str) -> None:
+    seen = Inspector(html)
+    assert seen.tags <= HARMLESS
+    for name, value in seen.attributes:
+        assert not name.startswith("on"), name
+        assert name != "srcdoc"
+        if name in {"href", "src"}:
+            assert value.startswith(("/v1/", "#")), value
+
+
+def result_of(text: str) -> QueryResult:
+    source = Source(
+        label="S1",
+        node_id="n",
+        document_id=text,
+        collection=text,
+        document=text,
+        section=text,
+        text=f"before {text} after",
+        score=0.5,
+        span=Span(start=0, end=1, page=1),
+    )
+    citation = Citation(
+        label="S1",
+        document=text,
+        document_id="a" * 32,
+        collection=text,
+        page=1,
+        section=text,
+        quote=text,
+        support=Support.VERIFIED,
+        score=1.0,
+        node_id="n",
+        span=Span(start=0, end=1, page=1),
+        boxes=(Box(page=1, left=0, top=0, right=1, bottom=1),),
+    )
+    return QueryResult(
+        question=text,
+        status=Status.PARTIAL,
+        answer=f"{text} [S1]",
+        sources=(source, source.model_copy(update={"label": "S2"})),
+        citations=(citation,),
+        removed=(RemovedClaim(text=text, reason=text),),
+        degradations=(
+            Degradation(
+                kind=DegradationKind.EXACT_ENGINE, collection=text, detail=text
+            ),
+        ),
+        trace=QueryTrace(query_id="q", config_hash="c"),
+    )
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_no_field_of_an_answer_becomes_markup(payload):
+    result = result_of(payload)
+    assert_harmless(cards.answer(result))
+    assert_harmless(cards.sources(result, lambda *_: "/v1/documents/a/pages/1.jpg?x"))
+    refused = result.model_copy(update={"status": Status.INSUFFICIENT})
+    assert_harmless(cards.answer(refused))
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_no_field_of_a_job_or_table_becomes_markup(payload, tmp_path):
+    job = Job("1", payload, tmp_path, stage=payload, detail=payload)
+    assert_harmless(tables.job_progress(job))
+    made = tmp_path / "made.csv"
+    made.write_text("x")
+    job.report = JobReport(job="x", counts={payload: 1}, files={payload: str(made)})
+    job.problem = problem_body(422, payload, hint=payload)
+    job.state = JobState.FAILED
+    assert_harmless(tables.job_result(job))
+    assert_harmless(tables.table([payload], [[payload]]))
+    card = CollectionCard(
+        name=payload,
+        embedder=payload,
+        embedder_digest="d",
+        dimension=1,
+        chunker=payload,
+    )
+    row = DocumentRow(
+        document_id="d",
+        collection="c",
+        uri="u",
+        part="",
+        name=payload,
+        title=payload,
+        sha256="0",
+        mime="x",
+        parser="p",
+        config_key="k",
+        page_count=1,
+        nodes=1,
+        warnings=(payload,),
+    )
+    assert_harmless(tables.collections([card], {payload: [row]}))
+
+
+def test_known_labels_become_links_and_unknown_ones_stay_text():
+    result = result_of("Clubs register.")
+    html = cards.answer(
+        result.model_copy(update={"answer": "Clubs register. [S1] Others do not. [S7]"})
+    )
+    assert '<a href="#src-1" class="cite"' in html
+    assert 'aria-label="Source 1, Clubs register. page 1"' in html
+    assert "[S7]" in html
+    assert "src-7" not in html
+
+
+def test_markdown_keeps_structure():
+    html = esc(
+        markdown("One **two**\n\n- three\n- four\n\n| a | b |\n|---|---|\n| 1 | 2 |")
+    )
+    assert "<strong>two</strong>" in html
+    assert html.count("<li>") == 2
+    assert "<td>1</td>" in html
+
+
+@pytest.mark.parametrize(
+    "url", ["https://x", "//x", "javascript:x", "/\\x", "data:text/html,x", "/a b", ""]
+)
+def test_an_element_refuses_a_foreign_address(url):
+    with pytest.raises(ValueError, match="stay on this server"):
+        el("a", "x", href=url)
+
+
+def test_elements_escape_children_and_attributes_once():
+    assert esc(el("p", "a & <b>", title='"q"')) == (
+        '<p title="&quot;q&quot;">a &amp; &lt;b&gt;</p>'
+    )
+    assert esc(join([Safe("<i>x</i>"), "<", None, 3])) == "<i>x</i>&lt;3"
+    assert esc(el("img", alt="", hidden=True, src=None)) == '<img alt="" hidden>'

@@ -1,0 +1,281 @@
+"""The page in a real browser: ask, refuse, upload, gloss; nothing leaves here."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from elt_llm_core.config import RagConfig
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.network,
+    # Gradio sets an option that pandas is about to drop.
+    pytest.mark.filterwarnings("ignore:'future.no_silent_downcasting'"),
+]
+QUESTION = "By which date shall a Member Club register each Player?"
+REFUSED = "What is the boiling point of tungsten carbide?"
+DESKTOP = {"width": 1280, "height": 900}
+PHONE = {"width": 390, "height": 844}
+SHOTS = os.environ.get("ELT_SHOTS", "")
+PATIENCE = 15_000  # milliseconds
+
+
+class Visit:
+    """A tab that remembers what it was told and where it went."""
+
+    def __init__(self, browser, url, viewport, scheme="light"):
+        self.url = url
+        self.page = browser.new_page(viewport=viewport, color_scheme=scheme)
+        self.page.set_default_timeout(PATIENCE)
+        self.console: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", self._said)
+        self.page.on("pageerror", lambda error: self.console.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(url)
+        self.page.wait_for_selector("#question textarea")
+
+    def _said(self, message):
+        if message.type == "error":
+            self.console.append(message.text)
+
+    def ask(self, question):
+        self.page.fill("#question textarea", question)
+        self.page.click("#ask-button")
+        asked = self.page.locator(".result .asked", has_text=question)
+        asked.wait_for()
+
+    def tab(self, name):
+        self.page.get_by_role("tab", name=name).click()
+
+    def shot(self, name):
+        if SHOTS:
+            path = Path(SHOTS) / f"{name}.png"
+            self.page.screenshot(path=path, full_page=True)
+
+    def leave(self):
+        local = (self.url, "data:", f"blob:{self.url}")
+        foreign = [u for u in self.requests if not u.startswith(local)]
+        self.page.close()
+        assert foreign == []
+        assert self.console == []
+
+
+@pytest.fixture(scope="module")
+def served(serve, filled_root, tmp_path_factory):
+    """A server that the tests of this file share; only the upload changes its data."""
+    copy = tmp_path_factory.mktemp("page") / "data"
+    shutil.copytree(filled_root, copy)
+    with serve(RagConfig(), copy) as url:
+        yield url
+
+
+@pytest.fixture
+def visit(browser, served):
+    opened = Visit(browser, served, DESKTOP)
+    yield opened
+    opened.leave()
+
+
+def test_an_answer_its_source_and_the_marked_page(visit):
+    page = visit.page
+    visit.ask(QUESTION)
+    assert "31 July" in page.inner_text(".answer-text")
+    assert page.get_attribute("#answer", "role") == "log"
+    assert page.get_attribute("#answer", "aria-live") == "polite"
+    link = page.locator("a.cite").first
+    assert "handbook.pdf page 2" in link.get_attribute("aria-label")
+    link.click()
+    page.wait_for_function("document.activeElement.id === 'src-1'")
+    page.wait_for_function(
+        "(() => { const r = document.activeElement.getBoundingClientRect();"
+        " return r.top >= 0 && r.top < innerHeight; })()"
+    )
+    card = page.locator("#src-1")
+    assert "Verified" in card.inner_text()
+    assert "31 July" in card.locator("mark").first.inner_text()
+    page.wait_for_function("document.querySelector('#src-1 img').naturalWidth > 0")
+    assert page.evaluate(YELLOW) > 50
+    visit.shot("answer")
+    page.keyboard.press("Escape")
+    page.wait_for_function("document.activeElement.classList.contains('cite')")
+
+
+def test_the_keyboard_is_enough(visit):
+    page = visit.page
+    page.focus("#question textarea")
+    page.keyboard.type(QUESTION)
+    page.keyboard.press("Enter")
+    page.locator("a.cite").first.wait_for()
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.className") == "cite":
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.activeElement.classList.contains('source-card')")
+
+
+def test_a_refusal_says_so_and_shows_where_to_look(visit):
+    visit.ask(REFUSED)
+    text = visit.page.inner_text(".result")
+    assert "Not in the documents" in text
+    assert visit.page.locator("a.cite").count() == 0
+    visit.shot("refused")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "<img src=x onerror=alert(1)>",
+        "${alert(1)}",
+        "{{7*7}} <script>alert(1)</script>",
+    ],
+)
+def test_a_question_is_shown_as_it_was_written(visit, question):
+    alerts = []
+    visit.page.on("dialog", lambda dialog: (alerts.append(1), dialog.dismiss()))
+    visit.ask(question)
+    assert visit.page.inner_text(".asked") == question
+    assert alerts == []
+
+
+def test_a_file_is_taken_in_and_can_be_asked_about(visit, pool_pdf):
+    page = visit.page
+    visit.tab("Add files")
+    page.set_input_files(
+        "#files input[type=file]",
+        {"name": "pool.pdf", "mimeType": "application/pdf", "buffer": pool_pdf},
+    )
+    page.locator("#files", has_text="pool").wait_for()
+    page.fill("#collection input, #collection textarea", "pool")
+    page.evaluate(WATCH_PROGRESS)
+    page.click("#ingest")
+    page.locator("#ingest-state .badge.good").wait_for()
+    assert page.evaluate("window.progressSeen") > 0
+    visit.shot("added")
+    visit.tab("Ask")
+    page.locator("#chosen", has_text="pool (1)").wait_for()
+    visit.ask("When does the pool open on a working day?")
+    assert "7:00" in page.inner_text(".answer-text")
+    assert "pool.pdf" in page.inner_text("#sources")
+
+
+def test_a_wrong_collection_name_is_told(visit):
+    page = visit.page
+    visit.tab("Add files")
+    page.fill("#collection input, #collection textarea", "../Bad Name")
+    page.click("#ingest")
+    page.get_by_role("alert").wait_for()
+    assert "is not a collection name" in page.inner_text("#ingest-state")
+
+
+def test_the_glossary_is_built_shown_and_offered(visit):
+    page = visit.page
+    visit.tab("Glossary")
+    page.click("#build")
+    page.locator("#glossary tbody tr").first.wait_for()
+    assert "Member Club" in page.inner_text("#glossary")
+    with page.expect_download() as download:
+        page.click("#glossary-state a")
+    assert download.value.suggested_filename == "glossary.csv"
+    visit.shot("glossary")
+
+
+def test_the_collections_are_listed_with_their_documents(visit):
+    visit.tab("Collections")
+    card = visit.page.locator(".collection", has_text="handbook").first
+    card.locator("summary").click()
+    assert "handbook.pdf" in card.inner_text()
+    visit.shot("collections")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_sees_it_all_without_scrolling_sideways(browser, served, scheme):
+    opened = Visit(browser, served, PHONE, scheme)
+    opened.ask(QUESTION)
+    opened.shot(f"phone-{scheme}")
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
+    for name in ("Add files", "Glossary", "Collections"):
+        opened.tab(name)
+        assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
+    opened.leave()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_from_its_ground(browser, served, scheme):
+    opened = Visit(browser, served, DESKTOP, scheme)
+    opened.ask(QUESTION)
+    opened.page.wait_for_function(
+        "document.querySelector('#src-1 img').naturalWidth > 0"
+    )
+    opened.shot(f"desktop-{scheme}")
+    faint = opened.page.evaluate(CONTRAST)
+    opened.leave()
+    assert faint == []
+
+
+def test_an_empty_server_says_how_to_begin(browser, serve, tmp_path):
+    with serve(RagConfig(), tmp_path / "nothing") as url:
+        opened = Visit(browser, url, DESKTOP)
+        opened.page.locator(".empty").first.wait_for()
+        assert "elt-llm demo" in opened.page.inner_text("#start")
+        opened.shot("empty")
+        opened.page.fill("#question textarea", "Anything?")
+        opened.page.click("#ask-button")
+        opened.page.get_by_role("alert").wait_for()
+        assert "no documents yet" in opened.page.inner_text("#answer")
+        opened.leave()
+
+
+# Counts the progress bars that come by.
+WATCH_PROGRESS = """() => {
+  window.progressSeen = 0;
+  new MutationObserver(() => {
+    if (document.querySelector('#ingest-state [role=progressbar]')) progressSeen++;
+  }).observe(document.body, { childList: true, subtree: true });
+}"""
+
+# Pixels of the first card's picture that are marked yellow.
+YELLOW = """() => {
+  const image = document.querySelector('#src-1 img');
+  const canvas = document.createElement('canvas');
+  canvas.width = image.naturalWidth; canvas.height = image.naturalHeight;
+  const brush = canvas.getContext('2d');
+  brush.drawImage(image, 0, 0);
+  const d = brush.getImageData(0, 0, canvas.width, canvas.height).data;
+  let marked = 0;
+  for (let i = 0; i < d.length; i += 4)
+    if (d[i] > 200 && d[i + 1] > 180 && d[i] - d[i + 2] > 40) marked++;
+  return marked;
+}"""
+
+# Texts whose contrast with what lies behind them is below 4.5:1 (WCAG 2.2, 1.4.3).
+CONTRAST = """() => {
+  const parse = (c) => (c.match(/[\\d.]+/g) || []).map(Number);
+  const light = (c) => {
+    const [r, g, b] = c.slice(0, 3).map((v) => {
+      v /= 255;
+      return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (e) => {
+    for (; e; e = e.parentElement) {
+      const c = parse(getComputedStyle(e).backgroundColor);
+      if (c.length === 3 || c[3] === 1) return c;
+    }
+    return [255, 255, 255];
+  };
+  const faint = [];
+  for (const e of document.querySelectorAll('gradio-app *')) {
+    const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
+    if (!own || !e.checkVisibility() || e.closest('[aria-hidden=true]')) continue;
+    const a = light(parse(getComputedStyle(e).color)), b = light(ground(e));
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    const told = [e.textContent.slice(0, 40), e.className, ratio.toFixed(2)];
+    if (ratio < 4.5) faint.push(told);
+  }
+  return faint;
+}"""

@@ -1,0 +1,204 @@
+"""Foreign hosts, foreign pages, strangers, large bodies: refused, and told so."""
+
+import base64
+import socket
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from elt_llm_api import create_app
+from elt_llm_api.binding import is_loopback
+from elt_llm_core.config import RagConfig
+from elt_llm_core.errors import ConfigError
+from elt_llm_core.store import Store
+
+PATHS = ("/", "/ui/", "/livez", "/v1/collections", "/ui/config", "/openapi.json")
+EVIL = "evil.example"
+UPLOADS = ("/v1/jobs", "/ui/gradio_api/upload")
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("host", [EVIL, "127.0.0.1.evil.example", "", "localhost@x"])
+def test_a_foreign_host_is_refused_everywhere(client, path, host):
+    reply = client.get(path, headers={"host": host, "origin": f"http://{EVIL}"})
+    assert reply.status_code == 400
+    assert "access-control-allow-origin" not in reply.headers
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("path", PATHS)
+def test_every_reply_carries_the_headers(client, path):
+    reply = client.get(path)
+    assert reply.status_code in {200, 307}
+    assert "frame-ancestors 'none'" in reply.headers["content-security-policy"]
+    assert reply.headers["x-content-type-options"] == "nosniff"
+    assert reply.headers["referrer-policy"] == "no-referrer"
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("path", [*UPLOADS, "/v1/query", "/ui/gradio_api/queue/join"])
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": f"http://{EVIL}"},
+        {"origin": "null"},
+        {"origin": "http://127.0.0.1:1"},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+    ],
+)
+def test_a_change_asked_for_by_another_site_is_refused(client, path, headers):
+    files = {"files": ("a.txt", b"x")}
+    data = {"kind": "ingest", "collection": "evil"}
+    reply = client.post(path, headers=headers, files=files, data=data)
+    assert reply.status_code == 403
+    assert reply.headers["content-type"] == "application/problem+json"
+    names = [c["name"] for c in client.get("/v1/collections").json()["data"]]
+    assert "evil" not in names
+
+
+@pytest.mark.network
+def test_the_own_origin_is_served(client):
+    reply = client.post(
+        "/v1/search",
+        json={"question": "player"},
+        headers={"origin": str(client.base_url).rstrip("/")},
+    )
+    assert reply.status_code == 200
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("path", ["/v1/query", "/ui/gradio_api/upload"])
+def test_no_other_origin_is_ever_allowed(client, path):
+    for origin in (f"http://{EVIL}", "http://localhost:3000"):
+        reply = client.options(
+            path,
+            headers={"origin": origin, "access-control-request-method": "POST"},
+        )
+        assert not [k for k in reply.headers if k.startswith("access-control-")]
+
+
+@pytest.mark.network
+def test_json_must_say_that_it_is_json(client):
+    reply = client.post(
+        "/v1/search",
+        content=b'{"question": "player"}',
+        headers={"content-type": "text/plain"},
+    )
+    assert reply.status_code == 422
+
+
+def chunks(total: int):
+    for _ in range(total // 65_536 + 1):
+        yield b"x" * 65_536
+
+
+@pytest.mark.network
+def test_a_large_json_body_is_refused_announced_or_not(client):
+    json = {"content-type": "application/json"}
+    announced = client.post("/v1/query", content=b"x" * 1_100_000, headers=json)
+    assert announced.status_code == 413
+    streamed = client.post("/v1/query", content=chunks(1_100_000), headers=json)
+    assert streamed.status_code == 413
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("path", UPLOADS)
+def test_a_large_upload_is_refused_announced_or_not(serve, filled_root, path):
+    config = RagConfig.model_validate({"api": {"max_upload_mb": 1}})
+    with serve(config, filled_root) as url, httpx.Client(base_url=url) as client:
+        kind = {"content-type": "multipart/form-data; boundary=b"}
+        head = (
+            b'--b\r\ncontent-disposition: form-data; name="files"; filename="a.txt"'
+            b"\r\n\r\n"
+        )
+
+        def streamed():
+            yield head
+            yield from chunks(2_000_000)
+
+        assert client.post(path, content=streamed(), headers=kind).status_code == 413
+        whole = head + b"x" * 2_000_000
+        assert client.post(path, content=whole, headers=kind).status_code == 413
+        assert client.get("/v1/jobs").json()["data"] == []
+
+
+@pytest.mark.network
+def test_a_false_content_length_is_refused(server):
+    parts = urlsplit(server)
+    with socket.create_connection((parts.hostname, parts.port), timeout=10) as raw:
+        raw.sendall(
+            b"POST /v1/query HTTP/1.1\r\nhost: 127.0.0.1\r\n"
+            b"content-type: application/json\r\ncontent-length: 99999999\r\n\r\n{}"
+        )
+        assert raw.recv(200).startswith(b"HTTP/1.1 413")
+
+
+@pytest.mark.network
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/ui/gradio_api/file=/etc/passwd",
+        "/ui/gradio_api/file=../../../../etc/passwd",
+        "/ui/gradio_api/file=https://evil.example/x",
+        "/ui/file=/etc/passwd",
+        "/ui/static/../../../etc/passwd",
+        "/ui/gradio_api/proxy=https://evil.example/",
+        "/v1/documents/..%2f..%2fetc%2fpasswd/content",
+        "/v1/jobs/x/files/..%2f..%2fetc%2fpasswd",
+    ],
+)
+def test_no_file_of_the_machine_is_served(client, path):
+    reply = client.get(path)
+    assert reply.status_code >= 400 or "root:" not in reply.text
+    assert reply.status_code != 200 or "/etc/passwd" not in reply.text
+
+
+@pytest.mark.network
+def test_gradio_offers_no_endpoints(client):
+    info = client.get("/ui/gradio_api/info").json()
+    assert info == {"named_endpoints": {}, "unnamed_endpoints": {}}
+
+
+@pytest.mark.network
+def test_with_a_token_nothing_is_served_without_it(serve, filled_root):
+    config = RagConfig.model_validate({"api": {"token": "a-b-c"}})
+    basic = base64.b64encode(b"me:a-b-c").decode()
+    with serve(config, filled_root) as url, httpx.Client(base_url=url) as client:
+        assert client.get("/livez").status_code == 200
+        for wrong in ("", "Bearer", "Bearer a-b-d", "Basic !!", "Digest a-b-c"):
+            reply = client.get("/v1/collections", headers={"authorization": wrong})
+            assert reply.status_code == 401
+            assert reply.headers["www-authenticate"].startswith("Basic")
+        assert client.get("/ui/").status_code == 401
+        for right in ("Bearer a-b-c", f"Basic {basic}"):
+            headers = {"authorization": right}
+            assert client.get("/v1/collections", headers=headers).status_code == 200
+            assert client.get("/ui/", headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "::", "192.168.1.5", "example.org"])
+def test_strangers_need_a_token(host, tmp_path):
+    config = RagConfig.model_validate({"api": {"host": host}})
+    with pytest.raises(ConfigError, match="token") as caught:
+        create_app(config, Store(tmp_path))
+    assert caught.value.exit_code == 78
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("localhost", True),
+        ("127.0.0.1", True),
+        ("127.8.8.8", True),
+        ("::1", True),
+        ("[::1]", True),
+        ("192.0.2.1", False),
+        ("localhost.evil.example", False),
+        ("", False),
+    ],
+)
+def test_loopback_is_told_from_the_rest(host, expected):
+    assert is_loopback(host) is expected

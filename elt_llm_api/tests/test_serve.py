@@ -1,0 +1,100 @@
+"""`elt-llm serve`: tells its address, ends cleanly, says why it cannot start."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import httpx
+import pytest
+
+from elt_llm_api.binding import address, listen
+from elt_llm_core.errors import ConfigError, EltLlmError
+
+COMMAND = [sys.executable, "-c", "from elt_llm_core.cli import main; main()", "serve"]
+
+
+def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, **environment},
+        check=False,
+    )
+
+
+@contextmanager
+def started(*arguments: str):
+    process = subprocess.Popen(
+        [*COMMAND, *arguments],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate(timeout=20)
+
+
+def url_of(process: subprocess.Popen[str]) -> str:
+    line = process.stderr.readline()
+    found = re.search(r"http://\S+/", line)
+    assert found, line + process.stderr.read()
+    return found[0]
+
+
+@pytest.mark.network
+def test_it_tells_its_address_and_ends_on_ctrl_c(tmp_path):
+    missing = tmp_path / "data"
+    with started("--port", "0", "--data-dir", str(missing)) as process:
+        url = url_of(process)
+        assert httpx.get(f"{url}readyz", timeout=20).status_code == 200
+        with httpx.stream("GET", f"{url}ui/", timeout=20) as page:
+            assert page.status_code == 200
+        begun = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+        assert time.monotonic() - begun < 10
+    assert process.returncode in {0, 130}
+    assert "Traceback" not in err
+    assert out == ""
+    assert not missing.exists()
+
+
+@pytest.mark.network
+def test_a_taken_port_is_told(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        ended = run("--port", port, "--data-dir", str(tmp_path))
+    assert ended.returncode == 69
+    assert f"port {port} on 127.0.0.1 is taken" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_beyond_loopback_without_a_token_it_does_not_start(tmp_path):
+    ended = run("--host", "192.0.2.1", "--data-dir", str(tmp_path))
+    assert ended.returncode == 78
+    assert "token" in ended.stderr
+
+
+@pytest.mark.network
+def test_the_address_names_the_real_port():
+    with listen("127.0.0.1", 0) as sock:
+        port = sock.getsockname()[1]
+        assert address(sock) == f"http://127.0.0.1:{port}/"
+        with pytest.raises(EltLlmError, match="taken") as caught:
+            listen("127.0.0.1", port)
+    assert caught.value.exit_code == 69
+
+
+def test_an_address_that_is_not_ours_is_refused():
+    with pytest.raises(ConfigError, match="cannot listen"):
+        listen("203.0.113.7", 0)

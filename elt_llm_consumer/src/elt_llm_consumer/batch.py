@@ -1,0 +1,79 @@
+"""Items of a product, one journal row each: a killed run goes on where it stopped."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from elt_llm_core.errors import EltLlmError
+from elt_llm_core.jobs import JobContext
+from elt_llm_core.results import Degradation, DegradationKind, Record
+from elt_llm_core.store import item_key
+
+
+class Item(Record):
+    """One thing to do: what it is called, and everything its result depends on."""
+
+    name: str
+    parts: tuple[str, ...]
+
+
+class Outcome(Record):
+    """Results in the order of the items, None where one failed."""
+
+    results: tuple[dict[str, Any] | None, ...]
+    counts: dict[str, int]
+    degradations: tuple[Degradation, ...] = ()
+
+    @property
+    def good(self) -> list[dict[str, Any]]:
+        """The results there are."""
+        return [result for result in self.results if result is not None]
+
+
+def run_items(
+    context: JobContext,
+    job: str,
+    items: Sequence[Item],
+    work: Callable[[int], Mapping[str, Any]],
+    fresh: bool = False,
+) -> Outcome:
+    """Do `work(i)` for every item whose result the journal does not have.
+
+    Each result is committed before the next item begins. An item that raises an error
+    of this project is recorded as failed, is not content, and is tried again next time.
+    """
+    results: list[dict[str, Any] | None] = []
+    counts = {"done": 0, "reused": 0, "failed": 0}
+    problems: list[Degradation] = []
+    for number, item in enumerate(items):
+        context.progress(job, number, len(items), item.name)
+        key = item_key(job, *item.parts)
+        held = None if fresh else context.store.journal.get(key)
+        if held is not None:
+            counts["reused"] += 1
+            results.append(held)
+            continue
+        result, problem = _attempt(context, job, (number, item, key), work)
+        counts["done" if problem is None else "failed"] += 1
+        results.append(result)
+        problems += [] if problem is None else [problem]
+    context.progress(job, len(items), len(items), "")
+    return Outcome(results=tuple(results), counts=counts, degradations=tuple(problems))
+
+
+def _attempt(
+    context: JobContext,
+    job: str,
+    place: tuple[int, Item, str],
+    work: Callable[[int], Mapping[str, Any]],
+) -> tuple[dict[str, Any] | None, Degradation | None]:
+    number, item, key = place
+    journal = context.store.journal
+    try:
+        result = dict(work(number))
+    except EltLlmError as error:
+        said = {"error": {"code": error.code, "message": error.message}}
+        journal.put(job, key, number, item.name, result=said, state="failed")
+        detail = f"{job}: {item.name}: {error.message}"
+        return None, Degradation(kind=DegradationKind.ITEM_FAILED, detail=detail)
+    journal.put(job, key, number, item.name, result=result)
+    return result, None

@@ -1,0 +1,234 @@
+"""The consolidated catalogue: the model's entities and the handbook's terms as one."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from typing_extensions import override
+
+from elt_llm_consumer import relations
+from elt_llm_consumer.assembly import assemble
+from elt_llm_consumer.batch import Item, run_items
+from elt_llm_consumer.context import as_text, context_of
+from elt_llm_consumer.cues import FIELDS
+from elt_llm_consumer.handbook import Entry, Evidence, Handbook
+from elt_llm_consumer.matching import Match, Matcher
+from elt_llm_consumer.mentions import Mentions
+from elt_llm_consumer.model import Entity, Model, read_aliases, read_model
+from elt_llm_consumer.outputs import default_path, write_json
+from elt_llm_consumer.phrases import fold
+from elt_llm_consumer.placement import Placer, review_status
+from elt_llm_consumer.semantics import Semantics
+from elt_llm_core.jobs import JobContext, JobReport, Runner
+from elt_llm_core.names import digest
+from elt_llm_core.strategy import Models, Strategy
+
+VERSION = "1"
+NO_DESCRIPTION = "No description in the inventory."
+CANDIDATE = (
+    "Not in the model: the handbook defines this term; a candidate for the model."
+)
+_RANK = {"high": 0, "medium": 1, "low": 2}
+
+
+class CatalogJob(Strategy[Runner]):
+    """Options of the catalogue. Without `model` it holds the handbook's terms only."""
+
+    collections: tuple[str, ...]
+    model: str = ""
+    output: Path | None = None
+    fresh: bool = False
+    aliases: Path | None = None
+
+    @override
+    def build(self, models: Models) -> Runner:
+        """A runner that writes the catalogue and the relationships as JSON files."""
+        return lambda context: self._run(context, models)
+
+    def _run(self, context: JobContext, models: Models) -> JobReport:
+        cataloguer = Cataloguer(
+            Handbook(context.store, self.collections),
+            read_model(context.store, self.model),
+            read_aliases(self.aliases or context.config.consumer.aliases),
+            models,
+        )
+        context.progress("definitions", 0, None, "")
+        outcome = run_items(
+            context, "catalog", cataloguer.items(), cataloguer.record, fresh=self.fresh
+        )
+        path = self.output or default_path(
+            context.store.data_dir, "catalog", self.collections
+        )
+        beside = path.with_name(f"{path.stem}_relationships.json")
+        write_json(path, assemble(cataloguer.model, outcome.good), "catalog")
+        write_json(beside, relations.table(cataloguer.model), "relationships")
+        sources = Counter(row["record"]["source"].lower() for row in outcome.good)
+        return JobReport(
+            job="catalog",
+            counts={**outcome.counts, **dict(sorted(sources.items()))},
+            files={"catalog_json": str(path), "relationships_json": str(beside)},
+            degradations=outcome.degradations,
+        )
+
+
+class Cataloguer:
+    """Makes one record an entity, and one for each term that no entity has."""
+
+    def __init__(
+        self,
+        handbook: Handbook,
+        model: Model,
+        aliases: Mapping[str, Sequence[str]],
+        models: Models,
+    ) -> None:
+        self.handbook = handbook
+        self.model = model
+        self._aliases = aliases
+        self._semantics = Semantics(handbook, models)
+        self._placer = Placer(model.entities, self._semantics)
+        self._mapped, self._loose = _sorted_out(
+            handbook.entries, Matcher(model.entities, aliases)
+        )
+
+    def items(self) -> list[Item]:
+        """Entities in their order, then the handbook's own terms in theirs."""
+        shared = digest(
+            VERSION,
+            self.handbook.identity,
+            self.model.identity,
+            str(sorted(self._aliases.items())),
+        )
+        found = [
+            Item(name=entity.name, parts=(shared, entity.model_dump_json()))
+            for entity in self.model.entities
+        ]
+        return found + [
+            Item(
+                name=entry.found.term,
+                parts=(shared, entry.row.document_id, entry.found.model_dump_json()),
+            )
+            for entry in self._loose
+        ]
+
+    def record(self, number: int) -> dict[str, Any]:
+        """One record with its place: {domain, subtype, record}."""
+        entities = self.model.entities
+        if number < len(entities):
+            return self._of_entity(entities[number])
+        return self._of_term(self._loose[number - len(entities)])
+
+    @cached_property
+    def _mentions(self) -> Mentions:
+        names = [entity.name for entity in self.model.entities]
+        terms = [entry.found.term for entry in self.handbook.entries]
+        return Mentions(self.handbook.passages, [*names, *terms], self._aliases, terms)
+
+    def _of_entity(self, entity: Entity) -> dict[str, Any]:
+        fields, evidence = self._context(entity.name, self._mapped.get(entity, []))
+        mapped = self._mapped.get(entity, [])
+        entry, match = mapped[0] if mapped else (None, None)
+        ruled = bool(evidence["governance_rules"] or evidence["business_rules"])
+        both = entry is not None or ruled
+        rationale = "not found in the handbook"
+        if match is not None:
+            rationale = match.rationale
+        elif ruled:
+            rationale = "found in the handbook's rules, not defined there"
+        record = {
+            "fact_sheet_id": entity.fact_sheet_id,
+            "entity_name": entity.name,
+            "source": "BOTH" if both else "LEANIX_ONLY",
+            "leanix_description": entity.description or NO_DESCRIPTION,
+            **fields,
+            "handbook_term": entry.found.term if entry else None,
+            "mapping_confidence": match.confidence if match else "",
+            "mapping_rationale": rationale,
+            "review_status": _needs_review(match),
+            "review_notes": "",
+            "relationships": relations.of_entity(entity, self.model.edges),
+            "evidence": _dumped(evidence),
+        }
+        return {"domain": entity.domain, "subtype": entity.subtype, "record": record}
+
+    def _of_term(self, entry: Entry) -> dict[str, Any]:
+        fields, evidence = self._context(entry.found.term, [(entry, None)])
+        place = self._placer.place(entry.found.term, fields["formal_definition"])
+        record = {
+            "fact_sheet_id": "",
+            "entity_name": entry.found.term,
+            "source": "HANDBOOK_ONLY",
+            "leanix_description": CANDIDATE,
+            **fields,
+            "handbook_term": entry.found.term,
+            "mapping_confidence": "",
+            "mapping_rationale": "discovered in the handbook; no entity has this name",
+            "review_status": review_status(place),
+            "review_notes": "",
+            "relationships": [],
+            "inferred": True,
+            "inference_tier": place.tier,
+            "inference_confidence": place.confidence,
+            "inference_reasoning": place.reasoning,
+            "alternative_domain": place.alternative,
+            "evidence": _dumped(evidence),
+        }
+        return {"domain": place.domain, "subtype": place.subgroup, "record": record}
+
+    def _context(
+        self, name: str, mapped: Sequence[tuple[Entry, Match | None]]
+    ) -> tuple[dict[str, str], dict[str, list[Evidence]]]:
+        """The eight fields and what each rests on."""
+        hits = self._mentions.of(name)
+        evidence = context_of(
+            name, hits, self.handbook, self._mentions, self._semantics
+        )
+        evidence["formal_definition"] = (
+            self.handbook.quotes(mapped[0][0]) if mapped else []
+        )
+        _without_repeats(evidence)
+        return {field: as_text(evidence[field]) for field in FIELDS}, evidence
+
+
+def _without_repeats(evidence: Mapping[str, list[Evidence]]) -> None:
+    """A sentence that holds the definition is not told again as context."""
+    taken = [(e.document, e.start, e.end) for e in evidence["formal_definition"]]
+    evidence["domain_context"][:] = [
+        e
+        for e in evidence["domain_context"]
+        if not any(
+            e.document == d and e.start < end and e.end > start
+            for d, start, end in taken
+        )
+    ]
+
+
+def _sorted_out(
+    entries: Sequence[Entry], matcher: Matcher
+) -> tuple[dict[Entity, list[tuple[Entry, Match]]], list[Entry]]:
+    """Entity to its definitions, surest first; and the first one of each other term."""
+    mapped: dict[Entity, list[tuple[Entry, Match]]] = {}
+    loose: dict[str, Entry] = {}
+    for entry in entries:
+        match = matcher.match(entry.found.term, entry.found.synonyms)
+        if match.entity is None:
+            loose.setdefault(fold(entry.found.term), entry)
+        else:
+            mapped.setdefault(match.entity, []).append((entry, match))
+    for found in mapped.values():
+        found.sort(key=lambda pair: (_RANK[pair[1].confidence], *pair[0].order))
+    return mapped, list(loose.values())
+
+
+def _needs_review(match: Match | None) -> str:
+    return "NEEDS_CLARIFICATION" if match is not None and match.ambiguous else "PENDING"
+
+
+def _dumped(evidence: Mapping[str, Sequence[Evidence]]) -> dict[str, Any]:
+    """Evidence lists of the fields that have any, by field."""
+    return {
+        field: [one.model_dump(mode="json") for one in evidence[field]]
+        for field in FIELDS
+        if evidence[field]
+    }

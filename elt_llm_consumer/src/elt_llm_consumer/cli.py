@@ -1,0 +1,96 @@
+"""`elt-llm glossary`, `catalog`, `coverage` and `demo`."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from elt_llm_core.cli.common import CommandContext, common_options
+
+if TYPE_CHECKING:
+    from elt_llm_core.jobs import JobReport
+
+
+def _product_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that every product takes."""
+    file = click.Path(path_type=Path, dir_okay=False)
+    options = [
+        click.option(
+            "--collection",
+            "collections",
+            required=True,
+            multiple=True,
+            help="A collection with handbooks; may be given again.",
+        ),
+        click.option(
+            "--model",
+            default="",
+            help="The collection that holds the enterprise model.",
+        ),
+        click.option(
+            "--output", type=file, help="The file to write.  [default: DATA-DIR/output]"
+        ),
+        click.option(
+            "--aliases", type=file, help="YAML file of entity name to synonyms."
+        ),
+        click.option(
+            "--fresh", is_flag=True, help="Do every item again, reuse nothing."
+        ),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+@click.command()
+@_product_options
+@common_options
+def glossary(ctx: CommandContext, /, **options: Any) -> None:
+    """Write every defined term with its quote, page and entity, as CSV and JSON."""
+    _run(ctx, "glossary", options)
+
+
+@click.command()
+@_product_options
+@common_options
+def catalog(ctx: CommandContext, /, **options: Any) -> None:
+    """Write the consolidated catalogue of model and handbook, with evidence."""
+    _run(ctx, "catalog", options)
+
+
+@click.command()
+@_product_options
+@common_options
+def coverage(ctx: CommandContext, /, **options: Any) -> None:
+    """Report how well handbooks cover a model, and the gaps both ways."""
+    _run(ctx, "coverage", options)
+
+
+@click.command()
+@click.option("--pack", default=None, help="A shipped pack's name, or a folder.")
+@common_options
+def demo(ctx: CommandContext, pack: str | None) -> None:
+    """Take in the shipped sample, ask it questions, build every product."""
+    from elt_llm_consumer.demo import run_demo, told
+    from elt_llm_consumer.packs import DEFAULT, find_pack
+
+    found = find_pack(pack or DEFAULT)
+    report = run_demo(found, ctx.job_context, ctx.models)
+    ctx.emit(report, lambda: told(report, found, ctx.config.stores.data_dir))
+
+
+def _run(ctx: CommandContext, job: str, options: Mapping[str, Any]) -> None:
+    from elt_llm_core.jobs import JOBS
+
+    report = JOBS.load(job, options).build(ctx.models)(ctx.job_context)
+    ctx.emit(report, lambda: _told(report))
+    ctx.exit(report.exit_code)
+
+
+def _told(report: "JobReport") -> str:
+    counts = ", ".join(f"{value} {name}" for name, value in report.counts.items())
+    lines = [f"{report.job}: {counts}"]
+    lines += [f"  {name:<20} {path}" for name, path in sorted(report.files.items())]
+    lines += [f"  {d.kind.value}: {d.detail}" for d in report.degradations]
+    return "\n".join(lines)

@@ -1,0 +1,270 @@
+"""How well a handbook covers a model: evidence per entity, and the gaps both ways."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+from typing_extensions import override
+
+from elt_llm_consumer.batch import Item, run_items
+from elt_llm_consumer.gaps import Gap, gaps
+from elt_llm_consumer.handbook import Entry, Evidence, Handbook, quoted
+from elt_llm_consumer.matching import Match, Matcher
+from elt_llm_consumer.mentions import Hit, Mentions
+from elt_llm_consumer.model import Entity, Model, read_aliases, read_model
+from elt_llm_consumer.outputs import default_path, write_json
+from elt_llm_consumer.phrases import clean
+from elt_llm_consumer.semantics import Semantics
+from elt_llm_core.errors import UsageError
+from elt_llm_core.jobs import JobContext, JobReport, Runner
+from elt_llm_core.names import digest
+from elt_llm_core.sections import ConsumerSection
+from elt_llm_core.strategy import Models, Strategy
+
+VERSION = "1"
+DEFINED = {"high": 0.95, "medium": 0.85, "low": 0.60}
+NAMED = (0.55, 0.62, 0.70)
+BY_ALIAS = 0.10
+PREVIEW = 120
+VERDICTS = ("STRONG", "MODERATE", "THIN", "ABSENT")
+
+
+class Scored(Evidence):
+    """Evidence with its kind (definition, lexical, semantic) and its score, 0 to 1."""
+
+    kind: str
+    score: float = Field(ge=0, le=1)
+    matched: str = Field(default="", description="the name or alias that was found")
+
+
+class CoverageJob(Strategy[Runner]):
+    """Options of the coverage report. `model` names the collection with the model."""
+
+    collections: tuple[str, ...]
+    model: str = ""
+    output: Path | None = None
+    fresh: bool = False
+    aliases: Path | None = None
+
+    @override
+    def build(self, models: Models) -> Runner:
+        """A runner that embeds entity names and writes one JSON file."""
+        return lambda context: self._run(context, models)
+
+    def _run(self, context: JobContext, models: Models) -> JobReport:
+        if not self.model:
+            raise UsageError(
+                "coverage compares a handbook with a model, and no model is named",
+                "pass --model NAME, the collection that holds it",
+            )
+        aliases = read_aliases(self.aliases or context.config.consumer.aliases)
+        surveyor = Surveyor(
+            Handbook(context.store, self.collections),
+            read_model(context.store, self.model),
+            aliases,
+            context.config.consumer,
+            models,
+        )
+        context.progress("definitions", 0, None, "")
+        outcome = run_items(
+            context, "coverage", surveyor.items(), surveyor.row, fresh=self.fresh
+        )
+        rows = outcome.good
+        found = surveyor.gaps()
+        path = self.output or default_path(
+            context.store.data_dir, "coverage", self.collections
+        )
+        content = {
+            "summary": summary(rows, found),
+            "entities": rows,
+            "gaps": [gap.model_dump(mode="json") for gap in found],
+        }
+        write_json(path, content, "coverage")
+        verdicts = Counter(row["verdict"] for row in rows)
+        return JobReport(
+            job="coverage",
+            counts={**outcome.counts, **{v.lower(): verdicts[v] for v in VERDICTS}},
+            files={"coverage_json": str(path)},
+            degradations=outcome.degradations,
+        )
+
+
+class Surveyor:
+    """Scores entities against a handbook.
+
+    The score of an entity is the best of three kinds of evidence:
+
+    - definition: the handbook defines the entity's name (0.95), an alias or synonym of
+      it (0.85), or an alias that several entities share (0.60);
+    - lexical: the name stands in one passage (0.55), two (0.62), three or more (0.70);
+      0.10 less where only aliases are found;
+    - semantic: the calibrated cosine of the nearest passage (`Semantics.scores`), 0 for
+      what every passage has in common with the name, 1 for the same text.
+
+    The verdict is STRONG, MODERATE or THIN from the configured bands on, else ABSENT.
+    """
+
+    def __init__(
+        self,
+        handbook: Handbook,
+        model: Model,
+        aliases: Mapping[str, Sequence[str]],
+        config: ConsumerSection,
+        models: Models,
+    ) -> None:
+        self.handbook = handbook
+        self.model = model
+        self._aliases = aliases
+        self._config = config
+        self._matcher = Matcher(model.entities, aliases)
+        self._semantics = Semantics(handbook, models)
+        self._mentions: Mentions | None = None
+        self._defined = self._definitions()
+
+    def items(self) -> list[Item]:
+        """One item an entity; its key covers handbook, model, aliases and bands."""
+        config = self._config.model_dump_json(exclude={"aliases"})
+        shared = digest(
+            VERSION,
+            self.handbook.identity,
+            self.model.identity,
+            str(sorted(self._aliases.items())),
+            config,
+        )
+        return [
+            Item(name=entity.name, parts=(shared, entity.model_dump_json()))
+            for entity in self.model.entities
+        ]
+
+    def row(self, number: int) -> dict[str, Any]:
+        """The report's row of one entity."""
+        entity = self.model.entities[number]
+        k = self._config.evidence_top_k
+        nearest = self._semantics.nearest(entity.name, k)
+        hits = self.mentions.of(entity.name)
+        evidence = [*self._by_definition(entity), *self._by_name(entity, hits)]
+        near = [(score, p) for score, p in nearest if score >= self._config.thin]
+        for score, passage in near:
+            whole = quoted(passage, 0, len(passage.text))
+            evidence.append(
+                Scored(**whole.model_dump(), kind="semantic", score=round(score, 4))
+            )
+        top = max(
+            [one.score for one in evidence] + [s for s, _ in nearest[:1]], default=0.0
+        )
+        numbers = {self.handbook.passages[hit.number].node_id for hit in hits}
+        evidence.sort(key=lambda one: (-one.score, one.kind, one.document, one.start))
+        return {
+            "fact_sheet_id": entity.fact_sheet_id,
+            "entity_name": entity.name,
+            "domain": entity.domain,
+            "chunks_found": len(numbers | {p.node_id for _, p in near}),
+            "top_score": round(float(top), 4),
+            "avg_score": round(sum(s for s, _ in nearest) / len(nearest), 4)
+            if nearest
+            else 0.0,
+            "verdict": verdict(float(top), self._config),
+            "evidence": [one.model_dump(mode="json") for one in evidence],
+            "top_chunk_preview": clean(evidence[0].quote)[:PREVIEW] if evidence else "",
+        }
+
+    def gaps(self) -> list[Gap]:
+        """The gap analysis both ways."""
+        matched = [
+            (
+                entry.found.term,
+                self._matcher.match(entry.found.term, entry.found.synonyms),
+            )
+            for entry in self.handbook.entries
+        ]
+        mentioned = {e.name for e in self.model.entities if self.mentions.of(e.name)}
+        return gaps(self.model.entities, matched, mentioned)
+
+    @property
+    def mentions(self) -> Mentions:
+        """Every mention of the model's names; made when first needed."""
+        if self._mentions is None:
+            terms = [entry.found.term for entry in self.handbook.entries]
+            self._mentions = Mentions(
+                self.handbook.passages,
+                [entity.name for entity in self.model.entities],
+                self._aliases,
+                terms,
+            )
+        return self._mentions
+
+    def _definitions(self) -> dict[Entity, list[tuple[Entry, Match]]]:
+        found: dict[Entity, list[tuple[Entry, Match]]] = {}
+        for entry in self.handbook.entries:
+            match = self._matcher.match(entry.found.term, entry.found.synonyms)
+            for entity in self.model.entities:
+                if entity == match.entity or _also(entity, match):
+                    found.setdefault(entity, []).append((entry, match))
+        return found
+
+    def _by_definition(self, entity: Entity) -> list[Scored]:
+        return [
+            Scored(
+                **one.model_dump(),
+                kind="definition",
+                score=DEFINED[match.confidence],
+                matched=entry.found.term,
+            )
+            for entry, match in self._defined.get(entity, [])
+            for one in self.handbook.quotes(entry)
+        ]
+
+    def _by_name(self, entity: Entity, hits: Sequence[Hit]) -> list[Scored]:
+        own = [hit for hit in hits if not hit.alias]
+        used = own or list(hits)
+        first: dict[int, Hit] = {}
+        for hit in used:
+            first.setdefault(hit.number, hit)
+        if not first:
+            return []
+        score = NAMED[min(len(first), len(NAMED)) - 1] - (0.0 if own else BY_ALIAS)
+        return [
+            Scored(
+                **self._said(hit).model_dump(),
+                kind="lexical",
+                score=round(score, 4),
+                matched=hit.alias or entity.name,
+            )
+            for hit in list(first.values())[: self._config.evidence_top_k]
+        ]
+
+    def _said(self, hit: Hit) -> Evidence:
+        """The sentence around a mention."""
+        return quoted(self.handbook.passages[hit.number], *self.mentions.sentence(hit))
+
+
+def _also(entity: Entity, match: Match) -> bool:
+    return f"{entity.name} ({entity.domain})" in match.ambiguous
+
+
+def verdict(score: float, config: ConsumerSection) -> str:
+    """The band of a score."""
+    bands = (
+        (config.strong, "STRONG"),
+        (config.moderate, "MODERATE"),
+        (config.thin, "THIN"),
+    )
+    return next((name for least, name in bands if score >= least), "ABSENT")
+
+
+def summary(rows: Sequence[Mapping[str, Any]], found: Sequence[Gap]) -> dict[str, Any]:
+    """Counts by verdict and by gap status, and the two shares to watch."""
+    verdicts = Counter(row["verdict"] for row in rows)
+    statuses = Counter(gap.status for gap in found)
+    covered = verdicts["STRONG"] + verdicts["MODERATE"]
+    matched = statuses["MATCHED"]
+    modelled = matched + statuses["MODEL_ONLY"]
+    return {
+        "entities": len(rows),
+        "verdicts": {name: verdicts[name] for name in VERDICTS},
+        "gaps": {n: statuses[n] for n in ("MATCHED", "MODEL_ONLY", "HANDBOOK_ONLY")},
+        "covered_share": round(covered / len(rows), 4) if rows else 0.0,
+        "matched_share": round(matched / modelled, 4) if modelled else 0.0,
+    }

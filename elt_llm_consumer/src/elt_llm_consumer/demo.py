@@ -1,0 +1,151 @@
+"""The whole product on the shipped sample: ingest, ask, build every product."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from elt_llm_consumer.packs import Pack
+from elt_llm_core.errors import ConfigError
+from elt_llm_core.jobs import JOBS, JobContext, JobReport
+from elt_llm_core.results import Citation, Degradation, QueryResult, Record, Status
+from elt_llm_core.strategy import Models
+from elt_llm_query.query import query_collections
+
+
+class DemoAnswer(Record):
+    """One question of the pack and what came of it."""
+
+    question: str
+    status: Status
+    answer: str
+    citations: tuple[Citation, ...]
+
+
+class DemoReport(Record):
+    """What the demo did. `files` are paths below the data root."""
+
+    seconds: float
+    collections: dict[str, dict[str, int]]
+    answers: tuple[DemoAnswer, ...]
+    files: dict[str, str]
+    degradations: tuple[Degradation, ...]
+
+
+def run_demo(pack: Pack, context: JobContext, models: Models) -> DemoReport:
+    """Ingest the pack, answer its questions, write glossary, catalogue and coverage.
+
+    Running it again in the same data root does only what changed. Raises what the jobs
+    and the question engine raise.
+    """
+    begun = time.monotonic()
+    reports = [_ingest(pack, name, context, models) for name in pack.collections]
+    results = list(_ask(pack, context, models))
+    reports += [
+        _product(job, pack, context, models) for job in _products(pack, context)
+    ]
+    degradations = [d for report in reports for d in report.degradations]
+    degradations += [d for result in results for d in result.degradations]
+    cards = {name: context.store.card(name) for name in pack.collections}
+    return DemoReport(
+        seconds=round(time.monotonic() - begun, 2),
+        collections={
+            name: {"documents": card.documents, "chunks": card.chunks}
+            for name, card in cards.items()
+        },
+        answers=tuple(
+            DemoAnswer(
+                question=r.question,
+                status=r.status,
+                answer=r.answer,
+                citations=r.citations,
+            )
+            for r in results
+        ),
+        files={k: v for report in reports for k, v in sorted(report.files.items())},
+        degradations=tuple(dict.fromkeys(degradations)),
+    )
+
+
+def _ingest(
+    pack: Pack, collection: str, context: JobContext, models: Models
+) -> JobReport:
+    files = pack.files(collection)
+    options = {
+        "paths": tuple(str(pack.folder / d.path) for d in files),
+        "collection": collection,
+        # The same ids on every machine: the source is the sample, not a path.
+        "uris": tuple(f"sample:{d.path}" for d in files),
+        "titles": tuple(d.title for d in files),
+    }
+    return JOBS.load("ingest", options).build(models)(context)
+
+
+def _ask(pack: Pack, context: JobContext, models: Models) -> list[QueryResult]:
+    results = []
+    for number, question in enumerate(pack.questions):
+        context.progress("questions", number, len(pack.questions), question)
+        results.append(
+            query_collections(
+                pack.collections,
+                question,
+                store=context.store,
+                config=context.config,
+                models=models,
+            )
+        )
+    context.progress("questions", len(results), len(results), "")
+    return results
+
+
+def _sides(pack: Pack, context: JobContext) -> tuple[tuple[str, ...], str]:
+    """The handbook collections, and the collection that holds the model, or ""."""
+    with_model = [n for n in pack.collections if context.store.sidecars(n, "model")]
+    handbooks = tuple(n for n in pack.collections if n not in with_model)
+    if not handbooks:
+        raise ConfigError(f"the pack {pack.name!r} has no handbook beside its model")
+    return handbooks, with_model[0] if with_model else ""
+
+
+def _products(pack: Pack, context: JobContext) -> Sequence[str]:
+    _, model = _sides(pack, context)
+    return ("glossary", "catalog", "coverage") if model else ("glossary", "catalog")
+
+
+def _product(job: str, pack: Pack, context: JobContext, models: Models) -> JobReport:
+    handbooks, model = _sides(pack, context)
+    options: dict[str, Any] = {
+        "collections": handbooks,
+        "model": model,
+        "aliases": pack.aliases_file,
+    }
+    return JOBS.load(job, options).build(models)(context)
+
+
+def told(report: DemoReport, pack: Pack, data_dir: Path) -> str:
+    """The report for people: questions with answers and proof, files, what next."""
+    lines = [f"{pack.title}: {report.seconds:.1f} s", ""]
+    for name, counts in report.collections.items():
+        lines.append(
+            f"  {name:<12} {counts['documents']} documents, {counts['chunks']} chunks"
+        )
+    for said in report.answers:
+        lines += ["", f"Q  {said.question}", f"A  {said.answer or '(no answer)'}"]
+        lines.append(f"   status: {said.status.value}")
+        lines += [f"   {_cited(c)}" for c in said.citations]
+    lines += ["", "Files:"]
+    lines += [f"  {name:<20} {path}" for name, path in sorted(report.files.items())]
+    if report.degradations:
+        lines += ["", "What was not as good as it could be:"]
+        for one in report.degradations:
+            where = f" ({one.collection})" if one.collection else ""
+            lines.append(f"  {one.kind.value}{where}: {one.detail}")
+    lines += ["", f"Open the page: uv run elt-llm serve --data-dir {data_dir}"]
+    return "\n".join(lines)
+
+
+def _cited(citation: Citation) -> str:
+    page = f", page {citation.page}" if citation.page else ""
+    quote = " ".join(citation.quote.split())
+    said = f"[{citation.label}] {citation.document}{page}"
+    return f"{said} ({citation.support.value}): {quote[:160]}"

@@ -1,0 +1,48 @@
+"""English function words, as data: where they stand tells a term from a sentence."""
+
+
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
+# A definition of one term cannot start with one of these words.
+NOT_FIRST = _words(
+    """
+    all also always and another any are as at be because been being both but by can
+    could did do does each either every example for from had has have he hence her
+    here his how however i if in is it its may might moreover must my neither never
+    no nor not note of often on only or other our over per same see shall she should
+    since so some sometimes such that their then there therefore these they this
+    those through thus to under usually was we were what when where which while who
+    whom whose why will with within without would you your
+    """
+)
+# Nor end with one of these.
+NOT_LAST = _words(
+    """
+    a all also an and any are as be been but by for generally has have in is it
+    merely no normally not of often only or other simply some sometimes such that
+    the therefore these they this those thus to typically usually what which who
+    with
+    """
+)
+# Nor hold one of these after its first word.
+NOT_INSIDE = _words(
+    """
+    are be because been being but can could did do does had has have however if is
+    it may might must not shall should therefore these they this those was were what
+    when which while who will would
+    """
+)
+# Written small inside a name with capitals.
+SMALL = _words(
+    """
+    a an and as at by de del du for from in la le of off on onto or out over per the
+    to up via vs with within without
+    """
+)
+ARTICLES = _words(
+    """
+    a an the
+    """
+)

@@ -1,0 +1,175 @@
+"""The glossary: every term a handbook defines, with its proof and its entity."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+from typing_extensions import override
+
+from elt_llm_consumer.batch import Item, run_items
+from elt_llm_consumer.handbook import Entry, Handbook
+from elt_llm_consumer.matching import NOT_MAPPED, Match, Matcher
+from elt_llm_consumer.model import Model, read_aliases, read_model
+from elt_llm_consumer.outputs import default_path, dump_csv, write_json
+from elt_llm_core.atomicio import write_atomic
+from elt_llm_core.jobs import JobContext, JobReport, Runner
+from elt_llm_core.names import digest
+from elt_llm_core.results import Box, Record, Support
+from elt_llm_core.strategy import Models, Strategy
+from elt_llm_query.verify import check_quote
+
+VERSION = "1"
+_ORDER = list(Support)
+
+
+class GlossaryRecord(Record):
+    """One row of the glossary.
+
+    `definition` is letter for letter what stands at characters `[start, end)` of the
+    document; `quote_support` is the verdict of looking it up there again. A definition
+    that points to another rule keeps its own words, and `resolved_definition` holds the
+    words of that rule.
+    """
+
+    term: str
+    definition: str
+    section: str
+    page: int | None
+    document: str
+    collection: str
+    document_id: str
+    node_id: str
+    start: int
+    end: int
+    quote_support: Support
+    quote_score: float = Field(ge=0, le=1)
+    boxes: tuple[Box, ...] = ()
+    synonyms: tuple[str, ...] = ()
+    definition_source: str
+    reference: str = ""
+    resolved_definition: str = ""
+    resolved_page: int | None = None
+    mapped_entity: str = NOT_MAPPED
+    entity_domain: str = ""
+    fact_sheet_id: str = ""
+    mapping_confidence: str
+    mapping_rationale: str
+    ambiguous: tuple[str, ...] = ()
+    status: str = "PENDING"
+
+
+COLUMNS = tuple(GlossaryRecord.model_fields)
+
+
+class GlossaryJob(Strategy[Runner]):
+    """Options of the glossary. `model` names the collection that holds the model."""
+
+    collections: tuple[str, ...]
+    model: str = ""
+    output: Path | None = None
+    fresh: bool = False
+    aliases: Path | None = None
+
+    @override
+    def build(self, models: Models) -> Runner:
+        """A runner that needs no model and writes a CSV and a JSON file."""
+        return self._run
+
+    def _run(self, context: JobContext) -> JobReport:
+        handbook = Handbook(context.store, self.collections)
+        model = read_model(context.store, self.model)
+        aliases = read_aliases(self.aliases or context.config.consumer.aliases)
+        context.progress("definitions", 0, None, "")
+        entries = handbook.entries
+        matcher = Matcher(model.entities, aliases)
+        outcome = run_items(
+            context,
+            "glossary",
+            items(handbook, entries, model, aliases),
+            lambda i: record(handbook, entries[i], matcher).model_dump(mode="json"),
+            fresh=self.fresh,
+        )
+        csv_file, json_file = self._files(context)
+        rows = outcome.good
+        write_atomic(csv_file, dump_csv(COLUMNS, rows))
+        write_json(json_file, rows, "glossary")
+        return JobReport(
+            job="glossary",
+            counts={**outcome.counts, "terms": len(rows)},
+            files={"glossary_csv": str(csv_file), "glossary_json": str(json_file)},
+            degradations=outcome.degradations,
+        )
+
+    def _files(self, context: JobContext) -> tuple[Path, Path]:
+        """The CSV and the JSON file; they differ in the ending only."""
+        path = self.output or default_path(
+            context.store.data_dir, "glossary", self.collections
+        )
+        return path.with_suffix(".csv"), path.with_suffix(".json")
+
+
+def items(
+    handbook: Handbook,
+    entries: Sequence[Entry],
+    model: Model,
+    aliases: Mapping[str, Sequence[str]],
+) -> list[Item]:
+    """One item a definition; its key covers the document, the model and the aliases."""
+    shared = digest(
+        VERSION, handbook.identity, model.identity, str(sorted(aliases.items()))
+    )
+    return [
+        Item(
+            name=entry.found.term,
+            parts=(shared, entry.row.document_id, entry.found.model_dump_json()),
+        )
+        for entry in entries
+    ]
+
+
+def record(handbook: Handbook, entry: Entry, matcher: Matcher) -> GlossaryRecord:
+    """The row of one definition, its quote looked up in the document again."""
+    one, row = entry.found, entry.row
+    text = handbook.text(row.document_id)
+    checks = [check_quote(text[start:end], text) for start, end in one.spans]
+    match = matcher.match(one.term, one.synonyms)
+    passage = handbook.passage_at(row.document_id, one.start)
+    return GlossaryRecord(
+        term=one.term,
+        definition=one.definition,
+        section=one.section,
+        page=one.page,
+        document=passage.document if passage else row.name,
+        collection=row.collection,
+        document_id=row.document_id,
+        node_id=passage.node_id if passage else "",
+        start=one.start,
+        end=one.end,
+        quote_support=max((c.support for c in checks), key=_ORDER.index),
+        quote_score=min(c.score for c in checks),
+        boxes=handbook.boxes(row.document_id, one.spans),
+        synonyms=one.synonyms,
+        definition_source=one.source.value,
+        reference=one.reference,
+        resolved_definition=one.resolved.text if one.resolved else "",
+        resolved_page=one.resolved.page if one.resolved else None,
+        **_mapping(match),
+    )
+
+
+def _mapping(match: Match) -> dict[str, Any]:
+    """The columns that say which entity a term is."""
+    said: dict[str, Any] = {
+        "mapping_confidence": match.confidence,
+        "mapping_rationale": match.rationale,
+        "ambiguous": match.ambiguous,
+    }
+    if match.entity is None:
+        return said
+    return {
+        **said,
+        "mapped_entity": match.entity.name,
+        "entity_domain": match.entity.domain,
+        "fact_sheet_id": match.entity.fact_sheet_id,
+    }

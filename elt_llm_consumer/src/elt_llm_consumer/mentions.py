@@ -1,0 +1,60 @@
+"""Where the names and aliases of entities stand in a handbook, whole words only."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from elt_llm_consumer.handbook import Passage
+from elt_llm_consumer.phrases import PhraseIndex, fold, variants
+from elt_llm_query.text import Piece, pieces
+
+
+class Hit(NamedTuple):
+    """`passages[number].text[start:end]` is a mention; `alias` is "" for the name."""
+
+    number: int
+    start: int
+    end: int
+    alias: str
+
+
+class Mentions:
+    """Every mention of every known name, found in one pass over the passages.
+
+    A longer known name hides a shorter one inside it: "Lease Register" is no mention of
+    "Lease" where both are known.
+    """
+
+    def __init__(
+        self,
+        passages: Sequence[Passage],
+        names: Iterable[str],
+        aliases: Mapping[str, Sequence[str]],
+        terms: Iterable[str] = (),
+    ) -> None:
+        self._aliases = aliases
+        self._passages = passages
+        known = sorted(set(names))
+        phrases = [*known, *(a for name in known for a in variants(name, aliases))]
+        index = PhraseIndex([*phrases, *sorted(set(terms))])
+        self._places: dict[str, list[tuple[int, int, int]]] = {}
+        for number, passage in enumerate(passages):
+            for start, end, phrase in index.find(passage.text):
+                self._places.setdefault(fold(phrase), []).append((number, start, end))
+        self._pieces: dict[int, list[Piece]] = {}
+
+    def of(self, name: str) -> list[Hit]:
+        """Mentions of a name and of its aliases, in the order of the text."""
+        found = [Hit(*place, "") for place in self._places.get(fold(name), [])]
+        for alias in variants(name, self._aliases):
+            found += [Hit(*place, alias) for place in self._places.get(fold(alias), [])]
+        return sorted(found)
+
+    def sentence(self, hit: Hit) -> tuple[int, int]:
+        """The sentence around a mention, in its passage's text."""
+        text = self._passages[hit.number].text
+        if hit.number not in self._pieces:
+            self._pieces[hit.number] = pieces(text)
+        for piece in self._pieces[hit.number]:
+            if piece.start <= hit.start < piece.end:
+                return piece.start, max(piece.end, hit.end)
+        return 0, len(text)

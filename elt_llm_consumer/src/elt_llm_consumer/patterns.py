@@ -1,0 +1,139 @@
+"""The shapes in which people write definitions, as data.
+
+A definition is a head (the term and what stands around it), a connector ("means") and
+the defining text. The lists hold function words only, no word of any field.
+"""
+
+import re
+
+_QUOTE_OPEN = "[\"\u201c\u201f\u201e\u2018'\u00ab]"
+_QUOTE_CLOSE = "[\"\u201d\u201c\u2019'\u00bb]"
+# No quotation mark inside, but an apostrophe between letters.
+_QUOTED_TEXT = (
+    "(?:[^\"\u201c\u201d\u2018\u2019'\u00ab\u00bb\\n]|\\n(?!\\n)|"
+    "(?<=\\w)['\u2019](?=\\w)|(?<=s)['\u2019](?=\\s\\w)){1,90}?"
+)
+
+MEANING_OF = (
+    r"(?:shall\s+have|will\s+have|has|have|bears?|shall\s+bear)\s+"
+    r"(?=the\s+(?:same\s+)?(?:meanings?|definitions?)\b)the\s+(?:same\s+)?"
+    r"(?:meanings?|definitions?)"
+)
+GIVEN = (
+    r"(?:given|set|ascribed|assigned|as|stated|defined|specified|in|it|provided|"
+    r"attributed|described|laid)"
+)
+CONNECTOR = re.compile(
+    r"(?P<mean>\b(?:shall|will|is\s+taken\s+to|are\s+taken\s+to)\s+(?:\w+\s+)?mean\b|"
+    r"\bmeans?(?:\s+and\s+includes?)?\b)"
+    r"|(?P<defined>\b(?:is|are|shall\s+be)\s+(?:hereby\s+)?defined\s+"
+    r"(?:as|to\s+(?:be|mean))\b)"
+    rf"|(?P<reference>\b{MEANING_OF}(?=\s+{GIVEN}\b)|"
+    r"\b(?:is|are)\s+defined\s+(?:in|by|under)\b)"
+    r"|(?P<refers>\brefers?\s+to\b)",
+    re.IGNORECASE,
+)
+# What may not follow "means" (or "mean"): the noun, the verb of a consequence.
+NOT_AFTER = re.compile(
+    r"\s*(?:of|to|by|for|or|in\s+which|through\s+which|by\s+which|whereby|includ\w+|"
+    r"is|are|was|were|may|must|shall|can|will|should|available|necessary|used|"
+    r"other\s+than|such\s+as|and\s+(?!any\b|an?\b|the\b|includes?\b)|less|more|little|"
+    r"nothing|everything|business|well|what|it|we|you|they|he|she|not)\b|\s*[.;)?!]|"
+    r"\s*-\w|\s*,(?!\s*(?:in|for|with|when|where|as|either|subject|unless|except|at|on)"
+    r"\b)",
+    re.IGNORECASE,
+)
+CONSEQUENCE = re.compile(r"\s*that\b", re.IGNORECASE)
+
+QUALIFIER = (
+    r"(?:\s*,\s*(?:in|for|when|where|as|with|under|unless|of)\b[^,;:.]{2,120},)?"
+)
+PAREN = r"(?:\s*\((?P<paren>[^()]{1,60})\))?"
+QUOTED_HEAD = re.compile(
+    rf"(?P<head>(?:\*\*|__)?{_QUOTE_OPEN}\s*(?:\*\*|__)?(?P<term>{_QUOTED_TEXT})"
+    rf"(?:\*\*|__)?\s*[,;]?{_QUOTE_CLOSE}(?:\*\*|__)?"
+    r"(?P<others>(?:\s*(?:,|or|and|/)\s*(?:or\s+|and\s+)?"
+    rf"{_QUOTE_OPEN}{_QUOTED_TEXT}{_QUOTE_CLOSE}){{0,4}}))"
+    rf"{PAREN}{QUALIFIER}\s*(?P<colon>[:,])?\s*$"
+)
+BOLD_HEAD = re.compile(
+    rf"(?P<head>(?P<mark>\*\*|__|\*|_)(?P<term>[^*\n]{{1,90}}?)[:,]?(?P=mark))"
+    rf"{PAREN}{QUALIFIER}\s*:?\s*$"
+)
+QUOTED_PART = re.compile(rf"{_QUOTE_OPEN}({_QUOTED_TEXT}){_QUOTE_CLOSE}")
+# Where a bare head may start: after a sentence, a list mark, a line break.
+BOUNDARY = re.compile(
+    r"(?:^|(?<=[.;:!?])[\"'\u201d\u2019)]*\s+|(?<=[.;:!?])[\"\u201d\u2019)]+\s+|\n+)"
+)
+LEAD = re.compile(
+    r"\s*(?:(?:[-*+\u2022\u00b7\u25aa]|\d{1,3}(?:\.\d{1,3})+|"
+    r"\(?(?:\d{1,3}(?:\.\d{1,3})*|[a-z]|[ivx]{1,4}|[A-Z]{1,2}\d+(?:\.\d+)*|"
+    r"\d{1,3}[a-z]\d{0,2}[a-z]?)[.)])\s+)+"
+)
+PREFACE = re.compile(
+    r"\s*(?:(?:In|For|Under|Within|Throughout|As\s+used\s+in|When\s+used\s+in|Where"
+    r"\s+used"
+    r"\s+in|Unless|And|and)\b(?:[^,;:.]|\.(?=\d)){0,200},\s*)",
+)
+WRAPPING = re.compile(
+    r"\s*(?:(?:a|an|the|any|every)\s+)?(?:reference\s+to\s+|references\s+to\s+)?"
+    r"(?:(?:the\s+)?(?:terms?|words?|expressions?|phrases?)\s+)?(?=\S)",
+    re.IGNORECASE,
+)
+BARE_HEAD = re.compile(
+    rf"(?P<term>(?:[^,;:.?!]|\.(?=\w)){{1,90}}?){PAREN}{QUALIFIER}\s*$", re.DOTALL
+)
+
+# One line, two parts: "Term  -  text", "Term: text", "Term<newline>: text".
+DASH = re.compile(
+    r"(?P<term>[^\n]{1,90}?)(?P<gap>\s+)(?P<dash>[-\u2013\u2014]|--)\s+(?=\S)"
+)
+COLON = re.compile(r"(?P<term>[^:\n.;]{1,70}):\s+(?=\S)")
+LISTED = re.compile(r"(?P<term>[^\n]{1,120}?)[ \t]*\n[ \t]*:[ \t]+(?=\S)")
+TABBED = re.compile(r"(?P<term>[^\n\t]{1,90}?)[ ]*\t+[ ]*(?=\S)")
+
+ACRONYM = re.compile(r"[A-Z][A-Za-z0-9&/.-]{0,11}s?")
+LONG_SHORT = re.compile(
+    r"(?P<long>(?:[A-Za-z][\w'\u2019&/-]*\s+){1,8})\(\s*[\"\u201c\u2018']?"
+    r"(?P<short>[A-Z][A-Za-z0-9&-]{1,9})[\"\u201d\u2019']?\s*\)"
+)
+SHORT_LONG = re.compile(
+    r"\b(?P<short>[A-Z][A-Za-z0-9&-]{1,9})\s+\(\s*"
+    r"(?P<long>[A-Z][\w'\u2019&/-]*(?:\s+[\w'\u2019&/-]+){1,7})\s*\)"
+)
+
+TERM_HEADER = re.compile(
+    r"\s*(?:defined\s+)?(?:terms?|words?|expressions?|phrases?|names?|abbreviations?|"
+    r"acronyms?|initials|short\s*(?:form|name)|concepts?|entr(?:y|ies)|keywords?)"
+    r"(?:\s*(?:/|or|and)\s*\w+)?\s*",
+    re.IGNORECASE,
+)
+MEANING_HEADER = re.compile(
+    r"\s*(?:meanings?|definitions?|descriptions?|explanations?|interpretations?|"
+    r"expansions?|stands?\s+for|full\s*(?:form|name|title)|long\s*(?:form|name)|"
+    r"what\s+it\s+means|defined\s+as|in\s+full)\b.{0,30}",
+    re.IGNORECASE,
+)
+LEADING_CONNECTOR = re.compile(
+    rf"\s*(?:\W{{0,3}})(?:{CONNECTOR.pattern})\s*:?\s*", re.IGNORECASE
+)
+REFERENCE_TARGET = re.compile(
+    r"\b(?P<kind>[A-Za-z]+)\s+(?P<number>[A-Z]{0,3}\d+(?:\.\d+)*(?:\([a-z0-9]+\))*)",
+)
+THE_MEANING = re.compile(r"\w+(?:\s+have)?\s+(?=the\b)|\w+\s+", re.IGNORECASE)
+A_REFERENCE = re.compile(
+    rf"the\s+(?:same\s+)?(?:meanings?|definitions?)\s+{GIVEN}\b", re.IGNORECASE
+)
+MARKUP = re.compile(
+    r"\[\]\([^)]*\)|\{:?[^}]*\}|(?<!\w)[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?!\w)|`|"
+    r"<br\s*/?>|(?<=\])\([^)]*\)"
+)
+# After the gap of a single space only this looks like a definition.
+DETERMINED = re.compile(
+    r"(?:the|an?|any|all|each|every|one|those|such|whatever|anything|anyone|someone)\s",
+)
+TRAILING_MARK = re.compile(
+    r"(?:[;,.\n]\s*(?:(?:and|or)\s+)?\(?|\s(?:(?:and|or)\s+)?\()"
+    r"(?:[a-z]|[ivx]{1,4}|\d{1,3}(?:\.\d{1,3})*)[.)]?\s*$"
+)
+TRAILING = re.compile(r"(?:[\s;,]|;?\s*\b(?:and|or)\s*$)+$")

@@ -1,0 +1,140 @@
+"""The catalogue: sources, evidence, hierarchy, relationships."""
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from elt_llm_consumer.catalog import CatalogJob
+from elt_llm_consumer.outputs import schema
+
+
+@pytest.fixture
+def made(context, models, aliases):
+    job = CatalogJob(collections=("handbook",), model="estate", aliases=aliases)
+    report = job.build(models)(context)
+    return report, json.loads(Path(report.files["catalog_json"]).read_text())
+
+
+def entities(catalog):
+    for domain in catalog.values():
+        yield from domain["entities"]
+        yield from domain["handbook_only"]
+        for subtype in domain["subtypes"].values():
+            yield from subtype["entities"]
+
+
+def test_hierarchy_and_sources(made):
+    report, catalog = made
+    assert {"CONTRACTS", "MONEY", "PEOPLE"} <= set(catalog)
+    leases = catalog["CONTRACTS"]["subtypes"]["Leases"]
+    assert (catalog["CONTRACTS"]["fact_sheet_id"], leases["fact_sheet_id"]) == (
+        "d-1",
+        "s-1",
+    )
+    sources = {e["entity_name"]: e["source"] for e in entities(catalog)}
+    assert sources["Ground Lease"] == sources["Tenants"] == "BOTH"
+    assert sources["Shared Cost"] == "BOTH"
+    assert sources["Boundary Survey"] == "LEANIX_ONLY"
+    assert sources["Rent Review"] == "HANDBOOK_ONLY"
+    assert report.counts["both"] == 3
+    assert report.counts["leanix_only"] == 1
+
+
+def test_fields_and_their_evidence(made, store):
+    _, catalog = made
+    (lease,) = catalog["CONTRACTS"]["subtypes"]["Leases"]["entities"]
+    assert lease["formal_definition"].startswith("the right to occupy a ground")
+    assert "may not be assigned" in lease["governance_rules"]
+    assert "expires" in lease["lifecycle_states"]
+    assert "Land Act 1990" in lease["regulatory_context"]
+    assert lease["leanix_description"] == "Right to occupy a ground."
+    (row,) = store.documents("handbook")
+    text = store.document_text(row.document_id)
+    for entity in entities(catalog):
+        for field, quotes in entity["evidence"].items():
+            assert entity[field]
+            for one in quotes:
+                assert text[one["start"] : one["end"]] == one["quote"]
+                assert one["support"] == "verified"
+        assert not [f for f in entity["evidence"] if not entity[f]]
+
+
+def test_nothing_found_is_empty(made):
+    _, catalog = made
+    survey = next(e for e in entities(catalog) if e["entity_name"] == "Boundary Survey")
+    assert survey["governance_rules"] == survey["formal_definition"] == ""
+    assert (survey["handbook_term"], survey["mapping_confidence"]) == (None, "")
+
+
+def test_relationships_are_inherited(made):
+    report, catalog = made
+    (tenants,) = catalog["PEOPLE"]["entities"]
+    assert tenants["relationships"] == [
+        {
+            "target_entity": "Contracts",
+            "relationship_type": "Entity Relationship",
+            "cardinality": "0..*-1..*",
+            "direction": "unidirectional",
+            "provenance": "inherited from People -> Contracts",
+        }
+    ]
+    assert json.loads(Path(report.files["relationships_json"]).read_text()) == [
+        {
+            "entity_a": "people",
+            "entity_b": "contracts",
+            "relationship_type": "Entity Relationship",
+            "cardinality": "0..*-1..*",
+            "direction": "unidirectional",
+            "source": "LEANIX_CONCEPTUAL_MODEL",
+        }
+    ]
+
+
+def test_handbook_only_terms_are_placed(made):
+    _, catalog = made
+    placed = [e for e in entities(catalog) if e["source"] == "HANDBOOK_ONLY"]
+    assert placed
+    for one in placed:
+        assert one["inferred"] is True
+        assert one["inference_reasoning"]
+        sure = (one["inference_tier"], one["inference_confidence"]) == (
+            "existing",
+            "high",
+        )
+        assert one["review_status"] == ("PENDING" if sure else "NEEDS_CLARIFICATION")
+
+
+def test_without_a_model(context, models):
+    job = CatalogJob(collections=("handbook",))
+    report = job.build(models)(context)
+    catalog = json.loads(Path(report.files["catalog_json"]).read_text())
+    assert {e["source"] for e in entities(catalog)} == {"HANDBOOK_ONLY"}
+    assert list(catalog) == ["UNASSIGNED"]
+    assert report.counts["handbook_only"] == 7
+
+
+def test_second_run_asks_the_embedder_nothing(made, context, models, aliases):
+    from elt_llm_core.strategy import Models
+    from elt_llm_core.testing import HashEmbedding
+
+    class Counting(HashEmbedding):
+        def embed_array(self, texts):
+            raise AssertionError(texts)
+
+        def _get_query_embedding(self, query):
+            raise AssertionError(query)
+
+    first, _ = made
+    before = Path(first.files["catalog_json"]).read_bytes()
+    job = CatalogJob(collections=("handbook",), model="estate", aliases=aliases)
+    report = job.build(Models(embedder=Counting()))(context)
+    assert (report.counts["done"], report.counts["failed"]) == (0, 0)
+    assert Path(report.files["catalog_json"]).read_bytes() == before
+    assert b"/tmp" not in before
+
+
+@pytest.mark.parametrize("name", ["catalog", "coverage", "glossary", "relationships"])
+def test_schemas_are_schemas(name):
+    Draft202012Validator.check_schema(schema(name))

@@ -1,0 +1,51 @@
+"""The commands, without ingest: light to import, same options, one JSON object."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from elt_llm_consumer import cli
+
+HEAVY = "import sys, elt_llm_consumer.cli; sys.exit('llama_index' in sys.modules)"
+
+
+def test_help_is_light():
+    done = subprocess.run([sys.executable, "-c", HEAVY], timeout=60, check=False)
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize("name", ["glossary", "catalog", "coverage", "demo"])
+def test_help(name):
+    result = CliRunner().invoke(getattr(cli, name), ["--help"])
+    assert result.exit_code == 0
+    assert "--data-dir" in result.output
+
+
+@pytest.mark.parametrize("name", ["glossary", "catalog", "coverage"])
+def test_products(name, store, monkeypatch, models, aliases):
+    from elt_llm_core.models import build
+
+    monkeypatch.setattr(build, "build_models", lambda config: models)
+    arguments = ["--collection", "handbook", "--model", "estate", "--quiet"]
+    arguments += ["--aliases", str(aliases), "--data-dir", str(store.data_dir)]
+    result = CliRunner().invoke(getattr(cli, name), [*arguments, "--json"])
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout)
+    assert report["job"] == name
+    assert f"{name}_json" in report["files"]
+    shown = CliRunner().invoke(getattr(cli, name), arguments)
+    assert "reused" in shown.output
+    assert f"{name}_handbook.json" in shown.output
+
+
+def test_public_names():
+    import elt_llm_consumer
+
+    assert elt_llm_consumer.__all__ == sorted(elt_llm_consumer.__all__)
+    for name in elt_llm_consumer.__all__:
+        assert getattr(elt_llm_consumer, name).__name__ == name
+    with pytest.raises(AttributeError):
+        elt_llm_consumer.nothing  # noqa: B018

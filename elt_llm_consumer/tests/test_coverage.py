@@ -1,0 +1,115 @@
+"""Coverage: the best evidence decides, all of it is listed, gaps go both ways."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from elt_llm_consumer.coverage import CoverageJob, verdict
+from elt_llm_consumer.gaps import gaps
+from elt_llm_consumer.matching import Matcher
+from elt_llm_consumer.model import Entity
+from elt_llm_consumer.semantics import calibrated
+from elt_llm_core.errors import ModelUnavailableError, UsageError
+from elt_llm_core.sections import ConsumerSection
+from elt_llm_core.strategy import Models
+from elt_llm_core.testing import HashEmbedding
+
+
+@pytest.fixture
+def made(context, models, aliases):
+    job = CoverageJob(collections=("handbook",), model="estate", aliases=aliases)
+    report = job.build(models)(context)
+    return report, json.loads(Path(report.files["coverage_json"]).read_text())
+
+
+def test_rows(made, store):
+    report, content = made
+    rows = {row["entity_name"]: row for row in content["entities"]}
+    assert (rows["Ground Lease"]["verdict"], rows["Ground Lease"]["top_score"]) == (
+        "STRONG",
+        0.95,
+    )
+    assert rows["Shared Cost"]["top_score"] == 0.85
+    assert rows["Boundary Survey"]["verdict"] == "ABSENT"
+    assert rows["Boundary Survey"]["evidence"] == []
+    kinds = {one["kind"] for one in rows["Ground Lease"]["evidence"]}
+    assert {"definition", "lexical"} <= kinds
+    (row,) = store.documents("handbook")
+    text = store.document_text(row.document_id)
+    for entity in rows.values():
+        assert len(entity["top_chunk_preview"]) <= 120
+        scores = [one["score"] for one in entity["evidence"]]
+        assert scores == sorted(scores, reverse=True)
+        for one in entity["evidence"]:
+            assert text[one["start"] : one["end"]] == one["quote"]
+    assert report.counts["strong"] == content["summary"]["verdicts"]["STRONG"]
+
+
+def test_gaps_go_both_ways(made):
+    _, content = made
+    found = {g["normalized_name"]: g for g in content["gaps"]}
+    assert found["ground lease"]["match"] == "direct match"
+    assert found["tenants"]["match"] == "direct match but for the plural"
+    assert found["shared cost"]["handbook_name"] == "Service Charge"
+    assert found["shared cost"]["match"] == "alias match"
+    assert found["boundary survey"]["status"] == "MODEL_ONLY"
+    assert found["rent review"]["status"] == "HANDBOOK_ONLY"
+    assert content["summary"]["gaps"] == {
+        "MATCHED": 3,
+        "MODEL_ONLY": 1,
+        "HANDBOOK_ONLY": 4,
+    }
+
+
+def test_fuzzy_matches_say_so():
+    entities = [Entity(name="Licence Review"), Entity(name="Boundery Survey")]
+    matcher = Matcher(entities, {})
+    terms = ["Review Licence", "Boundary Survey"]
+    found = gaps(entities, [(term, matcher.match(term)) for term in terms])
+    assert {g.status for g in found} == {"MATCHED"}
+    assert {g.match.split(" (")[0] for g in found} == {"fuzzy match"}
+
+
+def test_no_model_is_refused(context, models):
+    with pytest.raises(UsageError, match="pass --model"):
+        CoverageJob(collections=("handbook",)).build(models)(context)
+
+
+def test_bands():
+    config = ConsumerSection()
+    scores = {0.7: "STRONG", 0.69: "MODERATE", 0.55: "MODERATE", 0.4: "THIN"}
+    assert {s: verdict(s, config) for s in scores} == scores
+    assert verdict(0.39, config) == "ABSENT"
+
+
+def test_bands_change_the_key(made, context, models, aliases):
+    stricter = context.config.model_copy(
+        update={"consumer": ConsumerSection(strong=0.99)}
+    )
+    job = CoverageJob(collections=("handbook",), model="estate", aliases=aliases)
+    again = job.build(models)(context)
+    assert again.counts["reused"] == 4
+    other = job.build(models)(type(context)(stricter, context.store))
+    assert (other.counts["reused"], other.counts["strong"]) == (0, 0)
+
+
+def test_calibration():
+    scores = calibrated(np.array([0.2, 0.2, 0.2, 1.0], dtype=np.float32))
+    assert scores[0] == 0
+    assert scores[3] == pytest.approx(1.0)
+    shifted = calibrated(np.array([0.5, 0.75], dtype=np.float32))
+    assert 0 < shifted[1] < 0.75
+
+
+def test_a_dead_embedder_fails_the_items(context, aliases):
+    class Dead(HashEmbedding):
+        def _get_query_embedding(self, query):
+            raise ModelUnavailableError("http://localhost", "refused")
+
+    job = CoverageJob(collections=("handbook",), model="estate", aliases=aliases)
+    report = job.build(Models(embedder=Dead()))(context)
+    assert (report.counts["failed"], report.exit_code) == (4, 2)
+    content = json.loads(Path(report.files["coverage_json"]).read_text())
+    assert content["entities"] == []

@@ -1,0 +1,243 @@
+"""Definitions: every shape is found, no trap is, every span is exact."""
+
+import pytest
+
+from elt_llm_consumer.definitions import extract
+from elt_llm_consumer.terms import Definition, DefinitionSource
+from elt_llm_core.document import Block, BlockKind, Cell
+
+SHAPES = [
+    ('"Lease" means a right;', "Lease", "a right"),
+    ("\u201cLease\u201d means a right.", "Lease", "a right"),
+    ("'Lease' means a right.", "Lease", "a right"),
+    ('**"Lease"** means a right.', "Lease", "a right"),
+    ("**Lease** means a right.", "Lease", "a right"),
+    ("Ground Lease means the right\nto occupy.", "Ground Lease",
+     "the right\nto occupy"),
+    ("Ground\nLease means the right to occupy.", "Ground Lease", "the right to occupy"),
+    ("Ground Lease shall mean a right.", "Ground Lease", "a right"),
+    ("A Ground Lease is defined as a right.", "Ground Lease", "a right"),
+    ("Ground Lease  -  a right to occupy", "Ground Lease", "a right to occupy"),
+    ("Ground Lease - the right to occupy.", "Ground Lease", "the right to occupy"),
+    ("1.2 Late Item means an item not back in time.", "Late Item",
+     "an item not back in time"),
+    ("In these Rules, \u201cClerk\u201d means the officer.", "Clerk", "the officer"),
+    ("For the purposes of Rule 4.2, Day Pass means a card.", "Day Pass", "a card"),
+    ('"Member", in relation to a club, means a person.', "Member", "a person"),
+    ('The term "Quorum" means half the members.', "Quorum", "half the members"),
+    ("Directors mean the persons appointed.", "Directors", "the persons appointed"),
+    ("\u201cTenant\u2019s Share\u201d means a part.", "Tenant\u2019s Share", "a part"),
+    ("\u201cOffence\u201d means, for this Part, any breach.", "Offence",
+     "for this Part, any breach"),
+    ("Lease\n: A right to occupy. It ends.", "Lease", "A right to occupy. It ends."),
+    ("Director means:\n(a) one; or\n(b) another.", "Director",
+     "(a) one; or\n(b) another."),
+    ("e-Resource means a thing online.", "e-Resource", "a thing online"),
+    ("Clerk\tMeans the officer.", "Clerk", "the officer"),
+]  # fmt: skip
+
+TRAPS = [
+    "This means that the item is lost.",
+    "By any means necessary the reader may appeal.",
+    "The office answers by means of a letter.",
+    "The item is late, which means a fine is due.",
+    "He means well.",
+    "Return it by the fastest means available.",
+    "Electronic means include e-mail.",
+    "No means of access exists.",
+    "In practice this means the desk closes.",
+    "Failure to return an item means that the reader pays.",
+    "Losing the card means a fee of 5 pounds.",
+    "A late return means a fine, and no reader may wait.",
+    "The mean of the fines is ten.",
+    "The reader may use any means, including post.",
+    "By no means does a payment release anybody.",
+    "Rescue by whatever means are at hand comes first.",
+    "A word has the meaning given here.",
+]
+
+
+def found_in(text: str, section: str = "Rules") -> list[Definition]:
+    block = Block(
+        kind=BlockKind.PARAGRAPH, start=0, end=len(text), section=section, page=1
+    )
+    return extract(text, [block])
+
+
+@pytest.mark.parametrize(("text", "term", "definition"), SHAPES)
+def test_shape_is_found(text, term, definition):
+    (one,) = found_in(text)
+    assert (one.term, one.definition) == (term, definition)
+    assert text[one.start : one.end] == one.definition
+
+
+@pytest.mark.parametrize("text", TRAPS)
+@pytest.mark.parametrize("section", ["Rules", "1 Definitions"])
+def test_trap_is_not(text, section):
+    assert found_in(text, section) == []
+
+
+def test_a_dash_alone_is_no_definition():
+    assert found_in("Saturday - see the notes.") == []
+
+
+def test_several_in_one_paragraph():
+    found = found_in('(a) "Fee" means a sum; (b) "Fine" means a penalty.')
+    assert [(d.term, d.definition) for d in found] == [
+        ("Fee", "a sum"),
+        ("Fine", "a penalty"),
+    ]
+
+
+def test_two_names_and_a_short_form():
+    (one,) = found_in('"Reader" or "Borrower" means a person.')
+    assert one.synonyms == ("Borrower",)
+    (other,) = found_in("Town Planning Board (TPB) means the board.")
+    assert (other.term, other.synonyms) == ("Town Planning Board", ("TPB",))
+
+
+def test_acronym_in_the_text():
+    (one,) = found_in("The Town Planning Board (TPB) meets in May.")
+    assert one.source is DefinitionSource.ACRONYM
+    assert (one.term, one.definition) == ("TPB", "Town Planning Board")
+
+
+@pytest.mark.parametrize(
+    "text", ["Ask the Clerk (BBC) now.", "Form (A) and Part (II)."]
+)
+def test_brackets_that_are_no_acronym(text):
+    assert found_in(text) == []
+
+
+def test_lists_need_a_heading_that_announces_them():
+    text = "Lease: a right to occupy a ground"
+    assert found_in(text, "Rules") == []
+    (one,) = found_in(text, "3 Glossary")
+    assert one.definition == "a right to occupy a ground"
+
+
+def rows(*pairs: tuple[str, str], header: tuple[str, str] = ("Term", "Meaning")):
+    text, blocks = "", []
+    for number, (term, meaning) in enumerate(pairs):
+        text += "\n" if text else ""
+        start = len(text)
+        text += f"{term}\t{meaning}"
+        at = start + len(term)
+        cells = (
+            Cell(header=header[0], start=start, end=at),
+            Cell(header=header[1], start=at + 1, end=len(text)),
+        )
+        blocks.append(
+            Block(
+                kind=BlockKind.TABLE_ROW, start=start, end=len(text),
+                page=number + 1, cells=cells,
+            )
+        )  # fmt: skip
+    return text, blocks
+
+
+def test_table_rows_padded_and_over_rows():
+    text, blocks = rows(
+        ("Term", "Meaning"),
+        ("  Lease  ", " means a right "),
+        ("", "to occupy."),
+        ("Deposit", "A sum paid early."),
+    )
+    found = extract(text, blocks)
+    assert [d.term for d in found] == ["Lease", "Deposit"]
+    assert " ".join(found[0].definition.split()) == "a right to occupy"
+    assert found[1].definition == "A sum paid early."
+    assert found[1].source is DefinitionSource.TABLE
+    for one in found:
+        assert "\n".join(text[s:e] for s, e in one.spans) == one.definition
+
+
+def test_a_table_of_something_else_is_none():
+    text, blocks = rows(("Copy", "5 crowns"), header=("Service", "Fee"))
+    assert extract(text, blocks) == []
+
+
+def test_abbreviations_in_a_table():
+    text, blocks = rows(
+        ("TPB", "Town Planning Board"), header=("Abbreviation", "Meaning")
+    )
+    (one,) = extract(text, blocks)
+    assert one.source is DefinitionSource.ACRONYM
+    assert one.synonyms == ("Town Planning Board",)
+
+
+def test_one_column_table_with_a_dash():
+    text = "Signal - explanation\nAll Down - everybody lands at once."
+    header = "Signal - explanation"
+    blocks = [
+        Block(kind=BlockKind.TABLE_ROW, start=s, end=e, page=1,
+              cells=(Cell(header=header, start=s, end=e),))
+        for s, e in ((0, len(header)), (len(header) + 1, len(text)))
+    ]  # fmt: skip
+    (one,) = extract(text, blocks)
+    assert (one.term, one.definition) == ("All Down", "everybody lands at once")
+    assert one.source is DefinitionSource.TABLE
+
+
+def test_definition_over_a_page_break():
+    first, running, second = (
+        '"Lease" means a right',
+        "HANDBOOK 7",
+        "to occupy a ground.",
+    )
+    text = f"{first}\n\n{running}\n\n{second}"
+    at = len(first) + 2
+    back = at + len(running) + 2
+    blocks = [
+        Block(kind=BlockKind.PARAGRAPH, start=0, end=len(first), page=1),
+        Block(kind=BlockKind.FURNITURE, start=at, end=at + len(running), page=2),
+        Block(kind=BlockKind.PARAGRAPH, start=back, end=len(text), page=2),
+    ]
+    (one,) = extract(text, blocks)
+    assert one.definition == "a right\nto occupy a ground"
+    assert [text[s:e] for s, e in one.spans] == ["a right", "to occupy a ground"]
+
+
+def test_list_items_after_a_colon():
+    parts = ["Director means any of the following:", "(a) a chair;", "(b) a member."]
+    text = "\n".join(parts)
+    blocks, at = [], 0
+    for number, part in enumerate(parts):
+        kind = BlockKind.LIST_ITEM if number else BlockKind.PARAGRAPH
+        blocks.append(Block(kind=kind, start=at, end=at + len(part), page=1))
+        at += len(part) + 1
+    (one,) = extract(text, blocks)
+    assert one.definition.endswith("(b) a member.")
+
+
+def test_reference_is_followed(make):
+    document = make('1.1 "Deposit" has the meaning given in Rule 2.3.\n'
+                    "2.3 A sum paid early is called the Deposit.")  # fmt: skip
+    (one,) = extract(document.text, document.blocks)
+    assert one.source is DefinitionSource.REFERENCE
+    assert (one.definition, one.reference) == (
+        "the meaning given in Rule 2.3",
+        "Rule 2.3",
+    )
+    place = one.resolved
+    assert place is not None
+    assert document.text[place.start : place.end] == place.text
+    assert place.text.endswith("called the Deposit.")
+
+
+def test_reference_that_leads_nowhere_is_kept(make):
+    document = make('1.1 "Deposit" has the meaning given in the Land Act.')
+    (one,) = extract(document.text, document.blocks)
+    assert (one.definition, one.resolved) == ("the meaning given in the Land Act", None)
+
+
+def test_same_words_once_other_words_twice():
+    found = found_in('"Fee" means a sum. "Fee" means a sum. "Fee" means another sum.')
+    assert [d.definition for d in found] == ["a sum", "another sum"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\n\n", "means", '" means', "\u201c\u201d means x"]
+)
+def test_nothing_to_find(text):
+    assert found_in(text) == []

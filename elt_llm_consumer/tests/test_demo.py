@@ -1,0 +1,119 @@
+"""The sample pack from its files to every product, held against its gold answers."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from elt_llm_consumer.demo import run_demo, told
+from elt_llm_consumer.packs import find_pack
+from elt_llm_consumer.phrases import clean, fold
+from elt_llm_core.config import RagConfig
+from elt_llm_core.jobs import JobContext
+from elt_llm_core.store import Store
+from elt_llm_core.strategy import Models
+from elt_llm_core.testing import HashEmbedding
+
+
+@pytest.fixture(scope="module")
+def pack():
+    return find_pack("kite-regatta")
+
+
+@pytest.fixture(scope="module")
+def gold(pack):
+    return json.loads((pack.folder / "gold.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def demo(pack, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("demo")
+    store = Store(folder)
+    config = RagConfig()
+    models = Models(embedder=HashEmbedding())
+    context = JobContext(config, store)
+    report = run_demo(pack, context, models)
+    before = {name: Path(p).read_bytes() for name, p in report.files.items()}
+    again = run_demo(pack, context, models)
+    after = {name: Path(p).read_bytes() for name, p in again.files.items()}
+    yield report, again, before, after
+    store.close()
+
+
+def test_the_record(demo, pack):
+    report = demo[0].model_dump(mode="json")
+    assert set(report) == {
+        "answers", "collections", "degradations", "files", "seconds",
+    }  # fmt: skip
+    assert set(report["collections"]) == set(pack.collections)
+    assert {"glossary_csv", "glossary_json", "catalog_json", "coverage_json"} <= set(
+        report["files"]
+    )
+    assert [a["question"] for a in report["answers"]] == list(pack.questions)
+    for answer in report["answers"]:
+        assert set(answer) == {"answer", "citations", "question", "status"}
+
+
+def test_twice_is_the_same(demo):
+    first, again, before, after = demo
+    assert before == after
+    assert first.answers == again.answers
+    assert first.collections == again.collections
+
+
+def test_files_hold_no_path_of_this_machine(demo, pack):
+    for content in demo[2].values():
+        assert str(pack.folder).encode() not in content
+        assert b"/tmp/" not in content
+
+
+def test_terms_against_gold(demo, gold):
+    rows = {fold(r["term"]): r for r in json.loads(demo[2]["glossary_json"])}
+    wanted = {fold(t["term"]): t for t in gold["terms"]}
+    right = set(rows) & set(wanted)
+    assert len(right) / len(rows) >= 0.95
+    assert len(right) / len(wanted) >= 0.95
+    for key in right:
+        said = clean(rows[key]["definition"]).casefold().removeprefix("means ")
+        assert said == clean(wanted[key]["definition"]).casefold()
+        assert rows[key]["page"] == wanted[key]["page"]
+        assert rows[key]["quote_support"] == "verified"
+        assert rows[key]["boxes"]
+    traps = " ".join(gold["not_terms"])
+    assert not [r for r in rows.values() if clean(r["definition"]) in traps]
+
+
+def test_mapping_against_gold(demo, gold):
+    rows = {r["term"]: r for r in json.loads(demo[2]["glossary_json"])}
+    confidence = {"exact": "high", "alias": "medium", "none": "low"}
+    for wanted in gold["mapping"]:
+        row = rows[wanted["term"]]
+        assert row["mapped_entity"] == (wanted["entity"] or "Not mapped")
+        assert row["entity_domain"] == wanted["domain"]
+        assert row["mapping_confidence"] == confidence[wanted["match"]]
+
+
+def test_catalogue_holds_the_whole_model(demo, gold):
+    catalog = json.loads(demo[2]["catalog_json"])
+    found = [
+        (e["entity_name"], domain, subtype)
+        for domain, content in catalog.items()
+        for subtype, entities in [
+            ("", content["entities"]),
+            *((name, s["entities"]) for name, s in content["subtypes"].items()),
+        ]
+        for e in entities
+    ]
+    wanted = [(e["name"], e["domain"], e["subtype"]) for e in gold["model"]["entities"]]
+    assert sorted(found) == sorted(wanted)
+    edges = json.loads(demo[2]["relationships_json"])
+    assert len(edges) == len(gold["model"]["relationships"])
+
+
+def test_told(demo, pack):
+    text = told(demo[0], pack, Path("data"))
+    assert "uv run elt-llm serve --data-dir data" in text
+    for question in pack.questions:
+        assert question in text
+    for path in demo[0].files.values():
+        assert path in text

@@ -1,0 +1,86 @@
+"""Files: the same bytes for the same content, safe cells, checked against a schema."""
+
+import hashlib
+import os
+import subprocess
+import sys
+
+import pytest
+
+from elt_llm_consumer.outputs import (
+    ProductError,
+    default_path,
+    dump_csv,
+    dump_json,
+    escape_cell,
+    write_json,
+)
+
+PURE = """
+from elt_llm_consumer.definitions import extract
+from elt_llm_consumer.gaps import gaps
+from elt_llm_consumer.matching import Matcher
+from elt_llm_consumer.model import Entity
+from elt_llm_consumer.outputs import dump_json
+from elt_llm_core.document import Block
+text = (
+    '"Lease" or "Tenancy" means a right. "Survey" means a plan (see the Town Planning '
+    'Board (TPB)). "TPB" means the board. Days means calendar days.'
+)
+found = extract(text, [Block(kind="paragraph", start=0, end=len(text), section="1")])
+entities = [Entity(name=n, domain=d) for n in ("Lease", "Survey", "Plan") for d in "AB"]
+aliases = {"lease": ("tenancy", "days"), "plan": ("days", "survey")}
+matcher = Matcher(entities, aliases)
+pairs = [(f.term, matcher.match(f.term, f.synonyms)) for f in found]
+print(dump_json([
+    [f.model_dump(mode="json") for f in found],
+    [m.model_dump(mode="json") for _, m in pairs],
+    [g.model_dump(mode="json") for g in gaps(entities, pairs)],
+]))
+"""
+
+
+def test_hash_seed_changes_nothing():
+    seen = set()
+    for seed in ("0", "4711"):
+        done = subprocess.run(
+            [sys.executable, "-c", PURE],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+            timeout=60,
+        )
+        assert b'"Survey"' in done.stdout
+        seen.add(hashlib.sha256(done.stdout).hexdigest())
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+def test_formula_cells(start):
+    assert escape_cell(f"{start}cmd") == f"'{start}cmd"
+    assert f"'{start}cmd" in dump_csv(["a"], [{"a": f"{start}cmd"}])
+
+
+def test_cells():
+    rows = [{"a": None, "b": ["x", "y"], "c": [{"k": 1}], "d": 2, "e": 'q"\n'}]
+    assert dump_csv("abcde", rows).split("\r\n")[1] == (
+        ',x; y,"[{""k"": 1}]",2,"q""\n"'
+    )
+
+
+def test_json_is_stable():
+    assert dump_json({"b": "\u00e9", "a": [1]}) == (
+        '{\n  "a": [\n    1\n  ],\n  "b": "\u00e9"\n}\n'
+    )
+
+
+def test_a_product_that_breaks_its_schema_is_not_written(tmp_path):
+    target = tmp_path / "x.json"
+    with pytest.raises(ProductError, match="coverage"):
+        write_json(target, {"summary": {}}, "coverage")
+    assert not target.exists()
+
+
+def test_default_path(tmp_path):
+    path = default_path(tmp_path, "glossary", ("one", "two"))
+    assert path == tmp_path / "output" / "glossary_one+two.json"

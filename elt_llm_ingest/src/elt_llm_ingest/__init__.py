@@ -1,0 +1,78 @@
+"""Documents in: files are read, cut into chunks and stored with their places."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from elt_llm_core.document import ParsedDocument
+    from elt_llm_ingest.chunkers.base import CHUNKERS, SourceDocument
+    from elt_llm_ingest.chunkers.sentence import SentenceChunker, SentenceChunks
+    from elt_llm_ingest.client import ReadingProcess
+    from elt_llm_ingest.ingest import IngestJob
+    from elt_llm_ingest.loaders.base import LOADERS, Loader
+    from elt_llm_ingest.safety import Limits
+
+__all__ = [
+    "CHUNKERS",
+    "LOADERS",
+    "IngestJob",
+    "Limits",
+    "Loader",
+    "ReadingProcess",
+    "SentenceChunker",
+    "SentenceChunks",
+    "SourceDocument",
+    "load",
+]
+
+_HOMES = {
+    "CHUNKERS": "elt_llm_ingest.chunkers.base",
+    "LOADERS": "elt_llm_ingest.loaders.base",
+    "IngestJob": "elt_llm_ingest.ingest",
+    "Limits": "elt_llm_ingest.safety",
+    "Loader": "elt_llm_ingest.loaders.base",
+    "ReadingProcess": "elt_llm_ingest.client",
+    "SentenceChunker": "elt_llm_ingest.chunkers.sentence",
+    "SentenceChunks": "elt_llm_ingest.chunkers.sentence",
+    "SourceDocument": "elt_llm_ingest.chunkers.base",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # LlamaIndex takes two seconds to import, which `elt-llm --help` need not wait for.
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def load(
+    path: Path | str, limits: "Limits | None" = None, loader: str = ""
+) -> "list[ParsedDocument]":
+    """The documents of one file, read in a limited process.
+
+    Args:
+        path: The file.
+        limits: Seconds, memory, size and pages it may cost.
+        loader: Name of a loader; without it the file's bytes decide.
+
+    Returns:
+        One document for most files; a draw.io model has two.
+
+    Raises:
+        LoadError: With the reason and the cure in one sentence.
+    """
+    from elt_llm_core.errors import LoadError  # noqa: PLC0415 - quick --help
+    from elt_llm_ingest.client import ReadingProcess  # noqa: PLC0415
+
+    path = Path(path)
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError as error:
+        raise LoadError(
+            str(path), "there is no such file", "check the path's spelling"
+        ) from error
+    except OSError as error:
+        raise LoadError(str(path), error.strerror or str(error)) from error
+    with ReadingProcess(limits) as reading:
+        return reading.parse(path, data, loader)

@@ -1,0 +1,85 @@
+"""Sentences and token windows as character spans."""
+
+import re
+from collections.abc import Callable, Iterator
+
+import sentencex
+
+Count = Callable[[str], int]
+Span = tuple[int, int]
+TOKEN = re.compile(r"\S+")
+
+
+def trimmed(text: str, start: int, end: int) -> Span:
+    """The span without white space at its ends; empty if there is no more."""
+    piece = text[start:end]
+    left = len(piece) - len(piece.lstrip())
+    stripped = len(piece.strip())
+    return (start + left, start + left + stripped) if stripped else (start, start)
+
+
+def sentences(text: str, start: int, end: int, language: str = "en") -> list[Span]:
+    """The sentences of `text[start:end]` in order, as spans of `text`.
+
+    Lines of one paragraph are read as one; a blank line ends a sentence.
+    """
+    spans: list[Span] = []
+    for left, right in _paragraphs(text, start, end):
+        piece = text[left:right].replace("\n", " ")
+        for found in sentencex.get_sentence_boundaries(language, piece):
+            span = trimmed(text, left + found["start_index"], left + found["end_index"])
+            if span[1] > span[0]:
+                spans.append(span)
+    return spans
+
+
+def _paragraphs(text: str, start: int, end: int) -> Iterator[Span]:
+    at = start
+    for gap in re.finditer(r"\n[^\S\n]*\n\s*", text[start:end]):
+        yield at, start + gap.start()
+        at = start + gap.end()
+    yield at, end
+
+
+def windows(text: str, span: Span, size: int, count: Count) -> list[Span]:
+    """The span cut into pieces of at most `size` tokens, at blanks where possible."""
+    start, end = span
+    if count(text[start:end]) <= size:
+        return [span]
+    words = [
+        piece
+        for match in TOKEN.finditer(text, start, end)
+        for piece in _small(text, match.span(), size, count)
+    ]
+    pieces: list[Span] = []
+    at = 0
+    while at < len(words):
+        fits = _longest(text, words, at, size, count)
+        pieces.append((words[at][0], words[fits - 1][1]))
+        at = fits
+    return pieces
+
+
+def _small(text: str, span: Span, size: int, count: Count) -> list[Span]:
+    """A word that is longer than a whole chunk, in halves until each fits."""
+    start, end = span
+    if end - start <= 1 or count(text[start:end]) <= size:
+        return [span]
+    middle = (start + end) // 2
+    left = _small(text, (start, middle), size, count)
+    return left + _small(text, (middle, end), size, count)
+
+
+def _longest(text: str, words: list[Span], at: int, size: int, count: Count) -> int:
+    """The end of the longest run of words from `at` that fits, one word at least."""
+    low, high = at + 1, at + 1
+    while high < len(words) and count(text[words[at][0] : words[high][1]]) <= size:
+        low, high = high + 1, min(len(words), high + 2 * (high - at))
+    high = min(high, len(words) - 1)
+    while low <= high:
+        middle = (low + high) // 2
+        if count(text[words[at][0] : words[middle][1]]) <= size:
+            low = middle + 1
+        else:
+            high = middle - 1
+    return low

@@ -1,0 +1,166 @@
+"""The job's side of the reading process: starts it, feeds it, kills it."""
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from elt_llm_core.document import ParsedDocument
+from elt_llm_core.errors import LoadError
+from elt_llm_ingest.frames import LENGTH, MAX_MESSAGE, send
+from elt_llm_ingest.safety import Limits, check_size
+
+START_SECONDS = 60.0
+PASSED_ON = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
+OVERTIME = (
+    "if you trust the file, raise ingest.parse_timeout; "
+    "else save it again in the program that made it"
+)
+
+
+class ReadingProcess:
+    """Reads files in a limited child process, one after the other.
+
+    The child is started when first needed, serves many files and is started anew after
+    it was killed. Not for several threads at once.
+    """
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self.limits = limits or Limits()
+        self._child: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> "ReadingProcess":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def start(self) -> None:
+        """Start the child now, so that it warms up while other work goes on."""
+        if self._child is not None and self._child.poll() is None:
+            return
+        self._child = subprocess.Popen(
+            [sys.executable, "-P", "-B", "-m", "elt_llm_ingest.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=tempfile.gettempdir(),
+            env=_environment(),
+            start_new_session=True,
+        )
+
+    def parse(self, path: Path, data: bytes, loader: str = "") -> list[ParsedDocument]:
+        """The documents of a file. Raises LoadError with the reason and the cure.
+
+        `loader` names a loader; without it the bytes decide.
+        """
+        check_size(str(path), len(data), self.limits)
+        answer = self._ask(path, data, loader)
+        if "reason" in answer:
+            raise LoadError(str(path), answer["reason"], answer["hint"])
+        return [ParsedDocument.model_validate(d) for d in answer["documents"]]
+
+    def close(self) -> None:
+        """End the child."""
+        child, self._child = self._child, None
+        if child is None:
+            return
+        if child.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+        for stream in (child.stdin, child.stdout):
+            if stream is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    stream.close()
+
+    def _ask(self, path: Path, data: bytes, loader: str) -> dict[str, Any]:
+        request = {
+            "name": path.name,
+            "loader": loader,
+            "limits": self.limits.model_dump(mode="json"),
+        }
+        try:
+            child = self._ready()
+            assert child.stdin is not None  # noqa: S101 - Popen was told to pipe
+            send(child.stdin, json.dumps(request).encode())
+            send(child.stdin, data)
+            answer = self._receive(time.monotonic() + self.limits.timeout)
+        except TimeoutError as error:
+            self.close()
+            seconds = f"{self.limits.timeout:g} s"
+            raise LoadError(
+                str(path), f"reading it took longer than {seconds}", OVERTIME
+            ) from error
+        except (EOFError, BrokenPipeError) as error:
+            raise LoadError(str(path), self._death(), OVERTIME) from error
+        found: dict[str, Any] = json.loads(answer)
+        return found
+
+    def _ready(self) -> subprocess.Popen[bytes]:
+        fresh = self._child is None or self._child.poll() is not None
+        if fresh:
+            self.close()
+        self.start()
+        assert self._child is not None  # noqa: S101 - just started
+        if not getattr(self._child, "greeted", False):
+            self._receive(time.monotonic() + START_SECONDS)
+            self._child.greeted = True  # type: ignore[attr-defined]
+        return self._child
+
+    def _receive(self, deadline: float) -> bytes:
+        (size,) = LENGTH.unpack(b"".join(self._bytes(LENGTH.size, deadline)))
+        if size > MAX_MESSAGE:
+            raise EOFError("the child talks nonsense")
+        return b"".join(self._bytes(size, deadline))
+
+    def _bytes(self, size: int, deadline: float) -> Iterator[bytes]:
+        assert self._child is not None  # noqa: S101 - callers started it
+        assert self._child.stdout is not None  # noqa: S101 - Popen was told to pipe
+        number = self._child.stdout.fileno()
+        while size:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([number], [], [], left)[0]:
+                raise TimeoutError
+            part = os.read(number, min(size, 1 << 20))
+            if not part:
+                raise EOFError("the child has gone")
+            size -= len(part)
+            yield part
+
+    def _death(self) -> str:
+        """Why the child is gone, as part of a sentence."""
+        child = self._child
+        code = child.wait() if child is not None else 0
+        self.close()
+        if code == -signal.SIGXCPU:
+            return f"reading it took more than {2 * self.limits.timeout:g} s of work"
+        if code < 0:
+            name = signal.Signals(-code).name
+            return f"the reader crashed on it ({name}), or ran out of memory"
+        return "the reader ended while reading it"
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    return {
+        **kept,
+        "HOME": tempfile.gettempdir(),
+        "LANG": "C.UTF-8",
+        "HF_HUB_OFFLINE": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }

@@ -1,0 +1,68 @@
+"""CSV: every line after the header is a row of one table."""
+
+import csv
+import io
+from pathlib import Path
+
+from elt_llm_core.document import ParsedDocument
+from elt_llm_core.errors import LoadError
+from elt_llm_ingest.formats.build import TextBuilder, with_sections
+from elt_llm_ingest.formats.decode import decoded
+from elt_llm_ingest.formats.rows import header_rows
+from elt_llm_ingest.safety import Limits, hidden_characters
+
+PARSER = "csv 1"
+SAMPLE = 64_000
+
+
+def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
+    """The document of a CSV file: a table whose columns keep their names.
+
+    Raises LoadError for a file without rows and for one with too many cells.
+    """
+    text, warnings = decoded(path, data)
+    rows = _read(path, text)
+    if sum(map(len, rows)) > limits.max_cells:
+        raise LoadError(
+            path.name,
+            f"it has more than {limits.max_cells} cells",
+            "split the file or keep only the columns that are asked about",
+        )
+    builder = TextBuilder()
+    header = header_rows(rows)
+    for index, row in enumerate(rows):
+        builder.add_row(
+            row,
+            rows[0] if header else [],
+            "1",
+            table=path.stem,
+            attributes={"row": "header"} if index < header else {},
+        )
+    if not builder.blocks:
+        raise LoadError(path.name, "no text: it has no filled row", "check the export")
+    return [
+        ParsedDocument(
+            title=path.stem,
+            text=builder.text,
+            blocks=with_sections(builder.text, builder.blocks),
+            parser=PARSER,
+            warnings=(*warnings, *hidden_characters([builder.text])),
+        )
+    ]
+
+
+def _read(path: Path, text: str) -> list[list[str]]:
+    try:
+        dialect: type[csv.Dialect] = csv.Sniffer().sniff(text[:SAMPLE], ",;\t|")
+    except csv.Error:
+        dialect = csv.excel_tab if "\t" in text[:SAMPLE] else csv.excel
+    previous = csv.field_size_limit(10_000_000)
+    try:
+        rows = list(csv.reader(io.StringIO(text), dialect, strict=False))
+    except csv.Error as error:
+        raise LoadError(
+            path.name, f"a line is no CSV ({error})", "export it again with quotes"
+        ) from error
+    finally:
+        csv.field_size_limit(previous)
+    return [row for row in rows if any(cell.strip() for cell in row)]

@@ -1,0 +1,53 @@
+"""Pages of a table of contents: labelled, so that nobody searches in them."""
+
+import re
+from collections.abc import Sequence
+
+from elt_llm_core.document import BlockKind
+from elt_llm_ingest.formats.pdf.flow import LEADERS, Draft
+from elt_llm_ingest.formats.pdf.words import Line, lines_of
+
+CONTENTS = re.compile(r"^(?:table of )?contents?(?: page)?$", re.IGNORECASE)
+MANY_LEADERS = 3
+
+
+def mark_contents(drafts: Sequence[Draft]) -> list[Draft]:
+    """The page's drafts with the lines of a table of contents labelled so.
+
+    A page with a heading "Contents", or with three lines that end in dot leaders.
+    """
+    lines = [line for d in drafts for line in lines_in(d)]
+    leaders = sum(bool(LEADERS.search(line.text)) for line in lines)
+    titled = any(CONTENTS.match(d.text.strip()) for d in drafts if d.lines)
+    if leaders < MANY_LEADERS and not titled:
+        return list(drafts)
+    ends = [i for i, d in enumerate(drafts) if _has_leaders(d)]
+    until = ends[-1] if ends else len(drafts)
+    done = []
+    inside = not titled
+    for index, draft in enumerate(drafts):
+        if draft.lines and CONTENTS.match(draft.text.strip()):
+            inside = True
+        if inside and index <= until and not _is_prose(draft):
+            done.append(Draft(BlockKind.CONTENTS, lines_in(draft)))
+        else:
+            done.append(draft)
+    return done
+
+
+def _has_leaders(draft: Draft) -> bool:
+    return any(LEADERS.search(line.text) for line in lines_in(draft))
+
+
+def lines_in(draft: Draft) -> list[Line]:
+    """The lines of a draft, of a table too."""
+    if draft.table is None:
+        return draft.lines
+    words = [w for row in draft.table.rows for cell in row for w in cell]
+    return lines_of(words)
+
+
+def _is_prose(draft: Draft) -> bool:
+    if draft.table is not None or LEADERS.search(draft.text):
+        return False
+    return len(draft.lines) > 1 and draft.text.rstrip().endswith((".", ";"))

@@ -1,0 +1,95 @@
+"""Running headers, footers and page numbers, found by place and frequency."""
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from elt_llm_ingest.formats.pdf.words import Line, Word, lines_of
+
+BAND = 0.12
+PAGE_NUMBER = re.compile(
+    r"^\W*(?:page|p\.?|seite)?\s*(?:[0-9]{1,4}|[ivxlc]{1,7})"
+    r"(?:\s*(?:of|/|\|)\s*[0-9]{1,4})?\W*$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class PageWords:
+    """The words of one page, and the regions on it that hold tables."""
+
+    number: int
+    width: float
+    height: float
+    words: list[Word]
+    tables: tuple[tuple[float, float, float, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class _Edge:
+    page: int
+    line: Line
+    text: str
+    slot: tuple[str, int, float]
+    in_table: bool
+
+
+def mark_furniture(pages: Sequence[PageWords]) -> None:
+    """Set `furniture` on the words of running headers, footers and page numbers.
+
+    A line in the outer 12 % of the page is one if its text (digits aside) stands there
+    on at least three pages and 15 % of all, if its place is that of a running line
+    whose text changes from chapter to chapter, or if it is a bare page number.
+    """
+    edges = [edge for page in pages for edge in _edges(page)]
+    texts: dict[tuple[str, str], set[int]] = defaultdict(set)
+    slots: dict[tuple[str, int, float], list[_Edge]] = defaultdict(list)
+    for edge in edges:
+        texts[edge.slot[0], edge.text].add(edge.page)
+        slots[edge.slot].append(edge)
+    many = max(3, round(0.15 * len(pages)))
+    running = {slot for slot, found in slots.items() if _is_running(found, len(pages))}
+    for edge in edges:
+        often = len(texts[edge.slot[0], edge.text])
+        if edge.in_table and often < 0.5 * len(pages):
+            continue
+        is_number = len(pages) > 1 and PAGE_NUMBER.match(edge.line.text)
+        if often >= many or edge.slot in running or is_number:
+            for word in edge.line.words:
+                word.furniture = True
+
+
+def _is_running(found: Sequence[_Edge], pages: int) -> bool:
+    """Whether a place on the page holds a running line with changing text."""
+    if len({edge.page for edge in found}) < max(3, 0.5 * pages):
+        return False
+    by_text: dict[str, set[int]] = defaultdict(set)
+    for edge in found:
+        by_text[edge.text].add(edge.page)
+    repeated = sum(len(on) for on in by_text.values() if len(on) > 1)
+    return repeated >= 0.6 * len(found)
+
+
+def _edges(page: PageWords) -> list[_Edge]:
+    edges = []
+    for line in lines_of(page.words):
+        middle = (line.top + line.bottom) / 2 / page.height
+        if middle <= BAND:
+            band = "top"
+        elif middle >= 1 - BAND:
+            band = "bottom"
+        else:
+            continue
+        text = re.sub(r"\d+", "#", line.text.casefold())
+        slot = (band, round(line.top / 2), line.size)
+        edges.append(_Edge(page.number, line, text, slot, _in_table(page, line)))
+    return edges
+
+
+def _in_table(page: PageWords, line: Line) -> bool:
+    x, y = (line.left + line.right) / 2, (line.top + line.bottom) / 2
+    return any(
+        left <= x <= right and top <= y <= bottom
+        for left, top, right, bottom in page.tables
+    )

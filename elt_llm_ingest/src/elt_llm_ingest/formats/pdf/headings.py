@@ -1,0 +1,173 @@
+"""Levels of headings: from their numbering, the outline of the file, their looks."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from statistics import median
+
+from elt_llm_core.document import BlockKind
+from elt_llm_ingest.formats.pdf.flow import KEYWORD, NUMBER, Draft
+
+RANKS = ("part", "title", "division", "chapter", "section", "article", "rule")
+MAX_LEVEL = 9
+SAME_SIZE = 0.6  # points
+MAX_OUTLINE_TITLE = 300
+Outline = Sequence[tuple[int, str, int]]  # level from 1, title, page from 1
+_Key = tuple[str, float, bool]
+
+
+def set_levels(drafts: Sequence[Draft], outline: Outline = ()) -> None:
+    """Give every heading its level, 1 at the top.
+
+    Numbers decide ("3.2.1" is 3); Part, Chapter and the like stand above them; the
+    others go by size and capitals. Where the file has an outline, its levels win.
+    """
+    by_title = _outline_levels(outline)
+    for draft in drafts:
+        if _in_outline(draft, by_title) and draft.kind is BlockKind.PARAGRAPH:
+            draft.kind = BlockKind.HEADING
+    headings = [d for d in drafts if d.kind is BlockKind.HEADING]
+    for draft, level in zip(headings, _own_levels(headings), strict=True):
+        draft.level = level
+    _apply_outline(headings, by_title)
+
+
+def _own_levels(headings: Sequence[Draft]) -> list[int]:
+    keywords = _keyword_levels(headings)
+    numbers = [_depth(d) for d in headings]
+    shift = _shift(headings, numbers, keywords)
+    levels: list[int] = []
+    for draft, depth in zip(headings, numbers, strict=True):
+        if (word := _keyword(draft)) is not None:
+            levels.append(keywords.get(word, 1))
+        else:
+            levels.append(depth + shift if depth else 0)
+    sizes: dict[int, list[float]] = defaultdict(list)
+    for draft, level in zip(headings, levels, strict=True):
+        if level:
+            sizes[level].append(_size(draft))
+    middle = {level: median(found) for level, found in sizes.items()}
+    looks = _look_levels([d for d, n in zip(headings, levels, strict=True) if not n])
+    return [
+        level or (_level_among(draft, middle) if middle else looks[_look(draft)])
+        for draft, level in zip(headings, levels, strict=True)
+    ]
+
+
+def _keyword(draft: Draft) -> str | None:
+    found = KEYWORD.match(draft.text)
+    return found.group(1).casefold() if found else None
+
+
+def _depth(draft: Draft) -> int:
+    found = NUMBER.match(draft.text)
+    return found.group(1).count(".") + 1 if found else 0
+
+
+def _size(draft: Draft) -> float:
+    return max(line.size for line in draft.lines)
+
+
+def _keyword_levels(headings: Sequence[Draft]) -> dict[str, int]:
+    """Level of each keyword that is used: Part above Section above Rule."""
+    counts = Counter(word for d in headings if (word := _keyword(d)))
+    used = [word for word in RANKS if counts[word] > 1]
+    levels = {word: level for level, word in enumerate(used, start=1)}
+    return {word: levels.get(word, 1) for word in counts}
+
+
+def _shift(
+    headings: Sequence[Draft], numbers: Sequence[int], keywords: Mapping[str, int]
+) -> int:
+    """How many keyword levels stand above the plain number "1"."""
+    plain = [
+        (d, NUMBER.match(d.text))
+        for d, n in zip(headings, numbers, strict=True)
+        if n == 1
+    ]
+    named = [d for d in headings if _keyword(d) in RANKS]
+    if not plain or len(named) <= 1:
+        return 0
+    said = Counter(found.group(1) for _, found in plain if found)
+    restarts = any(count > 1 for count in said.values())
+    larger = median(map(_size, named)) > median(_size(d) for d, _ in plain) + 0.5
+    return max(keywords.values()) if restarts or larger else 0
+
+
+def _level_among(draft: Draft, middle: Mapping[int, float]) -> int:
+    """Level of a heading without number, below all that are as large as it."""
+    size = _size(draft)
+    above = [level for level, other in middle.items() if other >= size - 0.5]
+    return max(above) + 1 if above else 1
+
+
+def _look(draft: Draft) -> _Key:
+    text = draft.text
+    return "", _size(draft), text.upper() == text
+
+
+def _look_levels(headings: Sequence[Draft]) -> dict[_Key, int]:
+    looks = sorted({_look(d) for d in headings}, key=lambda k: (-k[1], not k[2]))
+    levels: dict[_Key, int] = {}
+    level, last = 0, (float("inf"), True)
+    for key in looks:
+        if last[0] - key[1] > SAME_SIZE or key[2] != last[1] or not level:
+            level = min(level + 1, 6)
+        levels[key] = level
+        last = key[1], key[2]
+    return levels
+
+
+def _normal(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text.casefold())
+
+
+def _outline_levels(outline: Outline) -> dict[tuple[str, int], int]:
+    """(title, page) to level. A single root above everything is not counted."""
+    roots = [level for level, _, _ in outline if level == 1]
+    lift = 1 if len(roots) == 1 and len(outline) > 1 else 0
+    return {
+        (_normal(title), page): max(1, level - lift)
+        for level, title, page in outline
+        if _normal(title)
+    }
+
+
+def _in_outline(draft: Draft, outline: Mapping[tuple[str, int], int]) -> int:
+    """The outline's level of a draft, 0 if it is not in it."""
+    if not outline or draft.table or len(draft.text) > MAX_OUTLINE_TITLE:
+        return 0
+    text = _normal(draft.text)
+    return outline.get((text, draft.page), 0)
+
+
+def _apply_outline(
+    headings: Sequence[Draft], outline: Mapping[tuple[str, int], int]
+) -> None:
+    """The outline's levels, and for each kind of heading it knows, its commonest."""
+    known = [(d, _in_outline(d, outline)) for d in headings]
+    listed = [(d, level) for d, level in known if level]
+    if not listed:
+        return
+    votes: dict[_Key, Counter[int]] = defaultdict(Counter)
+    for draft, level in listed:
+        votes[_class(draft)][level] += 1
+        draft.level = level
+    others = [d for d, level in known if not level]
+    largest = max(_size(d) for d, _ in listed)
+    deepest = max(level for _, level in listed)
+    top = min((d.level for d in others), default=1)
+    for draft in others:
+        count = votes.get(_class(draft))
+        if count:
+            draft.level = count.most_common(1)[0][0]
+        elif _size(draft) > largest + 0.5:
+            draft.level = 1
+        elif not _depth(draft) and not _keyword(draft):
+            draft.level = min(deepest + 1 + draft.level - top, MAX_LEVEL)
+
+
+def _class(draft: Draft) -> _Key:
+    depth = _depth(draft)
+    name = _keyword(draft) or (str(depth) if depth else "")
+    return name, _size(draft), draft.text.upper() == draft.text

@@ -1,0 +1,207 @@
+"""Tables: which rows are headers, what goes on over the page, split rows joined."""
+
+import re
+from collections.abc import Sequence
+from statistics import mean
+
+from elt_llm_core.document import BlockKind
+from elt_llm_ingest.formats.pdf.flow import Draft
+from elt_llm_ingest.formats.pdf.regions import Table
+from elt_llm_ingest.formats.pdf.words import Line, Word, joined
+
+FIGURES = re.compile(r"^[\s$€£(]*[-\u2013]?[0-9][0-9.,\s]*[%)]*\s*$")
+HEAD_WORDS = 6  # the head of a column is short
+SENTENCE_END = (".", ";", ":", "!", "?")
+
+
+def cell_text(cell: Sequence[Word]) -> str:
+    """The words of a cell on one line."""
+    return joined(cell)
+
+
+def tidy(drafts: Sequence[Draft], pitch: float) -> list[Draft]:
+    """The page's drafts with their tables put right.
+
+    Wrapped lines are joined, headers found, and column heads that LiteParse left
+    outside are taken in. `pitch` is the ordinary line distance.
+    """
+    done: list[Draft] = []
+    for draft in drafts:
+        if draft.table is None:
+            done.append(draft)
+            continue
+        draft.table.rows = _without_empty_columns(draft.table.rows)
+        _join_split_rows(draft.table)
+        draft.table.header = _header_rows(draft.table.rows)
+        if not draft.table.header:
+            take_in_heads(draft.table, drafts, pitch)
+        draft.table.title = _title(done)
+        done.append(draft)
+    return [draft for draft in done if draft.table or draft.lines]
+
+
+def _without_empty_columns(rows: list[list[list[Word]]]) -> list[list[list[Word]]]:
+    width = max(len(row) for row in rows)
+    padded = [row + [[] for _ in range(width - len(row))] for row in rows]
+    used = [i for i in range(width) if any(row[i] for row in padded)]
+    return [[row[i] for i in used] for row in padded]
+
+
+def _header_rows(rows: Sequence[Sequence[Sequence[Word]]]) -> int:
+    """0 or 1: whether the first row names the columns."""
+    if len(rows) <= 1:
+        return 0
+    first = [cell_text(cell) for cell in rows[0]]
+    filled = [text for text in first if text]
+    if len(filled) < min(len(first), 2):
+        return 0
+    if any(FIGURES.match(text) and not _is_year(text) for text in filled):
+        return 0
+    bold = all(w.bold for cell in rows[0] for w in cell)
+    if bold and not all(w.bold for cell in rows[1] for w in cell):
+        return 1
+    short = all(len(t.split()) <= HEAD_WORDS and not t.endswith(".") for t in filled)
+    return 1 if short and (first[0] or not _has_figures(rows[0])) else 0
+
+
+def _is_year(text: str) -> bool:
+    return bool(re.fullmatch(r"(19|20)[0-9]{2}", text.strip()))
+
+
+def _has_figures(row: Sequence[Sequence[Word]]) -> bool:
+    found = [cell_text(cell) for cell in row]
+    return any(FIGURES.match(t) and not _is_year(t) for t in found)
+
+
+def _join_split_rows(table: Table) -> None:
+    """Put a wrapped line back into the row above: text only in one later column."""
+    rows: list[list[list[Word]]] = []
+    for row in table.rows:
+        if rows and _is_wrapped(rows[-1], row):
+            for above, cell in zip(rows[-1], row, strict=True):
+                above.extend(cell)
+        else:
+            rows.append(row)
+    table.rows = rows
+
+
+def _is_wrapped(above: Sequence[list[Word]], row: Sequence[list[Word]]) -> bool:
+    filled = [i for i, cell in enumerate(row) if cell]
+    if len(filled) != 1 or filled[0] == 0 or not above[0]:
+        return False
+    before = cell_text(above[filled[0]])
+    text = cell_text(row[filled[0]])
+    if not before or FIGURES.match(text):
+        return False
+    prose = len(before.split()) >= HEAD_WORDS and not before.endswith(SENTENCE_END)
+    return text[:1].islower() or prose
+
+
+def _title(before: Sequence[Draft]) -> str:
+    """The caption right above, which then is labelled one."""
+    if not before or not before[-1].lines:
+        return ""
+    last = before[-1]
+    return last.text if last.kind is BlockKind.CAPTION else ""
+
+
+def continues(before: Table, table: Table) -> bool:
+    """Whether a table at the top of a page goes on from the last of the page before.
+
+    Same number of columns in the same places. A repeated header is counted as one; a
+    first row that only looks like a header is data.
+    """
+    if not before.rows or len(before.rows[0]) != len(table.rows[0]):
+        return False
+    width = max(w.right for row in table.rows for c in row for w in c)
+    places = zip(_lefts(before), _lefts(table), strict=True)
+    return all(
+        abs(one - two) <= 0.05 * width
+        for one, two in places
+        if one is not None and two is not None
+    )
+
+
+def join(before: Table, table: Table) -> None:
+    """Make `table` the continuation of `before`: its title, its header, split rows."""
+    table.title = before.title
+    header = [cell_text(c) for c in before.rows[0]] if before.header else []
+    repeated = header == [cell_text(c) for c in table.rows[0]]
+    table.header = 1 if repeated else 0
+    first = table.rows[table.header] if len(table.rows) > table.header else None
+    if first is None or not _is_wrapped(before.rows[-1], first):
+        return
+    for above, cell in zip(before.rows[-1], first, strict=True):
+        above.extend(cell)
+    del table.rows[table.header]
+
+
+def _lefts(table: Table) -> list[float | None]:
+    columns = zip(*table.rows, strict=True)
+    found: list[float | None] = []
+    for column in columns:
+        lefts = [min(w.left for w in cell) for cell in column if cell]
+        found.append(mean(sorted(lefts)[: max(1, len(lefts) // 2)]) if lefts else None)
+    return found
+
+
+def take_in_heads(table: Table, drafts: Sequence[Draft], pitch: float) -> None:
+    """Make a header row of the short lines right above the columns of figures.
+
+    LiteParse leaves the heads of tables without rules outside. Lines are taken from
+    the bottom up while every run of words stands over one column.
+    """
+    columns = _figure_columns(table)
+    if len(columns) <= 1:
+        return
+    top = min(w.top for cell in table.rows[0] for w in cell)
+    head: list[list[Word]] = [[] for _ in table.rows[0]]
+    lines = [(line, d) for d in drafts for line in d.lines if line.top < top]
+    for line, draft in sorted(lines, key=lambda pair: -pair[0].top):
+        at = _over(columns, line)
+        close = top - line.bottom <= 1.2 * pitch
+        if not close or at is None:
+            break
+        for column, words in at.items():
+            head[column][:0] = words
+        draft.lines.remove(line)
+        top = line.top
+    if any(head):
+        table.rows.insert(0, head)
+        table.header = 1
+
+
+def _figure_columns(table: Table) -> dict[int, tuple[float, float]]:
+    """Left and right edge of each column that mostly holds figures."""
+    found = {}
+    for index in range(1, len(table.rows[0])):
+        cells = [row[index] for row in table.rows if row[index]]
+        figures = sum(any(c.isdigit() for c in cell_text(cell)) for cell in cells)
+        if len(cells) > 1 and figures >= 0.6 * len(cells):
+            words = [w for cell in cells for w in cell]
+            found[index] = (min(w.left for w in words), max(w.right for w in words))
+    return found
+
+
+def _over(
+    columns: dict[int, tuple[float, float]], line: Line
+) -> dict[int, list[Word]] | None:
+    """The words of a line by the column they stand over; None if one does not."""
+    runs: dict[int, list[Word]] = {}
+    for word in line.words:
+        runs.setdefault(word.run, []).append(word)
+    first = min(left for left, _ in columns.values())
+    if line.left < first - 30 or len(line.words) > 6 * len(columns):
+        return None
+    at: dict[int, list[Word]] = {}
+    for words in runs.values():
+        left, right = words[0].left, words[-1].right
+        over = [
+            i
+            for i, (low, high) in columns.items()
+            if left <= high + 6 and right >= low - 6
+        ]
+        if len(over) != 1:
+            return None
+        at.setdefault(over[0], []).extend(words)
+    return at

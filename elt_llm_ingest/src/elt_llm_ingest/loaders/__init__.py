@@ -1,0 +1,1 @@
+"""The stage `loaders`: one file a format, each a strategy that builds a loader."""

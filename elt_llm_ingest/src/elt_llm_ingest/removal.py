@@ -1,0 +1,41 @@
+"""Taking documents out of a collection."""
+
+from collections.abc import Sequence
+
+from elt_llm_core.errors import UsageError, suggest
+from elt_llm_core.store import DocumentRow, Store
+
+
+def matching(store: Store, collection: str, names: Sequence[str]) -> list[DocumentRow]:
+    """The documents that file names, addresses or ids name, all parts of each.
+
+    Raises CollectionNotFoundError, and UsageError for a name that matches nothing.
+    """
+    rows = store.documents(collection)
+    found: dict[str, DocumentRow] = {}
+    for name in names:
+        hits = [r for r in rows if name in (r.name, r.uri, r.document_id)]
+        if not hits:
+            raise UsageError(
+                f"{collection!r} holds no document {name!r}",
+                suggest(name, {row.name for row in rows}),
+            )
+        found.update((row.document_id, row) for row in hits)
+    return list(found.values())
+
+
+def remove(
+    store: Store, collection: str, rows: Sequence[DocumentRow], wait: float = 0.0
+) -> None:
+    """Take documents out; searches stop finding them at once."""
+    with store.writer(wait) as writer:
+        for row in rows:
+            writer.remove_document(row.document_id)
+        writer.publish([collection])
+
+
+def drop(store: Store, collections: Sequence[str], wait: float = 0.0) -> None:
+    """Remove whole collections with their documents and indexes."""
+    with store.writer(wait) as writer:
+        for name in collections:
+            writer.drop_collection(name)

@@ -1,0 +1,222 @@
+"""`python -m elt_llm_ingest.runner`: ingest by configuration files."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from elt_llm_core.errors import EltLlmError, UsageError
+from elt_llm_ingest.runfile import (
+    IngestFile,
+    find_file,
+    known_files,
+    read_file,
+    resolved,
+)
+
+if TYPE_CHECKING:
+    from elt_llm_core.config import RagConfig
+    from elt_llm_core.jobs import JobReport
+    from elt_llm_core.store import Store
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--cfg", help="Name of a shipped ingest file, or the path of one.")
+@click.option("--list", "-l", "listing", is_flag=True, help="List the shipped files.")
+@click.option("--status", "-s", is_flag=True, help="Show the collections.")
+@click.option("--delete", is_flag=True, help="Delete the file's collections.")
+@click.option("--no-rebuild", is_flag=True, help="Keep documents no longer listed.")
+@click.option("--force", "-f", is_flag=True, help="Unchanged files too; do not ask.")
+@click.option("--verbose", "-v", is_flag=True, help="Name every document.")
+@click.option("--data-dir", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def main(**options: Any) -> None:
+    """Take documents in as ingest files say.
+
+    Exit codes: 0 done, 2 some files failed, others as `elt-llm --help` tells.
+    """
+    try:
+        code = _Command(options).run()
+    except EltLlmError as error:
+        click.echo(f"elt-llm: {error}", err=True)
+        if options["as_json"]:
+            said = {"code": error.code, "message": error.message, "hint": error.hint}
+            click.echo(json.dumps({"error": said}, ensure_ascii=False, indent=2))
+        code = error.exit_code
+    raise SystemExit(code)
+
+
+class _Command:
+    """The options, and what each of them asks for."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        self._options = options
+
+    def run(self) -> int:
+        """Do what is asked; tell the exit code."""
+        options = self._options
+        if options["listing"]:
+            return self._list()
+        if options["status"]:
+            return self._status()
+        if not options["cfg"]:
+            raise UsageError("nothing to do", "pass --cfg NAME, --list or --status")
+        path = find_file(options["cfg"])
+        if options["delete"]:
+            return self._delete(path)
+        return self._ingest(path)
+
+    def _emit(self, value: Any, human: str) -> None:
+        if self._options["as_json"]:
+            click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+        else:
+            click.echo(human)
+
+    def _list(self) -> int:
+        files = known_files()
+        hint = "No ingest file is shipped; pass the path of one: --cfg FILE.yaml"
+        self._emit({"configs": sorted(files)}, "\n".join(files) or hint)
+        return 0
+
+    def _config(self) -> "RagConfig":
+        from elt_llm_core.config import load_config  # noqa: PLC0415 - --help is quick
+
+        folder = self._options["data_dir"]
+        return load_config(
+            overrides={"stores": {"data_dir": folder}} if folder else None
+        )
+
+    def _store(self) -> "Store":
+        from elt_llm_core.store import Store  # noqa: PLC0415 - --help is quick
+
+        return Store(self._config().stores.data_dir)
+
+    def _status(self) -> int:
+        store = self._store()
+        rows = []
+        for card in store.collections():
+            row: dict[str, Any] = card.model_dump(mode="json")
+            row["generation"] = store.open(card.name).generation
+            if self._options["verbose"]:
+                row["files"] = [d.name for d in store.documents(card.name)]
+            rows.append(row)
+        lines = [
+            f"{r['name']:<32}{r['documents']:>8} documents{r['chunks']:>9} chunks"
+            f"  index {r['generation'] or '-'}"
+            + "".join(f"\n    {name}" for name in r.get("files", ()))
+            for r in rows
+        ]
+        total = sum(row["chunks"] for row in rows)
+        lines.append(f"{len(rows)} collections, {total} chunks")
+        self._emit({"collections": rows}, "\n".join(lines))
+        return 0
+
+    def _delete(self, path: Path) -> int:
+        from elt_llm_ingest.removal import drop  # noqa: PLC0415 - --help is quick
+
+        store = self._store()
+        names = sorted(
+            {n for _, file in _flat(path) for n in _collections(store, file)}
+        )
+        if not names:
+            self._emit({"deleted": []}, "There is nothing to delete.")
+            return 0
+        if not self._options["force"]:
+            click.confirm(f"Delete {', '.join(names)}?", abort=True, err=True)
+        drop(store, names)
+        self._emit({"deleted": names}, f"Deleted {', '.join(names)}.")
+        return 0
+
+    def _ingest(self, path: Path) -> int:
+        """Every file of a batch in turn; one that fails does not stop the others."""
+        files = _flat(path)
+        config = self._config()
+        store = self._store()
+        reports: dict[str, Any] = {}
+        codes = []
+        lines = []
+        for each, file in files:
+            try:
+                report = self._one(each, file, config, store)
+            except EltLlmError as error:
+                if len(files) == 1:
+                    raise
+                reports[each.stem] = {"error": str(error)}
+                lines.append(f"{each.stem}: {error}")
+                codes.append(error.exit_code)
+                continue
+            reports[each.stem] = report.model_dump(mode="json")
+            lines.append(self._told(each.stem, report))
+            codes.append(report.exit_code)
+        self._emit(reports if len(files) > 1 else reports[path.stem], "\n".join(lines))
+        failed = [code for code in codes if code]
+        return (2 if len(failed) < len(codes) else failed[0]) if failed else 0
+
+    def _told(self, name: str, report: "JobReport") -> str:
+        counts = ", ".join(f"{n} {what}" for what, n in report.counts.items())
+        details = [f"  {d.detail}" for d in report.degradations]
+        return "\n".join([f"{name}: {counts}", *details])
+
+    def _one(
+        self, path: Path, file: IngestFile, config: "RagConfig", store: "Store"
+    ) -> "JobReport":
+        from elt_llm_core.jobs import JobContext  # noqa: PLC0415 - --help is quick
+        from elt_llm_core.models.build import build_models  # noqa: PLC0415
+        from elt_llm_ingest.ingest import IngestJob  # noqa: PLC0415
+
+        chosen = file.chunking.model_dump(exclude_none=True)
+        chunking = {**config.chunking.model_dump(), **chosen}
+        section = type(config.chunking).model_validate(chunking)
+        own = config.model_copy(update={"chunking": section})
+        job = IngestJob(
+            paths=tuple(str(resolved(path, listed)) for listed in file.file_paths),
+            collection=file.collection_name,
+            collection_prefix=file.collection_prefix,
+            rebuild=self._options["force"],
+            metadata=file.metadata,
+        )
+        report = job.build(build_models(own))(JobContext(own, store))
+        if file.rebuild and not self._options["no_rebuild"]:
+            _drop_unlisted(store, file, job.paths)
+        return report
+
+
+def _flat(
+    path: Path, seen: frozenset[Path] = frozenset()
+) -> list[tuple[Path, IngestFile]]:
+    """The file, or those a batch lists, in order. Raises UsageError for a circle."""
+    path = path.resolve()
+    if path in seen:
+        raise UsageError(f"{path} lists itself")
+    file = read_file(path)
+    if not file.is_batch:
+        return [(path, file)]
+    return [
+        found
+        for listed in file.file_paths
+        for found in _flat(resolved(path, listed), seen | {path})
+    ]
+
+
+def _collections(store: "Store", file: IngestFile) -> list[str]:
+    names = [card.name for card in store.collections()]
+    if file.collection_name:
+        return [name for name in names if name == file.collection_name]
+    return [name for name in names if name.startswith(f"{file.collection_prefix}_")]
+
+
+def _drop_unlisted(store: "Store", file: IngestFile, paths: tuple[str, ...]) -> None:
+    """Remove documents whose files the ingest file no longer names."""
+    from elt_llm_ingest.plan import make_plan  # noqa: PLC0415 - --help is quick
+    from elt_llm_ingest.removal import remove  # noqa: PLC0415
+
+    listed = {item.uri for item in make_plan(paths).items}
+    for name in _collections(store, file):
+        gone = [row for row in store.documents(name) if row.uri not in listed]
+        if gone:
+            remove(store, name, gone)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""What happened in a run so far, and the report of it."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from elt_llm_core.errors import IngestError
+from elt_llm_core.jobs import JobReport
+from elt_llm_core.results import Degradation, DegradationKind
+
+MAX_WARNINGS = 20
+COUNTS = ("added", "updated", "unchanged", "failed", "chunks", "embedded")
+
+
+@dataclass
+class Tally:
+    """Counts and degradations; `touched` names the collections that were changed."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    degradations: list[Degradation] = field(default_factory=list)
+    first: IngestError | None = None
+    touched: set[str] = field(default_factory=set)
+
+    def fail(self, collection: str, error: IngestError) -> None:
+        """Note a file that could not be taken in."""
+        self.counts["failed"] += 1
+        self.first = self.first or error
+        self.note(DegradationKind.DOCUMENT_FAILED, collection, str(error))
+
+    def warn(self, collection: str, name: str, warnings: Sequence[str]) -> None:
+        """Note what is odd about a document, at most twenty sentences."""
+        more = len(warnings) - MAX_WARNINGS
+        shown = [*warnings[:MAX_WARNINGS], f"and {more} more warnings"]
+        for warning in shown[: len(warnings)] if more <= 0 else shown:
+            detail = f"{name}: {warning}" if name else warning
+            self.note(DegradationKind.DOCUMENT_WARNING, collection, detail)
+
+    def note(self, kind: DegradationKind, collection: str, detail: str) -> None:
+        """Note anything that made the result poorer."""
+        self.degradations.append(
+            Degradation(kind=kind, collection=collection, detail=detail)
+        )
+
+    def report(self) -> JobReport:
+        """The counts, every one of them, and the degradations in order."""
+        return JobReport(
+            job="ingest",
+            counts={name: self.counts[name] for name in COUNTS},
+            degradations=tuple(self.degradations),
+        )

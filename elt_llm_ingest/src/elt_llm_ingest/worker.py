@@ -1,0 +1,143 @@
+"""The reading process: `python -m elt_llm_ingest.worker`.
+
+It takes a request and a file's bytes on standard input and answers with documents or a
+reason on standard output, until its input ends. It has limits on memory, processor time
+and files, no network, and never hears of the data root.
+"""
+
+import json
+import os
+import resource
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from elt_llm_core.document import ParsedDocument
+from elt_llm_core.errors import LoadError
+from elt_llm_ingest.formats.registry import MODULES, Parse, parser_of
+from elt_llm_ingest.formats.sniff import sniff
+from elt_llm_ingest.frames import receive, send
+from elt_llm_ingest.safety import Limits
+
+FORBIDDEN = (
+    "os.exec",
+    "os.fork",
+    "os.posix_spawn",
+    "os.system",
+    "socket.bind",
+    "socket.connect",
+    "socket.getaddrinfo",
+    "subprocess.Popen",
+)
+
+
+def main() -> None:
+    """Answer requests until standard input ends."""
+    source, sink = _streams()
+    _confine()
+    send(sink, b"ready")
+    while True:
+        try:
+            request = json.loads(receive(source))
+            data = receive(source)
+        except EOFError:
+            return
+        answer = _answer(request, data)
+        send(sink, answer)
+
+
+def _streams() -> tuple[BinaryIO, BinaryIO]:
+    """Our two ends; what a library prints goes nowhere."""
+    source = os.fdopen(os.dup(0), "rb")
+    sink = os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(nothing, number)
+    return source, sink
+
+
+def _confine() -> None:
+    """Write no file, dump no core, start no process, open no connection."""
+    for kind in (resource.RLIMIT_FSIZE, resource.RLIMIT_CORE):
+        resource.setrlimit(kind, (0, 0))
+
+    def refuse(event: str, _arguments: Sequence[Any]) -> None:
+        if event in FORBIDDEN:
+            raise PermissionError(f"the reading process may not use {event}")
+
+    sys.addaudithook(refuse)
+
+
+def _limit(limits: Limits) -> None:
+    memory = limits.memory_mb * 1_000_000
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if hard == resource.RLIM_INFINITY or memory <= hard:
+        resource.setrlimit(resource.RLIMIT_AS, (memory, hard))
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    # Several threads may work, so processor time may run ahead of the clock.
+    seconds = int(used.ru_utime + used.ru_stime + 2 * limits.timeout) + 1
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, hard))
+
+
+def _answer(request: dict[str, Any], data: bytes) -> bytes:
+    """The documents as JSON, or the reason why there are none."""
+    path = Path(request["name"])
+    try:
+        limits = Limits.model_validate(request["limits"])
+        _limit(limits)
+        documents = parse(path, data, limits, request["loader"])
+        return _packed(documents)
+    except LoadError as error:
+        return _refused(error.reason, error.hint)
+    except MemoryError:
+        return _refused(
+            f"reading it needs more than {request['limits']['memory_mb']} MB",
+            "raise ingest.parse_memory_mb if you trust the file",
+        )
+    except BaseException as error:  # noqa: BLE001 - process boundary: Rust panics too
+        return _refused(
+            f"the reader failed on it ({type(error).__name__}: {str(error)[:200]})",
+            "open it in the program that made it and save it again",
+        )
+
+
+def parse(
+    path: Path, data: bytes, limits: Limits, loader: str = ""
+) -> list[ParsedDocument]:
+    """The documents of a file's bytes, here and now. Raises LoadError.
+
+    `loader` is a name of the stage `loaders`; without it the bytes decide.
+    """
+    warnings: tuple[str, ...] = ()
+    if not loader:
+        loader, warnings = sniff(path, data)
+    function = parser_of(loader) if loader in MODULES else _foreign(loader)
+    documents = function(path, data, limits)
+    if not warnings:
+        return documents
+    first = documents[0].model_copy(
+        update={"warnings": (*warnings, *documents[0].warnings)}
+    )
+    return [first, *documents[1:]]
+
+
+def _foreign(name: str) -> Parse:
+    """A stranger's loader. The job has checked that its package is trusted."""
+    from elt_llm_ingest.loaders.base import foreign_parser  # noqa: PLC0415 - 2 s
+
+    return foreign_parser(name)
+
+
+def _packed(documents: Sequence[ParsedDocument]) -> bytes:
+    inner = ",".join(document.model_dump_json() for document in documents)
+    return f'{{"documents":[{inner}]}}'.encode()
+
+
+def _refused(reason: str, hint: str) -> bytes:
+    return json.dumps({"reason": reason, "hint": hint}).encode()
+
+
+if __name__ == "__main__":
+    main()

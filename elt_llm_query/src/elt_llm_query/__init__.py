@@ -1,0 +1,67 @@
+"""Hybrid retrieval, reranking, synthesis and verification.
+
+Names are loaded when first used: a command line that only prints its help need not wait
+for LlamaIndex.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from elt_llm_query.engine import build_engine
+    from elt_llm_query.fusions import Fusion, HitList
+    from elt_llm_query.labels import LabelSources, parse_labels
+    from elt_llm_query.query import (
+        query_collection,
+        query_collections,
+        search_collections,
+    )
+    from elt_llm_query.rerankers.embedding import StoredVectorRerank
+    from elt_llm_query.retrievers import (
+        DenseRetriever,
+        HybridRetriever,
+        KeywordRetriever,
+    )
+    from elt_llm_query.stages import FUSIONS, RERANKERS, SYNTHESIZERS
+    from elt_llm_query.synthesizers.extractive import ExtractiveSynthesizer
+    from elt_llm_query.verify import QuoteMatch, check_quote
+
+__all__ = [
+    "FUSIONS",
+    "RERANKERS",
+    "SYNTHESIZERS",
+    "DenseRetriever",
+    "ExtractiveSynthesizer",
+    "Fusion",
+    "HitList",
+    "HybridRetriever",
+    "KeywordRetriever",
+    "LabelSources",
+    "QuoteMatch",
+    "StoredVectorRerank",
+    "build_engine",
+    "check_quote",
+    "parse_labels",
+    "query_collection",
+    "query_collections",
+    "search_collections",
+]
+
+_HOMES = {
+    "engine": ("build_engine",),
+    "fusions": ("Fusion", "HitList"),
+    "labels": ("LabelSources", "parse_labels"),
+    "query": ("query_collection", "query_collections", "search_collections"),
+    "rerankers.embedding": ("StoredVectorRerank",),
+    "retrievers": ("DenseRetriever", "HybridRetriever", "KeywordRetriever"),
+    "stages": ("FUSIONS", "RERANKERS", "SYNTHESIZERS"),
+    "synthesizers.extractive": ("ExtractiveSynthesizer",),
+    "verify": ("QuoteMatch", "check_quote"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{home}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,172 @@
+"""Joining rankings: pure functions of ids and scores, and strategies that name them.
+
+Every function takes lists that are best first and returns one list, best first, equal
+scores ordered by id. Nothing it is given is changed.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from pydantic import Field
+from typing_extensions import override
+
+from elt_llm_core.strategy import Models, Strategy
+from elt_llm_query.installed import InstalledStage
+
+Hit = tuple[str, float]
+Ranking = Sequence[Hit]
+Kind = Literal["dense", "keyword"]
+
+
+@dataclass(frozen=True)
+class HitList:
+    """One index's answer to one query: ids and scores, best first."""
+
+    kind: Kind
+    hits: tuple[Hit, ...]
+
+
+class Fusion(Protocol):
+    """Joins hit lists.
+
+    `depth` says how many hits it wants of each, 0 for as many as are kept.
+    """
+
+    @property
+    def depth(self) -> int:
+        """Hits wanted of each list."""
+
+    def __call__(self, lists: Sequence[HitList]) -> list[Hit]:
+        """One list, best first."""
+
+
+def ordered(scores: Mapping[str, float]) -> list[Hit]:
+    """Highest score first, equal scores by id."""
+    return sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))
+
+
+def rrf(rankings: Sequence[Ranking], k: float = 60.0) -> list[Hit]:
+    """Sum of 1 / (k + rank), rank from 0 as in LlamaIndex (Cormack et al., 2009)."""
+    return weighted_rrf(rankings, [1.0] * len(rankings), k)
+
+
+def weighted_rrf(
+    rankings: Sequence[Ranking], weights: Sequence[float], k: float = 60.0
+) -> list[Hit]:
+    """Sum of weight / (k + rank), rank from 0. Weights are taken as given."""
+    scores: dict[str, float] = defaultdict(float)
+    for ranking, weight in zip(rankings, weights, strict=True):
+        for rank, (item, _) in enumerate(ranking):
+            scores[item] += weight / (k + rank)
+    return ordered(scores)
+
+
+def convex(rankings: Sequence[Ranking], weights: Sequence[float]) -> list[Hit]:
+    """Weighted sum of min-max scores (Bruch et al., 2023); absent counts 0.
+
+    All scores equal in a list count 1, as in LlamaIndex where they are above 0.
+    """
+    scores: dict[str, float] = defaultdict(float)
+    for ranking, weight in zip(rankings, weights, strict=True):
+        for item, score in min_max(ranking):
+            scores[item] += weight * score
+    return ordered(scores)
+
+
+def relative_score(
+    rankings: Sequence[Ranking], weights: Sequence[float], queries: int = 1
+) -> list[Hit]:
+    """LlamaIndex's relative score fusion: `convex` over the number of queries."""
+    scores: dict[str, float] = defaultdict(float)
+    for ranking, weight in zip(rankings, weights, strict=True):
+        for item, score in min_max(ranking):
+            scores[item] += score * weight / queries
+    return ordered(scores)
+
+
+def min_max(ranking: Ranking) -> list[Hit]:
+    """Scores scaled to 0 to 1; where all are equal, 1 if above 0 and else 0."""
+    if not ranking:
+        return []
+    low = min(score for _, score in ranking)
+    high = max(score for _, score in ranking)
+    if high == low:
+        return [(item, 1.0 if high > 0 else 0.0) for item, _ in ranking]
+    return [(item, (score - low) / (high - low)) for item, score in ranking]
+
+
+def shares(lists: Sequence[HitList], dense: float) -> list[float]:
+    """A weight per list: `dense` over the dense lists, the rest over the keyword lists.
+
+    Where only one kind is there it gets everything.
+    """
+    counts = {kind: sum(1 for x in lists if x.kind == kind) for kind in _kinds(lists)}
+    alone = len(counts) == 1
+    share = {"dense": 1.0 if alone else dense, "keyword": 1.0 if alone else 1.0 - dense}
+    return [share[x.kind] / counts[x.kind] for x in lists]
+
+
+def _kinds(lists: Iterable[HitList]) -> list[Kind]:
+    return sorted({x.kind for x in lists})
+
+
+class _FusionOptions(Strategy[Fusion]):
+    """What every fusion has; a fusion is its own component."""
+
+    depth: int = Field(
+        default=50, ge=0, le=10_000, description="hits of each list; 0: as many as kept"
+    )
+
+    @override
+    def build(self, models: Models) -> Fusion:
+        return self
+
+    def __call__(self, lists: Sequence[HitList]) -> list[Hit]:
+        """One list, best first."""
+        raise NotImplementedError
+
+
+class Rrf(_FusionOptions):
+    """Reciprocal rank fusion, all lists alike."""
+
+    k: float = Field(default=60.0, gt=0, description="damps the first ranks")
+
+    @override
+    def __call__(self, lists: Sequence[HitList]) -> list[Hit]:
+        return rrf([x.hits for x in lists], self.k)
+
+
+class WeightedRrf(_FusionOptions):
+    """Reciprocal rank fusion with a share for the vectors."""
+
+    k: float = Field(default=60.0, gt=0, description="damps the first ranks")
+    dense: float = Field(default=0.5, ge=0, le=1, description="share of the vectors")
+
+    @override
+    def __call__(self, lists: Sequence[HitList]) -> list[Hit]:
+        return weighted_rrf([x.hits for x in lists], shares(lists, self.dense), self.k)
+
+
+class Convex(_FusionOptions):
+    """A weighted sum of min-max scores; `alpha` is the vectors' share."""
+
+    alpha: float = Field(default=0.3, ge=0, le=1, description="share of the vectors")
+
+    @override
+    def __call__(self, lists: Sequence[HitList]) -> list[Hit]:
+        return convex([x.hits for x in lists], shares(lists, self.alpha))
+
+
+class RelativeScore(_FusionOptions):
+    """LlamaIndex's relative score fusion with equal weights."""
+
+    @override
+    def __call__(self, lists: Sequence[HitList]) -> list[Hit]:
+        kinds = len(_kinds(lists)) or 1
+        weights = [1.0 / kinds] * len(lists)
+        return relative_score([x.hits for x in lists], weights, len(lists) // kinds)
+
+
+FUSIONS = InstalledStage[Fusion]("fusions")

@@ -1,0 +1,163 @@
+"""Labels: written in front of each source before synthesis, read from the answer after.
+
+The model sees `[S1] Title, Section, p. 3` and the text. The node keeps its id, text and
+metadata; only what is shown changes. A label resolves only against the sources of the
+same prompt.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from typing_extensions import override
+
+from elt_llm_core import provenance
+
+LABEL_KEY = "source_label"
+SHOWN_KEY = "source_shown"
+
+_INSIDE = (
+    r"(?:source\s+|doc_)?[sf]?\d{1,4}"
+    r"(?:\s*(?:[-\u2013,;&]|and)+\s*(?:source\s+|doc_)?[sf]?\d{1,4})*"
+)
+_GROUP = re.compile(
+    rf"(?P<open>\[{{1,2}}|\(|<<|\u3010)\s*(?P<inside>{_INSIDE})\s*(?:\]{{1,2}}|\)|>>|\u3011)",
+    re.IGNORECASE,
+)
+_PART = re.compile(r"([-\u2013])?\s*(source\s+|doc_)?([sf])?(\d{1,4})", re.IGNORECASE)
+_WRITTEN_LABEL = re.compile(r"\[(\s*[SF]\d{1,4}[^\]\n]{0,40})\]", re.IGNORECASE)
+_LONGEST_RANGE = 50
+
+
+class ParsedAnswer(NamedTuple):
+    """An answer whose labels are all known, and what was taken out."""
+
+    text: str
+    labels: tuple[str, ...]
+    removed: tuple[str, ...]
+
+
+class LabelSources(BaseNodePostprocessor):
+    """Puts `[S1]`, `[S2]` ... in front of what the model sees of each node."""
+
+    @classmethod
+    @override
+    def class_name(cls) -> str:
+        return "LabelSources"
+
+    @override
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        return [
+            NodeWithScore(node=_labelled(n.node, f"S{i}"), score=n.score)
+            for i, n in enumerate(nodes, start=1)
+        ]
+
+
+def label_of(node: Any) -> str:
+    """The label a node was given, or an empty string."""
+    return str(node.metadata.get(LABEL_KEY, ""))
+
+
+def header(label: str, node: Any) -> str:
+    """The line in front of a source: label, title, section, page."""
+    place = provenance.read(node)
+    page = f"p. {place.page}" if place.page is not None else ""
+    parts = [p for p in (place.document, place.section, page) if p]
+    return f"[{label}] {_disarm(', '.join(parts))}".rstrip()
+
+
+def parse_labels(answer: str, known: Sequence[str]) -> ParsedAnswer:
+    """The answer with each label written `[S1]` and unknown ones removed.
+
+    Understood are `[S1, S2]`, `[S1-S3]`, `[s1]`, `(S1)`, `<<SOURCE 1>>` and `[doc_1]`,
+    also within quotes. A bare `[1]` is text. Labels come in order of first use.
+    """
+    seen: dict[str, None] = {}
+    removed: dict[str, None] = {}
+
+    def rewrite(found: re.Match[str]) -> str:
+        labels = _expand(found)
+        if labels is None:
+            return found[0]
+        good = [label for label in labels if label in known]
+        if found["open"] == "(" and good != labels:
+            return found[0]
+        seen.update(dict.fromkeys(good))
+        removed.update(dict.fromkeys(label for label in labels if label not in known))
+        return "".join(f"[{label}]" for label in good) if good else "\x00"
+
+    return ParsedAnswer(_tidy(_GROUP.sub(rewrite, answer)), tuple(seen), tuple(removed))
+
+
+def _labelled(node: Any, label: str) -> TextNode:
+    excluded = {*node.metadata, LABEL_KEY}
+    shown = f"{header(label, node)}\n{_disarm(provenance.index_text(node))}"
+    metadata = {**node.metadata, LABEL_KEY: label, SHOWN_KEY: shown}
+    changes = {
+        "metadata": metadata,
+        "excluded_llm_metadata_keys": sorted(excluded - {SHOWN_KEY}),
+        "excluded_embed_metadata_keys": sorted({*metadata}),
+        "metadata_template": "{value}",
+        "text_template": "{metadata_str}",
+    }
+    copy: TextNode = node.model_copy(update=changes)
+    return copy
+
+
+def _disarm(text: str) -> str:
+    """Source text that cannot pass for a label or close the sources' frame."""
+    text = _WRITTEN_LABEL.sub(r"(\1)", text)
+    return re.sub(r"<(/?\s*sources?\b)", "\u2039\\1", text, flags=re.IGNORECASE)
+
+
+def _expand(found: re.Match[str]) -> list[str] | None:
+    """The labels of one bracket; None where it is not a label at all."""
+    inside = found["inside"]
+    if not re.match(r"source\s|doc_|[sf]\d", inside, re.IGNORECASE):
+        return None
+    labels: list[str] = []
+    letter = "S"
+    for dash, word, kind, number in _PART.findall(inside):
+        letter = kind.upper() or ("S" if word else letter)
+        low = int(labels[-1][1:]) + 1 if dash and labels else int(number)
+        if not 0 <= int(number) - low < _LONGEST_RANGE:
+            low = int(number)
+        labels.extend(f"{letter}{n}" for n in range(low, int(number) + 1))
+    return list(dict.fromkeys(labels))
+
+
+def _tidy(text: str) -> str:
+    """Close the holes that removed labels (NUL) left."""
+    text = re.sub(r"[(\[]\s*(?:\x00[\s,;]*)+[)\]]", "\x00", text)
+    text = re.sub(r"(^|\n)[ \t]*(?:\x00[ \t]*)+[.,;:]?[ \t]*", r"\1", text)
+    text = re.sub(
+        r"[ \t]*(?:\x00[ \t]*)+(?=[.,;:!?)\]]|[\"\u201d\u2019](?!\w)|\n|$)", "", text
+    )
+    return re.sub(r"[ \t]*(?:\x00[ \t]*)+", " ", text).strip()
+
+
+class Shown(NamedTuple):
+    """A source as shown to a model, taken apart."""
+
+    label: str
+    heading: str
+    text: str
+
+
+def split_shown(chunk: str, default: str) -> Shown:
+    """Label, heading and text of a chunk that `LabelSources` wrote, or all text."""
+    found = re.match(r"\[([SF]\d+)\] ?([^\n]*)\n", chunk)
+    if not found:
+        return Shown(default, "", chunk)
+    return Shown(found[1], found[2], chunk[found.end() :])
+
+
+def remove_labels(text: str, labels: Sequence[str]) -> str:
+    """The text without these labels, the holes closed."""
+    for label in labels:
+        text = text.replace(f"[{label}]", "\x00")
+    return _tidy(text)

@@ -1,0 +1,71 @@
+"""Text brought to one form for comparing, with the way back to the original.
+
+Two texts that differ only in white space, ligatures, quote marks, dashes, soft hyphens
+or case have the same form.
+"""
+
+import re
+import unicodedata
+from typing import NamedTuple
+
+_SAME = {
+    **dict.fromkeys("\u2018\u2019\u201a\u201b\u0060\u00b4\u2032", "'"),
+    **dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033", '"'),
+    **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
+}
+_NOTHING = frozenset("\u00ad\u200b\u200c\u200d\u2060\ufeff")
+_LINE_HYPHEN = re.compile(r"(?<=\w)[-\u2010][ \t]*\r?\n[ \t]*(?=[^\W\d_])")
+
+
+class Normal(NamedTuple):
+    """`text[i]` was made from character `offsets[i]` of the original."""
+
+    text: str
+    offsets: list[int]
+
+    def original(self, start: int, end: int) -> tuple[int, int]:
+        """The span of the original that `text[start:end]` was made from."""
+        return self.offsets[start], self.offsets[end - 1] + 1
+
+
+def normalise(text: str, *, join_hyphens: bool = True) -> Normal:
+    """The comparing form of `text`.
+
+    A hyphen at the end of a line is dropped together with the break (`join_hyphens`),
+    or kept without the break: both readings of such a word are possible.
+    """
+    skipped = _line_hyphens(text, keep_hyphen=not join_hyphens)
+    out: list[str] = []
+    offsets: list[int] = []
+    for index, char in enumerate(text):
+        if index in skipped or char in _NOTHING:
+            continue
+        for made in _form(char):
+            if made == " " and (not out or out[-1] == " "):
+                continue
+            out.append(made)
+            offsets.append(index)
+    while out and out[-1] == " ":
+        out.pop()
+        offsets.pop()
+    return Normal("".join(out), offsets)
+
+
+def _form(char: str) -> str:
+    if char.isspace():
+        return " "
+    if char in _SAME:
+        return _SAME[char]
+    if char.isascii():
+        return char.lower()
+    folded = unicodedata.normalize("NFKC", char).casefold()
+    return "".join(" " if c.isspace() else _SAME.get(c, c) for c in folded)
+
+
+def _line_hyphens(text: str, *, keep_hyphen: bool) -> frozenset[int]:
+    """Indexes of the characters of line-end hyphenation that are left out."""
+    return frozenset(
+        index
+        for found in _LINE_HYPHEN.finditer(text)
+        for index in range(found.start() + keep_hyphen, found.end())
+    )

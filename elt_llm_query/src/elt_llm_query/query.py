@@ -1,0 +1,112 @@
+"""The main path: one question, some collections, one result.
+
+question
+│ embed       once for all collections
+│ retrieve    keyword and vectors of each collection
+│ fuse        one list                          ┐
+│ rerank      the best reranker_top_k           │ one plain LlamaIndex
+│ label       [S1] ... [Sn]                     │ RetrieverQueryEngine
+│ synthesise  an answer with labels             ┘
+│ verify      a citation for each claim, or none
+▼
+QueryResult
+"""
+
+from collections.abc import Sequence
+
+from elt_llm_core.config import RagConfig
+from elt_llm_core.results import QueryResult, SearchResult
+from elt_llm_core.store import Store
+from elt_llm_core.strategy import Models
+from elt_llm_query.engine import build_engine
+from elt_llm_query.request import open_request
+from elt_llm_query.sources import offered
+from elt_llm_query.verdict import verdict
+
+
+def query_collection(
+    name: str, question: str, *, store: Store, config: RagConfig, models: Models
+) -> QueryResult:
+    """Answer `question` from one collection; see `query_collections`."""
+    return query_collections(
+        [name], question, store=store, config=config, models=models
+    )
+
+
+def query_collections(
+    names: Sequence[str],
+    question: str,
+    *,
+    store: Store,
+    config: RagConfig,
+    models: Models,
+) -> QueryResult:
+    """Answer `question` from all of the named collections together.
+
+    Sources are in rank order; every claim of the answer was looked up in them. An
+    honest refusal is a result, `status` tells. What was switched off or unavailable is
+    in `degradations`. Raises UsageError for an empty question or no collection,
+    CollectionNotFoundError, CollectionMismatchError and ConfigError.
+    """
+    request = open_request(names, question, store=store, models=models)
+    engine = build_engine(
+        request.collections, config, models, request.log, dense=request.dense
+    )
+    response = engine.query(request.bundle)
+    sources = offered(response.source_nodes)
+    with request.log.stage("verify", len(sources)) as note:
+        checked = verdict(response, sources, store, config.query.citation_policy)
+        note.n_out = len(checked.citations)
+    return QueryResult(
+        question=question,
+        status=checked.status,
+        answer=checked.answer,
+        sources=tuple(o.source for o in sources),
+        citations=checked.citations,
+        removed=checked.removed,
+        degradations=request.degradations(),
+        trace=request.trace(config),
+    )
+
+
+def search_collections(
+    names: Sequence[str],
+    question: str,
+    *,
+    store: Store,
+    config: RagConfig,
+    models: Models,
+    k: int | None = None,
+) -> SearchResult:
+    """The best sources for `question` in rank order, without an answer.
+
+    `k` says how many, instead of the configured number. Raises as `query_collections`.
+    """
+    config = retrieval_only(config, k)
+    request = open_request(names, question, store=store, models=models)
+    engine = build_engine(
+        request.collections, config, models, request.log, dense=request.dense
+    )
+    sources = offered(engine.retrieve(request.bundle))
+    return SearchResult(
+        question=question,
+        sources=tuple(o.source for o in sources),
+        degradations=request.degradations(),
+        trace=request.trace(config),
+    )
+
+
+def retrieval_only(config: RagConfig, k: int | None) -> RagConfig:
+    """The configuration with `k` sources and no language model asked for an answer."""
+    query = config.query
+    changed: dict[str, object] = {
+        "synthesizer_strategy": "extractive",
+        "synthesizer_options": {},
+    }
+    if k is not None:
+        changed |= {
+            "similarity_top_k": k,
+            "reranker_top_k": k,
+            "reranker_retrieve_k": max(query.reranker_retrieve_k, k),
+        }
+    return config.model_copy(update={"query": query.model_copy(update=changed)})

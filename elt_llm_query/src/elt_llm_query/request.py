@@ -1,0 +1,124 @@
+"""One question made ready: collections open and checked, the question embedded."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from llama_index.core.schema import QueryBundle
+
+from elt_llm_core.config import RagConfig
+from elt_llm_core.errors import (
+    CollectionMismatchError,
+    EmbedError,
+    ModelError,
+    UsageError,
+)
+from elt_llm_core.models import as_counting
+from elt_llm_core.names import item_key
+from elt_llm_core.results import Degradation, DegradationKind, QueryTrace
+from elt_llm_core.store import Collection, Store
+from elt_llm_core.strategy import Models
+from elt_llm_query.trace import TraceLog
+
+MOST_CHARACTERS = 8_000
+
+
+@dataclass
+class Request:
+    """What one question works on. `dense` is False where nothing could embed it."""
+
+    question: str
+    collections: tuple[Collection, ...]
+    bundle: QueryBundle
+    log: TraceLog = field(default_factory=TraceLog)
+
+    @property
+    def dense(self) -> bool:
+        """True where the question has a vector."""
+        return self.bundle.embedding is not None
+
+    def degradations(self) -> tuple[Degradation, ...]:
+        """The collections' and those of the stages, in that order."""
+        of_collections = [d for c in self.collections for d in c.degradations]
+        return tuple(dict.fromkeys([*of_collections, *self.log.degradations]))
+
+    def trace(self, config: RagConfig) -> QueryTrace:
+        """The stages so far. Equal questions over equal indexes have equal ids."""
+        generations = {c.name: c.generation for c in self.collections}
+        config_hash = config.hash("models", "query")
+        versions = [f"{name}={number}" for name, number in sorted(generations.items())]
+        return QueryTrace(
+            query_id=item_key(self.question, config_hash, *versions)[:16],
+            config_hash=config_hash,
+            generations=generations,
+            stages=tuple(self.log.stages),
+        )
+
+
+def open_request(
+    names: Sequence[str],
+    question: str,
+    *,
+    store: Store,
+    models: Models,
+) -> Request:
+    """A request with its collections open and its question embedded.
+
+    Raises UsageError for an empty or overlong question or no name,
+    CollectionNotFoundError, and CollectionMismatchError where a collection was embedded
+    by another model.
+    """
+    if not any(c.isalnum() for c in question):
+        raise UsageError("the question is empty", "ask in words")
+    if len(question) > MOST_CHARACTERS:
+        raise UsageError(
+            f"the question has {len(question)} characters",
+            f"ask in at most {MOST_CHARACTERS}",
+        )
+    if not names:
+        raise UsageError("no collection to ask", "name one with --collection")
+    collections = tuple(store.open(name) for name in dict.fromkeys(names))
+    request = Request(question, collections, QueryBundle(question))
+    if any(c.card.chunks for c in collections):
+        _embed(request, models)
+    return request
+
+
+def _embed(request: Request, models: Models) -> None:
+    """Give the question its one vector; where nothing can, say so."""
+    with request.log.stage("embed", 1) as note:
+        try:
+            _same_embedder(request.collections, models)
+            vector = _vector(request, models)
+        except ModelError as error:
+            kind = DegradationKind.EMBEDDER_UNAVAILABLE
+            detail = f"searched by keywords only: {error}"
+            request.log.degrade(Degradation(kind=kind, detail=detail))
+            return
+        request.bundle = QueryBundle(request.question, embedding=vector)
+        note.n_out = 1
+
+
+def _same_embedder(collections: Sequence[Collection], models: Models) -> None:
+    embedder = as_counting(models.embedder)
+    for collection in collections:
+        card = collection.card
+        if card.embedder_digest != embedder.digest:
+            now = models.embedder.model_name
+            raise CollectionMismatchError(
+                collection.name, "the embedder", card.embedder, now
+            )
+
+
+def _vector(request: Request, models: Models) -> list[float]:
+    """The question's vector; of one too long for the model, that of its beginning."""
+    words = request.question.split()
+    while True:
+        try:
+            return models.embedder.get_query_embedding(" ".join(words))
+        except EmbedError as error:
+            if len(words) == 1:
+                raise ModelError(error.message, error.hint) from error
+            words = words[: len(words) * 3 // 4]
+            kind = DegradationKind.PROMPT_SHORTENED
+            detail = "the question is too long for the embedder; its end was left out"
+            request.log.degrade(Degradation(kind=kind, detail=detail))

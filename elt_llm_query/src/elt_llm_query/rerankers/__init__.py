@@ -1,0 +1,1 @@
+"""Who orders the candidates again."""

@@ -1,0 +1,121 @@
+"""`python -m elt_llm_query.runner --cfg PROFILE -q QUESTION`: ask by profile.
+
+Without -q it asks for questions until `quit`.
+"""
+
+import json
+import logging
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from elt_llm_core.cli.failures import run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from elt_llm_core.results import QueryResult
+
+LEAVE = frozenset({"quit", "exit", "q"})
+_LEVELS = click.Choice(["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"])
+
+
+@click.command()
+@click.option("--cfg", "profile", help="Profile: a name or a YAML file.")
+@click.option("-q", "--query", "question", help="The question; else you are asked.")
+@click.option("-l", "--list", "list_profiles", is_flag=True, help="List the profiles.")
+@click.option(
+    "--data-dir",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Where everything is kept.  [default: elt-llm-data]",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON objects.")
+@click.option("-v", "--verbose", is_flag=True, help="Same as --log-level DEBUG.")
+@click.option("--log-level", type=_LEVELS, default="CRITICAL", show_default=True)
+def command(  # noqa: PLR0913 - one parameter an option
+    profile: str | None,
+    question: str | None,
+    data_dir: Path | None,
+    log_level: str,
+    *,
+    list_profiles: bool,
+    as_json: bool,
+    verbose: bool,
+) -> None:
+    """Answer questions from the collections of a profile."""
+    level = "DEBUG" if verbose else log_level
+    logging.basicConfig(level=level, stream=sys.stderr)
+    if list_profiles:
+        click.echo(_listed())
+        return
+    if profile is None:
+        raise click.UsageError("name a profile with --cfg, or see them with --list")
+    ask = _asker(profile, data_dir)
+    if question is not None:
+        click.echo(_shown(ask(question), as_json=as_json))
+        return
+    _interactive(ask, as_json=as_json)
+
+
+def main() -> None:
+    """The console script: runs the command and ends the process."""
+    sys.exit(run(command))
+
+
+def _listed() -> str:
+    from elt_llm_query.run_profiles import known_profiles  # noqa: PLC0415 - --help is quick
+
+    return "\n".join(f"{name}  {path}" for name, path in known_profiles().items())
+
+
+def _asker(profile: str, data_dir: Path | None) -> "Callable[[str], QueryResult]":
+    """A function that answers one question with the profile's settings."""
+    # --help must not wait two seconds for LlamaIndex.
+    from elt_llm_core.models.build import build_models  # noqa: PLC0415
+    from elt_llm_core.store import Store  # noqa: PLC0415
+    from elt_llm_query.query import query_collections  # noqa: PLC0415
+    from elt_llm_query.run_profiles import load_profile  # noqa: PLC0415
+
+    over = {"stores": {"data_dir": data_dir}} if data_dir else None
+    loaded = load_profile(profile, over)
+    store = Store(loaded.config.stores.data_dir)
+    models = build_models(loaded.config)
+
+    def ask(question: str) -> "QueryResult":
+        """Answer from the collections that exist now."""
+        existing = [card.name for card in store.collections()]
+        return query_collections(
+            loaded.selection.resolve(existing),
+            question,
+            store=store,
+            config=loaded.config,
+            models=models,
+        )
+
+    return ask
+
+
+def _interactive(ask: "Callable[[str], QueryResult]", *, as_json: bool) -> None:
+    """Ask and answer until the user leaves or the input ends."""
+    while True:
+        click.echo("question> ", nl=False, err=True)
+        line = sys.stdin.readline()
+        if not line or line.strip().lower() in LEAVE:
+            return
+        if line.strip():
+            click.echo(_shown(ask(line.strip()), as_json=as_json))
+
+
+def _shown(result: "QueryResult", *, as_json: bool) -> str:
+    if as_json:
+        plain = result.model_dump(mode="json")
+        return json.dumps(plain, ensure_ascii=False, indent=2)
+    from elt_llm_query.render import answer_text  # noqa: PLC0415 - see above
+
+    return answer_text(result, colour=sys.stdout.isatty())
+
+
+if __name__ == "__main__":
+    main()

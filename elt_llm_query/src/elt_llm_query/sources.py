@@ -1,0 +1,80 @@
+"""Nodes that a prompt offered, as records; and the place of a quote on its page."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from llama_index.core.schema import NodeWithScore, TextNode
+
+from elt_llm_core import provenance
+from elt_llm_core.document import Cell
+from elt_llm_core.results import Box, Source
+from elt_llm_core.store import Store
+from elt_llm_query.labels import label_of
+
+
+@dataclass(frozen=True)
+class Offered:
+    """A source as the answer saw it: its record, how it was shown, its cells."""
+
+    source: Source
+    reading: str = ""
+    cells: tuple[Cell, ...] = ()
+
+
+class Place(NamedTuple):
+    """Page of a quote's first word, and its boxes."""
+
+    page: int | None
+    boxes: tuple[Box, ...]
+
+
+Locate = Callable[[Offered, int, int], Place]
+
+
+def offered(nodes: Sequence[NodeWithScore]) -> tuple[Offered, ...]:
+    """One for each node, in order; labels as given, else by position."""
+    return tuple(_offered(n, i) for i, n in enumerate(nodes, start=1))
+
+
+def locator(store: Store) -> Locate:
+    """Finds places in the pages of `store`."""
+
+    def locate(found: Offered, start: int, end: int) -> Place:
+        """The place of characters `[start, end)` of the source's text."""
+        source = found.source
+        begin, stop = source.span.start + start, source.span.start + end
+        pages = store.pages(source.document_id, source.pages) if source.pages else []
+        boxes = provenance.boxes_of_span(pages, begin, stop)
+        if not boxes:
+            boxes = _cell_boxes(found, begin, stop) or source.boxes
+        return Place(boxes[0].page if boxes else source.span.page, boxes)
+
+    return locate
+
+
+def _offered(found: NodeWithScore, number: int) -> Offered:
+    place = provenance.read(found.node)
+    node = found.node
+    text = node.text if isinstance(node, TextNode) else node.get_content()
+    source = Source(
+        label=label_of(node) or f"S{number}",
+        node_id=node.node_id,
+        document_id=place.document_id,
+        collection=place.collection,
+        document=place.document,
+        section=place.section,
+        kind=place.kind,
+        text=text,
+        score=float(found.score or 0.0),
+        span=place.span,
+        pages=place.pages,
+        boxes=place.boxes,
+    )
+    reading = place.index_text if place.index_text != text else ""
+    return Offered(source, reading, place.cells)
+
+
+def _cell_boxes(found: Offered, start: int, end: int) -> tuple[Box, ...]:
+    touched = [c for c in found.cells if c.start < end and c.end > start]
+    return tuple(box for cell in touched for box in cell.boxes)

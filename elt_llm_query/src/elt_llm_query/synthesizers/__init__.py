@@ -1,0 +1,1 @@
+"""Who writes the answer: the extractive synthesizer, and LlamaIndex's modes."""

@@ -1,0 +1,272 @@
+"""Answers without a language model: verbatim sentences with labels, or a refusal.
+
+Deterministic. A sentence answers where the question's words stand in it and its
+surroundings (weighted by rarity), it means the same (cosine), and it has the form asked
+for (a number, a time). Where none passes, it says so and names the nearest sections.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.base.response.schema import Response
+from llama_index.core.callbacks import CallbackManager
+from llama_index.core.llms import MockLLM
+from llama_index.core.prompts.mixin import PromptDictType
+from llama_index.core.response_synthesizers import BaseSynthesizer
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from numpy.typing import NDArray
+from pydantic import Field
+from typing_extensions import override
+
+from elt_llm_core import provenance
+from elt_llm_core.errors import EmbedError, ModelError
+from elt_llm_core.strategy import Models, Strategy
+from elt_llm_query.labels import label_of, split_shown
+from elt_llm_query.synthesizers.evidence import (
+    Candidate,
+    Passage,
+    candidates,
+    coverage,
+    match,
+    passage_vocabulary,
+    rarity,
+)
+from elt_llm_query.synthesizers.question import Form, Question, analyse
+from elt_llm_query.synthesizers.spans import Claim, claim_of, same_matter
+
+CLAIMS_KEY = "claims"
+REFUSED_KEY = "refused"
+# Kinds of chunks that are quoted as one piece, and the words that name them.
+_WHOLE_KINDS = {
+    "table_row": "table row",
+    "fact_sheet": "entity fact sheet",
+    "relationship": "relationship related",
+}
+_WORTH = 0.35  # of coverage that a cosine may make good
+_CHARACTERS = 600  # of a sentence that are embedded; longer ones are lists or tables
+
+
+class Limits(Strategy[BaseSynthesizer]):
+    """What the extractive synthesizer accepts; measured with the embedded model."""
+
+    most: int = Field(default=3, ge=1, le=10, description="sentences of an answer")
+    threshold: float = Field(
+        default=1.2, ge=0, le=2, description="coverage plus cosine an answer needs"
+    )
+    lexical_threshold: float = Field(
+        default=0.85,
+        ge=0,
+        le=1,
+        description="coverage needed where nothing is embedded",
+    )
+    compared: int = Field(
+        default=16, ge=1, le=60, description="sentences that are embedded"
+    )
+
+    @override
+    def build(self, models: Models) -> BaseSynthesizer:
+        return ExtractiveSynthesizer(embedder=models.embedder, limits=self)
+
+
+class Extractive(Limits):
+    """Verbatim sentences, or a refusal; needs no language model."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A candidate and its cosine to the question; None where nothing was embedded."""
+
+    candidate: Candidate
+    cosine: float | None
+
+    @property
+    def evidence(self) -> float:
+        """Coverage plus cosine, 0 to 2."""
+        return self.candidate.coverage + (self.cosine or 0.0)
+
+    @property
+    def rank(self) -> float:
+        """Evidence and form: what puts the best sentence first."""
+        return self.evidence + 0.3 * self.candidate.fit
+
+
+class ExtractiveSynthesizer(BaseSynthesizer):
+    """Picks the sentences of the sources that answer, or refuses.
+
+    The response's metadata holds `claims` (label, node id, span in the node's text) and
+    `refused`. `embedder` may be None: then words alone decide, more strictly.
+    """
+
+    def __init__(
+        self, embedder: BaseEmbedding | None = None, limits: Limits | None = None
+    ) -> None:
+        # LlamaIndex reaches for its global model where none is given.
+        super().__init__(llm=MockLLM(), callback_manager=CallbackManager())
+        self._embedder = embedder
+        self.limits = limits or Extractive()
+
+    @override
+    def _get_prompts(self) -> PromptDictType:
+        return {}
+
+    @override
+    def _update_prompts(self, prompts: PromptDictType) -> None:
+        """There are none."""
+
+    @override
+    def synthesize(
+        self,
+        query: str | QueryBundle,
+        nodes: list[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] | None = None,
+        **response_kwargs: Any,
+    ) -> Response:
+        bundle = QueryBundle(query) if isinstance(query, str) else query
+        passages = [_passage(n.node, i) for i, n in enumerate(nodes, start=1)]
+        text, claims = self.answer(bundle, passages)
+        metadata = {CLAIMS_KEY: claims, REFUSED_KEY: not claims}
+        sources = [*nodes, *(additional_source_nodes or [])]
+        return Response(text, source_nodes=sources, metadata=metadata)
+
+    @override
+    async def asynthesize(
+        self,
+        query: str | QueryBundle,
+        nodes: list[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] | None = None,
+        **response_kwargs: Any,
+    ) -> Response:
+        return self.synthesize(query, nodes, additional_source_nodes)
+
+    @override
+    def get_response(
+        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
+    ) -> str:
+        shown = [split_shown(chunk, f"S{i}") for i, chunk in enumerate(text_chunks, 1)]
+        passages = [Passage(s.label, s.label, s.text, s.heading) for s in shown]
+        return self.answer(QueryBundle(query_str), passages)[0]
+
+    @override
+    async def aget_response(
+        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
+    ) -> str:
+        return self.get_response(query_str, text_chunks)
+
+    def answer(
+        self, bundle: QueryBundle, passages: Sequence[Passage]
+    ) -> tuple[str, list[Claim]]:
+        """The answer with labels and what it rests on; no claims is a refusal."""
+        question = analyse(bundle.query_str)
+        best = self._scored(question, bundle, passages)
+        chosen = self._chosen(best, passages)
+        if not chosen:
+            return refusal(passages, best), []
+        claims = [claim_of(passages[s.candidate.passage], s.candidate) for s in chosen]
+        return "\n".join(f"{c.text} [{c.label}]" for c in claims), claims
+
+    def _scored(
+        self, question: Question, bundle: QueryBundle, passages: Sequence[Passage]
+    ) -> list[Scored]:
+        """Candidates that may answer, best first; those out of form are left out."""
+        vocabularies = [passage_vocabulary(p) for p in passages]
+        everything = frozenset().union(*vocabularies)
+        if any(match(name, everything) == 0 for name in question.names):
+            return []
+        weights = rarity(question, vocabularies)
+        reach = [coverage(weights, [(v, 1.0)]) for v in vocabularies]
+        found = [
+            c
+            for c in candidates(question, passages, weights)
+            if reach[c.passage] + 1.0 >= self.limits.threshold and _in_form(question, c)
+        ]
+        found.sort(key=lambda c: (-c.coverage - 0.3 * c.fit, c.passage, c.start))
+        found = [c for c in found if c.coverage + _WORTH >= found[0].coverage]
+        compared = found[: self.limits.compared]
+        cosines = self._cosines(bundle, compared, passages)
+        scored = [Scored(c, x) for c, x in zip(compared, cosines, strict=True)]
+        return sorted(scored, key=lambda s: -s.rank)
+
+    def _cosines(
+        self,
+        bundle: QueryBundle,
+        found: Sequence[Candidate],
+        passages: Sequence[Passage],
+    ) -> list[float | None]:
+        """Cosine of each candidate to the question, None where nothing can embed."""
+        if self._embedder is None or not found:
+            return [None] * len(found)
+        texts = [_embedded_text(passages[c.passage], c) for c in found]
+        try:
+            asked = bundle.embedding or self._embedder.get_query_embedding(
+                bundle.query_str
+            )
+            vectors = self._embedder.get_text_embedding_batch(texts)
+        except (ModelError, EmbedError):
+            return [None] * len(found)
+        return [float(x) for x in _cosine(np.array(asked), np.array(vectors))]
+
+    def _chosen(
+        self, best: Sequence[Scored], passages: Sequence[Passage]
+    ) -> list[Scored]:
+        """The best that pass, without repetition; at most `most`."""
+        good = [s for s in best if self._passes(s)]
+        chosen: list[Scored] = []
+        for scored in good:
+            if scored.rank < 0.92 * good[0].rank or len(chosen) == self.limits.most:
+                break
+            if not any(
+                same_matter(scored.candidate, c.candidate, passages) for c in chosen
+            ):
+                chosen.append(scored)
+        return chosen
+
+    def _passes(self, scored: Scored) -> bool:
+        if scored.cosine is None:
+            return scored.candidate.coverage >= self.limits.lexical_threshold
+        return scored.evidence >= self.limits.threshold
+
+
+def refusal(passages: Sequence[Passage], best: Sequence[Scored] = ()) -> str:
+    """One honest sentence, and where the nearest material stands."""
+    order = [s.candidate.passage for s in best] + list(range(len(passages)))
+    nearest = list(
+        dict.fromkeys(passages[i].heading for i in order if passages[i].heading)
+    )
+    said = "The documents do not answer this."
+    return f"{said} Nearest: {'; '.join(nearest[:3])}." if nearest else said
+
+
+def _in_form(question: Question, candidate: Candidate) -> bool:
+    return candidate.fit > 0 or question.form is Form.DEFINITION
+
+
+def _passage(node: Any, number: int) -> Passage:
+    place = provenance.read(node)
+    text = node.text if isinstance(node, TextNode) else node.get_content()
+    heading = ", ".join(p for p in (place.document, place.section) if p)
+    return Passage(
+        label=label_of(node) or f"S{number}",
+        node_id=node.node_id,
+        text=text,
+        heading=heading,
+        reading=place.index_text if place.index_text != text else "",
+        whole=place.kind in _WHOLE_KINDS,
+        about=_WHOLE_KINDS.get(place.kind, ""),
+    )
+
+
+def _embedded_text(passage: Passage, candidate: Candidate) -> str:
+    if passage.whole and passage.reading:
+        return passage.reading[:_CHARACTERS]
+    return passage.text[candidate.start : candidate.end][:_CHARACTERS]
+
+
+def _cosine(
+    asked: NDArray[np.float64], vectors: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(asked)
+    result: NDArray[np.float64] = vectors @ asked / np.maximum(lengths, 1e-12)
+    return result

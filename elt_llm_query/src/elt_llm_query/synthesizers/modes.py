@@ -1,0 +1,77 @@
+"""LlamaIndex's response modes with our prompts: labels, quotes, honest refusal."""
+
+from typing import ClassVar
+
+from llama_index.core.callbacks import CallbackManager
+from llama_index.core.indices.prompt_helper import PromptHelper
+from llama_index.core.response_synthesizers import (
+    BaseSynthesizer,
+    ResponseMode,
+    get_response_synthesizer,
+)
+from pydantic import Field
+from typing_extensions import override
+
+from elt_llm_core.errors import ConfigError
+from elt_llm_core.strategy import Models, Strategy
+from elt_llm_query.prompts import answer_template, refine_template
+
+
+class _Mode(Strategy[BaseSynthesizer]):
+    """What all modes have."""
+
+    mode: ClassVar[ResponseMode]
+
+    system_prompt: str = Field(default="", description="said before our rules")
+
+    @override
+    def build(self, models: Models) -> BaseSynthesizer:
+        if models.llm is None:
+            raise ConfigError(
+                f"the synthesizer {self.mode.value!r} needs a language model",
+                "set models.llm_strategy (for example ollama), or "
+                "query.synthesizer_strategy: extractive",
+            )
+        answer = answer_template(self.system_prompt)
+        return get_response_synthesizer(
+            llm=models.llm,
+            # Our chunks carry labels; half a chunk said twice would carry none.
+            prompt_helper=PromptHelper.from_llm_metadata(
+                models.llm.metadata, chunk_overlap_ratio=0.0
+            ),
+            text_qa_template=answer,
+            refine_template=refine_template(self.system_prompt),
+            summary_template=answer,
+            response_mode=self.mode,
+            callback_manager=CallbackManager(),
+        )
+
+
+class Compact(_Mode):
+    """All sources in as few prompts as fit."""
+
+    mode = ResponseMode.COMPACT
+
+
+class Refine(_Mode):
+    """One prompt a source, each improving the answer."""
+
+    mode = ResponseMode.REFINE
+
+
+class TreeSummarize(_Mode):
+    """Prompts over parts, then over their answers."""
+
+    mode = ResponseMode.TREE_SUMMARIZE
+
+
+class SimpleSummarize(_Mode):
+    """One prompt; sources are cut to fit."""
+
+    mode = ResponseMode.SIMPLE_SUMMARIZE
+
+
+class Accumulate(_Mode):
+    """One answer a source, put together."""
+
+    mode = ResponseMode.ACCUMULATE

@@ -1,0 +1,138 @@
+"""What a question asks: its matter, the form its answer must have, what it names."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+
+from elt_llm_query.text import question_stems, stem, words
+from elt_llm_query.words import COMMON, QUESTION_WORDS, RINGS, STOP_WORDS
+
+
+class Form(StrEnum):
+    """The form an answer must have."""
+
+    OPEN = "open"
+    NUMBER = "number"
+    TIME = "time"
+    PERSON = "person"
+    DEFINITION = "definition"
+    YES_NO = "yes_no"
+
+
+_NUMBER = re.compile(
+    r"\bhow\s+(?:many|much|often|old|far|large|big|high|tall|heavy|deep|wide|fast)\b"
+    r"|\bhow\s+long\b|\bwhat\s+(?:number|percentage|percent|proportion|age|amount)\b"
+    r"|\bwithin\s+(?:how|what)\b|\b(?:maximum|minimum)\b",
+    re.IGNORECASE,
+)
+_TIME = re.compile(
+    r"^\W*when\b|\b(?:what|which|by\s+what)\s+(?:date|day|year|month|time)\b"
+    r"|\bby\s+when\b|\bdeadline\b|\bhow\s+(?:soon|quickly)\b",
+    re.IGNORECASE,
+)
+_PERSON = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
+_DEFINITION = re.compile(
+    r"^\W*(?:what|who)\s+(?:is|are|was|were)\s+(?:meant\s+by\s+)?(?:an?\s+|the\s+)?"
+    r"(?P<what>[^?]+?)\W*$"
+    r"|^\W*what\s+(?:do|does|did)\s+(?P<mean>[^?]+?)\s+(?:mean|stand\s+for)\W*$"
+    r"|^\W*define\s+(?P<define>[^?]+?)\W*$"
+    r"|\b(?:definition|meaning)\s+of\s+(?:an?\s+|the\s+)?(?P<of>[^?]+?)\W*$",
+    re.IGNORECASE,
+)
+_YES_NO = re.compile(
+    r"^\W*(?:is|are|was|were|do|does|did|can|could|may|must|shall|should|will|would"
+    r"|has|have|had|am)\b",
+    re.IGNORECASE,
+)
+_HOW = re.compile(
+    r"\bhow\s+(?:many|much|often|old|far|large|big|high|tall|heavy|deep|wide|fast|long"
+    r"|soon|quickly)\b",
+    re.IGNORECASE,
+)
+_RELATION = re.compile(r"\b(?:of|for|in|at|on|by|with|from|under|to|between|when|if)\b")
+_LONGEST_TERM = 6
+_NAME = re.compile(
+    r"\b(?:[A-Z][\w.&'-]*[A-Z0-9][\w.&-]*|[A-Z]*\d[\w.:/-]*|[A-Z][\w'-]+)"
+)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question taken apart.
+
+    `weights` is per stem of its matter: 1, or less where the word is common; `names`
+    are stems of what it names (capitals, digits); `term` is what it wants defined.
+    """
+
+    text: str
+    form: Form
+    weights: dict[str, float]
+    names: frozenset[str]
+    term: str = ""
+
+
+def analyse(text: str) -> Question:
+    """Take a question apart."""
+    matter = question_stems(_HOW.sub(" ", text))
+    common = _stemmed(COMMON)
+    weights = {s: 0.45 if s in common else 1.0 for s in matter}
+    names = {s for name in _names(text) for s in map(stem, words(name)) if s in weights}
+    term = defined_term(text)
+    return Question(text, _form(text, term), weights, frozenset(names), term)
+
+
+def defined_term(text: str) -> str:
+    """What a question wants defined, or an empty string."""
+    found = _DEFINITION.search(text)
+    if not found:
+        return ""
+    term = next(g for g in found.groups() if g).strip(" \"'\u201c\u201d\u2018\u2019")
+    asked = found.groupdict()
+    if asked["what"] and _RELATION.search(term):
+        return ""
+    return term if 0 < len(words(term)) <= _LONGEST_TERM else ""
+
+
+@cache
+def synonyms(word_stem: str) -> frozenset[str]:
+    """Stems that may stand for this one."""
+    rings = [{stem(w) for w in ring} for ring in RINGS]
+    return frozenset().union(*(r for r in rings if word_stem in r)) - {word_stem}
+
+
+@cache
+def _stemmed(list_of_words: frozenset[str]) -> frozenset[str]:
+    return frozenset(map(stem, list_of_words))
+
+
+def _form(text: str, term: str) -> Form:
+    patterns: Iterable[tuple[re.Pattern[str], Form]] = (
+        (_NUMBER, Form.NUMBER),
+        (_TIME, Form.TIME),
+    )
+    for pattern, form in patterns:
+        if pattern.search(text):
+            return form
+    if term:
+        return Form.DEFINITION
+    if _PERSON.search(text):
+        return Form.PERSON
+    return Form.YES_NO if _YES_NO.search(text) else Form.OPEN
+
+
+def _names(text: str) -> list[str]:
+    """Capitalised words but the first, words with digits or inner capitals anywhere."""
+    found = []
+    for match in _NAME.finditer(text):
+        name = match[0]
+        plain = name.istitle() and name.isalpha()
+        if plain and (not text[: match.start()].strip() or _is_form_word(name)):
+            continue
+        found.append(name)
+    return found
+
+
+def _is_form_word(name: str) -> bool:
+    return name.lower() in STOP_WORDS or name.lower() in QUESTION_WORDS

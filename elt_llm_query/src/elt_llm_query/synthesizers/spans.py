@@ -1,0 +1,83 @@
+"""From a sentence that answers to what is quoted.
+
+A list is quoted with its items, a sentence that leans on the one before with that one.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from elt_llm_query.synthesizers.evidence import Candidate, Passage, vocabulary
+from elt_llm_query.text import Piece, pieces
+
+_LEANS = re.compile(
+    r"^\W*(?:it|its|this|that|these|those|they|their|such|he|she|exception|however"
+    r"|otherwise|in\s+(?:this|that|such)\s+cases?)\b",
+    re.IGNORECASE,
+)
+_ITEM = re.compile(r"^\s*(?:[-*+\u2022\u00b7]|\(?\w{1,5}[.)])\s")
+_LONGEST_LIST = 900
+_SAME = 0.8
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A verbatim quote: `[start, end)` of the text of node `node_id`.
+
+    `text` is how the answer says it: on one line, a table row with its headers.
+    """
+
+    label: str
+    node_id: str
+    start: int
+    end: int
+    text: str
+
+
+def claim_of(passage: Passage, candidate: Candidate) -> Claim:
+    """What is quoted for a candidate."""
+    if passage.whole:
+        start, end = 0, len(passage.text)
+        said = passage.reading or passage.text
+    else:
+        start, end = _widened(passage.text, candidate)
+        said = passage.text[start:end]
+    if passage.whole:
+        said = re.sub(r"(?<![.;:,])\s*\n\s*", "; ", said.strip())
+    said = re.sub(r"\s+", " ", said.replace("\t", " | ")).strip()
+    return Claim(passage.label, passage.node_id, start, end, said)
+
+
+def same_matter(one: Candidate, other: Candidate, passages: Sequence[Passage]) -> bool:
+    """True where two candidates overlap, or say nearly the same words."""
+    if one.passage == other.passage:
+        first, second = (_widened(passages[c.passage].text, c) for c in (one, other))
+        if first[0] < second[1] and second[0] < first[1]:
+            return True
+    a, b = (vocabulary(passages[c.passage].text[c.start : c.end]) for c in (one, other))
+    return len(a & b) >= _SAME * min(len(a), len(b))
+
+
+def _widened(text: str, candidate: Candidate) -> tuple[int, int]:
+    all_pieces = pieces(text)
+    at = next((i for i, p in enumerate(all_pieces) if p.start == candidate.start), None)
+    if at is None:
+        return candidate.start, candidate.end
+    start = candidate.start
+    if at and _LEANS.match(text[candidate.start : candidate.end]):
+        start = all_pieces[at - 1].start
+    return start, _list_end(text, all_pieces, at)
+
+
+def _list_end(text: str, all_pieces: Sequence[Piece], at: int) -> int:
+    """The end of the last item where the piece opens a list, else its own end."""
+    here = all_pieces[at]
+    end = here.end
+    if not text[here.start : here.end].endswith(":"):
+        return end
+    for place, piece in enumerate(all_pieces[at + 1 :]):
+        item = bool(_ITEM.match(text[piece.start : piece.end]))
+        if piece.end - here.start > _LONGEST_LIST or (place and not item):
+            break
+        end = piece.end
+    return end

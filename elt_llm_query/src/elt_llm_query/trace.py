@@ -1,0 +1,61 @@
+"""The stopwatch of one question. Made anew for each, shared by none."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from time import perf_counter
+
+from llama_index.core.schema import NodeWithScore
+
+from elt_llm_core.results import Degradation, StageRecord
+
+TOP = 10
+
+
+class StageNote:
+    """What a stage says of itself while it runs."""
+
+    def __init__(self, n_in: int) -> None:
+        self.n_in = n_in
+        self.n_out = 0
+        self.top: tuple[tuple[str, float], ...] = ()
+
+    def hits(self, hits: Sequence[tuple[str, float]]) -> None:
+        """Record ids and scores that came out, best first."""
+        self.n_out = len(hits)
+        self.top = tuple((item, round(float(score), 6)) for item, score in hits[:TOP])
+
+    def nodes(self, nodes: Sequence[NodeWithScore]) -> None:
+        """Record nodes that came out, before anyone replaces their scores."""
+        self.hits([(n.node.node_id, n.score or 0.0) for n in nodes])
+
+
+class TraceLog:
+    """Collects the stages and degradations of one question, in order."""
+
+    def __init__(self) -> None:
+        self.stages: list[StageRecord] = []
+        self.degradations: list[Degradation] = []
+
+    @contextmanager
+    def stage(self, name: str, n_in: int = 0) -> Iterator[StageNote]:
+        """Time the block as one stage; a stage that raises is recorded too."""
+        note = StageNote(n_in)
+        started = perf_counter()
+        try:
+            yield note
+        finally:
+            spent = (perf_counter() - started) * 1000
+            self.stages.append(
+                StageRecord(
+                    name=name,
+                    milliseconds=round(spent, 3),
+                    n_in=note.n_in,
+                    n_out=note.n_out,
+                    top=note.top,
+                )
+            )
+
+    def degrade(self, degradation: Degradation) -> None:
+        """Note a degradation once."""
+        if degradation not in self.degradations:
+            self.degradations.append(degradation)

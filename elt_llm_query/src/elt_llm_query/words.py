@@ -1,0 +1,169 @@
+"""English word lists, as data: what carries no content and what must not change.
+
+No list holds a word of any one field of knowledge.
+"""
+
+
+def _list(text: str) -> list[str]:
+    return text.split()
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(_list(text))
+
+
+STOP_WORDS = _set("""
+    a about above after again against all also am an and any are aren't as at be because
+    been before being below between both but by can can't cannot could couldn't did
+    didn't do does doesn't doing don't done down during each either else etc ever every
+    few for from further get give given go got had has hasn't have haven't having he her
+    here hers herself him himself his how i if in into is isn't it its itself just let
+    like may me might more most much must my myself no nor not now of off on once only
+    or other our ours out over own per please s same say says shall she should so some
+    such t tell than that the their theirs them then there these they this those through
+    to too under until up upon us very was wasn't we were what what's when where whether
+    which while who who's whom whose why will with within without would you your yours
+    yourself
+    """)
+
+# Words of a question that name its form, not its matter.
+QUESTION_WORDS = _set("""
+    according allow allowed answer apply call called come consider considered count deem
+    deemed define defined definition describe describes document documents explain find
+    happen happens handbook have involve kind know list long many mean meaning means
+    mention mentioned name need needed needs permit permitted provide provided purpose
+    refer referred refers regard require required requirement requirements rule rules
+    say set sort source sources specify specified state stated stand stands take takes
+    term text type types use used uses word work
+    """)
+
+NEGATIONS = _set("""
+    not no never none nor neither cannot can't don't doesn't didn't won't isn't aren't
+    wasn't weren't shouldn't mustn't couldn't wouldn't hasn't haven't without nobody
+    nothing nowhere unless except excluding
+    """)
+
+# A quote that swaps one of these for another says something else.
+GUARDED = NEGATIONS | _set("""
+    must may shall should can might will would could only all any every each some both
+    either before after until more less fewer least most at above below over under
+    minimum maximum increase increases increased decrease decreases decreased first last
+    always sometimes permitted prohibited allowed forbidden required optional
+    """)
+
+NUMBER_WORDS = {
+    word: str(value)
+    for value, word in enumerate(
+        _list("""
+        zero one two three four five six seven eight nine ten eleven twelve thirteen
+        fourteen fifteen sixteen seventeen eighteen nineteen twenty
+        """)
+    )
+} | {
+    "thirty": "30",
+    "forty": "40",
+    "fifty": "50",
+    "sixty": "60",
+    "seventy": "70",
+    "eighty": "80",
+    "ninety": "90",
+    "hundred": "100",
+    "thousand": "1000",
+    "million": "1000000",
+    "half": "0.5",
+    "dozen": "12",
+}
+
+MONTHS = _set("""
+    january february march april may june july august september october november
+    december
+    """)
+
+# What an upper or a lower bound is called; a question for one is not answered by the
+# other.
+UPPER = _list("maximum most highest largest longest latest biggest greatest")
+LOWER = _list("minimum least fewest lowest smallest shortest earliest")
+
+# Parts of a document: a number after one of these counts nothing.
+PARTS = _list("""
+    annex appendix article chapter clause figure item no page paragraph part regulation
+    rule schedule sec section table volume
+    """)
+
+FREQUENCY = _set("""
+    once twice thrice daily weekly monthly yearly annually quarterly
+    """)
+
+TIME_UNITS = _set("""
+    second seconds minute minutes hour hours day days week weeks month months quarter
+    quarters year years annually monthly weekly daily
+    """)
+
+# General words that a question may use and its answer need not: they weigh little.
+COMMON = _set("""
+    able actual agree amount apart appear ask available aware base become begin behave
+    believe belong big bring build bring carry case cause certain change choose clear
+    close collect complete concern condition consist contain continue correct create
+    current date deal decide depend detail determine differ different do ensure exact
+    exist expect fact fall feature feel fill find follow form full function general good
+    great group handle hand happen help high hold hope important include individual
+    information instance intend interest issue item keep kind large late lead leave
+    length level look low main make manner matter meet method move necessary new next
+    normal note number occur old open option order own part particular people perform
+    person place play point possible practice prepare present prevent process produce
+    proper prove put reach read reason receive relate relevant remain result return role
+    run second see seem select separate serve show similar simple single situation size
+    small special standard start stay step stop submit subject suitable support system
+    thing think time total treat try understand usual valid value want way whole wish
+    write wrong year
+    """)
+
+# Rings of general words that stand for one another in rules and handbooks.
+RINGS = tuple(
+    tuple(ring.split())
+    for ring in (
+        "minimum least fewest lowest smallest shortest",
+        "maximum most highest largest longest limit",
+        "cost price fee charge pay payment payable",
+        "begin start commence",
+        "end finish stop cease terminate",
+        "buy purchase acquire",
+        "old age aged",
+        "often frequency frequent frequently every periodically once per",
+        "long length duration period",
+        "deadline due within latest",
+        "penalty sanction punishment consequence fine",
+        "responsible responsibility duty accountable",
+        "choose select appoint elect",
+        "change amend modify alter amendment",
+        "keep retain retention store stored",
+        "remove delete erase",
+        "show display present",
+        "forbid forbidden prohibit prohibited",
+        "allow allowed permit permitted may permission",
+        "need require required must requirement",
+        "annual annually yearly year",
+        "broken defective damaged damage",
+        "tell inform notify notification",
+        "send submit deliver",
+        "get receive obtain",
+        "give grant award",
+        "quick fast speed",
+        "big large size",
+        "people person persons individual individuals",
+        "child children minor",
+        "worker employee staff",
+        "illness ill sick sickness",
+        "car vehicle",
+        "rank ranking ranked",
+        "win winner won",
+        "email e-mail mail",
+        "phone telephone",
+        "house home",
+        "refund reimburse reimbursement repay",
+        "approve approval approved",
+        "loan borrow lend borrowing lending",
+        "return give back returned",
+        "renew extend extension renewal",
+    )
+)

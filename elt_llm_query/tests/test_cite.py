@@ -1,0 +1,204 @@
+import pytest
+
+from elt_llm_core.results import Box, Source, Span, Status, Support
+from elt_llm_query.cite import NOTHING_STANDS, UNVERIFIED, cite_answer, cite_claims
+from elt_llm_query.prompts import REFUSAL
+from elt_llm_query.sources import Offered, Place
+from elt_llm_query.statements import statements
+from elt_llm_query.support import supporting
+from elt_llm_query.synthesizers.spans import Claim
+
+FEES = (
+    "The fee for an overdue book is 20 cents per day. It must not exceed 10 euros. "
+    "Lost books are paid for in full."
+)
+LOANS = "A reader may borrow up to eight books. The loan period of a book is 21 days."
+BOX = Box(page=4, left=0, top=0, right=1, bottom=1)
+
+
+def offer(label, text, reading=""):
+    source = Source(
+        label=label,
+        node_id=f"n-{label}",
+        document_id="d",
+        collection="c",
+        document="Rules",
+        section="Fees",
+        text=text,
+        score=1.0,
+        span=Span(start=100, end=100 + len(text), page=3),
+        pages=(3, 4),
+    )
+    return Offered(source, reading)
+
+
+SOURCES = (offer("S1", FEES), offer("S2", LOANS))
+
+
+def locate(found, start, end):
+    return Place(4, (BOX,))
+
+
+def cite(answer, policy="strict", sources=SOURCES):
+    return cite_answer(answer, sources, locate, policy)
+
+
+def outcomes(checked):
+    return [(c.label, c.support) for c in checked.citations]
+
+
+def test_a_verbatim_sentence_is_verified_with_span_page_and_boxes():
+    said = "The fee for an overdue book is 20 cents per day"
+    checked = cite(f"{said} [S1].")
+    (found,) = checked.citations
+    assert checked.status is Status.ANSWERED
+    assert checked.answer == f"{said} [S1]."
+    assert found.quote == f"{said}."
+    assert (found.support, found.score) == (Support.VERIFIED, 1.0)
+    assert (found.span.start, found.span.end) == (100, 101 + len(said))
+    assert (found.page, found.span.page, found.boxes) == (4, 4, (BOX,))
+    assert found.section == "Fees"
+
+
+def test_a_label_after_the_full_stop_belongs_to_what_it_follows():
+    checked = cite(
+        "The loan period of a book is 21 days. [S2] Lost books are paid. [S1]"
+    )
+    assert [label for label, _ in outcomes(checked)] == ["S2", "S1"]
+    assert checked.status is Status.ANSWERED
+    assert "21 days [S2]. Lost" in checked.answer
+
+
+def test_a_quotation_is_what_is_looked_up():
+    checked = cite('The rules say that a fee "must not exceed 10 euros" [S1].')
+    (found,) = checked.citations
+    assert (found.quote, found.support) == (
+        "must not exceed 10 euros",
+        Support.VERIFIED,
+    )
+
+
+def test_a_paraphrase_is_supported_by_the_nearest_sentence():
+    checked = cite("Overdue books cost a fee of 20 cents a day [S1].")
+    (found,) = checked.citations
+    assert found.support is Support.FUZZY
+    assert found.quote == "The fee for an overdue book is 20 cents per day."
+
+
+@pytest.mark.parametrize(
+    ("answer", "support"),
+    [
+        ('Fees "must not exceed 15 euros" [S1].', Support.FABRICATED),
+        ('Fees "must never be charged at all" [S1].', Support.FABRICATED),
+        ('You "may borrow up to eight books" [S1].', Support.MISATTRIBUTED),
+        ("The overdue book fee is 25 cents per day [S1].", Support.UNCITED),
+        ("The overdue fee is not 20 cents per day [S1].", Support.UNCITED),
+        ("A reader may borrow eight books at once [S1].", Support.MISATTRIBUTED),
+    ],
+)
+def test_what_does_not_stand_is_found_out(answer, support):
+    flagged = cite(answer, "flag")
+    assert [s for _, s in outcomes(flagged)] == [support]
+    assert flagged.status is Status.VALIDATION_FAILED
+    assert flagged.answer.endswith(UNVERIFIED)
+    strict = cite(answer)
+    assert strict.answer == NOTHING_STANDS
+    assert strict.citations == ()
+    assert strict.removed[0].reason.startswith(support.value)
+    lenient = cite(answer, "lenient")
+    assert lenient.answer == answer
+    assert lenient.citations == flagged.citations
+
+
+def test_strict_removes_what_fails_and_says_so():
+    good = "The loan period of a book is 21 days [S2]."
+    bad = "Dogs may enter the building on Sundays [S1]."
+    checked = cite(f"{good} {bad}")
+    assert checked.answer == good
+    assert checked.status is Status.PARTIAL
+    assert [r.text for r in checked.removed] == [
+        "Dogs may enter the building on Sundays."
+    ]
+
+
+def test_an_unlabelled_claim_gets_the_label_of_its_source_or_goes():
+    checked = cite("The loan period of a book is 21 days.")
+    assert checked.answer == "The loan period of a book is 21 days. [S2]"
+    assert outcomes(checked) == [("S2", Support.VERIFIED)]
+    gone = cite("The director is elected every four years.")
+    assert gone.removed[0].reason == Support.UNCITED.value
+    assert gone.status is Status.VALIDATION_FAILED
+
+
+def test_a_statement_stays_with_its_good_labels_only():
+    checked = cite("The loan period of a book is 21 days [S1][S2].")
+    assert checked.answer == "The loan period of a book is 21 days [S2]."
+    assert outcomes(checked) == [("S2", Support.VERIFIED)]
+
+
+def test_unknown_labels_are_removed_and_reported():
+    checked = cite("The loan period of a book is 21 days [S2][S9].")
+    assert checked.answer == "The loan period of a book is 21 days [S2]."
+    assert [(r.text, r.reason) for r in checked.removed] == [("S9", "unknown label")]
+    assert checked.status is Status.ANSWERED
+
+
+def test_lists_keep_their_lead_in_and_lose_what_fails():
+    checked = cite(
+        "The rules say:\n\n- The loan period of a book is 21 days [S2]\n"
+        "- Dogs are welcome on Sundays [S1]\n- Lost books are paid for in full [S1]"
+    )
+    assert checked.answer == (
+        "The rules say:\n\n- The loan period of a book is 21 days [S2]\n"
+        "- Lost books are paid for in full [S1]"
+    )
+
+
+def test_a_lead_in_without_what_it_leads_to_goes_too():
+    checked = cite(
+        "The loan period of a book is 21 days [S2]. Also:\n- Dogs are welcome here [S1]"
+    )
+    assert checked.answer == "The loan period of a book is 21 days [S2]."
+
+
+@pytest.mark.parametrize("policy", ["strict", "flag", "lenient"])
+def test_an_honest_refusal_is_a_status(policy):
+    checked = cite(REFUSAL, policy)
+    assert (checked.status, checked.answer) == (Status.INSUFFICIENT, REFUSAL)
+    assert checked.citations == ()
+
+
+def test_a_refusal_beside_a_claim_is_partial():
+    checked = cite(f"The loan period of a book is 21 days [S2]. {REFUSAL}")
+    assert checked.status is Status.PARTIAL
+    assert outcomes(checked) == [("S2", Support.VERIFIED)]
+
+
+def test_a_table_row_quoted_with_its_headers_rests_on_the_row():
+    row = offer(
+        "S1", "North Street\t10 to 14", "Hours - Branch: North Street | Sat: 10 to 14"
+    )
+    checked = cite("Branch: North Street | Sat: 10 to 14 [S1]", sources=(row,))
+    (found,) = checked.citations
+    assert found.quote == "North Street\t10 to 14"
+    assert found.support is Support.NORMALISED
+
+
+def test_verbatim_claims_are_cited_as_they_are():
+    claim = Claim("S2", "n-S2", 0, 38, LOANS[:38])
+    checked = cite_claims("said [S2]", [claim], SOURCES, locate)
+    assert checked.citations[0].quote == "A reader may borrow up to eight books."
+    assert checked.status is Status.ANSWERED
+    assert cite_claims("no", [], SOURCES, locate).status is Status.INSUFFICIENT
+
+
+def test_support_wants_numbers_and_negations_the_same():
+    assert supporting("an overdue book costs a fee of 20 cents", FEES).stands
+    assert not supporting("an overdue book costs a fee of 30 cents", FEES).stands
+    assert not supporting("the fee may exceed 10 euros", FEES).stands
+    assert not supporting("the", FEES).stands
+
+
+def test_statements_joined_are_the_answer():
+    answer = "# Head\n\nFirst one. Second [S1]\n- item\n\nLast"
+    assert "".join(s.gap + s.text for s in statements(answer)) == answer

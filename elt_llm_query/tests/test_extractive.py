@@ -1,0 +1,230 @@
+import pytest
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+
+from elt_llm_core import provenance
+from elt_llm_core.errors import ModelUnavailableError
+from elt_llm_core.provenance import Provenance
+from elt_llm_core.testing import HashEmbedding
+from elt_llm_query.labels import LabelSources
+from elt_llm_query.synthesizers.evidence import Passage, defines, form_fit, match
+from elt_llm_query.synthesizers.extractive import (
+    Extractive,
+    ExtractiveSynthesizer,
+    refusal,
+)
+from elt_llm_query.synthesizers.question import Form, analyse, defined_term
+from elt_llm_query.synthesizers.spans import claim_of
+from elt_llm_query.text import pieces, stem
+
+FEES = (
+    "The fee for an overdue book is 20 cents per day. It must not exceed 10 euros. "
+    "Lost books are paid for in full."
+)
+LIST = (
+    "A group room may be used by:\n- readers with a card;\n- teachers with a class.\n"
+    "Rooms close at 20:00."
+)
+
+
+def node(text, **fields):
+    place = {"document": "Rules", "section": "Loans", "kind": "prose", **fields}
+    made = provenance.write(
+        TextNode(text=text), Provenance(span_start=0, span_end=len(text), **place)
+    )
+    return NodeWithScore(node=made, score=1.0)
+
+
+def respond(question, *nodes, embedder=None):
+    labelled = LabelSources().postprocess_nodes(list(nodes))
+    return ExtractiveSynthesizer(embedder).synthesize(QueryBundle(question), labelled)
+
+
+def test_the_answer_is_verbatim_and_labelled():
+    found = respond("What is the fee for an overdue book?", node(LIST), node(FEES))
+    assert found.response == "The fee for an overdue book is 20 cents per day. [S2]"
+    (claim,) = found.metadata["claims"]
+    assert FEES[claim.start : claim.end] == claim.text
+    assert found.metadata["refused"] is False
+    assert len(found.source_nodes) == 2
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who is the director?",
+        "What is the fee for an overdue film on BluRay?",
+        "How many people work at the desk?",
+        "When was the fee introduced?",
+        "What does ISO 9001 say about an overdue book?",
+    ],
+)
+def test_what_the_sources_do_not_say_is_refused(question):
+    found = respond(question, node(FEES), node(LIST))
+    assert found.response.startswith("The documents do not answer this. Nearest: Rules")
+    assert found.metadata["claims"] == []
+    assert found.metadata["refused"] is True
+
+
+def test_a_sentence_that_leans_on_another_is_quoted_with_it():
+    lenient = ExtractiveSynthesizer(limits=Extractive(lexical_threshold=0.7))
+    question = QueryBundle("May the fee for an overdue book exceed 10 euros?")
+    found = lenient.synthesize(question, [node(FEES)])
+    assert found.response.startswith("The fee for an overdue book")
+    assert "It must not exceed 10 euros." in found.response
+
+
+def test_a_list_is_quoted_with_its_items():
+    found = respond("Who may use a group room?", node(LIST))
+    assert "readers with a card; - teachers with a class. [S1]" in found.response
+    assert "20:00" not in found.response
+
+
+def test_a_table_row_is_said_with_headers_and_quoted_verbatim():
+    row = node(
+        "North Street\t10 to 14",
+        kind="table_row",
+        index_text="Opening hours - Branch: North Street | Saturday: 10 to 14",
+    )
+    found = respond("What opening hours has North Street on Saturday?", row)
+    assert found.response == (
+        "Opening hours - Branch: North Street | Saturday: 10 to 14 [S1]"
+    )
+    (claim,) = found.metadata["claims"]
+    assert (claim.start, claim.end) == (0, len("North Street\t10 to 14"))
+
+
+def test_the_same_question_has_the_same_answer_every_time():
+    answers = {
+        respond("What is the fee for a book?", node(FEES)).response for _ in "ab"
+    }
+    assert len(answers) == 1
+
+
+def test_no_source_no_claim():
+    found = respond("What is the fee?")
+    assert found.metadata["refused"] is True
+    assert found.response == "The documents do not answer this."
+    assert refusal([Passage("S1", "n", "text")]) == "The documents do not answer this."
+
+
+def test_an_embedder_that_fails_leaves_the_words():
+    class Down(HashEmbedding):
+        def _get_query_embedding(self, query):
+            raise ModelUnavailableError("http://nowhere", "refused")
+
+    found = respond("What is the fee for an overdue book?", node(FEES), embedder=Down())
+    assert found.response == "The fee for an overdue book is 20 cents per day. [S1]"
+
+
+def test_plain_llama_index_use_on_text_alone():
+    said = ExtractiveSynthesizer(HashEmbedding()).get_response(
+        "What is the fee for an overdue book?", [FEES, LIST]
+    )
+    assert said == "The fee for an overdue book is 20 cents per day. [S1]"
+
+
+async def _asked(synthesizer):
+    return await synthesizer.aget_response("the fee for an overdue book", [FEES])
+
+
+def test_asking_asynchronously_is_the_same():
+    import asyncio
+
+    said = asyncio.run(_asked(ExtractiveSynthesizer()))
+    assert said.startswith("The fee for an overdue book")
+
+
+def test_limits_are_options():
+    strict = ExtractiveSynthesizer(limits=Extractive(lexical_threshold=1.0))
+    assert strict.get_response("overdue fees please hurry", [FEES]).startswith(
+        "The doc"
+    )
+    many = ExtractiveSynthesizer(limits=Extractive(most=1))
+    assert many.get_response("book fee overdue", [FEES, FEES + " Yes."]).count("[") == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "form"),
+    [
+        ("How many books may I borrow?", Form.NUMBER),
+        ("How long is the loan period?", Form.NUMBER),
+        ("When does it close?", Form.TIME),
+        ("By what date must I pay?", Form.TIME),
+        ("Who may enter?", Form.PERSON),
+        ("What is a reader?", Form.DEFINITION),
+        ("What does DNF mean?", Form.DEFINITION),
+        ("What is the fee for a book?", Form.OPEN),
+        ("May I bring a dog?", Form.YES_NO),
+        ("Which books are lent?", Form.OPEN),
+    ],
+)
+def test_the_form_of_an_answer(question, form):
+    assert analyse(question).form is form
+
+
+def test_a_question_is_taken_apart():
+    question = analyse("How many days does ISO 9001 give a Reader in the City Library?")
+    assert question.names == {"iso", "9001", "reader", "citi", "librari"}
+    assert "mani" not in question.weights
+    assert analyse("What is the cost?").weights
+    assert (
+        defined_term("What is meant by \u201creference stock\u201d?")
+        == "reference stock"
+    )
+    assert defined_term("What is the fee for a book?") == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Reader means a person with a card.",
+        "3.1 Reader: a person with a card.",
+        "A reader is a person.",
+        '"Reader" shall mean a person.',
+        "Reader\ta person",
+        "A person with a card is known as a reader.",
+    ],
+)
+def test_what_defines_a_term(text):
+    assert defines("reader", text)
+
+
+def test_what_does_not_define_it():
+    assert not defines("reader", "Every reader may borrow a book.")
+    assert defines("DNF", "The result is DNF (Did Not Finish).")
+
+
+def test_a_number_of_the_question_answers_nothing():
+    question = analyse("How many days does rule 12 give?")
+    assert form_fit(question, "rule 12 gives time") == 0
+    assert form_fit(question, "rule 12 gives ten days") == 1
+    assert form_fit(analyse("How often is it done?"), "it is done twice") == 1
+
+
+def test_words_match_by_stem_synonym_and_root():
+    vocabulary = frozenset(map(stem, ["minimum", "charges", "direct"]))
+    assert match(stem("charge"), vocabulary) == 1
+    assert 0.5 < match(stem("fee"), vocabulary) < 1
+    assert 0 < match(stem("director"), vocabulary) <= 0.5
+    assert match(stem("dog"), vocabulary) == 0
+
+
+def test_pieces_are_verbatim_and_in_order():
+    text = "First one, e.g. this. Second!\n\n1.\nA point\n(a) part one;\n(b) part two."
+    found = [text[p.start : p.end] for p in pieces(text)]
+    assert found == [
+        "First one, e.g. this.",
+        "Second!",
+        "1.\nA point",
+        "(a) part one;",
+        "(b) part two.",
+    ]
+    assert pieces("") == []
+
+
+def test_a_claim_names_its_place():
+    from elt_llm_query.synthesizers.evidence import Candidate
+
+    start = FEES.index("Lost")
+    claim = claim_of(Passage("S1", "n", FEES), Candidate(0, start, len(FEES), 1, 1))
+    assert (claim.label, claim.node_id, claim.text) == ("S1", "n", FEES[start:])

@@ -1,0 +1,396 @@
+import threading
+
+import pytest
+from llama_index.core.query_engine import RetrieverQueryEngine
+
+from elt_llm_core.errors import (
+    CollectionMismatchError,
+    CollectionNotFoundError,
+    ConfigError,
+    EmbedError,
+    ModelUnavailableError,
+    UsageError,
+)
+from elt_llm_core.results import DegradationKind, QueryResult, Status, Support
+from elt_llm_core.sections import QuerySection, RagConfig
+from elt_llm_core.store import Store
+from elt_llm_core.strategy import Models
+from elt_llm_core.testing import HashEmbedding, ScriptedLLM
+from elt_llm_query.engine import breadth_of, build_engine
+from elt_llm_query.prompts import REFUSAL
+from elt_llm_query.query import (
+    query_collection,
+    query_collections,
+    search_collections,
+)
+
+from .conftest import CONTENT, fill
+from .test_retrievers import Down
+
+BOTH = ["lending", "rooms"]
+ASK = "What is the fee for an overdue book?"
+SAID = "The fee for an overdue book is 20 cents per day."
+
+
+def configured(**query):
+    return RagConfig(query=QuerySection(**query))
+
+
+def asked(world, question, names=BOTH, config=None, models=None):
+    return query_collections(
+        names,
+        question,
+        store=world.store,
+        config=config or world.config,
+        models=models or world.models,
+    )
+
+
+def kinds(result):
+    return [d.kind for d in result.degradations]
+
+
+@pytest.mark.parametrize(
+    ("question", "quote", "page"),
+    [
+        (ASK, SAID, 3),
+        (
+            "How many books may a reader borrow?",
+            "A reader may borrow up to eight books at the same time.",
+            1,
+        ),
+        (
+            "When does the reading room close?",
+            "The reading room closes at 20:00 on weekdays.",
+            1,
+        ),
+        (
+            "What does reference stock mean?",
+            "Reference stock means books that may be read in the reading room only.",
+            5,
+        ),
+        (
+            "Is food permitted in the reading room?",
+            "Food is not permitted in the reading room.",
+            2,
+        ),
+        (
+            "How often can a loan be renewed?",
+            "A loan may be renewed twice, unless another reader has reserved the book.",
+            2,
+        ),
+    ],
+)
+def test_questions_are_answered_with_their_place(world, question, quote, page):
+    result = asked(world, question)
+    assert result.status is Status.ANSWERED
+    first = result.citations[0]
+    assert (first.quote, first.page, first.support) == (quote, page, Support.VERIFIED)
+    assert f"[{first.label}]" in result.answer
+    text = world.store.document_text(first.document_id)
+    assert text[first.span.start : first.span.end] == quote
+    assert all(box.page == page for box in first.boxes)
+    assert first.boxes
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who is the director of the library?",
+        "How much does a library card cost?",
+        "Are dogs allowed in the reading room?",
+        "How many languages are taught?",
+        "What is the capital of France?",
+        "When was the library founded?",
+    ],
+)
+def test_what_is_not_there_is_refused(world, question):
+    result = asked(world, question)
+    assert result.status is Status.INSUFFICIENT
+    assert result.answer.startswith("The documents do not answer this. Nearest: ")
+    assert result.citations == ()
+    assert result.sources
+
+
+def test_a_table_row_is_cited_by_its_cells(world):
+    result = asked(world, "Which hours is the branch North Street open on Saturday?")
+    assert result.citations[0].quote == "North Street\t10 to 14"
+    assert "Saturday: 10 to 14" in result.answer
+
+
+def test_boxes_are_those_of_the_quote_not_of_the_chunk(world):
+    (cited,) = asked(world, "How often can a loan be renewed?").citations
+    words = world.store.pages(cited.document_id, [2])[0].words
+    first = next(w for w in words if w[0] == cited.span.start)
+    assert cited.boxes[0].left == pytest.approx(first[2])
+    assert cited.boxes[0].top == pytest.approx(first[3])
+
+
+def test_sources_are_in_rank_order_and_labelled(world):
+    result = asked(world, ASK)
+    assert [s.label for s in result.sources] == [f"S{i + 1}" for i in range(8)]
+    scores = [s.score for s in result.sources]
+    assert scores == sorted(scores, reverse=True)
+    assert {s.collection for s in result.sources} == {"lending", "rooms"}
+
+
+def test_the_trace_tells_every_stage(world):
+    trace = asked(world, ASK).trace
+    names = [s.name for s in trace.stages]
+    assert names == [
+        "embed",
+        "dense:lending",
+        "keyword:lending",
+        "dense:rooms",
+        "keyword:rooms",
+        "fuse",
+        "fetch",
+        "rerank",
+        "synthesize",
+        "verify",
+    ]
+    stages = {s.name: s for s in trace.stages}
+    assert stages["fuse"].top != stages["rerank"].top
+    assert stages["rerank"].n_in >= stages["rerank"].n_out == 8
+    assert trace.query_id == asked(world, ASK).trace.query_id
+    assert trace.query_id != asked(world, SAID).trace.query_id
+    assert trace.generations == {"lending": 0, "rooms": 0}
+
+
+def test_the_same_question_gives_the_same_result(world):
+    def plain(result):
+        return result.model_dump(exclude={"trace"})
+
+    assert plain(asked(world, ASK)) == plain(asked(world, ASK))
+
+
+def test_results_survive_json(world):
+    result = asked(world, ASK)
+    assert QueryResult.model_validate_json(result.model_dump_json()) == result
+
+
+def test_threads_do_not_mix_their_traces(world):
+    found = {}
+
+    def run(question):
+        found[question] = asked(world, question)
+
+    questions = [ASK, "When does the reading room close?", "zebra?"] * 2
+    threads = [threading.Thread(target=run, args=(q,)) for q in questions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for question, result in found.items():
+        assert result.question == question
+        assert len(result.trace.stages) == 10
+
+
+def test_search_returns_sources_only(world):
+    found = search_collections(
+        BOTH,
+        "overdue",
+        store=world.store,
+        config=world.config,
+        models=world.models,
+        k=2,
+    )
+    assert len(found.sources) == 2
+    assert found.sources[0].section == "Loans > Overdue"
+    assert [s.name for s in found.trace.stages][-1] == "rerank"
+
+
+def test_one_collection_is_a_list_of_one(world):
+    one = query_collection(
+        "rooms", ASK, store=world.store, config=world.config, models=world.models
+    )
+    assert {s.collection for s in one.sources} == {"rooms"}
+    twice = asked(world, ASK, names=["rooms", "rooms"])
+    assert [s.node_id for s in twice.sources] == [s.node_id for s in one.sources]
+
+
+@pytest.mark.parametrize("question", ["", "  ", "?!", "x" * 9000])
+def test_a_question_must_be_one(world, question):
+    with pytest.raises(UsageError):
+        asked(world, question)
+
+
+class Short(HashEmbedding):
+    """Reads ten words of a question and no more."""
+
+    def _get_query_embedding(self, query):
+        if len(query.split()) > 10:
+            raise EmbedError("too long")
+        return super()._get_query_embedding(query)
+
+
+def test_a_long_question_is_shortened_for_the_embedder(hashed):
+    result = asked(hashed, f"{ASK} Tell me please! Now!", models=Models(Short()))
+    assert DegradationKind.PROMPT_SHORTENED in kinds(result)
+    assert result.sources[0].section == "Loans > Overdue"
+
+
+def test_collections_must_be_named_and_exist(world):
+    with pytest.raises(UsageError):
+        asked(world, ASK, names=[])
+    with pytest.raises(CollectionNotFoundError, match="did you mean 'lending'"):
+        asked(world, ASK, names=["lendng"])
+
+
+def test_another_embedder_than_the_collections_is_refused(world):
+    with pytest.raises(CollectionMismatchError, match="lending"):
+        asked(world, ASK, models=Models(HashEmbedding()))
+
+
+def test_an_empty_collection_has_no_sources(tmp_path):
+    store, models = Store(tmp_path), Models(HashEmbedding())
+    fill(store, models, {"nothing": []})
+    result = query_collection(
+        "nothing", ASK, store=store, config=RagConfig(), models=models
+    )
+    assert (result.status, result.sources) == (Status.NO_SOURCES, ())
+    assert result.answer == "Nothing was found in the collections for this question."
+    store.close()
+
+
+def test_the_embedder_down_means_keywords_only(hashed):
+    result = asked(hashed, ASK, models=Models(Down()))
+    assert DegradationKind.EMBEDDER_UNAVAILABLE in kinds(result)
+    assert result.status is Status.ANSWERED
+    assert result.citations[0].quote == SAID
+    assert not [s for s in result.trace.stages if s.name.startswith("dense")]
+
+
+def test_the_embedder_down_without_hybrid_still_finds(hashed):
+    config = configured(use_hybrid_search=False)
+    result = asked(hashed, ASK, config=config, models=Models(Down()))
+    assert result.sources[0].section == "Loans > Overdue"
+
+
+def test_collections_pass_on_their_own_limits(hashed):
+    own = {d for name in BOTH for d in hashed.store.open(name).degradations}
+    assert own <= set(asked(hashed, ASK).degradations)
+
+
+def test_vectors_only(hashed):
+    result = asked(hashed, ASK, config=configured(use_hybrid_search=False))
+    names = [s.name for s in result.trace.stages]
+    assert not [n for n in names if n.startswith("keyword")]
+
+
+def test_without_a_reranker_the_fused_order_stands(hashed):
+    config = configured(use_reranker=False, similarity_top_k=3)
+    result = asked(hashed, ASK, config=config)
+    assert len(result.sources) == 3
+    assert "rerank" not in [s.name for s in result.trace.stages]
+
+
+@pytest.mark.parametrize("collections", [1, 2, 3, 30])
+def test_candidates_are_shared_out_evenly(collections):
+    breadth = breadth_of(QuerySection(), collections)
+    assert breadth.each == max(20 // collections, 1)
+    assert breadth.total >= breadth.each * collections or breadth.total == 20
+
+
+# Answers by a language model.
+
+
+def scripted(world, *answers, **query):
+    llm = ScriptedLLM(list(answers))
+    config = configured(synthesizer_strategy="compact", **query)
+    models = Models(world.models.embedder, llm)
+    return asked(world, ASK, config=config, models=models), llm
+
+
+def test_a_generated_answer_is_looked_up(hashed):
+    result, llm = scripted(
+        hashed,
+        "An overdue book costs a fee of 20 cents per day [S1]. Dogs go free [S1][S9].",
+        system_prompt="You are a librarian {really}.",
+    )
+    assert result.status is Status.PARTIAL
+    assert result.answer == "An overdue book costs a fee of 20 cents per day [S1]."
+    assert result.citations[0].quote == SAID
+    assert result.citations[0].support is Support.FUZZY
+    assert [r.text for r in result.removed] == ["S9", "Dogs go free."]
+    (prompt,) = llm.prompts
+    assert prompt.count("You are a librarian {really}.") == 1
+    assert prompt.index("<sources>") < prompt.index(
+        "[S1] Lending rules, Loans > Overdue"
+    )
+    assert "material" in prompt
+    assert "span_start" not in prompt
+
+
+def test_a_model_may_refuse(hashed):
+    result, _ = scripted(hashed, REFUSAL)
+    assert (result.status, result.answer) == (Status.INSUFFICIENT, REFUSAL)
+
+
+@pytest.mark.parametrize("policy", ["flag", "lenient"])
+def test_the_policy_is_a_setting(hashed, policy):
+    result, _ = scripted(
+        hashed, "Dogs are free of charge [S1].", citation_policy=policy
+    )
+    assert result.answer.startswith("Dogs are free of charge [S1].")
+    assert result.status is Status.VALIDATION_FAILED
+    assert result.citations[0].support is Support.UNCITED
+
+
+def test_the_model_down_means_verbatim_sentences_and_a_notice(hashed):
+    down = ModelUnavailableError("http://localhost:11434", "refused")
+    result, _ = scripted(hashed, down)
+    assert DegradationKind.GENERATION_UNAVAILABLE in kinds(result)
+    assert "http://localhost:11434" in result.degradations[-1].detail
+    assert "ollama serve" in result.degradations[-1].detail
+    assert result.citations[0].quote == SAID
+    assert result.status is Status.ANSWERED
+
+
+@pytest.mark.parametrize(
+    "mode", ["compact", "refine", "tree_summarize", "simple_summarize", "accumulate"]
+)
+def test_every_mode_answers_with_labels_and_needs_a_model(hashed, mode):
+    config = configured(synthesizer_strategy=mode, reranker_top_k=2)
+    llm = ScriptedLLM(lambda _: f"{SAID} [S1]")
+    result = asked(
+        hashed, ASK, config=config, models=Models(hashed.models.embedder, llm)
+    )
+    assert result.citations[0].support in {Support.VERIFIED, Support.FUZZY}
+    assert all("<sources>" in p and "[S" in p for p in llm.prompts)
+    with pytest.raises(ConfigError, match="extractive"):
+        asked(hashed, ASK, config=config)
+
+
+def test_search_never_asks_the_model(hashed):
+    config = configured(synthesizer_strategy="compact")
+    found = search_collections(
+        BOTH, ASK, store=hashed.store, config=config, models=hashed.models
+    )
+    assert found.sources
+
+
+def test_the_engine_is_plain_llama_index(hashed):
+    collections = [hashed.store.open(name) for name in BOTH]
+    engine = build_engine(collections, hashed.config, hashed.models)
+    assert type(engine) is RetrieverQueryEngine
+    assert SAID in str(engine.query(ASK))
+
+
+def test_strategies_that_do_not_exist_are_named(hashed):
+    with pytest.raises(ConfigError, match="no rerankers strategy named 'nope'"):
+        asked(hashed, ASK, config=configured(reranker_strategy="nope"))
+
+
+def test_published_indexes_find_the_same(tmp_path):
+    store, models = Store(tmp_path), Models(HashEmbedding())
+    fill(store, models, CONTENT)
+    before = query_collections(
+        BOTH, ASK, store=store, config=RagConfig(), models=models
+    )
+    with store.writer() as writer:
+        writer.publish(BOTH, force=True)
+    after = query_collections(BOTH, ASK, store=store, config=RagConfig(), models=models)
+    assert after.degradations == ()
+    assert after.answer == before.answer
+    store.close()

@@ -1,0 +1,195 @@
+"""Writes docs/reference from the code, or checks that it is as the code says.
+
+uv run --group dev python scripts/reference.py [--check]
+"""
+
+import json
+import sys
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import click
+from pydantic import BaseModel
+
+from elt_llm_core import errors, results
+from elt_llm_core.cli import elt_llm
+from elt_llm_core.sections import RagConfig, Section
+
+FOLDER = Path(__file__).parents[1] / "docs" / "reference"
+NOTE = "<!-- written by scripts/reference.py -->\n"
+STAGES = {
+    "elt_llm.chunkers": "cut text into chunks",
+    "elt_llm.commands": "subcommands of `elt-llm`",
+    "elt_llm.embedders": "turn text into vectors",
+    "elt_llm.fusions": "join the lists of several retrievers",
+    "elt_llm.jobs": "work that runs for a while",
+    "elt_llm.llms": "write",
+    "elt_llm.loaders": "read a file",
+    "elt_llm.rerankers": "order the candidates again",
+    "elt_llm.synthesizers": "make the answer",
+}
+
+
+def configuration() -> str:
+    """Every section and key with its default and meaning."""
+    lines = [
+        "# Configuration",
+        "",
+        "One YAML file (`elt_llm_ingest/config/rag_config.yaml` is the reference), one",
+        "profile on top (`--profile NAME`), then the environment:",
+        "`ELT_LLM_QUERY__NUM_QUERIES=3` sets `query.num_queries`. An unknown key is an",
+        "error.",
+        "",
+    ]
+    for name, field in RagConfig.model_fields.items():
+        section = field.annotation
+        assert isinstance(section, type)  # noqa: S101 - a fault of this script
+        assert issubclass(section, Section)  # noqa: S101
+        lines += [f"## {name}", "", (section.__doc__ or "").splitlines()[0], ""]
+        lines += ["| key | default | meaning |", "|---|---|---|"]
+        defaults = section().model_dump(mode="json")
+        for key, value in section.model_fields.items():
+            shown = json.dumps(defaults[key])
+            lines.append(f"| `{key}` | `{shown}` | {value.description} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def error_tree() -> str:
+    """Every error with its code, exit code and HTTP status."""
+    lines = [
+        "# Errors",
+        "",
+        "A message says what happened with the value, then the command that mends it.",
+        '`--json` prints it as `{"error": {code, message, hint, exit_code}}`, the',
+        "HTTP API as `application/problem+json`.",
+        "",
+    ]
+    for cls in sorted(_tree(errors.EltLlmError), key=lambda c: c.code):
+        summary = (cls.__doc__ or "").splitlines()[0]
+        lines += [
+            f"## {cls.code} {cls.__name__}",
+            "",
+            f"{summary} Exit code {cls.exit_code}, HTTP {cls.status}.",
+            "",
+        ]
+    lines += [
+        "## Exit codes",
+        "",
+        "| code | meaning |",
+        "|---|---|",
+        "| 0 | good; an honest refusal to answer is good too |",
+        "| 1 | unexpected; or `doctor` found a failure |",
+        "| 2 | partial: some items failed, the others are good |",
+        "| 64 | wrong usage |",
+        "| 65 | bad input data, or no such collection |",
+        "| 69 | the model server is not available |",
+        "| 73 | cannot write: disk full, read-only |",
+        "| 75 | locked: another process writes; try again |",
+        "| 78 | the configuration is wrong |",
+        "| 130 | interrupted; the same command goes on where it stopped |",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _tree(cls: type[errors.EltLlmError]) -> Iterator[type[errors.EltLlmError]]:
+    yield cls
+    for child in cls.__subclasses__():
+        if child.__module__ == errors.__name__:
+            yield from _tree(child)
+
+
+def commands() -> str:
+    """The help of every command as it stands."""
+    context = click.Context(elt_llm, info_name="elt-llm")
+    lines = ["# Commands", ""]
+    for name, command, parent in _commands(elt_llm, context):
+        child = click.Context(command, info_name=name, parent=parent)
+        lines += [f"## {child.command_path}", "", "```text"]
+        lines += [command.get_help(child), "```", ""]
+    return "\n".join(lines)
+
+
+def _commands(
+    group: click.Group, context: click.Context
+) -> Iterator[tuple[str, click.Command, click.Context]]:
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if command is None:
+            continue
+        yield name, command, context
+        if isinstance(command, click.Group):
+            child = click.Context(command, info_name=name, parent=context)
+            yield from _commands(command, child)
+
+
+def strategies() -> str:
+    """Every stage and the strategies that ship, with their options."""
+    lines = [
+        "# Strategies",
+        "",
+        "Named in the configuration as `<stage>_strategy`, with `<stage>_options`.",
+        "A stranger's package adds one by an entry point of the same group.",
+        "",
+    ]
+    for group, purpose in STAGES.items():
+        lines += [f"## {group.removeprefix('elt_llm.')}", "", f"These {purpose}.", ""]
+        lines += ["| name | what | options |", "|---|---|---|"]
+        for point in sorted(entry_points(group=group), key=lambda p: p.name):
+            lines.append(_strategy_row(point.name, point.load))
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _strategy_row(name: str, load: object) -> str:
+    assert callable(load)  # noqa: S101
+    try:
+        loaded = load()
+    except ModuleNotFoundError as error:
+        return f"| `{name}` | needs the package `{error.name}` | |"
+    text = getattr(loaded, "help", None) or loaded.__doc__ or ""
+    summary = text.strip().splitlines()[0]
+    fields = getattr(loaded, "model_fields", {})
+    options = ", ".join(f"`{key}`" for key in fields)
+    return f"| `{name}` | {summary} | {options} |"
+
+
+def schemas() -> Iterator[tuple[str, str]]:
+    """JSON schemas of what comes out of a question."""
+    records: list[type[BaseModel]] = [results.QueryResult, results.SearchResult]
+    for record in records:
+        text = json.dumps(record.model_json_schema(), indent=2, sort_keys=True)
+        yield f"schema/{record.__name__}.json", text + "\n"
+
+
+def pages() -> dict[str, str]:
+    """File name to content."""
+    return {
+        "configuration.md": NOTE + configuration(),
+        "errors.md": NOTE + error_tree(),
+        "commands.md": NOTE + commands(),
+        "strategies.md": NOTE + strategies(),
+        **dict(schemas()),
+    }
+
+
+def main(arguments: list[str]) -> int:
+    """Write, or with --check compare; the exit code."""
+    stale = []
+    for name, content in pages().items():
+        path = FOLDER / name
+        if "--check" in arguments:
+            if not path.exists() or path.read_text(encoding="utf-8") != content:
+                stale.append(name)
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    if stale:
+        click.echo(f"stale: {', '.join(stale)}; run scripts/reference.py", err=True)
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,53 @@
+"""The documentation says what the code does."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(
+    p for p in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")] if p.name != "CLAUDE.md"
+)
+
+
+def test_the_reference_is_as_the_code_says() -> None:
+    script = ROOT / "scripts" / "reference.py"
+    done = subprocess.run(
+        [sys.executable, script, "--check"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    targets = re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", text)
+    missing = [t for t in targets if not (page.parent / t).exists()]
+    assert not missing
+
+
+def test_the_readme_shows_the_two_commands() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "uv run elt-llm demo" in text
+    assert "scripts/test" in text
+    gate = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "\nscripts/test\n" in gate
+
+
+def test_all_versions_are_one_and_the_changelog_knows_it() -> None:
+    versions = {
+        re.search(r'^version = "(.+)"', p.read_text(encoding="utf-8"), re.MULTILINE).group(1)  # type: ignore[union-attr]
+        for p in [ROOT / "pyproject.toml", *ROOT.glob("elt_llm_*/pyproject.toml")]
+    }
+    assert len(versions) == 1
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = re.search(r"^## (\S+)", changelog, re.MULTILINE)
+    assert newest is not None
+    assert newest.group(1) in versions
