@@ -15,33 +15,24 @@ import math
 import random
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from obliqa_corpus import NAME, ingest
 
-from elt_llm_core import provenance
 from elt_llm_core.config import load_config
-from elt_llm_core.document import Block, BlockKind, ParsedDocument
-from elt_llm_core.models import as_counting
 from elt_llm_core.models.build import build_models
-from elt_llm_core.names import digest
-from elt_llm_core.provenance import Provenance
-from elt_llm_core.store import Collection, NewDocument, Store
+from elt_llm_core.store import Collection, Store
 from elt_llm_core.strategy import Models
 from elt_llm_query.fusions import Convex, Fusion, HitList, RelativeScore, Rrf
 from elt_llm_query.query import search_collections
 from elt_llm_query.rerankers.embedding import StoredVectorRerank
-from elt_llm_query.text import pieces
 
-NAME = "obliqa"
-CHUNK_TOKENS = 230
-BATCH = 512
 SEED = 7
 CUT = 10
 
@@ -86,93 +77,6 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def ingest(store: Store, models: Models, data: Path) -> float:
-    """Store all passages where they are not stored yet; tells the seconds it took."""
-    if any(card.name == NAME and card.chunks for card in store.collections()):
-        return 0.0
-    started = perf_counter()
-    rows = [json.loads(line) for line in (data / "corpus.jsonl").open()]
-    rows = [row for row in rows if row["text"].strip()]
-    rows.sort(key=lambda row: (int(row["metadata"]["DocumentID"]), row["_id"]))
-    embedder = as_counting(models.embedder)
-    with store.writer() as writer:
-        writer.ensure_collection(NAME, embedder, "passage")
-        for number, group in groupby(rows, lambda r: str(r["metadata"]["DocumentID"])):
-            new = _document(number, list(group), embedder.count_tokens)
-            texts = [n.text for n in new.nodes]
-            for start in range(0, len(texts), BATCH):
-                part = texts[start : start + BATCH]
-                missing = writer.missing_vectors(embedder.digest, part)
-                wanted = [part[i] for i in missing]
-                if wanted:
-                    vectors = embedder.embed_array(wanted)
-                    writer.put_vectors(embedder.digest, wanted, vectors)
-            writer.put_document(NAME, new)
-        writer.publish([NAME], force=True)
-    return perf_counter() - started
-
-
-def _document(
-    number: str, rows: Sequence[dict[str, Any]], count: Callable[[str], int]
-) -> NewDocument:
-    """One rulebook; a chunk's section is the id of its passage."""
-    text, blocks, nodes = "", [], []
-    for row in rows:
-        passage = row["text"].strip()
-        start = len(text)
-        text += f"{passage}\n\n"
-        blocks.append(
-            Block(kind=BlockKind.PARAGRAPH, start=start, end=start + len(passage))
-        )
-        for low, high in _cut(passage, count):
-            place = Provenance(
-                document=f"Rulebook {number}",
-                ordinal=len(nodes),
-                section=str(row["_id"]),
-                span_start=start + low,
-                span_end=start + high,
-            )
-            nodes.append(provenance.write(TextNode(text=passage[low:high]), place))
-    parsed = ParsedDocument(
-        title=f"Rulebook {number}", text=text, blocks=blocks, parser="obliqa"
-    )
-    return NewDocument(
-        uri=f"obliqa:{number}",
-        name=f"Rulebook {number}",
-        sha256=digest(text),
-        mime="text/plain",
-        parsed=parsed,
-        nodes=nodes,
-        config_key="obliqa",
-    )
-
-
-def _cut(text: str, count: Callable[[str], int]) -> list[tuple[int, int]]:
-    """Spans of whole sentences that the embedder can read."""
-    if count(text) <= CHUNK_TOKENS:
-        return [(0, len(text))]
-    spans: list[tuple[int, int]] = []
-    for start, end in pieces(text):
-        for low, high in _halved(text, start, end, count):
-            joined = spans and count(text[spans[-1][0] : high]) <= CHUNK_TOKENS
-            if joined:
-                spans[-1] = (spans[-1][0], high)
-            else:
-                spans.append((low, high))
-    return spans
-
-
-def _halved(
-    text: str, start: int, end: int, count: Callable[[str], int]
-) -> list[tuple[int, int]]:
-    if count(text[start:end]) <= CHUNK_TOKENS:
-        return [(start, end)]
-    middle = text.rfind(" ", start + 1, (start + end) // 2)
-    middle = middle if middle > start else (start + end) // 2
-    after = middle + 1 if text[middle] == " " else middle
-    return [*_halved(text, start, middle, count), *_halved(text, after, end, count)]
-
-
 def questions(data: Path, count: int) -> list[tuple[str, str]]:
     """Ids and texts of a fixed random sample."""
     rows = [json.loads(line) for line in (data / "queries.jsonl").open()]
@@ -212,31 +116,11 @@ def quality(
     passage_of: dict[str, str],
 ) -> list[dict[str, Any]]:
     """One row of metrics per way of joining and reranking."""
-    ways: dict[str, tuple[Fusion, int, float | None]] = {
-        f"rrf, {n} hits each": (Rrf(), n, None) for n in (20, 50, 100)
-    }
-    ways |= {
-        f"convex {alpha}, {n} hits each": (Convex(alpha=alpha), n, None)
-        for n in (20, 50, 100)
-        for alpha in (0.2, 0.3, 0.4, 0.5, 0.65)
-    }
-    ways["relative score, 20 hits each"] = (RelativeScore(), 20, None)
-    for base, fusion in (("rrf", Rrf()), ("convex 0.3", Convex(alpha=0.3))):
-        for depth in (20, 50):
-            ways |= {
-                f"{base}, {depth} hits each, embedding fused_weight {w}": (
-                    fusion,
-                    depth,
-                    w,
-                )
-                for w in (0.0, 0.3, 0.5, 0.7, 0.85, 1.0)
-            }
-    single = {"keyword only": "keyword", "dense only": "dense"}
     rows = [
-        _row(name, [getattr(a, kind).hits for a in asked], asked, passage_of)
-        for name, kind in single.items()
+        _row("keyword only", [a.keyword.hits for a in asked], asked, passage_of),
+        _row("dense only", [a.dense.hits for a in asked], asked, passage_of),
     ]
-    for name, (fusion, depth, weight) in ways.items():
+    for name, (fusion, depth, weight) in _ways().items():
         ranked = [_ranked(a, fusion, depth) for a in asked]
         if weight is not None:
             rerank = StoredVectorRerank(
@@ -251,6 +135,25 @@ def quality(
             ]
         rows.append(_row(name, ranked, asked, passage_of))
     return rows
+
+
+def _ways() -> dict[str, tuple[Fusion, int, float | None]]:
+    """Name to fusion, hits taken of each index, and the reranker's `fused_weight`."""
+    ways: dict[str, tuple[Fusion, int, float | None]] = {
+        "relative score, 20 hits each": (RelativeScore(), 20, None)
+    }
+    for depth in (20, 50, 100):
+        ways[f"rrf, {depth} hits each"] = (Rrf(), depth, None)
+        for alpha in (0.2, 0.3, 0.4, 0.5, 0.65):
+            fusion = Convex(alpha=alpha)
+            ways[f"convex {alpha}, {depth} hits each"] = (fusion, depth, None)
+    bases: dict[str, Fusion] = {"rrf": Rrf(), "convex 0.3": Convex(alpha=0.3)}
+    for base, joined in bases.items():
+        for depth in (20, 50):
+            for weight in (0.0, 0.3, 0.5, 0.7, 0.85, 1.0):
+                name = f"{base}, {depth} hits each, embedding fused_weight {weight}"
+                ways[name] = (joined, depth, weight)
+    return ways
 
 
 def _ranked(asked: Asked, fusion: Fusion, depth: int) -> list[tuple[str, float]]:

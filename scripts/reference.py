@@ -12,9 +12,10 @@ from pathlib import Path
 import click
 from pydantic import BaseModel
 
+from elt_llm_api import create_app
 from elt_llm_core import errors, results
 from elt_llm_core.cli import elt_llm
-from elt_llm_core.sections import RagConfig, Section
+from elt_llm_core.sections import RagConfig, Section, StoresSection
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 NOTE = "<!-- written by scripts/reference.py -->\n"
@@ -156,6 +157,41 @@ def _strategy_row(name: str, load: object) -> str:
     return f"| `{name}` | {summary} | {options} |"
 
 
+def http() -> str:
+    """Every route as the OpenAPI document has it."""
+    app = create_app(RagConfig(stores=StoresSection(data_dir=Path("nowhere"))))
+    lines = [
+        "# HTTP",
+        "",
+        "`elt-llm serve` answers on 127.0.0.1:7860; `/openapi.json` has the schemas.",
+        "Errors are `application/problem+json` with `code` and `hint` as in",
+        "[errors](errors.md). A foreign `Host` gets 400, a foreign `Origin` 403, a",
+        "body that is too large 413. Beyond loopback a token is a must (`api.token`),",
+        "sent as `Authorization: Bearer` or as the password of Basic authentication.",
+        "",
+        "| route | does |",
+        "|---|---|",
+    ]
+    for path, methods in sorted(app.openapi()["paths"].items()):
+        for method, operation in sorted(methods.items()):
+            summary = operation.get("description") or operation.get("summary", "")
+            first = " ".join(summary.split("\n\n")[0].split())
+            lines.append(f"| `{method.upper()} {path}` | {first} |")
+    lines += [
+        "",
+        "```bash",
+        "curl -s http://127.0.0.1:7860/v1/query \\",
+        "  -H 'Content-Type: application/json' \\",
+        '  -d \'{"question": "Who may register?", "collections": ["handbook"]}\'',
+        "```",
+        "",
+        "The answer is a [QueryResult](schema/QueryResult.json); its citations have",
+        "the shape that `elt-llm query --json` prints.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
 def schemas() -> Iterator[tuple[str, str]]:
     """JSON schemas of what comes out of a question."""
     records: list[type[BaseModel]] = [results.QueryResult, results.SearchResult]
@@ -171,6 +207,7 @@ def pages() -> dict[str, str]:
         "errors.md": NOTE + error_tree(),
         "commands.md": NOTE + commands(),
         "strategies.md": NOTE + strategies(),
+        "http.md": NOTE + http(),
         **dict(schemas()),
     }
 

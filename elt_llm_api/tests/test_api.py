@@ -193,8 +193,9 @@ def test_a_broken_file_fails_and_tells_why_without_a_path(own):
 
 def test_an_uploaded_page_is_given_back_as_a_file_to_save(own):
     html = b"<html><body><h1>Hours</h1><p>Open at nine.</p><script>x</script></body>"
-    assert finished(own, ingest(own, "hours.html", html).headers["location"])
+    assert finished(own, ingest(own, "opening hours.html", html).headers["location"])
     [row] = own.get("/v1/collections/pool/documents").json()["data"]
+    assert row["name"] == "opening hours.html"
     reply = own.get(row["content_url"])
     assert reply.headers["content-type"] == "application/octet-stream"
     assert reply.headers["content-disposition"].startswith("attachment")

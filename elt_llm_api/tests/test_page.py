@@ -191,11 +191,10 @@ def test_the_collections_are_listed_with_their_documents(visit):
     visit.shot("collections")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_phone_sees_it_all_without_scrolling_sideways(browser, served, scheme):
-    opened = Visit(browser, served, PHONE, scheme)
+def test_a_phone_sees_it_all_without_scrolling_sideways(browser, served):
+    opened = Visit(browser, served, PHONE)
     opened.ask(QUESTION)
-    opened.shot(f"phone-{scheme}")
+    opened.shot("phone")
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
     for name in ("Add files", "Glossary", "Collections"):
         opened.tab(name)

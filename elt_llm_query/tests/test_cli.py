@@ -141,9 +141,9 @@ def test_the_runner_lists_profiles_and_wants_one(capsys):
     assert code == 0
     assert "all_collections" in out
     assert run_with(capsys, "-q", ASK)[0] == 64
-    code, _, err = run_with(capsys, "--cfg", "all_colections", "-q", ASK)
+    code, _, err = run_with(capsys, "--cfg", "every_collection", "-q", ASK)
     assert code == 78
-    assert "did you mean 'all_collections'" in err
+    assert "all_collections" in err
 
 
 def test_the_runner_talks_until_told_to_stop(root, capsys, monkeypatch):
@@ -188,7 +188,7 @@ def test_a_profile_selects_and_sets(tmp_path):
     ("content", "said"),
     [
         ({"query": {"similarity_topk": 3}}, "similarity_topk"),
-        ({"colections": []}, "colections"),
+        ({"collection": []}, "collection"),
         ({"collections": [{"name": "a", "weight": 2}]}, "weight"),
         ({"collections": "a"}, "collections"),
         (["a"], "keys and values"),

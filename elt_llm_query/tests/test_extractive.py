@@ -228,3 +228,61 @@ def test_a_claim_names_its_place():
     start = FEES.index("Lost")
     claim = claim_of(Passage("S1", "n", FEES), Candidate(0, start, len(FEES), 1, 1))
     assert (claim.label, claim.node_id, claim.text) == ("S1", "n", FEES[start:])
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "fit"),
+    [
+        ("What is the maximum age?", "They must be at least 30 years old.", 0),
+        ("What is the maximum age?", "They must not be more than 30 years old.", 1),
+        ("What is the minimum age?", "They must be at least 30 years old.", 1),
+        ("What is the minimum age?", "They must not exceed 30 years.", 0),
+        ("How many cards are issued?", "4.2.4 A card is issued to each.", 0),
+        ("How many cards are issued?", "A card is issued under Rule 4.2.", 0),
+        ("How many cards are issued?", "4.2.4 Two cards are issued.", 1),
+        ("When is it paid?", "It is paid within ten days.", 1),
+        ("When is it paid?", "It is paid in cash.", 0),
+    ],
+)
+def test_an_answer_has_the_form_that_is_asked_for(question, text, fit):
+    assert form_fit(analyse(question), text) == fit
+
+
+def test_capitals_everywhere_name_nothing():
+    assert analyse("HOW MANY BOOKS MAY A READER BORROW?").names == frozenset()
+    assert analyse("WHAT DOES RULE 12 SAY ABOUT BOOKS?").names == {"12"}
+
+
+@pytest.mark.data
+def test_questions_of_strangers_are_answered_or_refused():
+    """ClapNQ: passages with and without the answer, nobody of us wrote them."""
+    import json
+    import os
+    from pathlib import Path
+
+    from elt_llm_core.models.build import build_models
+    from elt_llm_core.sections import RagConfig
+
+    root = os.environ.get("ELT_LLM_EVAL_DATA", "")
+    if not root or not (folder := Path(root) / "clapnq_dev").is_dir():
+        pytest.skip("ELT_LLM_EVAL_DATA does not name a folder with clapnq_dev")
+    synthesizer = ExtractiveSynthesizer(build_models(RagConfig()).embedder)
+
+    def answered(name):
+        lines = (folder / f"{name}.jsonl").read_text().splitlines()[:60]
+        rows = [json.loads(line) for line in lines]
+        found = [
+            synthesizer.synthesize(
+                row["input"],
+                [
+                    node(
+                        row["passages"][0]["text"], document=row["passages"][0]["title"]
+                    )
+                ],
+            )
+            for row in rows
+        ]
+        return sum(not r.metadata["refused"] for r in found) / len(found)
+
+    assert answered("answerable") > 0.5
+    assert answered("unanswerable") < 0.2

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -42,10 +43,9 @@ def test_the_readme_shows_the_two_commands() -> None:
 
 
 def test_all_versions_are_one_and_the_changelog_knows_it() -> None:
-    versions = {
-        re.search(r'^version = "(.+)"', p.read_text(encoding="utf-8"), re.MULTILINE).group(1)  # type: ignore[union-attr]
-        for p in [ROOT / "pyproject.toml", *ROOT.glob("elt_llm_*/pyproject.toml")]
-    }
+    files = [ROOT / "pyproject.toml", *ROOT.glob("elt_llm_*/pyproject.toml")]
+    texts = [p.read_text(encoding="utf-8") for p in files]
+    versions = {tomllib.loads(text)["project"]["version"] for text in texts}
     assert len(versions) == 1
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     newest = re.search(r"^## (\S+)", changelog, re.MULTILINE)

@@ -4,18 +4,10 @@ import errno
 import ipaddress
 import socket
 
-from elt_llm_core.errors import ConfigError, EltLlmError
+from elt_llm_core.errors import ConfigError, PortTakenError
 from elt_llm_core.sections import ApiSection
 
 BACKLOG = 128
-
-
-class PortTakenError(EltLlmError):
-    """Another program listens there."""
-
-    code = "API001"
-    exit_code = 69
-    status = 503
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -30,9 +22,7 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         sock.close()
         if error.errno == errno.EADDRINUSE:
-            raise PortTakenError(
-                f"port {port} on {host} is taken", "choose another: --port 0"
-            ) from error
+            raise PortTakenError(host, port) from error
         raise ConfigError(
             f"cannot listen on {host} port {port}: {error.strerror}",
             "choose another --host or --port",

@@ -21,6 +21,7 @@ PageUrl = Callable[[str, int, Sequence[Box]], str | None]
 
 LABEL = re.compile(r"\[([SF]\d+)\]")
 NEAREST = 4
+_BLANK_LINES = re.compile(r"\n{2,}")
 CONTEXT = 160  # characters shown around a quote
 
 BANNERS = {
@@ -65,7 +66,7 @@ def answer(result: QueryResult) -> str:
             "div",
             el("h2", result.question, class_="asked"),
             banner(result.status),
-            body if result.answer.strip() else None,
+            None if refused and result.sources else body,
             nearest(result.sources) if refused else None,
             removed(result.removed),
             degradations(result.degradations),
@@ -101,7 +102,7 @@ def card(
     words = el(
         "div",
         _where(label, first, citations),
-        join(el("blockquote", quoted(c, source)) for c in citations),
+        quoted(citations, source),
         _links(first, url),
         class_="card-words",
     )
@@ -116,23 +117,22 @@ def card(
     )
 
 
-def quoted(citation: Citation, source: Source | None) -> Safe:
-    """The quote, marked, with a little of what stands around it."""
+def quoted(citations: Sequence[Citation], source: Source | None) -> Safe:
+    """The quotes, marked, in what stands around them in the source."""
     text = source.text if source else ""
-    at = text.find(citation.quote)
-    if at < 0:
-        return el("mark", citation.quote)
-    end = at + len(citation.quote)
-    before, after = text[max(0, at - CONTEXT) : at], text[end : end + CONTEXT]
-    return join(
-        [
-            "… " if at > CONTEXT else "",
-            before,
-            el("mark", citation.quote),
-            after,
-            " …" if len(text) > end + CONTEXT else "",
-        ]
-    )
+    found = sorted({(text.find(c.quote), len(c.quote)) for c in citations})
+    if found[0][0] < 0:
+        quotes = list(dict.fromkeys(c.quote for c in citations))
+        return el("blockquote", join((el("mark", quote) for quote in quotes), "\n"))
+    at = max(0, found[0][0] - CONTEXT)
+    last = min(len(text), max(start + size for start, size in found) + CONTEXT)
+    parts: list[Safe | str] = ["… " if at else ""]
+    for start, size in found:
+        if start >= at or not parts[1:]:
+            parts += [text[at:start], el("mark", text[start : start + size])]
+            at = start + size
+    parts += [text[at:last], " …" if last < len(text) else ""]
+    return el("blockquote", Safe(_BLANK_LINES.sub("\n", esc(join(parts)))))
 
 
 def other_sources(others: Sequence[Source]) -> Safe | None:

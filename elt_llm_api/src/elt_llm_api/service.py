@@ -142,7 +142,7 @@ class QueryService:
         options: dict[str, object] = {
             "paths": tuple(str(upload.path) for upload in uploads),
             "collection": collection_name(collection),
-            "uris": tuple(f"upload:{u.name}" for u in uploads),
+            "uris": tuple(f"upload:///{upload.name}" for upload in uploads),
         }
         return self._run("ingest", options, progress)
 

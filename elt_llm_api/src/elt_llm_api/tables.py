@@ -40,14 +40,14 @@ def job_result(job: Job) -> str:
     tone, text = STATES[job.state]
     counts = sorted(job.report.counts.items()) if job.report else []
     chips = join(
-        (el("span", f"{value} {name}", class_="chip") for name, value in counts), " "
+        (el("span", f"{n} {name}", class_="chip") for name, n in counts if n), " "
     )
     files = sorted(job.report.files) if job.report else []
     links = join(
         (
-            el("a", f"Download {name}", href=file_url(job, name), download=True)
+            el("a", f"Download {path.name}", href=file_url(job, name), download=True)
             for name in files
-            if job.file(name)
+            if (path := job.file(name))
         ),
         " ",
     )
@@ -113,7 +113,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
             "div",
             el(
                 "table",
-                el("caption", f"{len(rows)} rows{more}"),
+                el("caption", f"{_count(len(rows), 'row')}{more}"),
                 _head(header),
                 el("tbody", join(_row(row) for row in shown)),
             ),
@@ -125,10 +125,10 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def _collection(card: CollectionCard, rows: Sequence[DocumentRow]) -> Safe:
     facts = (
-        f"{card.documents} documents",
-        f"{card.chunks} chunks",
+        _count(card.documents, "document"),
+        _count(card.chunks, "chunk"),
         f"embedder {card.embedder}, {card.dimension} dimensions",
-        f"chunker {card.chunker}",
+        f"chunker {card.chunker.partition(' ')[0]}",
     )
     header = ("Document", "Pages", "Chunks", "Warnings")
     body = (
@@ -142,6 +142,10 @@ def _collection(card: CollectionCard, rows: Sequence[DocumentRow]) -> Safe:
         el("details", el("summary", "Documents"), Safe(table(header, list(body)))),
         class_="collection",
     )
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def _problem(job: Job) -> Safe | None:

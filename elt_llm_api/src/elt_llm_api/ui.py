@@ -20,6 +20,7 @@ from elt_llm_core.names import collection_name
 from elt_llm_core.results import Box
 
 POLL_SECONDS = 0.25
+GLOSSARY_COLUMNS = ("term", "definition", "section", "page", "document", "collection")
 CACHE_SECONDS = 3600  # uploads that Gradio keeps for itself
 FONTS = ("system-ui", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif")
 MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace")
@@ -240,7 +241,9 @@ def _csv_table(job: Job) -> str:
         if path is not None and path.suffix == ".csv":
             with path.open(encoding="utf-8-sig", newline="") as opened:
                 header, *rows = list(csv.reader(opened)) or [[]]
-            return tables.table(header, rows)
+            kept = [at for at, name in enumerate(header) if name in GLOSSARY_COLUMNS]
+            chosen = [[row[at] for at in kept] for row in (header, *rows)]
+            return tables.table(chosen[0], chosen[1:])
     return ""
 
 

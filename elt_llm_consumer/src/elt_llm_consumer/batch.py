@@ -1,10 +1,13 @@
 """Items of a product, one journal row each: a killed run goes on where it stopped."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from elt_llm_core.errors import EltLlmError
 from elt_llm_core.jobs import JobContext
+from elt_llm_core.names import digest
 from elt_llm_core.results import Degradation, DegradationKind, Record
 from elt_llm_core.store import item_key
 
@@ -29,6 +32,13 @@ class Outcome(Record):
         return [result for result in self.results if result is not None]
 
 
+@cache
+def program() -> str:
+    """Changes with any line of this package: no older program's result is reused."""
+    folder = Path(__file__).parent
+    return digest(*(p.read_text(encoding="utf-8") for p in sorted(folder.glob("*.py"))))
+
+
 def run_items(
     context: JobContext,
     job: str,
@@ -46,7 +56,7 @@ def run_items(
     problems: list[Degradation] = []
     for number, item in enumerate(items):
         context.progress(job, number, len(items), item.name)
-        key = item_key(job, *item.parts)
+        key = item_key(job, program(), *item.parts)
         held = None if fresh else context.store.journal.get(key)
         if held is not None:
             counts["reused"] += 1

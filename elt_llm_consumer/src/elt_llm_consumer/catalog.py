@@ -25,7 +25,6 @@ from elt_llm_core.jobs import JobContext, JobReport, Runner
 from elt_llm_core.names import digest
 from elt_llm_core.strategy import Models, Strategy
 
-VERSION = "1"
 NO_DESCRIPTION = "No description in the inventory."
 CANDIDATE = (
     "Not in the model: the handbook defines this term; a candidate for the model."
@@ -54,7 +53,8 @@ class CatalogJob(Strategy[Runner]):
             read_aliases(self.aliases or context.config.consumer.aliases),
             models,
         )
-        context.progress("definitions", 0, None, "")
+        found_terms = len(cataloguer.handbook.entries)
+        context.progress("definitions", found_terms, found_terms)
         outcome = run_items(
             context, "catalog", cataloguer.items(), cataloguer.record, fresh=self.fresh
         )
@@ -95,7 +95,6 @@ class Cataloguer:
     def items(self) -> list[Item]:
         """Entities in their order, then the handbook's own terms in theirs."""
         shared = digest(
-            VERSION,
             self.handbook.identity,
             self.model.identity,
             str(sorted(self._aliases.items())),

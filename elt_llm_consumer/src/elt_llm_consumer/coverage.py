@@ -23,7 +23,6 @@ from elt_llm_core.names import digest
 from elt_llm_core.sections import ConsumerSection
 from elt_llm_core.strategy import Models, Strategy
 
-VERSION = "1"
 DEFINED = {"high": 0.95, "medium": 0.85, "low": 0.60}
 NAMED = (0.55, 0.62, 0.70)
 BY_ALIAS = 0.10
@@ -67,7 +66,8 @@ class CoverageJob(Strategy[Runner]):
             context.config.consumer,
             models,
         )
-        context.progress("definitions", 0, None, "")
+        found_terms = len(surveyor.handbook.entries)
+        context.progress("definitions", found_terms, found_terms)
         outcome = run_items(
             context, "coverage", surveyor.items(), surveyor.row, fresh=self.fresh
         )
@@ -98,7 +98,7 @@ class Surveyor:
 
     - definition: the handbook defines the entity's name (0.95), an alias or synonym of
       it (0.85), or an alias that several entities share (0.60);
-    - lexical: the name stands in one passage (0.55), two (0.62), three or more (0.70);
+    - lexical: the name stands in one sentence (0.55), two (0.62), three or more (0.70);
       0.10 less where only aliases are found;
     - semantic: the calibrated cosine of the nearest passage (`Semantics.scores`), 0 for
       what every passage has in common with the name, 1 for the same text.
@@ -127,7 +127,6 @@ class Surveyor:
         """One item an entity; its key covers handbook, model, aliases and bands."""
         config = self._config.model_dump_json(exclude={"aliases"})
         shared = digest(
-            VERSION,
             self.handbook.identity,
             self.model.identity,
             str(sorted(self._aliases.items())),
@@ -199,9 +198,10 @@ class Surveyor:
         found: dict[Entity, list[tuple[Entry, Match]]] = {}
         for entry in self.handbook.entries:
             match = self._matcher.match(entry.found.term, entry.found.synonyms)
-            for entity in self.model.entities:
-                if entity == match.entity or _also(entity, match):
-                    found.setdefault(entity, []).append((entry, match))
+            also = set(match.ambiguous)
+            named = [e for e in self.model.entities if also and _place(e) in also]
+            for entity in [*([match.entity] if match.entity else []), *named]:
+                found.setdefault(entity, []).append((entry, match))
         return found
 
     def _by_definition(self, entity: Entity) -> list[Scored]:
@@ -219,9 +219,9 @@ class Surveyor:
     def _by_name(self, entity: Entity, hits: Sequence[Hit]) -> list[Scored]:
         own = [hit for hit in hits if not hit.alias]
         used = own or list(hits)
-        first: dict[int, Hit] = {}
+        first: dict[tuple[int, int], Hit] = {}
         for hit in used:
-            first.setdefault(hit.number, hit)
+            first.setdefault((hit.number, self.mentions.sentence(hit)[0]), hit)
         if not first:
             return []
         score = NAMED[min(len(first), len(NAMED)) - 1] - (0.0 if own else BY_ALIAS)
@@ -240,8 +240,8 @@ class Surveyor:
         return quoted(self.handbook.passages[hit.number], *self.mentions.sentence(hit))
 
 
-def _also(entity: Entity, match: Match) -> bool:
-    return f"{entity.name} ({entity.domain})" in match.ambiguous
+def _place(entity: Entity) -> str:
+    return f"{entity.name} ({entity.domain})"
 
 
 def verdict(score: float, config: ConsumerSection) -> str:

@@ -19,7 +19,6 @@ from elt_llm_core.results import Box, Record, Support
 from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.verify import check_quote
 
-VERSION = "1"
 _ORDER = list(Support)
 
 
@@ -80,8 +79,8 @@ class GlossaryJob(Strategy[Runner]):
         handbook = Handbook(context.store, self.collections)
         model = read_model(context.store, self.model)
         aliases = read_aliases(self.aliases or context.config.consumer.aliases)
-        context.progress("definitions", 0, None, "")
         entries = handbook.entries
+        context.progress("definitions", len(entries), len(entries))
         matcher = Matcher(model.entities, aliases)
         outcome = run_items(
             context,
@@ -106,7 +105,8 @@ class GlossaryJob(Strategy[Runner]):
         path = self.output or default_path(
             context.store.data_dir, "glossary", self.collections
         )
-        return path.with_suffix(".csv"), path.with_suffix(".json")
+        stem = path.with_suffix("") if path.suffix in {".csv", ".json"} else path
+        return stem.with_name(f"{stem.name}.csv"), stem.with_name(f"{stem.name}.json")
 
 
 def items(
@@ -116,9 +116,7 @@ def items(
     aliases: Mapping[str, Sequence[str]],
 ) -> list[Item]:
     """One item a definition; its key covers the document, the model and the aliases."""
-    shared = digest(
-        VERSION, handbook.identity, model.identity, str(sorted(aliases.items()))
-    )
+    shared = digest(handbook.identity, model.identity, str(sorted(aliases.items())))
     return [
         Item(
             name=entry.found.term,

@@ -1,7 +1,7 @@
 """The handbook side of every product: documents, passages and definitions."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
 from elt_llm_consumer.definitions import extract
@@ -132,10 +132,15 @@ class Handbook:
         return passages[number] if number >= 0 else None
 
     def boxes(
-        self, document_id: str, spans: Iterable[tuple[int, int]]
+        self, document_id: str, spans: Sequence[tuple[int, int]]
     ) -> tuple[Box, ...]:
         """One box a line for the spans, in reading order."""
-        pages = self._pages(document_id)
+        first, last = min(s for s, _ in spans), max(e for _, e in spans)
+        pages = [
+            page
+            for page in self._pages(document_id)
+            if page.words and page.words[0][0] < last and page.words[-1][1] > first
+        ]
         return tuple(
             b for start, end in spans for b in boxes_of_span(pages, start, end)
         )

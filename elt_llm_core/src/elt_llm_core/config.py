@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, SecretStr, ValidationError
+from pydantic.fields import FieldInfo
 
 from elt_llm_core.errors import ConfigError, UnknownProfileError, suggest
 from elt_llm_core.sections import RagConfig
@@ -26,6 +27,8 @@ __all__ = [
 ]
 
 MAX_CONFIG_BYTES = 1_000_000
+MAX_DEPTH = 20
+MAX_SHOWN = 80
 ENV_PREFIX = "ELT_LLM_"
 RESERVED_ENV = frozenset(
     {"ELT_LLM_CACHE_DIR", "ELT_LLM_DATA_DIR", "ELT_LLM_EVAL_DATA", "ELT_LLM_PROFILE"}
@@ -59,7 +62,9 @@ def load_config(
         overlay_file = profile_file(name, file)
         merged = _deep_merge(merged, _read_yaml(overlay_file))
         origin = f"{origin} with profile {name}"
-    merged = _deep_merge(merged, _from_environment(environ))
+    if from_environment := _from_environment(environ):
+        merged = _deep_merge(merged, from_environment)
+        origin = f"{origin} and the environment"
     if data_dir := environ.get("ELT_LLM_DATA_DIR"):
         merged = _deep_merge(merged, {"stores": {"data_dir": data_dir}})
     merged = _deep_merge(merged, dict(overrides or {}))
@@ -99,19 +104,34 @@ def profile_file(name: str, file: Path | None = None) -> Path:
 
 def _read_yaml(path: Path) -> dict[str, Any]:
     try:
-        if path.stat().st_size > MAX_CONFIG_BYTES:
-            raise ConfigError(f"{path} is larger than a configuration can be")
-        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
+        with path.open("rb") as file:
+            data = file.read(MAX_CONFIG_BYTES + 1)
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        detail = re.sub(r"\s+", " ", str(error))
-        raise ConfigError(f"{path} is not valid YAML: {detail}") from error
+    if len(data) > MAX_CONFIG_BYTES:
+        raise ConfigError(f"{path} is larger than a configuration can be")
+    loaded = _parse(data, str(path))
     if loaded is None:
         return {}
     if not isinstance(loaded, dict):
         raise ConfigError(f"{path} must hold sections, not {type(loaded).__name__}")
     return loaded
+
+
+def _parse(text: str | bytes, origin: str) -> Any:
+    """The value of a YAML text without aliases and without endless nesting."""
+    depth = 0
+    try:
+        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            # A few lines of aliases can stand for more than fits into memory.
+            if isinstance(event, yaml.AliasEvent) or depth > MAX_DEPTH:
+                raise ConfigError(f"{origin} uses YAML aliases or is nested too deep")
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError) as error:
+        detail = re.sub(r"\s+", " ", str(error))
+        raise ConfigError(f"{origin} is not valid YAML: {detail}") from error
 
 
 def _deep_merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
@@ -136,9 +156,16 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
                 f"the environment variable {name} names no key",
                 f"write it as {ENV_PREFIX}SECTION__KEY",
             )
-        value = yaml.safe_load(text) if text else ""
-        found.setdefault(section, {})[key] = value
+        found.setdefault(section, {})[key] = _value(section, key, text, name)
     return found
+
+
+def _value(section: str, key: str, text: str, name: str) -> Any:
+    """The text of a variable as the key wants it: as it stands, or read as YAML."""
+    model = RagConfig.model_fields.get(section)
+    fields = getattr(model.annotation, "model_fields", {}) if model else {}
+    plain = key in fields and fields[key].annotation in (str, SecretStr, Path)
+    return text if plain or not text else _parse(text, name)
 
 
 def _readable(error: ValidationError, origin: str) -> ConfigError:
@@ -147,15 +174,25 @@ def _readable(error: ValidationError, origin: str) -> ConfigError:
     where = [str(part) for part in first["loc"]]
     if first["type"] != "extra_forbidden":
         shown = ".".join(where)
-        value = first["input"]
+        value = "its value" if _is_secret(where) else repr(first["input"])
         reason = first["msg"].removeprefix("Value error, ")
-        return ConfigError(f"{shown} = {value!r} in {origin}: {reason}")
+        return ConfigError(f"{shown} = {value[:MAX_SHOWN]} in {origin}: {reason}")
+    known = _fields(where[:-1])
+    return ConfigError(
+        f"unknown key {'.'.join(where)!r} in {origin}", suggest(where[-1], known)
+    )
+
+
+def _is_secret(where: list[str]) -> bool:
+    found = _fields(where[:-1]).get(where[-1])
+    return found is not None and found.annotation is SecretStr
+
+
+def _fields(where: list[str]) -> dict[str, FieldInfo]:
+    """The keys of the section at `where`."""
     section: type[BaseModel] = RagConfig
-    for part in where[:-1]:
+    for part in where:
         annotation = section.model_fields[part].annotation
         if isinstance(annotation, type) and issubclass(annotation, BaseModel):
             section = annotation
-    return ConfigError(
-        f"unknown key {'.'.join(where)!r} in {origin}",
-        suggest(where[-1], section.model_fields),
-    )
+    return section.model_fields

@@ -17,11 +17,12 @@ EltLlmError                                  code; what happened, the value, the
 │   ├── LoadError               ING002
 │   └── EmbedError              ING003
 ├── QueryError                  QRY001       exit 1
-└── ModelError                  MOD001       exit 69: the model server
-    ├── ModelUnavailableError   MOD002
-    ├── ModelMissingError       MOD003
-    ├── ModelTimeoutError       MOD004
-    └── PromptTruncatedError    MOD005
+├── ModelError                  MOD001       exit 69: the model server
+│   ├── ModelUnavailableError   MOD002
+│   ├── ModelMissingError       MOD003
+│   ├── ModelTimeoutError       MOD004
+│   └── PromptTruncatedError    MOD005
+└── PortTakenError              API001       exit 69: another program listens there
 
 A message is one or two sentences: what happened with the value, then the cure.
 What is not an error but made the result poorer is a `Degradation` in the result.
@@ -275,3 +276,14 @@ class PromptTruncatedError(ModelError):
             f"{model!r} read {read} tokens of a prompt of about {sent}",
             "raise ollama.context_window or lower query.reranker_top_k",
         )
+
+
+class PortTakenError(EltLlmError):
+    """Another program listens on the address the server was given."""
+
+    code = "API001"
+    exit_code = 69
+    status = 503
+
+    def __init__(self, host: str, port: int) -> None:
+        super().__init__(f"port {port} on {host} is taken", "choose another: --port 0")

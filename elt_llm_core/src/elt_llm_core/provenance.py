@@ -108,10 +108,15 @@ def boxes_of_span(pages: Sequence[Page], start: int, end: int) -> tuple[Box, ...
     for page in pages:
         line: list[float] = []
         for word_start, word_end, left, top, right, bottom in page.words:
-            if word_end <= start or word_start >= end:
+            if word_end <= start or word_start >= end or start == end:
                 continue
             if line and _same_line(line, left, top, bottom):
-                line = [line[0], min(line[1], top), right, max(line[3], bottom)]
+                line = [
+                    line[0],
+                    min(line[1], top),
+                    max(line[2], right),
+                    max(line[3], bottom),
+                ]
                 continue
             if line:
                 boxes.append(_box(page.number, line))

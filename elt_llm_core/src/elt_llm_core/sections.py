@@ -145,7 +145,9 @@ class QuerySection(Section):
     use_hybrid_search: bool = Field(
         default=True, description="keyword search beside the vectors"
     )
-    fusion_strategy: str = Field(default="rrf", description="how the lists are joined")
+    fusion_strategy: str = Field(
+        default="convex", description="how the lists are joined"
+    )
     fusion_options: dict[str, Any] = Field(
         default_factory=dict, description="options of the fusion"
     )

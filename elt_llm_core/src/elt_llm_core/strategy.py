@@ -5,6 +5,7 @@ LlamaIndex component. An entry point in the group `elt_llm.<stage>` gives it its
 Built-ins use the same groups as strangers. Only the one that is named is imported.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -48,6 +49,10 @@ class Strategy(BaseModel, ABC, Generic[T]):
         """Return the component. A strategy that makes a model ignores `models`."""
 
 
+def _canonical(package: str) -> str:
+    return re.sub(r"[-_.]+", "-", package).lower()
+
+
 class Stage(Generic[T]):
     """One place in the pipeline, and the strategies that can stand there."""
 
@@ -80,8 +85,8 @@ class Stage(Generic[T]):
         if name not in known:
             raise UnknownStrategyError(self.name, name, known)
         point = known[name]
-        package = point.dist.name if point.dist else ""
-        if package not in OUR_PACKAGES and package not in allow:
+        package = _canonical(point.dist.name) if point.dist else ""
+        if package not in OUR_PACKAGES | {_canonical(one) for one in allow}:
             raise ConfigError(
                 f"the {self.name} strategy {name!r} comes from the package {package!r}",
                 f"trust it in the configuration: plugins: {{allow: [{package}]}}",
@@ -90,7 +95,17 @@ class Stage(Generic[T]):
             loaded: type[Strategy[T]] = point.load()
         except ModuleNotFoundError as error:
             raise MissingExtraError(self.name, name, error.name or "") from error
+        except AttributeError as error:
+            raise self._broken(name, point) from error
+        if not (isinstance(loaded, type) and issubclass(loaded, Strategy)):
+            raise self._broken(name, point)
         return loaded
+
+    def _broken(self, name: str, point: EntryPoint) -> ConfigError:
+        return ConfigError(
+            f"the {self.name} strategy {name!r} is no strategy class: {point.value}",
+            "tell the makers of the package it comes from",
+        )
 
     def load(
         self,
@@ -101,7 +116,7 @@ class Stage(Generic[T]):
         """The named strategy with its options checked. Raises ConfigError."""
         cls = self.strategy_class(name, allow)
         try:
-            return cls(**(options or {}))
+            return cls.model_validate(dict(options or {}))
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"]) or name

@@ -4,8 +4,6 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-from llama_index.core.node_parser import NodeParser
 from llama_index.core.schema import TextNode
 from pydantic import Field, model_validator
 from typing_extensions import override
@@ -14,7 +12,6 @@ from elt_llm_core import provenance
 from elt_llm_core.document import ParsedDocument
 from elt_llm_core.errors import (
     CollectionMismatchError,
-    EmbedError,
     GenerationError,
     IngestError,
 )
@@ -25,8 +22,9 @@ from elt_llm_core.results import DegradationKind
 from elt_llm_core.store import DocumentRow, NewDocument
 from elt_llm_core.store.writer import Writer
 from elt_llm_core.strategy import Models, Strategy
-from elt_llm_ingest.chunkers.base import CHUNKERS, SourceDocument
+from elt_llm_ingest.chunkers.base import SourceDocument, make_chunker
 from elt_llm_ingest.client import ReadingProcess
+from elt_llm_ingest.embedding import embed_missing
 from elt_llm_ingest.formats.registry import LAYER, MODULES
 from elt_llm_ingest.formats.sniff import SUFFIXES
 from elt_llm_ingest.loaders.base import LOADERS, mime_of, read_bytes
@@ -35,7 +33,6 @@ from elt_llm_ingest.routing import Target, by_prefix
 from elt_llm_ingest.safety import Limits, check_size
 from elt_llm_ingest.tally import Tally
 
-BATCH = 32
 Scalar = str | int | float | bool
 
 
@@ -80,7 +77,7 @@ class _Run:
         self._context = context
         self._tally = Tally()
         self._embedder: CountingEmbedder = as_counting(models.embedder)
-        self._chunker, self._chunker_name = make_chunker(context, models)
+        self._chunker, self._chunker_name = make_chunker(context.config, models)
         self._config_key = digest("ingest", LAYER, self._chunker_name, _extra(job))[:16]
         self._known = _known(context, job)
         self._seen: dict[str, str] = {}
@@ -93,6 +90,7 @@ class _Run:
         self._tally.warn(self._label, "", plan.notes)
         self._check_prompt()
         with ReadingProcess(_limits(self._context)) as reading:
+            reading.start()  # it warms up while the store is opened
             if job.dry_run:
                 self._take_all(plan, reading, None)
             else:
@@ -187,7 +185,9 @@ class _Run:
         if writer is None:
             return
         self._prepare(writer, target.collection)
-        self._embed(writer, item.name, nodes)
+        self._tally.counts["embedded"] += embed_missing(
+            writer, self._embedder, nodes, self._context.progress, item.name
+        )
         self._context.progress("store", 0, 1, item.name)
         keep = self._context.config.ingest.keep_originals
         writer.put_document(
@@ -232,21 +232,6 @@ class _Run:
             node.metadata = {**self._job.metadata, **node.metadata}
         return node
 
-    def _embed(self, writer: Writer, name: str, nodes: Sequence[TextNode]) -> None:
-        """Make the vectors that no earlier run made, thirty-two at a time."""
-        texts = list(dict.fromkeys(provenance.index_text(node) for node in nodes))
-        model = self._embedder.digest
-        missing = [texts[i] for i in writer.missing_vectors(model, texts)]
-        for start in range(0, len(missing), BATCH):
-            batch = missing[start : start + BATCH]
-            self._context.progress("embed", start, len(missing), name)
-            rows = self._embedder.embed_array(batch)
-            _check_shape(rows, len(batch), self._embedder.dimension)
-            writer.put_vectors(model, batch, rows)
-            self._tally.counts["embedded"] += len(batch)
-        if missing:
-            self._context.progress("embed", len(missing), len(missing), name)
-
     def _drop_stale(
         self,
         rows: Sequence[DocumentRow],
@@ -265,7 +250,6 @@ class _Run:
         known = {row.collection for rows in self._known.values() for row in rows}
         names = sorted(self._tally.touched | known)
         fraction = self._context.config.stores.delta_fraction
-        self._context.progress("index", 0, len(names))
         for index, name in enumerate(names, start=1):
             try:
                 writer.publish([name], fraction)
@@ -274,20 +258,6 @@ class _Run:
                 kind = DegradationKind.EXACT_ENGINE
                 self._tally.note(kind, name, str(error))
             self._context.progress("index", index, len(names), name)
-
-
-def make_chunker(context: JobContext, models: Models) -> tuple[NodeParser, str]:
-    """The configured chunker, and a name that changes with its options."""
-    wanted = context.config.chunking
-    options = {
-        "chunk_size": wanted.chunk_size,
-        "chunk_overlap": wanted.chunk_overlap,
-        **wanted.options,
-    }
-    allow = context.config.allowed_plugins()
-    strategy = CHUNKERS.load(wanted.strategy, options, allow)
-    shown = json.dumps(strategy.model_dump(mode="json"), sort_keys=True)
-    return strategy.build(models), f"{wanted.strategy} {shown}"
 
 
 def _limits(context: JobContext) -> Limits:
@@ -320,15 +290,6 @@ def _known(context: JobContext, job: IngestJob) -> Mapping[str, list[DocumentRow
 def _complete(node: TextNode, ordinal: int) -> provenance.Provenance:
     """The node's place; a stranger's chunker may have told its characters only."""
     return provenance.read(node).model_copy(update={"ordinal": ordinal})
-
-
-def _check_shape(rows: np.ndarray, count: int, dimension: int) -> None:
-    if rows.shape != (count, dimension):
-        raise EmbedError(
-            f"{count} texts gave vectors of shape {rows.shape}, not "
-            f"({count}, {dimension})",
-            "check the embedding model with: elt-llm doctor",
-        )
 
 
 def _size(item: Item) -> int:

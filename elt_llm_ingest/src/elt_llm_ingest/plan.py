@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import unquote
 
 from elt_llm_core.errors import LoadError, UsageError
 from elt_llm_ingest.formats.sniff import READ, SUFFIXES
@@ -21,8 +22,10 @@ class Item:
 
     @property
     def name(self) -> str:
-        """The file's name for people."""
-        return Path(self.uri).name or self.path.name
+        """The file's name for people, as its address ends."""
+        scheme, _, rest = self.uri.partition(":")
+        last = rest.rpartition("/")[2]
+        return (unquote(last) if scheme == "file" else last) or self.path.name
 
 
 @dataclass

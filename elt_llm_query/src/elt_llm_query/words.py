@@ -81,8 +81,52 @@ MONTHS = _set("""
 
 # What an upper or a lower bound is called; a question for one is not answered by the
 # other.
-UPPER = _list("maximum most highest largest longest latest biggest greatest")
-LOWER = _list("minimum least fewest lowest smallest shortest earliest")
+UPPER = _list("""
+    maximum maximal most highest largest longest latest biggest greatest
+    """)
+LOWER = _list("minimum minimal least fewest lowest smallest shortest earliest")
+
+# Phrases that set a bound without naming it; the last word may be inflected.
+UPPER_PHRASES = (
+    "at most",
+    "no more than",
+    "not more than",
+    "no later than",
+    "not later than",
+    "no longer than",
+    "not longer than",
+    "not exceed",
+    "never exceed",
+    "up to",
+    "strictly less than",
+)
+LOWER_PHRASES = (
+    "at least",
+    "no less than",
+    "not less than",
+    "no fewer than",
+    "not fewer than",
+    "no earlier than",
+    "not earlier than",
+    "no shorter than",
+    "not shorter than",
+    "strictly more than",
+)
+
+# One word in several shapes: these weigh the same. Closed: bounds and spans of time.
+EQUIVALENT = tuple(
+    tuple(ring.split())
+    for ring in (
+        "maximum maximal max",
+        "minimum minimal min",
+        "hourly hour",
+        "daily day",
+        "weekly week",
+        "monthly month",
+        "quarterly quarter",
+        "annual annually yearly year annum",
+    )
+)
 
 # Parts of a document: a number after one of these counts nothing.
 PARTS = _list("""
@@ -142,7 +186,6 @@ RINGS = tuple(
         "forbid forbidden prohibit prohibited",
         "allow allowed permit permitted may permission",
         "need require required must requirement",
-        "annual annually yearly year",
         "broken defective damaged damage",
         "tell inform notify notification",
         "send submit deliver",

@@ -12,6 +12,7 @@ import click
 from typing_extensions import override
 
 from elt_llm_core.cli.failures import run
+from elt_llm_core.errors import ConfigError
 
 
 class Umbrella(click.Group):
@@ -24,7 +25,10 @@ class Umbrella(click.Group):
     @override
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         for point in entry_points(group="elt_llm.commands", name=cmd_name):
-            command: click.Command = point.load()
+            try:
+                command: click.Command = point.load()
+            except (ImportError, AttributeError) as error:
+                return _broken(cmd_name, error)
             return command
         return None
 
@@ -41,6 +45,27 @@ class Umbrella(click.Group):
             raise click.UsageError(
                 f"no command {args[0]!r}; did you mean {near[0]!r}?", ctx
             ) from error
+
+
+def _broken(name: str, error: Exception) -> click.Command:
+    """A command in place of one that cannot be loaded; the others still work."""
+
+    def fail() -> None:
+        raise ConfigError(
+            f"the command {name!r} cannot be loaded: {error}",
+            "install the package it comes from again",
+        ) from error
+
+    rest = click.Argument(
+        ["arguments"], nargs=-1, type=click.UNPROCESSED, expose_value=False
+    )
+    return click.Command(
+        name,
+        callback=fail,
+        params=[rest],
+        context_settings={"ignore_unknown_options": True, "help_option_names": []},
+        short_help="(cannot be loaded)",
+    )
 
 
 @click.group(cls=Umbrella, context_settings={"help_option_names": ["-h", "--help"]})

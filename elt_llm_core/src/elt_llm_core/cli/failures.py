@@ -28,8 +28,13 @@ def run(command: click.Command, arguments: Sequence[str] | None = None) -> int:
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     as_json = "--json" in arguments
+    stdout = sys.stdout
     try:
         result = command.main(args=list(arguments), standalone_mode=False)
+        stdout.flush()
+    except SystemExit as leaving:
+        # click replaces stdout and leaves when the reader of a pipe has gone.
+        return OK if sys.stdout is not stdout else int(leaving.code or OK)
     except BrokenPipeError:
         _silence_stdout()
         return OK

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from llama_index.core.schema import TextNode
 
 Hits = list[tuple[str, float]]
+COMPARED = 5_000  # vectors that are fetched and compared in 0.1 s
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,16 @@ class Delta:
             texts=[row[1] for row in rows],
             removed=removed,
         )
+
+    def search(
+        self, vector: np.ndarray, k: int, allowed: frozenset[str] | None
+    ) -> Hits:
+        """The `k` nearest of these chunks, or of those of them that are allowed."""
+        if allowed is None:
+            return exact_search(self.ids, self.matrix, vector, k)
+        rows = [row for row, node in enumerate(self.ids) if node in allowed]
+        ids = [self.ids[row] for row in rows]
+        return exact_search(ids, self.matrix[rows], vector, k)
 
 
 class Collection:
@@ -98,14 +109,14 @@ class Collection:
                 f"numbers, the question has {vector.shape}",
                 "ask with the embedder the collection was indexed with",
             )
-        if allowed is not None:
-            found = self.vectors(allowed)
-            matrix = np.array(list(found.values()), dtype=np.float32)
-            return exact_search(list(found), matrix, vector, k)
-        delta = exact_search(self._delta.ids, self._delta.matrix, vector, k)
+        delta = self._delta.search(vector, k, allowed)
         if self._index is None:
             return delta
-        return self._merge(self._indexed(self._index, vector, k), delta, k)
+        if allowed is None:
+            indexed = self._indexed(self._index, vector, k)
+        else:
+            indexed = self._filtered(self._index, vector, k, allowed)
+        return self._merge(indexed, delta, k)
 
     def search_keyword(
         self, text: str, k: int, allowed: frozenset[str] | None = None
@@ -161,6 +172,25 @@ class Collection:
             if alive >= k or wanted >= len(index.ids):
                 return hits
             wanted *= 4
+
+    def _filtered(
+        self, index: Generation, vector: np.ndarray, k: int, allowed: frozenset[str]
+    ) -> Hits:
+        """The nearest chunks of the index that are allowed and not removed.
+
+        Where much is allowed the graph is asked for more; where that does not give
+        enough, and where little is allowed, vectors are compared one by one.
+        """
+        wanted = (allowed & index.positions.keys()) - self._delta.removed
+        if len(wanted) > COMPARED:
+            share = len(index.ids) // len(wanted) + 1
+            hits = index.dense.search(vector, min(2 * k * share, len(index.ids)))
+            kept = [hit for hit in hits if hit[0] in wanted]
+            if len(kept) >= k:
+                return kept
+        found = self.vectors(wanted)
+        matrix = np.array(list(found.values()), dtype=np.float32)
+        return exact_search(list(found), matrix, vector, k)
 
     def _merge(self, indexed: Hits, delta: Hits, k: int) -> Hits:
         kept = (hit for hit in indexed if hit[0] not in self._delta.removed)

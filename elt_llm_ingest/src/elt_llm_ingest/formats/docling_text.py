@@ -103,12 +103,14 @@ class _Writer:
 
     def write(self) -> None:
         """Write every item in reading order."""
-        from docling_core.types.doc.document import (  # noqa: PLC0415 - takes seconds
+        from docling_core.types.doc.common.content_layer import (  # noqa: PLC0415
             ContentLayer,
-            InlineGroup,
-            TableItem,
-            TextItem,
         )
+        from docling_core.types.doc.items.group import InlineGroup  # noqa: PLC0415
+        from docling_core.types.doc.items.table.table import (  # noqa: PLC0415
+            TableItem,
+        )
+        from docling_core.types.doc.items.text import TextItem  # noqa: PLC0415
 
         layers = {ContentLayer.BODY, ContentLayer.FURNITURE, ContentLayer.NOTES}
         items = self._found.iterate_items(
@@ -136,7 +138,9 @@ class _Writer:
         if not texts:
             return
         parent = group.parent.resolve(self._found) if group.parent else None
-        holder = parent if getattr(parent, "label", None) in HOLDERS else parts[0]
+        label = getattr(parent, "label", None)
+        is_holder = label in HOLDERS and getattr(parent, "text", None) == ""
+        holder = parent if is_holder else parts[0]
         self._text(holder, " ".join(texts))
 
     def _text(self, item: Any, text: str) -> None:

@@ -60,44 +60,40 @@ def documents(path: Path, sheets: Sheets) -> list[ParsedDocument]:
     if not records:
         raise LoadError(path.name, "the inventory has no fact sheet")
     builder = TextBuilder()
-    page = index + 1
     for number, record in records:
-        box = Box(
-            page=page,
-            left=0,
-            top=round(number / len(rows), 5),
-            right=1,
-            bottom=round((number + 1) / len(rows), 5),
-        )
-        builder.add(
-            BlockKind.FACT_SHEET,
-            _text(record),
-            page=page,
-            end_page=page,
-            boxes=(box,),
-            section=record["type"],
-            attributes={key: record[key] for key in ("id", "type", "name")},
-        )
-    pages = [
-        Page(
-            number=i + 1,
-            width=max((len(r) for r in other), default=0) or 1,
-            height=len(other) or 1,
-            label=label,
-        )
-        for i, (label, other) in enumerate(sheets)
-    ]
+        _add(builder, record, index + 1, number, len(rows))
     return [
         ParsedDocument(
             title=path.stem,
             text=builder.text,
             blocks=builder.blocks,
-            pages=pages,
+            pages=[_page(i, *sheet) for i, sheet in enumerate(sheets, start=1)],
             parser=PARSER,
             warnings=(*warnings, *hidden_characters([builder.text])),
             sidecars=(_sidecar(path, name, [r for _, r in records]),),
         )
     ]
+
+
+def _add(
+    builder: TextBuilder, record: dict[str, str], page: int, row: int, rows: int
+) -> None:
+    """A fact sheet's block; its box is its row of the sheet."""
+    top, bottom = round(row / rows, 5), round((row + 1) / rows, 5)
+    builder.add(
+        BlockKind.FACT_SHEET,
+        _text(record),
+        page=page,
+        end_page=page,
+        boxes=(Box(page=page, left=0, top=top, right=1, bottom=bottom),),
+        section=record["type"],
+        attributes={key: record[key] for key in ("id", "type", "name")},
+    )
+
+
+def _page(number: int, name: str, rows: Sequence[Sequence[str]]) -> Page:
+    width = max((len(row) for row in rows), default=0) or 1
+    return Page(number=number, width=width, height=len(rows) or 1, label=name)
 
 
 def _records(

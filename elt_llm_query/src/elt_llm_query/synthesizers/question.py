@@ -53,6 +53,7 @@ _HOW = re.compile(
 )
 _RELATION = re.compile(r"\b(?:of|for|in|at|on|by|with|from|under|to|between|when|if)\b")
 _LONGEST_TERM = 6
+_SHOUTED = 0.6
 _NAME = re.compile(
     r"\b(?:[A-Z][\w.&'-]*[A-Z0-9][\w.&-]*|[A-Z]*\d[\w.:/-]*|[A-Z][\w'-]+)"
 )
@@ -123,14 +124,20 @@ def _form(text: str, term: str) -> Form:
 
 
 def _names(text: str) -> list[str]:
-    """Capitalised words but the first, words with digits or inner capitals anywhere."""
+    """Capitalised words but the first, words with digits or inner capitals anywhere.
+
+    Where most words have capitals these say nothing, and only digits count.
+    """
+    written = [w for w in words(text) if w.isalpha()]
+    shouted = sum(1 for w in written if w[0].isupper()) > _SHOUTED * len(written)
     found = []
     for match in _NAME.finditer(text):
         name = match[0]
         plain = name.istitle() and name.isalpha()
         if plain and (not text[: match.start()].strip() or _is_form_word(name)):
             continue
-        found.append(name)
+        if not shouted or any(c.isdigit() for c in name):
+            found.append(name)
     return found
 
 

@@ -151,7 +151,7 @@ def _entities(path: Path, model: Model) -> ParsedDocument:
             },
         )
     warnings = tuple(
-        f"{s['kind'].replace('_', ' ')} {s['name'] or s['id']!r} left out: {s['reason']}"
+        f"{s['kind'].replace('_', ' ')} {s['name'] or s['id']!r}: {s['reason']}"
         for s in model.skipped
     )
     return ParsedDocument(

@@ -32,6 +32,7 @@ class _Edge:
     line: Line
     text: str
     slot: tuple[str, int, float]
+    inner: bool  # not in the outermost lines of the page
     in_table: bool
 
 
@@ -40,19 +41,24 @@ def mark_furniture(pages: Sequence[PageWords]) -> None:
 
     A line in the outer 12 % of the page is one if its text (digits aside) stands there
     on at least three pages and 15 % of all, if its place is that of a running line
-    whose text changes from chapter to chapter, or if it is a bare page number.
+    whose text changes from chapter to chapter, or if it is a bare page number. A line
+    that no gap parts from the body must be the same to the digit; one in a table must
+    stand on half of the pages.
     """
     edges = [edge for page in pages for edge in _edges(page)]
     texts: dict[tuple[str, str], set[int]] = defaultdict(set)
     slots: dict[tuple[str, int, float], list[_Edge]] = defaultdict(list)
     for edge in edges:
         texts[edge.slot[0], edge.text].add(edge.page)
+        texts[edge.slot[0], edge.line.text].add(edge.page)
         slots[edge.slot].append(edge)
     many = max(3, round(0.15 * len(pages)))
     running = {slot for slot, found in slots.items() if _is_running(found, len(pages))}
     for edge in edges:
-        often = len(texts[edge.slot[0], edge.text])
-        if edge.in_table and often < 0.5 * len(pages):
+        said = edge.line.text if edge.inner else edge.text
+        often = len(texts[edge.slot[0], said])
+        needed = max(many, 0.5 * len(pages)) if edge.in_table else many
+        if (edge.inner or edge.in_table) and often < needed:
             continue
         is_number = len(pages) > 1 and PAGE_NUMBER.match(edge.line.text)
         if often >= many or edge.slot in running or is_number:
@@ -72,19 +78,31 @@ def _is_running(found: Sequence[_Edge], pages: int) -> bool:
 
 
 def _edges(page: PageWords) -> list[_Edge]:
+    lines = lines_of(page.words)
+    outer = {id(line) for line in _outermost(lines) + _outermost(lines[::-1])}
     edges = []
-    for line in lines_of(page.words):
+    for line in lines:
         middle = (line.top + line.bottom) / 2 / page.height
-        if middle <= BAND:
-            band = "top"
-        elif middle >= 1 - BAND:
-            band = "bottom"
-        else:
+        if BAND < middle < 1 - BAND:
             continue
+        band = "top" if middle <= BAND else "bottom"
         text = re.sub(r"\d+", "#", line.text.casefold())
         slot = (band, round(line.top / 2), line.size)
-        edges.append(_Edge(page.number, line, text, slot, _in_table(page, line)))
+        inner = id(line) not in outer
+        edges.append(_Edge(page.number, line, text, slot, inner, _in_table(page, line)))
     return edges
+
+
+def _outermost(lines: Sequence[Line]) -> list[Line]:
+    """The lines from the edge of the page to the first gap as high as a line."""
+    found: list[Line] = []
+    for line in lines:
+        if found:
+            gap = max(line.top - found[-1].bottom, found[-1].top - line.bottom)
+            if gap >= 0.9 * line.size:
+                return found
+        found.append(line)
+    return []  # no gap at all: all of it is body
 
 
 def _in_table(page: PageWords, line: Line) -> bool:

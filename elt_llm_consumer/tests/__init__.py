@@ -1,1 +1,0 @@
-"""Tests of elt_llm_consumer."""

@@ -1,0 +1,145 @@
+"""The commands and the configuration files."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+import elt_llm_ingest
+from elt_llm_core.config import RagConfig, known_profiles, load_config, reference_file
+from elt_llm_core.errors import ConfigError
+from elt_llm_ingest import cli, runner
+from elt_llm_ingest.runfile import read_file
+
+OFFLINE = "models:\n  embedder_strategy: embedded\n"
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch, without_index):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "guide.md").write_text("# Guide\n\nA fee is due in June.\n")
+    (tmp_path / "one.yaml").write_text(
+        "collection_name: harbour\nfile_paths: [guide.md]\nmetadata: {domain: sea}\n"
+        "chunking: {strategy: sentence, chunk_size: 64}\n"
+    )
+    (tmp_path / "both.yaml").write_text("file_paths: [one.yaml, broken.yaml]\n")
+    (tmp_path / "broken.yaml").write_text(
+        "collection_name: other\nfile_paths: [missing.pdf]\n"
+    )
+    return tmp_path
+
+
+def run(*arguments: str) -> tuple[int, str, str]:
+    done = CliRunner().invoke(runner.main, [*arguments, "--data-dir", "data"])
+    return done.exit_code, done.stdout, done.stderr
+
+
+def test_the_reference_configuration_names_every_key_with_its_default():
+    file = reference_file()
+    assert file is not None
+    loaded = yaml.safe_load(file.read_text())
+    defaults = RagConfig()
+    assert load_config(file, environ={}) == defaults
+    assert loaded.keys() == RagConfig.model_fields.keys()
+    for name, section in loaded.items():
+        assert section.keys() == type(getattr(defaults, name)).model_fields.keys()
+
+
+def test_every_profile_loads():
+    assert list(known_profiles()) == ["local-enterprise", "offline-test", "ollama"]
+    for name in known_profiles():
+        load_config(profile=name, environ={})
+
+
+def test_public_names_are_sorted_and_there():
+    names = elt_llm_ingest.__all__
+    assert sorted(names, key=lambda n: (not n.isupper(), n.islower(), n)) == names
+    for name in names:
+        assert getattr(elt_llm_ingest, name)
+    with pytest.raises(AttributeError):
+        elt_llm_ingest.nothing  # noqa: B018
+
+
+def test_ingest_and_remove(files):
+    invoke = CliRunner().invoke
+    common = ["--collection", "harbour", "--data-dir", "data"]
+    done = invoke(cli.ingest, ["guide.md", "nothing.pdf", "--quiet", *common])
+    assert done.exit_code == 2
+    assert "1 added, 0 updated, 0 unchanged, 1 failed" in done.stdout
+    done = invoke(cli.ingest, ["guide.md", "--quiet", "--json", *common])
+    assert json.loads(done.stdout)["counts"]["unchanged"] == 1
+    done = invoke(cli.remove, ["guide.md", "--quiet", *common])
+    assert done.stdout == "1 documents removed from harbour.\n"
+
+
+def test_an_ingest_file(files):
+    code, out, _ = run("--cfg", "one.yaml", "--json")
+    assert code == 0
+    assert json.loads(out)["counts"]["added"] == 1
+    code, out, _ = run("--status", "--json", "-v")
+    (card,) = json.loads(out)["collections"]
+    assert card["files"] == ["guide.md"]
+    assert '"chunk_size": 64' in card["chunker"]
+
+
+def test_documents_no_longer_listed_go_unless_told(files):
+    run("--cfg", "one.yaml")
+    (files / "new.md").write_text("# New\n\nText.\n")
+    text = (files / "one.yaml").read_text()
+    (files / "one.yaml").write_text(text.replace("guide.md", "new.md"))
+    run("--cfg", "one.yaml", "--no-rebuild")
+    assert "guide.md" in run("--status", "-v")[1]
+    run("--cfg", "one.yaml")
+    assert "guide.md" not in run("--status", "-v")[1]
+
+
+def test_a_batch_goes_on_after_a_failure(files):
+    code, out, _ = run("--cfg", "both.yaml")
+    assert code == 2
+    assert "one: 1 added" in out
+    assert "no such file" in out
+
+
+def test_delete(files):
+    run("--cfg", "one.yaml")
+    code, out, _ = run("--cfg", "one.yaml", "--delete", "-f")
+    assert (code, out) == (0, "Deleted harbour.\n")
+    assert (
+        run("--cfg", "one.yaml", "--delete", "-f")[1] == "There is nothing to delete.\n"
+    )
+
+
+def test_list_and_errors(files):
+    assert run("--list")[0] == 0
+    assert run()[0] == 64
+    code, out, err = run("--cfg", "nothing", "--json")
+    assert code == 78
+    assert err.startswith("elt-llm: no ingest configuration named 'nothing'")
+    assert json.loads(out)["error"]["code"] == "CFG001"
+    assert run("--cfg", "missing.yaml")[0] == 78
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("collection_nam: x\nfile_paths: [a]", "did you mean 'collection_name'"),
+        (
+            "collection_name: x\nfile_paths: [a]\nchunking: {chunk_siz: 3}",
+            "'chunk_size'",
+        ),
+        ("collection_name: x\nfile_paths: [a]\npreprocessor: {}", "delete it"),
+        ("collection_name: x\ncollection_prefix: y\nfile_paths: [a]", "give either"),
+        ("file_paths: [a.pdf]", "give either"),
+        ("collection_name: x", "file_paths"),
+        ("- a", "keys and values"),
+        ("a: [", "not valid YAML"),
+        ("a: !!python/object/apply:os.system ['true']", "not valid YAML"),
+    ],
+)
+def test_bad_ingest_files(tmp_path: Path, text, said):
+    path = tmp_path / "bad.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=said):
+        read_file(path)

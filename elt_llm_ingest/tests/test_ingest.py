@@ -1,0 +1,286 @@
+"""The job: every outcome counted, nothing done twice, one bad file stops nothing."""
+
+from pathlib import Path
+
+import pytest
+
+from elt_llm_core.config import RagConfig
+from elt_llm_core.errors import (
+    CollectionMismatchError,
+    ConfigError,
+    GenerationError,
+    IngestError,
+    InvalidNameError,
+    UsageError,
+)
+from elt_llm_core.jobs import JOBS, JobContext
+from elt_llm_core.results import DegradationKind
+from elt_llm_core.store import Store
+from elt_llm_core.store.writer import Writer
+from elt_llm_core.strategy import Models
+from elt_llm_core.testing import HashEmbedding
+from elt_llm_ingest import removal
+from elt_llm_ingest.ingest import IngestJob
+from elt_llm_ingest.plan import Item, make_plan
+from ingest_models import ROWS, SHAPES, drawing, edge, inventory, page
+
+GUIDE = "# Guide\n\nA fee is due in June.\n\n## Fines\n\nA fine is due in July.\n"
+
+
+class Place:
+    """A data root, a folder of files and the models."""
+
+    def __init__(self, root: Path, models: Models) -> None:
+        self.files = root / "files"
+        self.files.mkdir()
+        self.store = Store(root / "data")
+        self.models = models
+        self.config = RagConfig()
+        self.heard: list[tuple] = []
+
+    def write(self, name: str, data: str | bytes) -> Path:
+        path = self.files / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data.encode() if isinstance(data, str) else data)
+        return path
+
+    def run(self, *paths: Path, **options):
+        options.setdefault("collection", "harbour")
+        job = IngestJob(paths=[str(p) for p in paths or [self.files]], **options)
+        context = JobContext(self.config, self.store, self._hear)
+        return job.build(self.models)(context)
+
+    def _hear(self, stage, done, total=None, detail=""):
+        self.heard.append((stage, done, total, detail))
+
+    def texts(self, collection="harbour") -> list[str]:
+        return [node.text for node in self.store.nodes(collection)]
+
+
+@pytest.fixture
+def indexed_place(tmp_path, models):
+    made = Place(tmp_path, models)
+    yield made
+    made.store.close()
+
+
+@pytest.fixture
+def place(indexed_place, without_index):
+    return indexed_place
+
+
+def details(report, kind) -> list[str]:
+    return [d.detail for d in report.degradations if d.kind is kind]
+
+
+def test_added_unchanged_updated(place):
+    guide = place.write("guide.md", GUIDE)
+    place.write("notes.txt", "A note.")
+    assert place.run().counts == {
+        "added": 2, "updated": 0, "unchanged": 0, "failed": 0, "chunks": 3,
+        "embedded": 3,
+    }  # fmt: skip
+    assert place.run().counts["unchanged"] == 2
+    guide.write_text(GUIDE.replace("July", "August"))
+    again = place.run().counts
+    assert (again["updated"], again["unchanged"], again["embedded"]) == (1, 1, 1)
+    assert "A fine is due in August." in place.texts()[1]
+    assert len(place.texts()) == 3
+    assert place.run(rebuild=True).counts["updated"] == 2
+
+
+def test_stages_are_told_and_an_index_is_published(indexed_place):
+    place = indexed_place
+    place.write("guide.md", GUIDE)
+    place.run()
+    stages = list(dict.fromkeys(stage for stage, *_ in place.heard))
+    assert stages == ["read", "embed", "store", "index"]
+    opened = place.store.open("harbour")
+    assert opened.generation == 1
+    ((first, _), *_) = opened.search_keyword("fine July", 2)
+    assert "A fine is due" in opened.nodes([first])[first].text
+
+
+def test_an_index_that_cannot_be_built_is_told(place, monkeypatch):
+    def refuse(*_, **__):
+        raise GenerationError("harbour", "the disk is odd")
+
+    monkeypatch.setattr(Writer, "publish", refuse)
+    place.write("guide.md", GUIDE)
+    report = place.run()
+    assert report.counts["added"] == 1
+    (told,) = details(report, DegradationKind.EXACT_ENGINE)
+    assert "the disk is odd" in told
+
+
+def test_what_is_stored_can_be_read_back(place, handbook):
+    place.run(handbook)
+    (row,) = place.store.documents("harbour")
+    text = place.store.document_text(row.document_id)
+    assert row.name == "handbook.pdf"
+    assert row.mime == "application/pdf"
+    assert place.store.original(row.document_id) == handbook.read_bytes()
+    for node in place.store.nodes("harbour"):
+        assert (
+            text[node.metadata["span_start"] : node.metadata["span_end"]] == node.text
+        )
+        assert node.metadata["page"] >= 1
+
+
+def test_one_bad_file_is_reported_and_the_others_go_on(place):
+    place.write("a.pdf", b"%PDF-1.4 broken")
+    place.write("guide.md", GUIDE)
+    report = place.run()
+    assert (report.counts["added"], report.counts["failed"]) == (1, 1)
+    assert report.exit_code == 2
+    (reason,) = details(report, DegradationKind.DOCUMENT_FAILED)
+    assert "a.pdf: the PDF is damaged" in reason
+
+
+def test_all_bad_is_an_error_with_the_first_reason(place):
+    place.write("a.pdf", b"%PDF-1.4 broken")
+    place.write("b.pdf", b"")
+    with pytest.raises(IngestError, match=r"a\.pdf: the PDF is damaged") as caught:
+        place.run()
+    assert caught.value.exit_code == 65
+
+
+def test_a_missing_path_and_an_empty_folder(place):
+    with pytest.raises(IngestError, match="no such file or folder"):
+        place.run(place.files / "nothing.pdf")
+    with pytest.raises(IngestError, match="nothing in it can be read"):
+        place.run()
+
+
+def test_a_folder_is_walked_in_order_and_inside_only(place, tmp_path):
+    place.write("b/two.txt", "Two.")
+    place.write("a/one.txt", "One.")
+    place.write("c.json", "{}")
+    place.write(".hidden.txt", "No.")
+    (tmp_path / "secret.txt").write_text("Secret.")
+    (place.files / "link.txt").symlink_to(tmp_path / "secret.txt")
+    plan = make_plan([str(place.files)])
+    assert [item.name for item in plan.items] == ["one.txt", "two.txt"]
+    assert "leads out" in plan.notes[0]
+    assert plan.notes[1] == "1 files of other kinds were passed over: c.json"
+
+
+def test_the_same_file_twice(place):
+    place.write("a.md", GUIDE)
+    place.write("b.md", GUIDE)
+    report = place.run()
+    assert (report.counts["added"], report.counts["unchanged"]) == (1, 1)
+    assert details(report, DegradationKind.DOCUMENT_WARNING) == [
+        "b.md: the same file as a.md, which was taken in"
+    ]
+
+
+def test_given_addresses_and_titles(place):
+    path = place.write("upload-7", GUIDE)
+    place.run(path, uris=["upload:guide.md"], titles=["Harbour guide"])
+    (row,) = place.store.documents("harbour")
+    assert (row.uri, row.name, row.title) == (
+        "upload:guide.md", "guide.md", "Harbour guide",
+    )  # fmt: skip
+    with pytest.raises(UsageError, match="2 uris"):
+        place.run(path, uris=["a", "b"])
+
+
+def test_a_dry_run_stores_nothing(place):
+    place.write("guide.md", GUIDE)
+    report = place.run(dry_run=True)
+    assert (report.counts["added"], report.counts["chunks"]) == (1, 2)
+    assert not place.store.data_dir.exists()
+
+
+def test_other_chunks_are_made_when_the_settings_change(place):
+    place.write("guide.txt", "One two three four five six seven eight nine. " * 20)
+    before = place.run().counts["chunks"]
+    chunking = place.config.chunking.model_copy(update={"chunk_size": 32})
+    place.config = place.config.model_copy(update={"chunking": chunking})
+    after = place.run()
+    assert after.counts["updated"] == 1
+    assert after.counts["chunks"] > before
+
+
+def test_another_embedder_is_refused_unless_told(place):
+    place.write("guide.md", GUIDE)
+    place.run()
+    place.models = Models(embedder=HashEmbedding(dimension=64))
+    place.write("more.md", "# More\n\nText.\n")
+    with pytest.raises(CollectionMismatchError, match="rebuild"):
+        place.run()
+    assert place.run(rebuild=True).counts["failed"] == 0
+    assert place.store.card("harbour").dimension == 64
+
+
+def test_metadata_is_on_every_chunk(place):
+    place.write("guide.md", GUIDE)
+    place.run(metadata={"domain": "harbour"})
+    assert {n.metadata["domain"] for n in place.store.nodes("harbour")} == {"harbour"}
+
+
+def test_a_model_leaves_a_sidecar_and_its_part_goes_with_its_edges(place):
+    shapes = SHAPES + edge("90", "21", "11", "ERone", "ERmany")
+    place.write("m.drawio", drawing(page(shapes)))
+    place.run()
+    assert [r.part for r in place.store.documents("harbour")] == ["", "relationships"]
+    assert place.store.sidecars("harbour", "model")[0].content["relationships"]
+    place.write("m.drawio", drawing(page(SHAPES)))
+    assert place.run().counts["updated"] == 1
+    assert [r.part for r in place.store.documents("harbour")] == [""]
+
+
+def test_a_prefix_spreads_models_and_inventories(place):
+    shapes = SHAPES + edge("90", "21", "11", "ERone", "ERmany")
+    place.write("m.drawio", drawing(page(shapes)))
+    place.write("i.xlsx", inventory(ROWS))
+    place.run(collection="", collection_prefix="estate")
+    assert [c.name for c in place.store.collections()] == [
+        "estate_dataobject", "estate_entities", "estate_interface",
+        "estate_relationships",
+    ]  # fmt: skip
+    (sidecar,) = place.store.sidecars("estate_interface", "inventory")
+    assert list(sidecar.content["fact_sheets"]) == ["e-1"]
+    again = place.run(collection="", collection_prefix="estate")
+    assert again.counts["unchanged"] == 2
+
+
+def test_removing(place):
+    place.write("guide.md", GUIDE)
+    place.write("notes.txt", "A note.")
+    place.run()
+    with pytest.raises(UsageError, match=r"did you mean 'guide\.md'"):
+        removal.matching(place.store, "harbour", ["guide.mx"])
+    rows = removal.matching(place.store, "harbour", ["guide.md"])
+    removal.remove(place.store, "harbour", rows)
+    assert place.texts() == ["A note."]
+
+
+def test_bad_options_are_told():
+    with pytest.raises(ConfigError, match="either collection or"):
+        JOBS.load(
+            "ingest", {"paths": ["x"], "collection": "a", "collection_prefix": "b"}
+        )
+    with pytest.raises(ConfigError, match="paths"):
+        JOBS.load("ingest", {"collection": "abc"})
+
+
+def test_a_bad_collection_name_is_refused_before_reading(place):
+    place.write("guide.md", GUIDE)
+    with pytest.raises(InvalidNameError):
+        place.run(collection="../x")
+    assert not place.store.data_dir.exists()
+
+
+@pytest.mark.parametrize(
+    ("uri", "name"),
+    [
+        ("file:///a/Staff%20hand%C2%A7book.pdf", "Staff hand\u00a7book.pdf"),
+        ("sample:handbook.pdf", "handbook.pdf"),
+        ("upload:///100% proof.pdf", "100% proof.pdf"),
+        ("upload:///", "here.pdf"),
+    ],
+)
+def test_a_document_is_called_as_its_address_ends(uri: str, name: str) -> None:
+    assert Item(Path("/x/here.pdf"), uri).name == name

@@ -1,0 +1,135 @@
+"""The one line of a fact sheet that answers.
+
+A fact sheet is its name, then lines "Label: value", a description without a label, and
+sentences on how it is related to others.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from elt_llm_query.synthesizers.evidence_words import SYNONYM, match, vocabulary
+from elt_llm_query.synthesizers.question import Form, Question
+from elt_llm_query.text import stem, words
+
+_LABELLED = re.compile(r"(?P<label>[A-Z][^:.\n]{0,40}): (?P<value>\S.*)")
+_DESCRIPTION = frozenset(map(stem, ["describe", "description", "definition", "define"]))
+_RELATION = frozenset(map(stem, ["related", "relation", "relationship", "connected"]))
+_NAME_KEPT = 1  # lines between the name and a line that is quoted together with it
+
+
+class Line(NamedTuple):
+    """`text[start:end]`; `label` is empty where the line has none."""
+
+    start: int
+    end: int
+    label: str
+    value: str
+
+
+class Pick(NamedTuple):
+    """What is quoted of a sheet, how it is said, and how well it fits, 0 to 1."""
+
+    start: int
+    end: int
+    said: str
+    fit: float
+
+
+def pick(question: Question, text: str) -> Pick | None:
+    """The line asked for, or None where the question is for none in particular."""
+    name, *rest = _lines(text)
+    asked = _asked(question, name.value)
+    found = _labelled(question, rest, asked)
+    if found:
+        return _picked(text, name, found, 1.0)
+    relations = [x for x in (name, *rest) if _relates(x, name, rest)]
+    if _RELATION & asked.keys():
+        about = [x for x in relations if question.names <= vocabulary(x.value)]
+        return _span(text, about) if about else None
+    described = [x for x in rest if not x.label and x not in relations]
+    if question.form is Form.DEFINITION or _DESCRIPTION & asked.keys():
+        best = described or [x for x in rest if x.label]
+        fit = 0.9 if described else 0.5
+        return _picked(text, name, best[0], fit) if best else None
+    return _by_value(text, name, rest, asked)
+
+
+def is_sheet_of(term: str, text: str) -> bool:
+    """True where the sheet's name is exactly the term."""
+    name = text.partition("\n")[0]
+    return bool(term) and words(name.casefold()) == words(term.casefold())
+
+
+def _lines(text: str) -> list[Line]:
+    found: list[Line] = []
+    for line in re.finditer(r"\S[^\n]*", text):
+        labelled = _LABELLED.fullmatch(line[0].rstrip()) if found else None
+        label, value = labelled.groups() if labelled else ("", line[0].rstrip())
+        found.append(Line(line.start(), line.start() + len(line[0].rstrip()), label, value))
+    return found or [Line(0, len(text), "", text)]
+
+
+def _asked(question: Question, name: str) -> dict[str, int]:
+    """Stems of the question without the sheet's name, and where they first stand."""
+    left = re.sub(re.escape(name), " ", question.text, flags=re.IGNORECASE)
+    found: dict[str, int] = {}
+    for place, word in enumerate(words(left)):
+        found.setdefault(stem(word), place)
+    return found
+
+
+def _labelled(
+    question: Question, rest: Sequence[Line], asked: Mapping[str, int]
+) -> Line | None:
+    """The line whose label is asked for: the first that the question names.
+
+    A label whose value stands in the question is given, not asked for.
+    """
+    known = frozenset(asked)
+    found = []
+    for line in rest:
+        label = [stem(w) for w in words(line.label)]
+        if label and all(match(x, known) >= SYNONYM for x in label):
+            given = line.value.casefold() in question.text.casefold()
+            place = min((asked[x] for x in label if x in asked), default=len(asked))
+            found.append((given, -len(label), place, line.start, line))
+    return min(found)[-1] if found else None
+
+
+def _relates(line: Line, name: Line, rest: Sequence[Line]) -> bool:
+    """True for a sentence that begins or ends with the name or a value of the sheet."""
+    if line.label:
+        return False
+    if line is name:
+        return line.value.endswith(".")
+    ends = [name.value, *(x.value for x in rest if x.label)]
+    bare = line.value.rstrip(".")
+    return any(bare.startswith(f"{e} ") or bare.endswith(f" {e}") for e in ends)
+
+
+def _by_value(
+    text: str, name: Line, rest: Sequence[Line], asked: Mapping[str, int]
+) -> Pick | None:
+    """The line that has most of the question's other words."""
+    common = [(len(vocabulary(x.value) & asked.keys()), -x.start, x) for x in rest]
+    shared, _, line = max(common, default=(0, 0, name))
+    return _picked(text, name, line, 0.7) if shared else None
+
+
+def _picked(text: str, name: Line, line: Line, fit: float) -> Pick:
+    adjacent = not text[name.end : line.start].strip()
+    start = name.start if adjacent else line.start
+    said = f"{name.value} - {text[line.start : line.end]}"
+    return Pick(start, line.end, said, fit)
+
+
+def _span(text: str, found: Sequence[Line]) -> Pick:
+    """Lines that follow each other, as one quote."""
+    last = found[0]
+    for line in found[1:]:
+        if text[last.end : line.start].strip():
+            break
+        last = line
+    quote = text[found[0].start : last.end]
+    return Pick(found[0].start, last.end, " ".join(quote.split("\n")), 1.0)
