@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core_stores import new_document, put
 from elt_llm_core.errors import (
     CollectionMismatchError,
     CollectionNotFoundError,
@@ -18,8 +19,6 @@ from elt_llm_core.errors import (
 from elt_llm_core.store import Store
 from elt_llm_core.store.dense import exact_search
 from elt_llm_core.testing.fakes import HashEmbedding
-
-from .conftest import new_document, put
 
 
 def vector(text: str) -> np.ndarray:

@@ -14,12 +14,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core_stores import new_document, open_files, put
 from elt_llm_core import provenance
 from elt_llm_core.names import document_id, node_id
 from elt_llm_core.store import Store
 from elt_llm_core.testing.fakes import HashEmbedding
-
-from .conftest import new_document, open_files, put
 
 EMBEDDER = HashEmbedding()
 VERSIONS = 7
@@ -90,7 +89,7 @@ KILLED = """
 import os, sys, time
 from pathlib import Path
 from elt_llm_core.store import Store, publish, rows, writer
-from tests.conftest import new_document, open_files, put
+from core_stores import new_document, put
 
 def stop(*arguments, **options):
     print("middle", flush=True)
@@ -114,7 +113,7 @@ put(Store(Path(sys.argv[1])), "rules", new_document("b.txt",
 
 def kill_in_the_middle(root: Path, where: str) -> None:
     command = [sys.executable, "-c", KILLED, str(root), where]
-    tests = Path(__file__).parent.parent
+    tests = Path(__file__).parent
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, cwd=tests, text=True
     ) as process:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from llama_index.core.schema import TextNode
 
+from core_stores import new_document, open_files, put
 from elt_llm_core import provenance
 from elt_llm_core.errors import EmbedError, IngestError, StoreError, UsageError
 from elt_llm_core.store import NewDocument, Store
@@ -17,8 +18,6 @@ from elt_llm_core.store.manifest import IndexFolder
 from elt_llm_core.store.publish import due
 from elt_llm_core.store.truth import Truth
 from elt_llm_core.testing.fakes import HashEmbedding
-
-from .conftest import new_document, open_files, put
 
 EMBEDDER = HashEmbedding()
 

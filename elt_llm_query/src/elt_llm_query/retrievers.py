@@ -25,6 +25,7 @@ from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_core.store import Collection
 from elt_llm_query.fusions import Fusion, Hit, HitList, Rrf
 from elt_llm_query.prompts import REWRITES
+from elt_llm_query.terms import definitions_first
 from elt_llm_query.trace import TraceLog
 
 
@@ -67,11 +68,16 @@ class DenseRetriever(CollectionRetriever):
 
 
 class KeywordRetriever(CollectionRetriever):
-    """Best chunks by BM25; only those that share a word with the question."""
+    """Best chunks by BM25; only those that share a word with the question.
+
+    What defines the term that a question asks for comes first.
+    """
 
     @override
     def hits(self, query_bundle: QueryBundle, k: int) -> list[Hit]:
-        return self.collection.search_keyword(query_bundle.query_str, k)
+        question = query_bundle.query_str
+        hits = self.collection.search_keyword(question, k)
+        return definitions_first(question, hits, self.collection)[:k]
 
 
 @dataclass(frozen=True)

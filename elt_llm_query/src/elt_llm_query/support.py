@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from elt_llm_core.results import Support
-from elt_llm_query.synthesizers.evidence import match, vocabulary
+from elt_llm_query.synthesizers.matching import match, vocabulary
 from elt_llm_query.text import pieces, stems
 from elt_llm_query.verify import QuoteMatch, negations, numbers
 

@@ -15,7 +15,7 @@ TOLD = 0.7  # from this grade on it is preferred to texts that only use the term
 _NUMBER = r"\(?[A-Za-z]{0,2}\d[\w.]*\+*[).]?|\(?[a-z]\)|[-*+\u2022\u00b7]"
 _LEAD = r"(?:for\s+the\s+purposes?\s+of|in|under)\s+(?:this|these)\b[^,\n]{1,60},\s*"
 _OPENING = (
-    rf"\W*(?:(?:{_NUMBER})\s+)*(?:{_LEAD})?(?:(?:an?|the|term|word|expression)\W+)*"
+    rf"\W*(?:(?:{_NUMBER})\W+)*(?:{_LEAD})?(?:(?:an?|the|term|word|expression)\W+)*"
 )
 _CLOSING = r"(?:\s*\([^)]{1,80}\))?[\"'\u201d\u2019*_]*"
 _OTHER_NAME = r"(?:\s+or\s+[\"'\u201c\u2018][^\"'\u201d\u2019]{1,40}[\"'\u201d\u2019])?"
@@ -23,12 +23,12 @@ _IS = r",?\s+(?:is|are|was|were)\s+"
 # What follows the term, and how plainly it then is defined; the first that fits counts.
 _TOLD = (
     (
-        r",?[\s\t]+(?:shall\s+|will\s+)?(?:means?|denotes?|refers?\s+to|stands?\s+for)\b"
+        r",?[\s\t]+(?:shall\s+|will\s+)?(?:means?|denotes?|stands?\s+for)\b"
         rf"|{_IS}(?:hereby\s+)?defined\s+as\b|\s*\n:[ \t]",
         1.0,
     ),
     (r"\t[^\t\n]+\Z|\s+[-\u2013\u2014]\s|\u2014", 0.95),
-    (r"\s*:\s+\S", 0.9),
+    (r"\s*:\s+\S|,?\s+refers?\s+to\b", 0.9),
     (rf"{_IS}(?:an?|the|any|one|those|when|where|what)\b", 0.85),
     (r"\t", 0.8),
     (r",?\s+has\s+the\s+meaning\b", 0.7),
@@ -51,9 +51,7 @@ def grade(term: str, text: str) -> float:
         return 0.0
     told = _told(term).match(text)
     best = max((_grade_of(told.lastgroup) if told else 0.0), _named_later(term, text))
-    if told and best < PLAIN and _is_expansion(term, text):
-        return PLAIN
-    return best
+    return max(best, PLAIN) if _is_expansion(term, text) else best
 
 
 def defined_inside(term: str, text: str) -> bool:

@@ -6,7 +6,6 @@ for (a number, a time). Where none passes, it says so and names the nearest sect
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,13 +28,19 @@ from elt_llm_query.synthesizers.evidence import (
     Candidate,
     Passage,
     candidates,
-    coverage,
-    match,
     passage_vocabulary,
-    rarity,
 )
-from elt_llm_query.synthesizers.question import Form, Question, analyse
-from elt_llm_query.synthesizers.spans import Claim, claim_of, same_matter
+from elt_llm_query.synthesizers.matching import coverage, match, rarity
+from elt_llm_query.synthesizers.question import Question, analyse
+from elt_llm_query.synthesizers.selection import (
+    Scored,
+    chosen_of,
+    in_form,
+    plain,
+    ranked,
+    worth_comparing,
+)
+from elt_llm_query.synthesizers.spans import Claim, claim_of
 
 CLAIMS_KEY = "claims"
 REFUSED_KEY = "refused"
@@ -45,7 +50,7 @@ _WHOLE_KINDS = {
     "fact_sheet": "entity fact sheet",
     "relationship": "relationship related",
 }
-_WORTH = 0.35  # of coverage that a cosine may make good
+_SHEETS = frozenset(["fact_sheet", "relationship"])
 _CHARACTERS = 600  # of a sentence that are embedded; longer ones are lists or tables
 
 
@@ -73,24 +78,6 @@ class Limits(Strategy[BaseSynthesizer]):
 
 class Extractive(Limits):
     """Verbatim sentences, or a refusal; needs no language model."""
-
-
-@dataclass(frozen=True)
-class Scored:
-    """A candidate and its cosine to the question; None where nothing was embedded."""
-
-    candidate: Candidate
-    cosine: float | None
-
-    @property
-    def evidence(self) -> float:
-        """Coverage plus cosine, 0 to 2."""
-        return self.candidate.coverage + (self.cosine or 0.0)
-
-    @property
-    def rank(self) -> float:
-        """Evidence and form: what puts the best sentence first."""
-        return self.evidence + 0.3 * self.candidate.fit
 
 
 class ExtractiveSynthesizer(BaseSynthesizer):
@@ -161,7 +148,8 @@ class ExtractiveSynthesizer(BaseSynthesizer):
         """The answer with labels and what it rests on; no claims is a refusal."""
         question = analyse(bundle.query_str)
         best = self._scored(question, bundle, passages)
-        chosen = self._chosen(best, passages)
+        good = [s for s in best if self._passes(s)]
+        chosen = chosen_of(good, question, passages, self.limits.most)
         if not chosen:
             return refusal(passages, best), []
         claims = [claim_of(passages[s.candidate.passage], s.candidate) for s in chosen]
@@ -180,14 +168,12 @@ class ExtractiveSynthesizer(BaseSynthesizer):
         found = [
             c
             for c in candidates(question, passages, weights)
-            if reach[c.passage] + 1.0 >= self.limits.threshold and _in_form(question, c)
+            if in_form(question, c, passages)
+            and (reach[c.passage] + 1.0 >= self.limits.threshold or plain(question, c))
         ]
-        found.sort(key=lambda c: (-c.coverage - 0.3 * c.fit, c.passage, c.start))
-        found = [c for c in found if c.coverage + _WORTH >= found[0].coverage]
-        compared = found[: self.limits.compared]
+        compared = worth_comparing(question, found)[: self.limits.compared]
         cosines = self._cosines(bundle, compared, passages)
-        scored = [Scored(c, x) for c, x in zip(compared, cosines, strict=True)]
-        return sorted(scored, key=lambda s: -s.rank)
+        return ranked(question, compared, cosines)
 
     def _cosines(
         self,
@@ -208,22 +194,9 @@ class ExtractiveSynthesizer(BaseSynthesizer):
             return [None] * len(found)
         return [float(x) for x in _cosine(np.array(asked), np.array(vectors))]
 
-    def _chosen(
-        self, best: Sequence[Scored], passages: Sequence[Passage]
-    ) -> list[Scored]:
-        """The best that pass, without repetition; at most `most`."""
-        good = [s for s in best if self._passes(s)]
-        chosen: list[Scored] = []
-        for scored in good:
-            if scored.rank < 0.92 * good[0].rank or len(chosen) == self.limits.most:
-                break
-            if not any(
-                same_matter(scored.candidate, c.candidate, passages) for c in chosen
-            ):
-                chosen.append(scored)
-        return chosen
-
     def _passes(self, scored: Scored) -> bool:
+        if scored.plain:
+            return True
         if scored.cosine is None:
             return scored.candidate.coverage >= self.limits.lexical_threshold
         return scored.evidence >= self.limits.threshold
@@ -239,10 +212,6 @@ def refusal(passages: Sequence[Passage], best: Sequence[Scored] = ()) -> str:
     return f"{said} Nearest: {'; '.join(nearest[:3])}." if nearest else said
 
 
-def _in_form(question: Question, candidate: Candidate) -> bool:
-    return candidate.fit > 0 or question.form is Form.DEFINITION
-
-
 def _passage(node: Any, number: int) -> Passage:
     place = provenance.read(node)
     text = node.text if isinstance(node, TextNode) else node.get_content()
@@ -255,6 +224,7 @@ def _passage(node: Any, number: int) -> Passage:
         reading=place.index_text if place.index_text != text else "",
         whole=place.kind in _WHOLE_KINDS,
         about=_WHOLE_KINDS.get(place.kind, ""),
+        sheet=place.kind in _SHEETS,
     )
 
 

@@ -38,10 +38,12 @@ _OF_RULES = re.compile(
     rf"|\b(?:{'|'.join(PARTS)})s?\.?\s+\d[\w.]*",
     re.IGNORECASE,
 )
+_SPELT = "|".join(NUMBER_WORDS)
+_UNITS = "|".join(sorted(TIME_UNITS))
 # "two-factor", "no one", "one of the": number words that count nothing.
 _NO_COUNT = re.compile(
-    rf"\b(?:{'|'.join(NUMBER_WORDS)})-(?!(?:{'|'.join(NUMBER_WORDS | dict.fromkeys(TIME_UNITS, ''))})\b)"
-    r"[a-z]+|\b(?:no|any|the|this|that|each|every)\s+one\b|\bone\s+(?:another|of)\b",
+    rf"\b(?:{_SPELT})-(?!(?:{_SPELT}|{_UNITS})\b)[a-z]+"
+    r"|\b(?:no|any|the|this|that|each|every)\s+one\b|\bone\s+(?:another|of)\b",
     re.IGNORECASE,
 )
 _DATE = re.compile(r"\b\d{4}\b|\d+[:/.]\d+")

@@ -19,7 +19,7 @@ _LONGEST_ENDING = 4
 
 def phrases(of: Iterable[str]) -> str:
     """A pattern of any of the phrases; their last word may be inflected."""
-    return "|".join(rf"{p.replace(' ', r'\s+')}\w*" for p in of)
+    return "|".join(r"\s+".join(p.split()) + r"\w*" for p in of)
 
 
 _BOUNDS = tuple(

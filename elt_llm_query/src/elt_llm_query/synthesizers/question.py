@@ -7,7 +7,7 @@ from enum import StrEnum
 from functools import cache
 
 from elt_llm_query.text import question_stems, stem, words
-from elt_llm_query.words import COMMON, QUESTION_WORDS, RINGS, STOP_WORDS
+from elt_llm_query.words import COMMON, QUESTION_WORDS, RINGS, STOP_WORDS, TIME_UNITS
 
 
 class Form(StrEnum):
@@ -24,7 +24,7 @@ class Form(StrEnum):
 _NUMBER = re.compile(
     r"\bhow\s+(?:many|much|often|old|far|large|big|high|tall|heavy|deep|wide|fast)\b"
     r"|\bhow\s+long\b|\bwhat\s+(?:number|percentage|percent|proportion|age|amount)\b"
-    r"|\bwithin\s+(?:how|what)\b|\b(?:maximum|minimum)\b",
+    r"|\bwithin\s+(?:how|what)\b|\b(?:maxim|minim)(?:um|al)\b",
     re.IGNORECASE,
 )
 _TIME = re.compile(
@@ -33,13 +33,17 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _PERSON = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
-_DEFINITION = re.compile(
-    r"^\W*(?:what|who)\s+(?:is|are|was|were)\s+(?:meant\s+by\s+)?(?:an?\s+|the\s+)?"
-    r"(?P<what>[^?]+?)\W*$"
-    r"|^\W*what\s+(?:do|does|did)\s+(?P<mean>[^?]+?)\s+(?:mean|stand\s+for)\W*$"
-    r"|^\W*define\s+(?P<define>[^?]+?)\W*$"
-    r"|\b(?:definition|meaning)\s+of\s+(?:an?\s+|the\s+)?(?P<of>[^?]+?)\W*$",
-    re.IGNORECASE,
+_ARTICLE = r"(?:(?:an?|the|an?\s+term|the\s+(?:term|word))\s+)?"
+_DEFINITIONS = tuple(
+    re.compile(pattern.format(article=_ARTICLE), re.IGNORECASE)
+    for pattern in (
+        r"\b(?:definition|meaning)\s+of\s+{article}(?P<of>[^?]+?)\W*$",
+        r"^\W*what\s+(?:do|does|did)\s+{article}(?P<mean>[^?]+?)"
+        r"\s+(?:mean|stand\s+for|refer\s+to)\W*$",
+        r"^\W*define\s+{article}(?P<define>[^?]+?)\W*$",
+        r"^\W*(?:what|who)(?:\s+(?:is|are|was|were)|['\u2019]s)\s+(?:meant\s+by\s+)?"
+        r"{article}(?P<what>[^?]+?)\W*$",
+    )
 )
 _YES_NO = re.compile(
     r"^\W*(?:is|are|was|were|do|does|did|can|could|may|must|shall|should|will|would"
@@ -53,6 +57,13 @@ _HOW = re.compile(
 )
 _RELATION = re.compile(r"\b(?:of|for|in|at|on|by|with|from|under|to|between|when|if)\b")
 _LONGEST_TERM = 6
+_QUOTES = " \"'\u201c\u201d\u2018\u2019"
+_OFTEN = re.compile(r"\bhow\s+(?:often|frequently|many\s+times)\b", re.IGNORECASE)
+_COUNTED = re.compile(
+    r"\b(?:how\s+many|what\s+number\s+of)\s+(?P<noun>[^\W\d_]+)"
+    r"|(?P<time>\bhow\s+(?:soon|quickly|old)\b|\bhow\s+much\s+(?:\w+\s+)?time\b)",
+    re.IGNORECASE,
+)
 _SHOUTED = 0.6
 _NAME = re.compile(
     r"\b(?:[A-Z][\w.&'-]*[A-Z0-9][\w.&-]*|[A-Z]*\d[\w.:/-]*|[A-Z][\w'-]+)"
@@ -64,7 +75,9 @@ class Question:
     """A question taken apart.
 
     `weights` is per stem of its matter: 1, or less where the word is common; `names`
-    are stems of what it names (capitals, digits); `term` is what it wants defined.
+    are stems of what it names (capitals, digits); `term` is what it wants defined;
+    `counted` are stems one of which stands by the number asked for; `often` is true
+    where it asks for a frequency.
     """
 
     text: str
@@ -72,6 +85,8 @@ class Question:
     weights: dict[str, float]
     names: frozenset[str]
     term: str = ""
+    counted: frozenset[str] = frozenset()
+    often: bool = False
 
 
 def analyse(text: str) -> Question:
@@ -81,17 +96,27 @@ def analyse(text: str) -> Question:
     weights = {s: 0.45 if s in common else 1.0 for s in matter}
     names = {s for name in _names(text) for s in map(stem, words(name)) if s in weights}
     term = defined_term(text)
-    return Question(text, _form(text, term), weights, frozenset(names), term)
+    return Question(
+        text=text,
+        form=_form(text, term),
+        weights=weights,
+        names=frozenset(names),
+        term=term,
+        counted=_counted(text),
+        often=bool(_OFTEN.search(text)),
+    )
 
 
 def defined_term(text: str) -> str:
     """What a question wants defined, or an empty string."""
-    found = _DEFINITION.search(text)
-    if not found:
+    for pattern in _DEFINITIONS:
+        found = pattern.search(text)
+        if found:
+            break
+    else:
         return ""
-    term = next(g for g in found.groups() if g).strip(" \"'\u201c\u201d\u2018\u2019")
-    asked = found.groupdict()
-    if asked["what"] and _RELATION.search(term):
+    term = re.sub(r"\s*\([^)]*\)?$", "", found[1]).strip(_QUOTES)
+    if "what" in found.groupdict() and _RELATION.search(term):
         return ""
     return term if 0 < len(words(term)) <= _LONGEST_TERM else ""
 
@@ -101,6 +126,13 @@ def synonyms(word_stem: str) -> frozenset[str]:
     """Stems that may stand for this one."""
     rings = [{stem(w) for w in ring} for ring in RINGS]
     return frozenset().union(*(r for r in rings if word_stem in r)) - {word_stem}
+
+
+def _counted(text: str) -> frozenset[str]:
+    found = _COUNTED.search(text)
+    if not found:
+        return frozenset()
+    return _stemmed(TIME_UNITS) if found["time"] else frozenset([stem(found["noun"])])
 
 
 @cache

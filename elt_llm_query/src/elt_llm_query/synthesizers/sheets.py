@@ -8,14 +8,18 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from elt_llm_query.synthesizers.evidence_words import SYNONYM, match, vocabulary
+from elt_llm_query.synthesizers.matching import SYNONYM, match, vocabulary
 from elt_llm_query.synthesizers.question import Form, Question
 from elt_llm_query.text import stem, words
 
 _LABELLED = re.compile(r"(?P<label>[A-Z][^:.\n]{0,40}): (?P<value>\S.*)")
 _DESCRIPTION = frozenset(map(stem, ["describe", "description", "definition", "define"]))
 _RELATION = frozenset(map(stem, ["related", "relation", "relationship", "connected"]))
-_NAME_KEPT = 1  # lines between the name and a line that is quoted together with it
+
+
+ASKED = 1.0
+DESCRIBED = 0.9
+OTHER_NAME = 0.8  # from this fit on the line is the one asked for
 
 
 class Line(NamedTuple):
@@ -42,17 +46,44 @@ def pick(question: Question, text: str) -> Pick | None:
     asked = _asked(question, name.value)
     found = _labelled(question, rest, asked)
     if found:
-        return _picked(text, name, found, 1.0)
+        fit = ASKED if _names(question, name.value) else OTHER_NAME
+        return _picked(text, name, found, fit)
     relations = [x for x in (name, *rest) if _relates(x, name, rest)]
     if _RELATION & asked.keys():
         about = [x for x in relations if question.names <= vocabulary(x.value)]
         return _span(text, about) if about else None
     described = [x for x in rest if not x.label and x not in relations]
-    if question.form is Form.DEFINITION or _DESCRIPTION & asked.keys():
-        best = described or [x for x in rest if x.label]
-        fit = 0.9 if described else 0.5
-        return _picked(text, name, best[0], fit) if best else None
+    if described and (question.form is Form.DEFINITION or _DESCRIPTION & asked.keys()):
+        fit = DESCRIBED if _names(question, name.value) else 0.5
+        return _picked(text, name, described[0], fit)
+    if question.form is Form.DEFINITION and rest:
+        return _picked(text, name, rest[0], 0.5)
     return _by_value(text, name, rest, asked)
+
+
+def _names(question: Question, name: str) -> bool:
+    """True where the question holds the name, word for word."""
+    asked, wanted = (f" {' '.join(words(t.casefold()))} " for t in (question.text, name))
+    return wanted in asked
+
+
+def asks_for_cell(question: Question, reading: str) -> bool:
+    """True where the row of a table has a cell that is asked for.
+
+    The question holds the whole of the row's first cell, and the header of another
+    whose value it does not give.
+    """
+    cells = [c.split(": ", 1) for c in reading.split(" - ", 1)[-1].split(" | ")]
+    if len(cells) < 2 or any(len(c) < 2 for c in cells):  # noqa: PLR2004 - a pair
+        return False
+    known = vocabulary(question.text)
+    if not _names(question, cells[0][1]):
+        return False
+    return any(
+        all(match(stem(w), known) for w in words(header))
+        and not vocabulary(value) <= known
+        for header, value in cells[1:]
+    )
 
 
 def is_sheet_of(term: str, text: str) -> bool:
@@ -91,7 +122,9 @@ def _labelled(
     for line in rest:
         label = [stem(w) for w in words(line.label)]
         if label and all(match(x, known) >= SYNONYM for x in label):
-            given = line.value.casefold() in question.text.casefold()
+            given = vocabulary(line.value) <= vocabulary(question.text)
+            if given and _RELATION & known:
+                continue
             place = min((asked[x] for x in label if x in asked), default=len(asked))
             found.append((given, -len(label), place, line.start, line))
     return min(found)[-1] if found else None
@@ -125,11 +158,13 @@ def _picked(text: str, name: Line, line: Line, fit: float) -> Pick:
 
 
 def _span(text: str, found: Sequence[Line]) -> Pick:
-    """Lines that follow each other, as one quote."""
+    """Lines that follow each other, as one quote; the more they tell the better."""
     last = found[0]
+    count = 1
     for line in found[1:]:
         if text[last.end : line.start].strip():
             break
-        last = line
+        last, count = line, count + 1
     quote = text[found[0].start : last.end]
-    return Pick(found[0].start, last.end, " ".join(quote.split("\n")), 1.0)
+    said = " ".join(quote.split("\n"))
+    return Pick(found[0].start, last.end, said, ASKED - 0.2 / count)

@@ -7,7 +7,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from elt_llm_query.synthesizers.evidence import Candidate, Passage, vocabulary
+from elt_llm_query.synthesizers.definitions import list_item
+from elt_llm_query.synthesizers.evidence import Candidate, Passage
+from elt_llm_query.synthesizers.matching import vocabulary
 from elt_llm_query.text import Piece, pieces
 
 _LEANS = re.compile(
@@ -36,14 +38,17 @@ class Claim:
 
 def claim_of(passage: Passage, candidate: Candidate) -> Claim:
     """What is quoted for a candidate."""
+    start, end = candidate.start, candidate.end
     if passage.whole:
-        start, end = 0, len(passage.text)
-        said = passage.reading or passage.text
+        said = candidate.said or passage.reading or passage.text
+        said = re.sub(r"(?<![.;:,])\s*\n\s*", "; ", said.strip())
+    elif item := list_item(passage.text[start:end]):
+        # The term's line may carry marks in the file that are not in the text.
+        start += item.start
+        said = f"{item.term}: {passage.text[start:end]}"
     else:
         start, end = _widened(passage.text, candidate)
         said = passage.text[start:end]
-    if passage.whole:
-        said = re.sub(r"(?<![.;:,])\s*\n\s*", "; ", said.strip())
     said = re.sub(r"\s+", " ", said.replace("\t", " | ")).strip()
     return Claim(passage.label, passage.node_id, start, end, said)
 

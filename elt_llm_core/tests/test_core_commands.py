@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from core_stores import new_document, put
 from elt_llm_core.cli import elt_llm
 from elt_llm_core.cli.failures import run
 from elt_llm_core.store import Store
-
-from .conftest import new_document, put
 
 PROGRAM = str(Path(sys.executable).with_name("elt-llm"))
 

@@ -1,0 +1,141 @@
+"""Which of the candidates are the answer: one good sentence, seldom more."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from elt_llm_query.synthesizers.definitions import PLAIN, TOLD
+from elt_llm_query.synthesizers.evidence import Candidate, Passage
+from elt_llm_query.synthesizers.matching import match, vocabulary
+from elt_llm_query.synthesizers.question import Form, Question
+from elt_llm_query.synthesizers.spans import same_matter
+from elt_llm_query.text import words
+
+CLOSE = 0.92  # of the best rank that a further sentence must reach
+_WORTH = 0.35  # of coverage that a cosine may make good
+_FIT = 0.3  # what the form adds to the evidence
+_FEWEST_WORDS = 8  # of a sentence without a full stop
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A candidate and its cosine to the question; None where nothing was embedded.
+
+    A `plain` one is a definition by its form alone.
+    """
+
+    candidate: Candidate
+    cosine: float | None
+    plain: bool = False
+
+    @property
+    def evidence(self) -> float:
+        """Coverage plus cosine, 0 to 2."""
+        return self.candidate.coverage + (self.cosine or 0.0)
+
+    @property
+    def rank(self) -> float:
+        """Evidence and form: what puts the best sentence first."""
+        return self.evidence + _FIT * self.candidate.fit
+
+
+def plain(question: Question, candidate: Candidate) -> bool:
+    """True where the form alone says that the term is defined here."""
+    return question.form is Form.DEFINITION and candidate.fit >= PLAIN
+
+
+def in_form(
+    question: Question, candidate: Candidate, passages: Sequence[Passage]
+) -> bool:
+    """True where it has the form asked for; for a term any whole sentence may do."""
+    if candidate.fit > 0 or question.form is not Form.DEFINITION:
+        return candidate.fit > 0
+    passage = passages[candidate.passage]
+    text = passage.text[candidate.start : candidate.end]
+    ended = text.rstrip("\"'\u201d)").endswith((".", "!", "?", ";"))
+    return passage.whole or ended or len(words(text)) >= _FEWEST_WORDS
+
+
+def worth_comparing(
+    question: Question, found: Sequence[Candidate]
+) -> list[Candidate]:
+    """Candidates that a cosine could put first, those with most words first."""
+    ordered = sorted(
+        found,
+        key=lambda c: (-_told(question, c), -_words_and_form(c), c.passage, c.start),
+    )
+    most = max((_words_and_form(c) for c in ordered), default=0.0)
+    return [
+        c
+        for c in ordered
+        if plain(question, c) or _words_and_form(c) + _WORTH >= most
+    ]
+
+
+def ranked(
+    question: Question, found: Sequence[Candidate], cosines: Sequence[float | None]
+) -> list[Scored]:
+    """Best first: what defines the term, then by evidence and form."""
+    scored = [
+        Scored(c, x, plain(question, c)) for c, x in zip(found, cosines, strict=True)
+    ]
+    return sorted(scored, key=lambda s: (-_told(question, s.candidate), -s.rank))
+
+
+def chosen_of(
+    good: Sequence[Scored],
+    question: Question,
+    passages: Sequence[Passage],
+    most: int,
+) -> list[Scored]:
+    """The best, and what adds to it; one definition suffices."""
+    if good and _told(question, good[0].candidate):
+        return [good[0]]
+    chosen: list[Scored] = []
+    for scored in good:
+        if scored.rank < CLOSE * good[0].rank or len(chosen) == most:
+            break
+        taken = [c.candidate for c in chosen]
+        if not taken or _adds(question, scored.candidate, taken, passages):
+            chosen.append(scored)
+    return chosen
+
+
+def _told(question: Question, candidate: Candidate) -> float:
+    """How plainly it defines the term asked for; 0 where it only uses it."""
+    asked = question.form is Form.DEFINITION and candidate.fit >= TOLD
+    return candidate.fit if asked else 0.0
+
+
+def _words_and_form(candidate: Candidate) -> float:
+    return candidate.coverage + _FIT * candidate.fit
+
+
+def _adds(
+    question: Question,
+    candidate: Candidate,
+    taken: Sequence[Candidate],
+    passages: Sequence[Passage],
+) -> bool:
+    """True where it answers a part of the question that the others leave open.
+
+    Of a fact sheet that is the same line of another sheet of that name.
+    """
+    passage, first = passages[candidate.passage], passages[taken[0].passage]
+    if passage.sheet:
+        said = {c.said for c in taken}
+        return _name(passage) == _name(first) and candidate.said not in said
+    if any(same_matter(candidate, c, passages) for c in taken):
+        return False
+    known = vocabulary(" ".join(_read_with_heading(c, passages) for c in taken))
+    own = vocabulary(passage.text[candidate.start : candidate.end])
+    return any(match(t, own) and not match(t, known) for t in question.weights)
+
+
+def _name(passage: Passage) -> str:
+    return passage.text.partition("\n")[0] if passage.sheet else ""
+
+
+def _read_with_heading(candidate: Candidate, passages: Sequence[Passage]) -> str:
+    passage = passages[candidate.passage]
+    text = passage.text[candidate.start : candidate.end]
+    return f"{passage.heading} {passage.reading if passage.whole else ''} {text}"
