@@ -6,12 +6,15 @@ from elt_llm_core.errors import ModelUnavailableError
 from elt_llm_core.provenance import Provenance
 from elt_llm_core.testing import HashEmbedding
 from elt_llm_query.labels import LabelSources
-from elt_llm_query.synthesizers.evidence import Passage, defines, form_fit, match
+from elt_llm_query.synthesizers.definitions import defines
+from elt_llm_query.synthesizers.evidence import Passage
 from elt_llm_query.synthesizers.extractive import (
     Extractive,
     ExtractiveSynthesizer,
     refusal,
 )
+from elt_llm_query.synthesizers.forms import form_fit
+from elt_llm_query.synthesizers.matching import match
 from elt_llm_query.synthesizers.question import Form, analyse, defined_term
 from elt_llm_query.synthesizers.spans import claim_of
 from elt_llm_query.text import pieces, stem

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from typing_extensions import override
@@ -20,10 +19,11 @@ from elt_llm_consumer.model import Entity, Model, read_aliases, read_model
 from elt_llm_consumer.outputs import default_path, write_json
 from elt_llm_consumer.phrases import fold
 from elt_llm_consumer.placement import Placer, review_status
+from elt_llm_consumer.product import ProductJob
 from elt_llm_consumer.semantics import Semantics
 from elt_llm_core.jobs import JobContext, JobReport, Runner
 from elt_llm_core.names import digest
-from elt_llm_core.strategy import Models, Strategy
+from elt_llm_core.strategy import Models
 
 NO_DESCRIPTION = "No description in the inventory."
 CANDIDATE = (
@@ -32,14 +32,8 @@ CANDIDATE = (
 _RANK = {"high": 0, "medium": 1, "low": 2}
 
 
-class CatalogJob(Strategy[Runner]):
+class CatalogJob(ProductJob):
     """Options of the catalogue. Without `model` it holds the handbook's terms only."""
-
-    collections: tuple[str, ...]
-    model: str = ""
-    output: Path | None = None
-    fresh: bool = False
-    aliases: Path | None = None
 
     @override
     def build(self, models: Models) -> Runner:

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from pydantic import Field
@@ -16,12 +15,13 @@ from elt_llm_consumer.mentions import Hit, Mentions
 from elt_llm_consumer.model import Entity, Model, read_aliases, read_model
 from elt_llm_consumer.outputs import default_path, write_json
 from elt_llm_consumer.phrases import clean
+from elt_llm_consumer.product import ProductJob
 from elt_llm_consumer.semantics import Semantics
 from elt_llm_core.errors import UsageError
 from elt_llm_core.jobs import JobContext, JobReport, Runner
 from elt_llm_core.names import digest
 from elt_llm_core.sections import ConsumerSection
-from elt_llm_core.strategy import Models, Strategy
+from elt_llm_core.strategy import Models
 
 DEFINED = {"high": 0.95, "medium": 0.85, "low": 0.60}
 NAMED = (0.55, 0.62, 0.70)
@@ -38,14 +38,8 @@ class Scored(Evidence):
     matched: str = Field(default="", description="the name or alias that was found")
 
 
-class CoverageJob(Strategy[Runner]):
+class CoverageJob(ProductJob):
     """Options of the coverage report. `model` names the collection with the model."""
-
-    collections: tuple[str, ...]
-    model: str = ""
-    output: Path | None = None
-    fresh: bool = False
-    aliases: Path | None = None
 
     @override
     def build(self, models: Models) -> Runner:

@@ -12,11 +12,12 @@ from elt_llm_consumer.handbook import Entry, Handbook
 from elt_llm_consumer.matching import NOT_MAPPED, Match, Matcher
 from elt_llm_consumer.model import Model, read_aliases, read_model
 from elt_llm_consumer.outputs import default_path, dump_csv, write_json
+from elt_llm_consumer.product import ProductJob
 from elt_llm_core.atomicio import write_atomic
 from elt_llm_core.jobs import JobContext, JobReport, Runner
 from elt_llm_core.names import digest
 from elt_llm_core.results import Box, Record, Support
-from elt_llm_core.strategy import Models, Strategy
+from elt_llm_core.strategy import Models
 from elt_llm_query.verify import check_quote
 
 _ORDER = list(Support)
@@ -61,14 +62,8 @@ class GlossaryRecord(Record):
 COLUMNS = tuple(GlossaryRecord.model_fields)
 
 
-class GlossaryJob(Strategy[Runner]):
+class GlossaryJob(ProductJob):
     """Options of the glossary. `model` names the collection that holds the model."""
-
-    collections: tuple[str, ...]
-    model: str = ""
-    output: Path | None = None
-    fresh: bool = False
-    aliases: Path | None = None
 
     @override
     def build(self, models: Models) -> Runner:

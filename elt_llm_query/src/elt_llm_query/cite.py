@@ -1,9 +1,10 @@
 """From an answer and its sources to citations: each claim looked up, none believed.
 
 The order of the checks: is the label known; does the quotation stand in that source,
-or, where nothing is quoted, the claim itself; else does a sentence of the source hold
-its words, with every number and negation the same. What stands elsewhere is
-misattributed, what stands nowhere fabricated (a quotation) or uncited (a claim).
+or, where nothing is quoted, the claim itself, without a "not" more or less around it;
+else does a sentence of the source hold its words, with every number and negation the
+same. What stands elsewhere is misattributed, what stands nowhere fabricated (a
+quotation) or uncited (a claim).
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,7 +16,7 @@ from elt_llm_query.labels import parse_labels, remove_labels
 from elt_llm_query.prompts import REFUSAL
 from elt_llm_query.sources import Locate, Offered
 from elt_llm_query.statements import Statement, statements
-from elt_llm_query.support import supporting
+from elt_llm_query.support import same_polarity, supporting
 from elt_llm_query.synthesizers.spans import Claim
 from elt_llm_query.verify import QuoteMatch, check_quote
 
@@ -49,6 +50,19 @@ class Found:
     def stands(self) -> bool:
         """True where it stands in the source its label names."""
         return self.match.stands
+
+
+@dataclass(frozen=True)
+class Told:
+    """What is looked up: a quotation of a claim, or the claim itself."""
+
+    text: str
+    claim: str
+
+    @property
+    def quoted(self) -> bool:
+        """True for a quotation."""
+        return self.text != self.claim
 
 
 def cite_claims(
@@ -102,51 +116,52 @@ def _look_up(statement: Statement, sources: Sequence[Offered]) -> list[Found]:
     if statement.frame:
         return []
     by_label = {o.source.label: o for o in sources}
+    plain = statement.plain
+    told = [Told(q, plain) for q in statement.quotes] or [Told(plain, plain)]
     found = [
-        _resolve(quote, by_label[label], sources, quoted=bool(statement.quotes))
+        _resolve(one, by_label[label], sources)
         for label in statement.labels
-        for quote in statement.quotes or (statement.plain,)
+        for one in told
     ]
     if found:
         return found
     for source in sources:
-        matches = [_match(q, source, quoted=True) for q in statement.quotes] or [
-            _match(statement.plain, source, quoted=False)
-        ]
+        matches = [_match(one, source) for one in told]
         if all(m.stands for m in matches):
             return [Found(source.source.label, "", m, source) for m in matches]
     return []
 
 
-def _resolve(
-    text: str, named: Offered, sources: Sequence[Offered], *, quoted: bool
-) -> Found:
-    """The text in the source that is named, else in another, else nowhere."""
-    label = named.source.label
-    match = _match(text, named, quoted=quoted)
+def _resolve(told: Told, named: Offered, sources: Sequence[Offered]) -> Found:
+    """What is told in the source that is named, else in another, else nowhere."""
+    label, text = named.source.label, told.text
+    match = _match(told, named)
     if match.stands:
         return Found(label, text, match, named)
     for other in sources:
-        elsewhere = _match(text, other, quoted=quoted)
+        elsewhere = _match(told, other)
         if elsewhere.stands:
             wrong = elsewhere._replace(
                 support=Support.MISATTRIBUTED,
                 reason=f"cited {label}, stands in {other.source.label}",
             )
             return Found(label, text, wrong, other)
-    support = Support.FABRICATED if quoted else Support.UNCITED
-    return Found(label, text, match._replace(support=support), named)
+    if not told.quoted:
+        match = match._replace(support=Support.UNCITED)
+    return Found(label, text, match, named)
 
 
-def _match(text: str, where: Offered, *, quoted: bool) -> QuoteMatch:
-    source = where.source.text
+def _match(told: Told, where: Offered) -> QuoteMatch:
+    text, source = told.text, where.source.text
     match = check_quote(text, source)
     if match.stands:
-        return match
+        if same_polarity(told.claim, text, source, (match.start, match.end)):
+            return match
+        return QuoteMatch(Support.UNCITED, 0.0, reason="a negation differs")
     if where.reading and check_quote(text, where.reading).stands:
         # Shown with its headers; the row itself is the verbatim quote.
         return QuoteMatch(Support.NORMALISED, 1.0, 0, len(source))
-    return match if quoted else supporting(text, source, where.reading)
+    return match if told.quoted else supporting(text, source, where.reading)
 
 
 def _citation(found: Found, locate: Locate) -> Citation:

@@ -4,6 +4,7 @@ Not an entailment check: the claim's words must be there, and its numbers and ne
 the same. That is less than understanding and catches what matters most in rules.
 """
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -13,6 +14,12 @@ from elt_llm_query.text import pieces, stems
 from elt_llm_query.verify import QuoteMatch, negations, numbers
 
 ENOUGH = 0.6
+
+_STOP = re.compile(
+    r"[.!?](?=\s)|[,:;]\s|\s[-\u2013\u2014]\s|\n\s*\n|\b(?:but|whereas)\b"
+)
+_ENDS = frozenset(".!?,:;")
+_LIMITS = re.compile(r"\b(?:unless|except|without)\b", re.IGNORECASE)
 
 
 def supporting(claim: str, text: str, reading: str = "") -> QuoteMatch:
@@ -37,6 +44,32 @@ def supporting(claim: str, text: str, reading: str = "") -> QuoteMatch:
             score = round(share, 4)
             best = QuoteMatch(Support.FUZZY, score, window.start, window.end)
     return best
+
+
+def same_polarity(claim: str, quote: str, text: str, span: tuple[int, int]) -> bool:
+    """False where claim and source disagree on a "not" around a quote.
+
+    Compared are the clauses: of the claim the one that holds the quote, of the source
+    the one that holds `span`.
+    """
+    place = claim.find(quote)
+    said = (place, place + len(quote)) if place >= 0 else (0, len(claim))
+    return _negated(_clause(claim, said)) == _negated(_clause(text, span))
+
+
+def _clause(text: str, span: tuple[int, int]) -> str:
+    """The span widened to the stops around it."""
+    before = [m.end() for m in _STOP.finditer(text, 0, span[0])]
+    start = before[-1] if before else 0
+    if text[span[1] - 1] in _ENDS:
+        return text[start : span[1]]
+    after = _STOP.search(text, span[1])
+    return text[start : after.start() if after else len(text)]
+
+
+def _negated(text: str) -> bool:
+    # "Unless" and "without" limit a statement; they do not turn it round.
+    return bool(negations(_LIMITS.sub(" ", text)))
 
 
 class Window(NamedTuple):

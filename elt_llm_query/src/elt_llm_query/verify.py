@@ -16,11 +16,13 @@ from elt_llm_query.words import GUARDED, NUMBER_WORDS
 
 FUZZY_FROM = 0.9
 FEWEST_FUZZY_WORDS = 4
+FEWEST_PART_WORDS = 2
 
 _TOKEN = re.compile(
     r"[-+]?\d+(?:[.,:/]\d+)*|%|\u2030|[\u00b0$\u20ac\u00a3\u00a5<>=\u2264\u2265\u00b1]"
     r"|[^\W\d_]+(?:'[^\W\d_]+)*"
 )
+_ELISION = re.compile(r"\s*(?:[\[(]\s*)?(?:\.\s?\.\s?\.|\u2026)\.?(?:\s*[\])])?\s*")
 _GOOD = frozenset({Support.VERIFIED, Support.NORMALISED, Support.FUZZY})
 
 
@@ -44,21 +46,53 @@ class QuoteMatch(NamedTuple):
 
 
 def check_quote(quote: str, text: str) -> QuoteMatch:
-    """Where and how well `quote` stands in `text`."""
+    """Where and how well `quote` stands in `text`.
+
+    A quote with "..." in it stands where each of its parts does, in order, and nothing
+    that negates was left out between them.
+    """
     quote = quote.strip()
     if not any(c.isalnum() for c in quote):
         return QuoteMatch(Support.FABRICATED, 0.0, reason="empty quote")
+    found = _exact(quote, text)
+    if found:
+        return found
+    parts = [p for p in _ELISION.split(quote) if any(c.isalnum() for c in p)]
+    if parts != [quote]:
+        return _elided(parts, text)
+    return _fuzzy(normalise(quote).text, normalise(text))
+
+
+def _exact(quote: str, text: str) -> QuoteMatch | None:
+    """The quote where it stands letter for letter, or but for white space and case."""
     start = _find(quote, text)
     if start >= 0:
         return QuoteMatch(Support.VERIFIED, 1.0, start, start + len(quote))
     for join in (True, False):
         wanted = normalise(quote, join_hyphens=join).text
         normal = normalise(text, join_hyphens=join)
-        start = _find(wanted, normal.text)
+        start = _find(wanted, normal.text) if wanted else -1
         if start >= 0:
             span = normal.original(start, start + len(wanted))
             return QuoteMatch(Support.NORMALISED, 1.0, *span)
-    return _fuzzy(normalise(quote).text, normalise(text))
+    return None
+
+
+def _elided(parts: list[str], text: str) -> QuoteMatch:
+    """All parts in order, each exact, from the first to the last; else fabricated."""
+    missing = QuoteMatch(Support.FABRICATED, 0.0)
+    if any(len(part.split()) < FEWEST_PART_WORDS for part in parts):
+        return missing._replace(reason="a part of the quote is too short")
+    spans: list[tuple[int, int]] = []
+    for part in parts:
+        end = spans[-1][1] if spans else 0
+        found = _exact(part, text[end:])
+        if found is None:
+            return missing._replace(reason="a part of the quote is not in the source")
+        if spans and negations(text[end : end + found.start]):
+            return missing._replace(reason="a negation was left out of the quote")
+        spans.append((end + found.start, end + found.end))
+    return QuoteMatch(Support.NORMALISED, 1.0, spans[0][0], spans[-1][1])
 
 
 def guards(text: str) -> Counter[str]:

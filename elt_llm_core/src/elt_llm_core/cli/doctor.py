@@ -17,10 +17,11 @@ def doctor(ctx: CommandContext, *, repair: bool) -> None:
 
     def human() -> str:
         lines = [f"rebuilt {name}: generation {n}" for name, n in rebuilt.items()]
+        width = max(len(check.name) for check in checks) + 2
         for check in checks:
-            lines.append(f"{check.level:<5}{check.name:<22}{check.detail}")
+            lines.append(f"{check.level:<6}{check.name:<{width}}{check.detail}")
             if check.fix:
-                lines.append(f"{'':<27}fix: {check.fix}")
+                lines.append(f"{'':<{width + 6}}fix: {check.fix}")
         return "\n".join(lines)
 
     shown = [check.model_dump(mode="json") for check in checks]

@@ -9,24 +9,26 @@ from typing import NamedTuple
 
 from elt_llm_query.text import words
 
-PLAIN = 0.9  # from this grade on a text is believed to be a definition by its form alone
+PLAIN = 0.9  # from this grade on the form alone makes a text a definition
 TOLD = 0.7  # from this grade on it is preferred to texts that only use the term
+_SHORTEST_PLURAL = 4  # letters
 
-_NUMBER = r"\(?[A-Za-z]{0,2}\d[\w.]*\+*[).]?|\(?[a-z]\)|[-*+\u2022\u00b7]"
+_NUMBER = r"\(?[A-Za-z]{0,2}\d[\w.]*\+*[).]?|\(?[a-z]\)"
 _LEAD = r"(?:for\s+the\s+purposes?\s+of|in|under)\s+(?:this|these)\b[^,\n]{1,60},\s*"
 _OPENING = (
-    rf"\W*(?:(?:{_NUMBER})\W+)*(?:{_LEAD})?(?:(?:an?|the|term|word|expression)\W+)*"
+    rf"\W{{0,9}}(?:(?:{_NUMBER})\W{{1,9}}){{0,2}}(?:{_LEAD})?"
+    r"(?:(?:an?|the|term|word|expression)\W{1,9}){0,3}"
 )
 _CLOSING = r"(?:\s*\([^)]{1,80}\))?[\"'\u201d\u2019*_]*"
 _OTHER_NAME = r"(?:\s+or\s+[\"'\u201c\u2018][^\"'\u201d\u2019]{1,40}[\"'\u201d\u2019])?"
 _IS = r",?\s+(?:is|are|was|were)\s+"
+_MEANS = (
+    r",?\s+(?:shall\s+|will\s+)?(?:means?|denotes?|stands?\s+for)\b"
+    rf"|{_IS}(?:hereby\s+)?defined\s+as\b|\s*\n:[ \t]"
+)
 # What follows the term, and how plainly it then is defined; the first that fits counts.
 _TOLD = (
-    (
-        r",?[\s\t]+(?:shall\s+|will\s+)?(?:means?|denotes?|stands?\s+for)\b"
-        rf"|{_IS}(?:hereby\s+)?defined\s+as\b|\s*\n:[ \t]",
-        1.0,
-    ),
+    (_MEANS, 1.0),
     (r"\t[^\t\n]+\Z|\s+[-\u2013\u2014]\s|\u2014", 0.95),
     (r"\s*:\s+\S|,?\s+refers?\s+to\b", 0.9),
     (rf"{_IS}(?:an?|the|any|one|those|when|where|what)\b", 0.85),
@@ -59,7 +61,9 @@ def defined_inside(term: str, text: str) -> bool:
     if not words(term):
         return False
     return any(
-        _grade_of(found.lastgroup) >= PLAIN for found in _inside(term).finditer(text)
+        _grade_of(told.lastgroup) >= PLAIN
+        for found in re.finditer(_name(term), text, re.IGNORECASE)
+        if (told := _told(term).match(text[_begin(text, found.start()) :]))
     )
 
 
@@ -79,10 +83,9 @@ def _told(term: str) -> re.Pattern[str]:
     return re.compile(_OPENING + _pattern(term), re.IGNORECASE)
 
 
-@lru_cache(maxsize=64)
-def _inside(term: str) -> re.Pattern[str]:
-    begin = r"(?:\A|(?<=[\n.;]))"
-    return re.compile(begin + _OPENING + _pattern(term), re.IGNORECASE)
+def _begin(text: str, place: int) -> int:
+    """Where the line or sentence begins that holds the place."""
+    return max(text.rfind(stop, 0, place) for stop in ("\n", ". ", ";")) + 1
 
 
 def _pattern(term: str) -> str:
@@ -104,7 +107,7 @@ def _name(term: str) -> str:
 
 def _either_number(word: str) -> str:
     plural = re.compile(r"(?<=[^s\W])s$", re.IGNORECASE)
-    single = plural.sub("", word) if len(word) > 3 else word
+    single = plural.sub("", word) if len(word) >= _SHORTEST_PLURAL else word
     return re.escape(single) + r"(?:s|es)?"
 
 

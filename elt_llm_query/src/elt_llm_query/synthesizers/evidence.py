@@ -4,12 +4,14 @@ A candidate is a verbatim piece of one source. Its own words count fully, those 
 heading, its neighbours and the rest of its source less.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from elt_llm_query.synthesizers.forms import form_fit
 from elt_llm_query.synthesizers.matching import (
     Vocabulary,
+    closeness,
     coverage,
     match,
     vocabulary,
@@ -18,7 +20,11 @@ from elt_llm_query.synthesizers.question import Form, Question
 from elt_llm_query.synthesizers.sheets import Pick, asks_for_cell, pick
 from elt_llm_query.text import pieces, words
 
-OWN, HEADING, NEIGHBOUR, REST = 1.0, 0.75, 0.6, 0.4
+_NUMBERED = re.compile(r"\W*\d[\d.]*\W*\s[A-Z]")
+_LONGEST_TITLE = 8  # words
+_TITLE_WORD = 4  # letters of a word that a title writes with a capital
+
+OWN, HEADING, NEIGHBOUR, REST = 1.0, 0.9, 0.6, 0.4
 
 
 @dataclass(frozen=True)
@@ -46,7 +52,8 @@ class Candidate:
     """`passages[passage].text[start:end]`.
 
     `coverage` of the question's words and `fit` to the form it asks for are 0 to 1.
-    `said` is how an answer says it where that is not the text.
+    `said` is how an answer says it where that is not the text; `close` tells how near
+    to each other the question's words stand, 0 to 1.
     """
 
     passage: int
@@ -55,6 +62,7 @@ class Candidate:
     coverage: float
     fit: float
     said: str = ""
+    close: float = 1.0
 
 
 def passage_vocabulary(passage: Passage) -> Vocabulary:
@@ -122,10 +130,16 @@ def _of_prose(
             (rest, REST),
         )
         covered = coverage(weights, layers)
-        yield Candidate(index, start, end, covered, form_fit(question, text))
+        fit, close = form_fit(question, text), closeness(question.weights, text)
+        yield Candidate(index, start, end, covered, fit, close=close)
 
 
 def _is_heading(text: str, heading: str) -> bool:
-    """True for a line that the heading of its source repeats."""
+    """True for a line that its source's heading repeats, or that is set like one."""
+    said = words(text)
     line, above = (" ".join(words(t)).casefold() for t in (text, heading))
-    return f" {line} " in f" {above} "
+    titled = _NUMBERED.match(text) and all(
+        w[0].isupper() for w in said if len(w) >= _TITLE_WORD and w.isalpha()
+    )
+    short = len(said) <= _LONGEST_TITLE and text[-1].isalnum()
+    return f" {line} " in f" {above} " or bool(titled and short)

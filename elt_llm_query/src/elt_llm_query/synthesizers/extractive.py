@@ -229,8 +229,8 @@ def _passage(node: Any, number: int) -> Passage:
 
 
 def _embedded_text(passage: Passage, candidate: Candidate) -> str:
-    if passage.whole and passage.reading:
-        return passage.reading[:_CHARACTERS]
+    if passage.whole:
+        return (passage.reading or passage.text)[:_CHARACTERS]
     return passage.text[candidate.start : candidate.end][:_CHARACTERS]
 
 

@@ -13,6 +13,7 @@ Vocabulary = frozenset[str]
 Layers = Sequence[tuple[Vocabulary, float]]
 
 SYNONYM, ROOT = 0.85, 0.5
+FAR = 10  # words between the terms that halve their closeness
 _ROOT_LENGTH = 5
 _LONGEST_ENDING = 4
 
@@ -69,6 +70,34 @@ def coverage(weights: Mapping[str, float], layers: Layers) -> float:
         for term, weight in weights.items()
     )
     return got / total
+
+
+def closeness(terms: Iterable[str], text: str) -> float:
+    """How closely the stems stand together in the text, 0 to 1.
+
+    The share of them that is there, less the more other words stand between.
+    """
+    wanted = sorted(terms)
+    tokens = [frozenset([stem(w)]) for w in words(text)]
+    places = [
+        (i, t) for i, token in enumerate(tokens) for t in wanted if match(t, token)
+    ]
+    found = {t for _, t in places}
+    if not found:
+        return 0.0
+    between = _shortest(places, len(found)) - len(found)
+    return len(found) / len(wanted) / (1 + max(between, 0) / FAR)
+
+
+def _shortest(places: Sequence[tuple[int, str]], count: int) -> int:
+    """Words of the shortest stretch that holds all of `count` different terms."""
+    best = places[-1][0] - places[0][0] + 1
+    last: dict[str, int] = {}
+    for place, term in places:
+        last[term] = place
+        if len(last) == count:
+            best = min(best, place - min(last.values()) + 1)
+    return best
 
 
 @cache

@@ -33,17 +33,16 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _PERSON = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
-_ARTICLE = r"(?:(?:an?|the|an?\s+term|the\s+(?:term|word))\s+)?"
-_DEFINITIONS = tuple(
-    re.compile(pattern.format(article=_ARTICLE), re.IGNORECASE)
-    for pattern in (
-        r"\b(?:definition|meaning)\s+of\s+{article}(?P<of>[^?]+?)\W*$",
-        r"^\W*what\s+(?:do|does|did)\s+{article}(?P<mean>[^?]+?)"
-        r"\s+(?:mean|stand\s+for|refer\s+to)\W*$",
-        r"^\W*define\s+{article}(?P<define>[^?]+?)\W*$",
-        r"^\W*(?:what|who)(?:\s+(?:is|are|was|were)|['\u2019]s)\s+(?:meant\s+by\s+)?"
-        r"{article}(?P<what>[^?]+?)\W*$",
-    )
+_TERM = r"(?:(?:an?|the|an?\s+term|the\s+(?:term|word))\s+)?(?P<term>[^?]+?)"
+_IS = r"(?:\s+(?:is|are|was|were)|['\u2019]s)\s+"
+_TERM_OF = re.compile(rf"\b(?:definition|meaning)\s+of\s+{_TERM}\W*$", re.IGNORECASE)
+_TERM_MEANS = re.compile(
+    rf"^\W*what\s+(?:do|does|did)\s+{_TERM}\s+(?:mean|stand\s+for|refer\s+to)\W*$",
+    re.IGNORECASE,
+)
+_DEFINE = re.compile(rf"^\W*define\s+{_TERM}\W*$", re.IGNORECASE)
+_WHAT_IS = re.compile(
+    rf"^\W*(?:what|who){_IS}(?:meant\s+by\s+)?{_TERM}\W*$", re.IGNORECASE
 )
 _YES_NO = re.compile(
     r"^\W*(?:is|are|was|were|do|does|did|can|could|may|must|shall|should|will|would"
@@ -64,6 +63,7 @@ _COUNTED = re.compile(
     r"|(?P<time>\bhow\s+(?:soon|quickly|old)\b|\bhow\s+much\s+(?:\w+\s+)?time\b)",
     re.IGNORECASE,
 )
+_MUCH_TIME = re.compile(r"(\bhow\s+much\s+(?:\w+\s+)?)time\b", re.IGNORECASE)
 _SHOUTED = 0.6
 _NAME = re.compile(
     r"\b(?:[A-Z][\w.&'-]*[A-Z0-9][\w.&-]*|[A-Z]*\d[\w.:/-]*|[A-Z][\w'-]+)"
@@ -91,7 +91,8 @@ class Question:
 
 def analyse(text: str) -> Question:
     """Take a question apart."""
-    matter = question_stems(_HOW.sub(" ", text))
+    # "How much time" asks for a duration, whose sentence need not say "time".
+    matter = question_stems(_HOW.sub(" ", _MUCH_TIME.sub(r"\1", text)))
     common = _stemmed(COMMON)
     weights = {s: 0.45 if s in common else 1.0 for s in matter}
     names = {s for name in _names(text) for s in map(stem, words(name)) if s in weights}
@@ -109,14 +110,12 @@ def analyse(text: str) -> Question:
 
 def defined_term(text: str) -> str:
     """What a question wants defined, or an empty string."""
-    for pattern in _DEFINITIONS:
-        found = pattern.search(text)
-        if found:
-            break
-    else:
+    patterns = (_TERM_OF, _TERM_MEANS, _DEFINE, _WHAT_IS)
+    found = next((m for m in (p.search(text) for p in patterns) if m), None)
+    if found is None:
         return ""
-    term = re.sub(r"\s*\([^)]*\)?$", "", found[1]).strip(_QUOTES)
-    if "what" in found.groupdict() and _RELATION.search(term):
+    term = re.sub(r"\s*\([^)]*\)?$", "", found["term"]).strip(_QUOTES)
+    if found.re is _WHAT_IS and _RELATION.search(term):
         return ""
     return term if 0 < len(words(term)) <= _LONGEST_TERM else ""
 

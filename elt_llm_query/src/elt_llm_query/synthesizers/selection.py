@@ -13,6 +13,7 @@ from elt_llm_query.text import words
 CLOSE = 0.92  # of the best rank that a further sentence must reach
 _WORTH = 0.35  # of coverage that a cosine may make good
 _FIT = 0.3  # what the form adds to the evidence
+NEARNESS = 0.2  # what closeness adds
 _FEWEST_WORDS = 8  # of a sentence without a full stop
 
 
@@ -34,8 +35,9 @@ class Scored:
 
     @property
     def rank(self) -> float:
-        """Evidence and form: what puts the best sentence first."""
-        return self.evidence + _FIT * self.candidate.fit
+        """Evidence, form and closeness: what puts the best sentence first."""
+        form = _FIT * self.candidate.fit + NEARNESS * self.candidate.close
+        return self.evidence + form
 
 
 def plain(question: Question, candidate: Candidate) -> bool:
@@ -55,9 +57,7 @@ def in_form(
     return passage.whole or ended or len(words(text)) >= _FEWEST_WORDS
 
 
-def worth_comparing(
-    question: Question, found: Sequence[Candidate]
-) -> list[Candidate]:
+def worth_comparing(question: Question, found: Sequence[Candidate]) -> list[Candidate]:
     """Candidates that a cosine could put first, those with most words first."""
     ordered = sorted(
         found,
@@ -65,9 +65,7 @@ def worth_comparing(
     )
     most = max((_words_and_form(c) for c in ordered), default=0.0)
     return [
-        c
-        for c in ordered
-        if plain(question, c) or _words_and_form(c) + _WORTH >= most
+        c for c in ordered if plain(question, c) or _words_and_form(c) + _WORTH >= most
     ]
 
 
@@ -118,12 +116,14 @@ def _adds(
 ) -> bool:
     """True where it answers a part of the question that the others leave open.
 
-    Of a fact sheet that is the same line of another sheet of that name.
+    Of a fact sheet that is the same line of another sheet of that name, or a relation
+    not yet told.
     """
-    passage, first = passages[candidate.passage], passages[taken[0].passage]
+    passage, first = passages[candidate.passage], taken[0]
     if passage.sheet:
-        said = {c.said for c in taken}
-        return _name(passage) == _name(first) and candidate.said not in said
+        told = " ".join(c.said for c in taken)
+        names = [_name(c, passages) for c in (candidate, first)]
+        return names[0] == names[1] and candidate.said.split(". ")[0] not in told
     if any(same_matter(candidate, c, passages) for c in taken):
         return False
     known = vocabulary(" ".join(_read_with_heading(c, passages) for c in taken))
@@ -131,8 +131,10 @@ def _adds(
     return any(match(t, own) and not match(t, known) for t in question.weights)
 
 
-def _name(passage: Passage) -> str:
-    return passage.text.partition("\n")[0] if passage.sheet else ""
+def _name(candidate: Candidate, passages: Sequence[Passage]) -> str:
+    """What a line of a sheet is said of; of relations and prose nothing."""
+    name = passages[candidate.passage].text.partition("\n")[0]
+    return name if candidate.said.startswith(f"{name} - ") else ""
 
 
 def _read_with_heading(candidate: Candidate, passages: Sequence[Passage]) -> str:

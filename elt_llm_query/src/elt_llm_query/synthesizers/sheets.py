@@ -1,4 +1,4 @@
-"""The one line of a fact sheet that answers.
+"""The one line of a fact sheet that answers, and the row of a table that does.
 
 A fact sheet is its name, then lines "Label: value", a description without a label, and
 sentences on how it is related to others.
@@ -15,7 +15,6 @@ from elt_llm_query.text import stem, words
 _LABELLED = re.compile(r"(?P<label>[A-Z][^:.\n]{0,40}): (?P<value>\S.*)")
 _DESCRIPTION = frozenset(map(stem, ["describe", "description", "definition", "define"]))
 _RELATION = frozenset(map(stem, ["related", "relation", "relationship", "connected"]))
-
 
 ASKED = 1.0
 DESCRIBED = 0.9
@@ -53,18 +52,28 @@ def pick(question: Question, text: str) -> Pick | None:
         about = [x for x in relations if question.names <= vocabulary(x.value)]
         return _span(text, about) if about else None
     described = [x for x in rest if not x.label and x not in relations]
-    if described and (question.form is Form.DEFINITION or _DESCRIPTION & asked.keys()):
-        fit = DESCRIBED if _names(question, name.value) else 0.5
-        return _picked(text, name, described[0], fit)
-    if question.form is Form.DEFINITION and rest:
-        return _picked(text, name, rest[0], 0.5)
-    return _by_value(text, name, rest, asked)
+    if question.form is Form.DEFINITION or _DESCRIPTION & asked.keys():
+        labelled = [x for x in rest if x.label]
+        return _described(question, text, name, described or labelled)
+    return _by_value(question, text, name, rest)
+
+
+def _described(
+    question: Question, text: str, name: Line, found: Sequence[Line]
+) -> Pick | None:
+    """The description; without one a label tells a little of what the thing is."""
+    if not found:
+        return None
+    fit = DESCRIBED if _names(question, name.value) else 0.5
+    if found[0].label:
+        fit = 0.5 if question.form is Form.DEFINITION else 0.0
+    return _picked(text, name, found[0], fit)
 
 
 def _names(question: Question, name: str) -> bool:
     """True where the question holds the name, word for word."""
-    asked, wanted = (f" {' '.join(words(t.casefold()))} " for t in (question.text, name))
-    return wanted in asked
+    asked, wanted = (words(t.casefold()) for t in (question.text, name))
+    return f" {' '.join(wanted)} " in f" {' '.join(asked)} "
 
 
 def asks_for_cell(question: Question, reading: str) -> bool:
@@ -73,16 +82,13 @@ def asks_for_cell(question: Question, reading: str) -> bool:
     The question holds the whole of the row's first cell, and the header of another
     whose value it does not give.
     """
-    cells = [c.split(": ", 1) for c in reading.split(" - ", 1)[-1].split(" | ")]
-    if len(cells) < 2 or any(len(c) < 2 for c in cells):  # noqa: PLR2004 - a pair
-        return False
+    cells = [c.partition(": ") for c in reading.split(" - ", 1)[-1].split(" | ")]
     known = vocabulary(question.text)
-    if not _names(question, cells[0][1]):
-        return False
-    return any(
+    named = all(value for _, _, value in cells) and _names(question, cells[0][2])
+    return named and any(
         all(match(stem(w), known) for w in words(header))
         and not vocabulary(value) <= known
-        for header, value in cells[1:]
+        for header, _, value in cells[1:]
     )
 
 
@@ -95,9 +101,10 @@ def is_sheet_of(term: str, text: str) -> bool:
 def _lines(text: str) -> list[Line]:
     found: list[Line] = []
     for line in re.finditer(r"\S[^\n]*", text):
-        labelled = _LABELLED.fullmatch(line[0].rstrip()) if found else None
-        label, value = labelled.groups() if labelled else ("", line[0].rstrip())
-        found.append(Line(line.start(), line.start() + len(line[0].rstrip()), label, value))
+        said = line[0].rstrip()
+        labelled = _LABELLED.fullmatch(said) if found else None
+        label, value = labelled.groups() if labelled else ("", said)
+        found.append(Line(line.start(), line.start() + len(said), label, value))
     return found or [Line(0, len(text), "", text)]
 
 
@@ -142,10 +149,11 @@ def _relates(line: Line, name: Line, rest: Sequence[Line]) -> bool:
 
 
 def _by_value(
-    text: str, name: Line, rest: Sequence[Line], asked: Mapping[str, int]
+    question: Question, text: str, name: Line, rest: Sequence[Line]
 ) -> Pick | None:
-    """The line that has most of the question's other words."""
-    common = [(len(vocabulary(x.value) & asked.keys()), -x.start, x) for x in rest]
+    """The line that has most of the words that the name leaves open."""
+    wanted = question.weights.keys() - vocabulary(name.value)
+    common = [(len(vocabulary(x.value) & wanted), -x.start, x) for x in rest]
     shared, _, line = max(common, default=(0, 0, name))
     return _picked(text, name, line, 0.7) if shared else None
 
@@ -167,4 +175,4 @@ def _span(text: str, found: Sequence[Line]) -> Pick:
         last, count = line, count + 1
     quote = text[found[0].start : last.end]
     said = " ".join(quote.split("\n"))
-    return Pick(found[0].start, last.end, said, ASKED - 0.2 / count)
+    return Pick(found[0].start, last.end, said, ASKED - 0.5 / count)
