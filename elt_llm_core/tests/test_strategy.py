@@ -83,7 +83,7 @@ def test_options_are_fields_frozen_and_closed() -> None:
 
 def test_an_unknown_name_suggests_the_nearest(site: Path, stage: Stage[str]) -> None:
     with pytest.raises(UnknownStrategyError, match="none are known yet"):
-        stage.load("shout")
+        Stage[str](stage.name).load("shout")
     install(site, "elt-llm-core", shout="stranger_shout:Shout")
     with pytest.raises(UnknownStrategyError, match="did you mean 'shout'") as caught:
         stage.load("shoot")

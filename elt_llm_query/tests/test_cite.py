@@ -110,6 +110,32 @@ def test_what_does_not_stand_is_found_out(answer, support):
     assert lenient.citations == flagged.citations
 
 
+DOGS = (
+    "Dogs are not permitted in the reading room. Films may be lent, but not new ones."
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "stands"),
+    [
+        ('Dogs are "permitted in the reading room" [S1].', False),
+        ("Permitted in the reading room [S1].", False),
+        ('It is not true that "Films may be lent" [S1].', False),
+        ('Dogs are "not permitted in the reading room" [S1].', True),
+        ('No, "Dogs are not permitted in the reading room." [S1]', True),
+        ('They are not: "Dogs are not permitted in the reading room" [S1].', True),
+        ('Yes, "Films may be lent" [S1].', True),
+        ("Films may be lent [S1].", True),
+    ],
+)
+def test_a_not_around_a_quotation_must_be_the_sources(answer, stands):
+    checked = cite(answer, "flag", (offer("S1", DOGS),))
+    assert (checked.citations[0].support is not Support.UNCITED) == stands
+    if not stands:
+        strict = cite(answer, sources=(offer("S1", DOGS),))
+        assert strict.removed[0].reason == "uncited: a negation differs"
+
+
 def test_strict_removes_what_fails_and_says_so():
     good = "The loan period of a book is 21 days [S2]."
     bad = "Dogs may enter the building on Sundays [S1]."

@@ -143,6 +143,42 @@ def test_a_quote_from_nowhere_is_fabricated(text):
     assert not check_quote("zyx wvu tsr qpo nml zyx wvu", text).stands
 
 
+@pytest.mark.parametrize(
+    ("quote", "quoted"),
+    [
+        ("Long-term use ... all adults above 18", None),
+        ("Long-term use \u2026 is permitted [...] adults above 18", None),
+        ("The dose must not exceed 10 mg ...", "The dose must not exceed 10 mg"),
+        ("\u2026 is permitted for all adults", "is permitted for all adults"),
+    ],
+)
+def test_an_elided_quote_stands_part_by_part(quote, quoted):
+    match = check_quote(quote, SOURCE)
+    assert match.support is Support.NORMALISED
+    found = SOURCE[match.start : match.end]
+    assert found == quoted if quoted else found.startswith("Long-\nterm use")
+
+
+@pytest.mark.parametrize(
+    ("quote", "reason"),
+    [
+        ("is permitted for ... Long-term use", "not in the source"),
+        ("Long-term use ... all children above 18", "not in the source"),
+        ("dose must ... exceed 10 mg", "negation"),
+        ("10 mg per day ... in writing", "negation"),
+        ("The ... adults above 18", "too short"),
+    ],
+)
+def test_an_elided_quote_keeps_order_words_and_negations(quote, reason):
+    match = check_quote(quote, SOURCE)
+    assert match.support is Support.FABRICATED
+    assert reason in match.reason
+
+
+def test_dots_that_stand_in_the_source_are_no_elision():
+    assert check_quote("wait ... then go", "You wait ... then go.").stands
+
+
 def test_guards_count_numbers_with_units_and_polar_words():
     assert guards("not 1,000 kg") == guards("NOT 1000 kg")
     assert guards("ten days") == guards("10 days")

@@ -9,6 +9,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
@@ -62,6 +63,12 @@ class Stage(Generic[T]):
 
     def known(self) -> dict[str, EntryPoint]:
         """Name to entry point, sorted; ConfigError if a name is claimed twice."""
+        return dict(self._known)
+
+    @cached_property
+    def _known(self) -> dict[str, EntryPoint]:
+        # Looking through the installed packages takes tens of milliseconds, and a
+        # question loads three strategies.
         found: dict[str, EntryPoint] = {}
         for point in sorted(entry_points(group=self.group), key=lambda p: p.name):
             if point.name in found and point.value != found[point.name].value:

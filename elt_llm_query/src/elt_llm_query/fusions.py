@@ -12,8 +12,7 @@ from typing import Literal, Protocol
 from pydantic import Field
 from typing_extensions import override
 
-from elt_llm_core.strategy import Models, Strategy
-from elt_llm_query.installed import InstalledStage
+from elt_llm_core.strategy import Models, Stage, Strategy
 
 Hit = tuple[str, float]
 Ranking = Sequence[Hit]
@@ -169,4 +168,4 @@ class RelativeScore(_FusionOptions):
         return relative_score([x.hits for x in lists], weights, len(lists) // kinds)
 
 
-FUSIONS = InstalledStage[Fusion]("fusions")
+FUSIONS: Stage[Fusion] = Stage("fusions")

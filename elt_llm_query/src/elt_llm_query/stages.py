@@ -3,10 +3,10 @@
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.response_synthesizers import BaseSynthesizer
 
+from elt_llm_core.strategy import Stage
 from elt_llm_query.fusions import FUSIONS
-from elt_llm_query.installed import InstalledStage
 
-RERANKERS = InstalledStage[BaseNodePostprocessor]("rerankers")
-SYNTHESIZERS = InstalledStage[BaseSynthesizer]("synthesizers")
+RERANKERS: Stage[BaseNodePostprocessor] = Stage("rerankers")
+SYNTHESIZERS: Stage[BaseSynthesizer] = Stage("synthesizers")
 
 __all__ = ["FUSIONS", "RERANKERS", "SYNTHESIZERS"]

@@ -33,7 +33,7 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _PERSON = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
-_TERM = r"(?:(?:an?|the|an?\s+term|the\s+(?:term|word))\s+)?(?P<term>[^?]+?)"
+_TERM = r"(?:(?:an?|the)\s+(?:(?:term|word)\s+)?)?(?P<term>[^?]+?)"
 _IS = r"(?:\s+(?:is|are|was|were)|['\u2019]s)\s+"
 _TERM_OF = re.compile(rf"\b(?:definition|meaning)\s+of\s+{_TERM}\W*$", re.IGNORECASE)
 _TERM_MEANS = re.compile(

@@ -11,6 +11,8 @@ from elt_llm_query.synthesizers.spans import same_matter
 from elt_llm_query.text import words
 
 CLOSE = 0.92  # of the best rank that a further sentence must reach
+HALF = 0.5  # of the question's weight
+_FIGURES = frozenset([Form.NUMBER, Form.TIME])
 _WORTH = 0.35  # of coverage that a cosine may make good
 _FIT = 0.3  # what the form adds to the evidence
 NEARNESS = 0.2  # what closeness adds
@@ -48,7 +50,12 @@ def plain(question: Question, candidate: Candidate) -> bool:
 def in_form(
     question: Question, candidate: Candidate, passages: Sequence[Passage]
 ) -> bool:
-    """True where it has the form asked for; for a term any whole sentence may do."""
+    """True where it has the form asked for; for a term any whole sentence may do.
+
+    Numbers and times stand everywhere: theirs must hold half of the question too.
+    """
+    if question.form in _FIGURES and candidate.coverage < HALF:
+        return False
     if candidate.fit > 0 or question.form is not Form.DEFINITION:
         return candidate.fit > 0
     passage = passages[candidate.passage]
@@ -122,7 +129,7 @@ def _adds(
     passage, first = passages[candidate.passage], taken[0]
     if passage.sheet:
         told = " ".join(c.said for c in taken)
-        names = [_name(c, passages) for c in (candidate, first)]
+        names = [_subject(c) for c in (candidate, first)]
         return names[0] == names[1] and candidate.said.split(". ")[0] not in told
     if any(same_matter(candidate, c, passages) for c in taken):
         return False
@@ -131,10 +138,10 @@ def _adds(
     return any(match(t, own) and not match(t, known) for t in question.weights)
 
 
-def _name(candidate: Candidate, passages: Sequence[Passage]) -> str:
+def _subject(candidate: Candidate) -> str:
     """What a line of a sheet is said of; of relations and prose nothing."""
-    name = passages[candidate.passage].text.partition("\n")[0]
-    return name if candidate.said.startswith(f"{name} - ") else ""
+    subject, dash, _ = candidate.said.partition(" - ")
+    return subject if dash else ""
 
 
 def _read_with_heading(candidate: Candidate, passages: Sequence[Passage]) -> str:

@@ -14,7 +14,8 @@ from elt_llm_query.text import stem, words
 
 _LABELLED = re.compile(r"(?P<label>[A-Z][^:.\n]{0,40}): (?P<value>\S.*)")
 _DESCRIPTION = frozenset(map(stem, ["describe", "description", "definition", "define"]))
-_RELATION = frozenset(map(stem, ["related", "relation", "relationship", "connected"]))
+_RELATED = frozenset(map(stem, ["related", "connected", "linked"]))
+_RELATIONS = _RELATED | frozenset(map(stem, ["relationship", "connection", "link"]))
 
 ASKED = 1.0
 DESCRIBED = 0.9
@@ -43,14 +44,14 @@ def pick(question: Question, text: str) -> Pick | None:
     """The line asked for, or None where the question is for none in particular."""
     name, *rest = _lines(text)
     asked = _asked(question, name.value)
+    relations = [x for x in (name, *rest) if _relates(x, name, rest)]
+    about = [x for x in relations if question.names <= vocabulary(x.value)]
     found = _labelled(question, rest, asked)
+    if about and (_RELATED & asked.keys() or (not found and _RELATIONS & asked.keys())):
+        return _span(text, about)
     if found:
         fit = ASKED if _names(question, name.value) else OTHER_NAME
         return _picked(text, name, found, fit)
-    relations = [x for x in (name, *rest) if _relates(x, name, rest)]
-    if _RELATION & asked.keys():
-        about = [x for x in relations if question.names <= vocabulary(x.value)]
-        return _span(text, about) if about else None
     described = [x for x in rest if not x.label and x not in relations]
     if question.form is Form.DEFINITION or _DESCRIPTION & asked.keys():
         labelled = [x for x in rest if x.label]
@@ -130,8 +131,6 @@ def _labelled(
         label = [stem(w) for w in words(line.label)]
         if label and all(match(x, known) >= SYNONYM for x in label):
             given = vocabulary(line.value) <= vocabulary(question.text)
-            if given and _RELATION & known:
-                continue
             place = min((asked[x] for x in label if x in asked), default=len(asked))
             found.append((given, -len(label), place, line.start, line))
     return min(found)[-1] if found else None
@@ -161,7 +160,8 @@ def _by_value(
 def _picked(text: str, name: Line, line: Line, fit: float) -> Pick:
     adjacent = not text[name.end : line.start].strip()
     start = name.start if adjacent else line.start
-    said = f"{name.value} - {text[line.start : line.end]}"
+    subject = name.value.split(". ")[0].rstrip(".")
+    said = f"{subject} - {text[line.start : line.end]}"
     return Pick(start, line.end, said, fit)
 
 

@@ -14,8 +14,7 @@ from elt_llm_core.sections import RagConfig
 from elt_llm_core.store import Store
 from elt_llm_query import runner
 from elt_llm_query.run_profiles import Selection, known_profiles, load_profile
-
-from .conftest import CONTENT, fill
+from query_world import CONTENT, fill
 
 ASK = "What is the fee for an overdue book?"
 

@@ -1,0 +1,110 @@
+"""The form a question asks for, and texts that have it."""
+
+import pytest
+
+from elt_llm_query.synthesizers.forms import form_fit
+from elt_llm_query.synthesizers.matching import closeness, match, vocabulary
+from elt_llm_query.synthesizers.question import Form, analyse, defined_term
+from elt_llm_query.text import stem
+
+
+@pytest.mark.parametrize(
+    ("question", "form"),
+    [
+        ("How many books may I borrow?", Form.NUMBER),
+        ("How long is the loan period?", Form.NUMBER),
+        ("When does it close?", Form.TIME),
+        ("By what date must I pay?", Form.TIME),
+        ("Who may enter?", Form.PERSON),
+        ("What is a reader?", Form.DEFINITION),
+        ("What does DNF mean?", Form.DEFINITION),
+        ("What is the fee for a book?", Form.OPEN),
+        ("May I bring a dog?", Form.YES_NO),
+        ("Which books are lent?", Form.OPEN),
+    ],
+)
+def test_the_form_of_an_answer(question, form):
+    assert analyse(question).form is form
+
+
+def test_a_number_of_the_question_answers_nothing():
+    question = analyse("How many days does rule 12 give?")
+    assert form_fit(question, "rule 12 gives time") == 0
+    assert form_fit(question, "rule 12 gives ten days") == 1
+    assert form_fit(analyse("How often is it done?"), "it is done twice") == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "fit"),
+    [
+        ("What is the maximum age?", "They must be at least 30 years old.", 0),
+        ("What is the maximum age?", "They must not be more than 30 years old.", 1),
+        ("What is the minimum age?", "They must be at least 30 years old.", 1),
+        ("What is the minimum age?", "They must not exceed 30 years.", 0),
+        ("How many cards are issued?", "4.2.4 A card is issued to each.", 0),
+        ("How many cards are issued?", "A card is issued under Rule 4.2.", 0),
+        ("How many cards are issued?", "4.2.4 Two cards are issued.", 1),
+        ("What is the maximal age?", "Their age must not exceed 30 years.", 1),
+        ("How many factors are needed?", "Two-factor login is needed.", 0),
+        ("How many flags are flown?", "No one may take down one of the flags.", 0),
+        ("How many flags are flown?", "Three yellow flags are flown.", 1),
+        ("How many flags are flown?", "They are flown 20 minutes before.", 0.6),
+        ("How many readers are there?", "Readers pay a yearly fee.", 0),
+        ("How often is it paid?", "It is paid yearly.", 1),
+        ("When is it paid?", "It is paid within ten days.", 1),
+        ("When is it paid?", "It is paid in cash.", 0),
+    ],
+)
+def test_an_answer_has_the_form_that_is_asked_for(question, text, fit):
+    assert form_fit(analyse(question), text) == fit
+
+
+@pytest.mark.parametrize(
+    ("question", "term"),
+    [
+        ("What is a Flyer?", "Flyer"),
+        ("What's an RP?", "RP"),
+        ("Who is the keeper?", "keeper"),
+        ("What does the term Flyer mean?", "Flyer"),
+        ("What is the meaning of lee shore?", "lee shore"),
+        ("Define Reader", "Reader"),
+        ("What is a Federal Standard (FS)?", "Federal Standard"),
+        ("What is the fee for a book?", ""),
+        ("Which books are lent?", ""),
+    ],
+)
+def test_the_term_a_question_wants_defined(question, term):
+    assert defined_term(question) == term
+
+
+@pytest.mark.parametrize(
+    ("word", "text"),
+    [
+        ("maximum", "Maximal load"),
+        ("maximum", "It must not exceed ten."),
+        ("maximum", "at most ten"),
+        ("minimum", "at least ten"),
+        ("minimum", "no fewer than ten"),
+        ("daily", "ten a day"),
+        ("annual", "ten per year"),
+        ("weekly", "ten a week"),
+    ],
+)
+def test_bounds_and_spans_of_time_are_the_same_in_every_shape(word, text):
+    assert match(stem(word), vocabulary(text)) == 1
+
+
+def test_bounds_are_not_each_other():
+    assert match(stem("maximum"), vocabulary("at least ten")) == 0
+    assert match(stem("daily"), vocabulary("ten a week")) == 0
+
+
+def test_words_that_stand_together_are_close():
+    terms = [stem("inspection"), stem("seconds")]
+    near = closeness(terms, "Inspection lasts 15 seconds for all.")
+    far = closeness(
+        terms, f"Inspection is done by {'the very same old ' * 5}judge in 15 seconds."
+    )
+    half = closeness(terms, "Inspection is done.")
+    assert 1 >= near > half > far > 0
+    assert closeness(terms, "Nothing here.") == 0

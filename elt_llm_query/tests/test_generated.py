@@ -1,0 +1,86 @@
+"""Answers by a language model: looked up, by policy, with a fallback."""
+
+import pytest
+
+from elt_llm_core.errors import ConfigError, ModelUnavailableError
+from elt_llm_core.results import DegradationKind, Status, Support
+from elt_llm_core.strategy import Models
+from elt_llm_core.testing import ScriptedLLM
+from elt_llm_query.prompts import REFUSAL
+from elt_llm_query.query import search_collections
+from test_query import ASK, BOTH, SAID, asked, configured, kinds
+
+
+def scripted(world, *answers, **query):
+    llm = ScriptedLLM(list(answers))
+    config = configured(synthesizer_strategy="compact", **query)
+    models = Models(world.models.embedder, llm)
+    return asked(world, ASK, config=config, models=models), llm
+
+
+def test_a_generated_answer_is_looked_up(hashed):
+    result, llm = scripted(
+        hashed,
+        "An overdue book costs a fee of 20 cents per day [S1]. Dogs go free [S1][S9].",
+        system_prompt="You are a librarian {really}.",
+    )
+    assert result.status is Status.PARTIAL
+    assert result.answer == "An overdue book costs a fee of 20 cents per day [S1]."
+    assert result.citations[0].quote == SAID
+    assert result.citations[0].support is Support.FUZZY
+    assert [r.text for r in result.removed] == ["S9", "Dogs go free."]
+    (prompt,) = llm.prompts
+    assert prompt.count("You are a librarian {really}.") == 1
+    assert prompt.index("<sources>") < prompt.index(
+        "[S1] Lending rules, Loans > Overdue"
+    )
+    assert "material" in prompt
+    assert "span_start" not in prompt
+
+
+def test_a_model_may_refuse(hashed):
+    result, _ = scripted(hashed, REFUSAL)
+    assert (result.status, result.answer) == (Status.INSUFFICIENT, REFUSAL)
+
+
+@pytest.mark.parametrize("policy", ["flag", "lenient"])
+def test_the_policy_is_a_setting(hashed, policy):
+    result, _ = scripted(
+        hashed, "Dogs are free of charge [S1].", citation_policy=policy
+    )
+    assert result.answer.startswith("Dogs are free of charge [S1].")
+    assert result.status is Status.VALIDATION_FAILED
+    assert result.citations[0].support is Support.UNCITED
+
+
+def test_the_model_down_means_verbatim_sentences_and_a_notice(hashed):
+    down = ModelUnavailableError("http://localhost:11434", "refused")
+    result, _ = scripted(hashed, down)
+    assert DegradationKind.GENERATION_UNAVAILABLE in kinds(result)
+    assert "http://localhost:11434" in result.degradations[-1].detail
+    assert "ollama serve" in result.degradations[-1].detail
+    assert result.citations[0].quote == SAID
+    assert result.status is Status.ANSWERED
+
+
+@pytest.mark.parametrize(
+    "mode", ["compact", "refine", "tree_summarize", "simple_summarize", "accumulate"]
+)
+def test_every_mode_answers_with_labels_and_needs_a_model(hashed, mode):
+    config = configured(synthesizer_strategy=mode, reranker_top_k=2)
+    llm = ScriptedLLM(lambda _: f"{SAID} [S1]")
+    result = asked(
+        hashed, ASK, config=config, models=Models(hashed.models.embedder, llm)
+    )
+    assert result.citations[0].support in {Support.VERIFIED, Support.FUZZY}
+    assert all("<sources>" in p and "[S" in p for p in llm.prompts)
+    with pytest.raises(ConfigError, match="extractive"):
+        asked(hashed, ASK, config=config)
+
+
+def test_search_never_asks_the_model(hashed):
+    config = configured(synthesizer_strategy="compact")
+    found = search_collections(
+        BOTH, ASK, store=hashed.store, config=config, models=hashed.models
+    )
+    assert found.sources
