@@ -7,6 +7,7 @@ import pytest
 from elt_llm_api.jobs import JobRegistry, JobState
 from elt_llm_core.errors import LoadError, StoreLockedError
 from elt_llm_core.jobs import JobReport
+from elt_llm_core.results import Degradation, DegradationKind
 
 
 @pytest.fixture
@@ -42,6 +43,17 @@ def test_a_job_reports_progress_files_and_success(jobs):
 def test_failed_items_make_it_partial(jobs):
     job = ended(jobs.submit("x", lambda *_: JobReport(job="x", counts={"failed": 1})))
     assert job.state is JobState.PARTIAL
+
+
+def test_what_a_job_could_not_do_is_told_without_its_folder(jobs):
+    def work(folder, progress):
+        detail = f"cannot read {folder}/trunc.pdf: it is damaged"
+        kind = DegradationKind.DOCUMENT_FAILED
+        worse = (Degradation(kind=kind, detail=detail),)
+        return JobReport(job="x", counts={"failed": 1}, degradations=worse)
+
+    report = ended(jobs.submit("x", work)).report
+    assert report.degradations[0].detail == "cannot read trunc.pdf: it is damaged"
 
 
 def test_a_file_outside_the_jobs_folder_is_not_given(jobs, tmp_path):

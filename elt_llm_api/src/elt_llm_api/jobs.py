@@ -106,7 +106,7 @@ class JobRegistry:
 
 def _run(job: Job, work: Work) -> None:
     try:
-        job.report = work(job.folder, job.note)
+        job.report = _without_folder(work(job.folder, job.note), job.folder)
         partial = job.report.exit_code != 0
         job.state = JobState.PARTIAL if partial else JobState.SUCCEEDED
     except EltLlmError as error:
@@ -115,6 +115,15 @@ def _run(job: Job, work: Work) -> None:
         _fail(job, error)
     finally:
         job.finished.set()
+
+
+def _without_folder(report: JobReport, folder: Path) -> JobReport:
+    """The report with uploads called as the user knows them."""
+    told = tuple(
+        d.model_copy(update={"detail": d.detail.replace(f"{folder}/", "")})
+        for d in report.degradations
+    )
+    return report.model_copy(update={"degradations": told})
 
 
 def _fail(job: Job, error: Exception) -> None:

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from elt_llm_api.jobs import Job, JobState
 from elt_llm_core.results import Degradation
-from elt_llm_core.store import CollectionCard, DocumentRow
+from elt_llm_core.store import Collection, DocumentRow
 
 
 class Wire(BaseModel):
@@ -60,16 +60,18 @@ class CollectionOut(Wire):
     embedder: str
     dimension: int
     chunker: str
-    generation: int | None = Field(
-        default=None, description="published index; 0 is none yet"
-    )
+    generation: int = Field(description="published index; 0 is none yet")
     degradations: tuple[Degradation, ...] = ()
 
     @classmethod
-    def of(cls, card: CollectionCard, **more: Any) -> "CollectionOut":
-        """The card as sent."""
+    def of(cls, opened: Collection) -> "CollectionOut":
+        """The card and the state of the index as sent."""
         fields = ("name", "documents", "chunks", "embedder", "dimension", "chunker")
-        return cls(**{name: getattr(card, name) for name in fields}, **more)
+        return cls(
+            **{name: getattr(opened.card, name) for name in fields},
+            generation=opened.generation,
+            degradations=opened.degradations,
+        )
 
 
 class CollectionList(Wire):

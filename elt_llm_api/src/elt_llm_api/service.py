@@ -16,7 +16,7 @@ from elt_llm_core.jobs import JOBS, JobContext, JobReport, Progress
 from elt_llm_core.models.build import build_models
 from elt_llm_core.names import collection_name
 from elt_llm_core.results import Box, QueryResult, SearchResult
-from elt_llm_core.store import CollectionCard, Store
+from elt_llm_core.store import Collection, CollectionCard, Store
 from elt_llm_core.strategy import Models
 from elt_llm_query import query_collections, search_collections
 
@@ -69,6 +69,10 @@ class QueryService:
     def collections(self) -> list[CollectionCard]:
         """Cards of all collections, by name."""
         return self.store.collections()
+
+    def opened(self) -> list[Collection]:
+        """All collections with their indexes, by name."""
+        return [self.store.open(card.name) for card in self.collections()]
 
     def resolve(self, names: Sequence[str]) -> list[str]:
         """The named collections, or all. Raises CollectionNotFoundError, UsageError."""

@@ -18,17 +18,14 @@ Name = Annotated[str, Path(max_length=200, examples=["handbook"])]
 
 @router.get("", operation_id="list_collections")
 def list_collections(service: Service) -> CollectionList:
-    """Every collection."""
-    return CollectionList(data=[CollectionOut.of(c) for c in service.collections()])
+    """Every collection, with the state of its index."""
+    return CollectionList(data=[CollectionOut.of(c) for c in service.opened()])
 
 
 @router.get("/{name}", operation_id="get_collection", responses=problems(404, 422))
 def get_collection(name: Name, service: Service) -> CollectionOut:
     """One collection, with the state of its index."""
-    opened = service.store.open(name)
-    return CollectionOut.of(
-        opened.card, generation=opened.generation, degradations=opened.degradations
-    )
+    return CollectionOut.of(service.store.open(name))
 
 
 @router.get(

@@ -41,7 +41,7 @@ def status(service: Service, jobs: Jobs) -> StatusOut:
         embedder=models.embedder.model_name,
         llm=models.llm.metadata.model_name if models.llm else None,
         disk_free_mb=_free_mb(service.config.stores.data_dir),
-        collections=[CollectionOut.of(card) for card in service.collections()],
+        collections=[CollectionOut.of(c) for c in service.opened()],
         last_job=JobOut.of(latest[0]) if latest else None,
     )
 

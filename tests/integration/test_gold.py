@@ -1,0 +1,95 @@
+"""Every gold question of the sample, asked in process over both collections."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pypdfium2
+import pytest
+
+from elt_llm_core.config import load_config
+from elt_llm_core.jobs import JOBS, JobContext
+from elt_llm_core.models.build import build_models
+from elt_llm_core.results import QueryResult, Status, Support
+from elt_llm_core.store import Store
+from elt_llm_query import query_collections
+
+(PACK,) = (
+    Path(__file__).parents[2] / "elt_llm_consumer/src/elt_llm_consumer/packs"
+).glob("*/")
+QUESTIONS: list[dict[str, Any]] = json.loads(
+    (PACK / "gold.json").read_text(encoding="utf-8")
+)["questions"]
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, QueryResult]:
+    config = load_config(environ={})
+    models = build_models(config)
+    store = Store(tmp_path_factory.mktemp("gold") / "data")
+    for collection, files in {
+        "handbook": ["handbook.pdf"],
+        "model": ["model.drawio", "inventory.xlsx"],
+    }.items():
+        paths = [str(PACK / name) for name in files]
+        job = JOBS.load("ingest", {"paths": paths, "collection": collection})
+        job.build(models)(JobContext(config, store))
+    found = {
+        q["question"]: query_collections(
+            ["handbook", "model"],
+            q["question"],
+            store=store,
+            config=config,
+            models=models,
+        )
+        for q in QUESTIONS
+    }
+    store.close()
+    return found
+
+
+@pytest.mark.parametrize("gold", QUESTIONS, ids=lambda q: q["question"])
+def test_the_answer_is_the_golds(
+    gold: dict[str, Any], answers: dict[str, QueryResult]
+) -> None:
+    result = answers[gold["question"]]
+    assert result.status == gold["status"], result.answer
+    for words in gold["answer_contains"]:
+        assert words.lower() in result.answer.lower()
+    if gold["status"] == Status.INSUFFICIENT:
+        assert result.citations == ()
+        return
+    assert {c.document for c in result.citations} == {gold["document"]}
+    assert {c.support for c in result.citations} <= {
+        Support.VERIFIED,
+        Support.NORMALISED,
+    }
+    if gold["page"]:
+        assert gold["page"] in {c.page for c in result.citations}
+
+
+def test_every_quote_and_box_lies_on_its_page(answers: dict[str, QueryResult]) -> None:
+    pdf = pypdfium2.PdfDocument(PACK / "handbook.pdf")
+    for result in answers.values():
+        for citation in result.citations:
+            if citation.document != "handbook.pdf":
+                continue
+            assert citation.page is not None
+            page = pdf[citation.page - 1]
+            text_page = page.get_textpage()
+            text = " ".join(text_page.get_text_range().split())
+            assert " ".join(citation.quote.split()) in text
+            width, height = page.get_size()
+            boxed = "".join(
+                text_page.get_text_bounded(
+                    left=box.left * width - 1,
+                    right=box.right * width + 1,
+                    top=(1 - box.top) * height + 1,
+                    bottom=(1 - box.bottom) * height - 1,
+                )
+                for box in citation.boxes
+            )
+            letters = {c for c in citation.quote if c.isalnum()}
+            assert letters <= set(boxed)
+            assert len(boxed) < 2 * len(citation.quote) + 20
+    pdf.close()
