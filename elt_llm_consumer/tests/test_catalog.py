@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from elt_llm_consumer.catalog import CatalogJob
+from elt_llm_consumer.catalog import NAMED, CatalogJob
 from elt_llm_consumer.outputs import schema
 
 
@@ -59,6 +59,21 @@ def test_fields_and_their_evidence(made, store):
                 assert text[one["start"] : one["end"]] == one["quote"]
                 assert one["support"] == "verified"
         assert not [f for f in entity["evidence"] if not entity[f]]
+
+
+def test_an_entity_the_handbook_only_names_is_both(context, models, add, make):
+    add(
+        context.store,
+        "handbook",
+        make("# 9 News\n9.1 The boundary survey appears ten times a year.", "News"),
+    )
+    job = CatalogJob(collections=("handbook",), model="estate")
+    report = job.build(models)(context)
+    catalog = json.loads(Path(report.files["catalog_json"]).read_text())
+    survey = next(e for e in entities(catalog) if e["entity_name"] == "Boundary Survey")
+    assert (survey["source"], survey["mapping_rationale"]) == ("BOTH", NAMED)
+    assert survey["domain_context"] == ("The boundary survey appears ten times a year.")
+    assert survey["evidence"]["domain_context"][0]["support"] == "verified"
 
 
 def test_nothing_found_is_empty(made):

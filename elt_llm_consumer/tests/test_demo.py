@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from elt_llm_consumer.catalog import NAMED
 from elt_llm_consumer.demo import run_demo, told
 from elt_llm_consumer.packs import find_pack
 from elt_llm_consumer.phrases import clean, fold
@@ -88,7 +89,7 @@ def test_mapping_against_gold(demo, gold):
     confidence = {"exact": "high", "alias": "medium", "none": "low"}
     for wanted in gold["mapping"]:
         row = rows[wanted["term"]]
-        assert row["mapped_entity"] == (wanted["entity"] or "Not mapped")
+        assert row["mapped_entity"] == (wanted["entity"] or "")
         assert row["entity_domain"] == wanted["domain"]
         assert row["mapping_confidence"] == confidence[wanted["match"]]
 
@@ -110,9 +111,43 @@ def test_catalogue_holds_the_whole_model(demo, gold):
     assert len(edges) == len(gold["model"]["relationships"])
 
 
+def test_catalogue_and_coverage_agree(demo):
+    catalog = json.loads(demo[2]["catalog_json"])
+    found = {
+        e["fact_sheet_id"]: e
+        for content in catalog.values()
+        for part in [content, *content["subtypes"].values()]
+        for e in part["entities"]
+    }
+    rows = json.loads(demo[2]["coverage_json"])["entities"]
+    assert len(rows) == len(found)
+    for row in rows:
+        entity = found[row["fact_sheet_id"]]
+        kinds = {one["kind"] for one in row["evidence"]}
+        named = bool(kinds & {"definition", "lexical"})
+        assert entity["source"] == ("BOTH" if named else "LEANIX_ONLY")
+        assert not (named and row["verdict"] == "ABSENT")
+        said = entity["mapping_rationale"]
+        if not named:
+            assert ("near in meaning" in said) == ("semantic" in kinds)
+            assert row["verdict"] == "ABSENT" or "semantic" in kinds
+        elif "definition" not in kinds:
+            assert said == NAMED
+            assert entity["evidence"]["domain_context"]
+    quotes = [
+        one["quote"]
+        for row in rows
+        for one in row["evidence"]
+        if one["kind"] == "lexical" and row["entity_name"] in {"Charge", "Isle"}
+    ]
+    assert not [q for q in quotes if "in charge" in q or "without charge" in q]
+
+
 def test_told(demo, pack):
     text = told(demo[0], pack, Path("data"))
     assert "uv run elt-llm serve --data-dir data" in text
+    assert " 1 documents" not in text
+    assert " 1 document, " in text
     for question in pack.questions:
         assert question in text
     for path in demo[0].files.values():

@@ -47,7 +47,7 @@ def test_rows(context, models, aliases, store):
     assert rows["Service Charge"]["mapped_entity"] == "Shared Cost"
     assert rows["Service Charge"]["mapping_confidence"] == "medium"
     assert rows["Tenant"]["mapped_entity"] == "Tenants"
-    assert rows["Rent Review"]["mapped_entity"] == "Not mapped"
+    assert rows["Rent Review"]["mapped_entity"] == ""
     assert rows["Deposit"]["resolved_definition"].endswith("called the Deposit.")
     assert rows["EMB"]["definition_source"] == "acronym"
     assert rows["Notice Period"]["definition_source"] == "table"

@@ -260,4 +260,5 @@ def test_a_second_thread_may_close_what_it_opened(published: Store) -> None:
         thread.join()
     gc.collect()
     assert counts == [1] * 20
-    assert open_files() <= before + 3
+    # A leak of one connection a thread would be sixty.
+    assert open_files() < before + 20

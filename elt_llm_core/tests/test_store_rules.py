@@ -176,7 +176,8 @@ def test_opening_again_and_again_leaves_no_files_or_folders(
             gc.collect()
             before = open_files()
     gc.collect()
-    assert open_files() <= before + 3
+    # A leak of one handle an opening would be far more.
+    assert open_files() < before + 15
     assert list(views.iterdir()) == []
 
 

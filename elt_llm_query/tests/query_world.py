@@ -94,24 +94,27 @@ def make_document(name: str, parts: list[tuple[str, str]]) -> NewDocument:
 def make_table(name: str) -> NewDocument:
     """One row whose text is its cells and whose index text has the headers."""
     section, pairs = TABLE
-    cells, text = [], ""
+    cells, text = [], f"{section}\n" + "\t".join(h for h, _ in pairs) + "\n"
+    first = len(text)
     for header, value in pairs:
-        start = len(text) + (1 if text else 0)
-        text += f"\t{value}" if text else value
+        start = len(text) + (1 if cells else 0)
+        text += f"\t{value}" if cells else value
         cells.append(Cell(header=header, start=start, end=len(text)))
     read = " | ".join(f"{header}: {value}" for header, value in pairs)
     place = Provenance(
         document=name,
         kind="table_row",
         section=section,
-        span_start=0,
+        span_start=first,
         span_end=len(text),
         cells=tuple(cells),
         index_text=f"{section} - {read}",
         table=section,
     )
-    node = provenance.write(TextNode(text=text), place)
-    block = Block(kind=BlockKind.TABLE_ROW, start=0, end=len(text), cells=tuple(cells))
+    node = provenance.write(TextNode(text=text[first:]), place)
+    block = Block(
+        kind=BlockKind.TABLE_ROW, start=first, end=len(text), cells=tuple(cells)
+    )
     return packed(name, text, [block], [], [node])
 
 

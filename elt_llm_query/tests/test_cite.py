@@ -1,5 +1,6 @@
 import pytest
 
+from elt_llm_core.document import Cell
 from elt_llm_core.results import Box, Source, Span, Status, Support
 from elt_llm_query.cite import NOTHING_STANDS, UNVERIFIED, cite_answer, cite_claims
 from elt_llm_query.prompts import REFUSAL
@@ -212,10 +213,50 @@ def test_a_table_row_quoted_with_its_headers_rests_on_the_row():
 
 def test_verbatim_claims_are_cited_as_they_are():
     claim = Claim("S2", "n-S2", 0, 38, LOANS[:38])
-    checked = cite_claims("said [S2]", [claim], SOURCES, locate)
+    checked = cite_claims("said [S2]", [claim], SOURCES, locate, str)
     assert checked.citations[0].quote == "A reader may borrow up to eight books."
+    assert checked.citations[0].support is Support.VERIFIED
     assert checked.status is Status.ANSWERED
-    assert cite_claims("no", [], SOURCES, locate).status is Status.INSUFFICIENT
+    assert cite_claims("no", [], SOURCES, locate, str).status is Status.INSUFFICIENT
+
+
+def test_a_claim_that_quotes_nothing_is_removed():
+    claim = Claim("S2", "n-S2", 5000, 5010, "Readers fly.")
+    checked = cite_claims("Readers fly. [S2]", [claim], SOURCES, locate, str)
+    assert checked.status is Status.VALIDATION_FAILED
+    assert (checked.answer, checked.citations) == (NOTHING_STANDS, ())
+    assert checked.removed[0].text == "Readers fly."
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        (
+            "Hours\nBranch\tSat\nNorth Street\t10 to 14",
+            "Hours - Branch: North Street | Sat: 10 to 14",
+        ),
+        ("Branch\nNorth Street\t10 to 14", "Branch: North Street | 10 to 14"),
+        ("North Street\t10 to 14\nSaturday", "North Street | 10 to 14"),
+    ],
+)
+def test_a_row_is_shown_with_the_headers_that_the_document_has(document, said):
+    reading = "Hours - Branch: North Street | Sat: 10 to 14"
+    row = offer("S1", "North Street\t10 to 14", reading)
+    cells = (
+        Cell(header="Branch", start=100, end=112),
+        Cell(header="Sat", start=113, end=121),
+    )
+    claim = Claim("S1", "n-S1", 0, 21, reading)
+    checked = cite_claims(
+        f"{reading} [S1]",
+        [claim],
+        [Offered(row.source, reading, cells)],
+        locate,
+        lambda _: document,
+    )
+    assert checked.answer == f"{said} [S1]"
+    assert checked.citations[0].quote == "North Street\t10 to 14"
+    assert checked.citations[0].support is Support.VERIFIED
 
 
 def test_support_wants_numbers_and_negations_the_same():

@@ -10,7 +10,7 @@ from typing_extensions import override
 from elt_llm_consumer import relations
 from elt_llm_consumer.assembly import assemble
 from elt_llm_consumer.batch import Item, run_items
-from elt_llm_consumer.context import as_text, context_of
+from elt_llm_consumer.context import as_text, context_of, naming
 from elt_llm_consumer.cues import FIELDS
 from elt_llm_consumer.handbook import Entry, Evidence, Handbook
 from elt_llm_consumer.matching import Match, Matcher
@@ -29,6 +29,8 @@ NO_DESCRIPTION = "No description in the inventory."
 CANDIDATE = (
     "Not in the model: the handbook defines this term; a candidate for the model."
 )
+NAMED = "named in the handbook, not defined there"
+UNNAMED = "not named in the handbook"
 _RANK = {"high": 0, "medium": 1, "low": 2}
 
 
@@ -46,6 +48,7 @@ class CatalogJob(ProductJob):
             read_model(context.store, self.model),
             read_aliases(self.aliases or context.config.consumer.aliases),
             models,
+            context.config.consumer.thin,
         )
         found_terms = len(cataloguer.handbook.entries)
         context.progress("definitions", found_terms, found_terms)
@@ -76,10 +79,12 @@ class Cataloguer:
         model: Model,
         aliases: Mapping[str, Sequence[str]],
         models: Models,
+        thin: float,
     ) -> None:
         self.handbook = handbook
         self.model = model
         self._aliases = aliases
+        self._thin = thin
         self._semantics = Semantics(handbook, models)
         self._placer = Placer(model.entities, self._semantics)
         self._mapped, self._loose = _sorted_out(
@@ -92,6 +97,7 @@ class Cataloguer:
             self.handbook.identity,
             self.model.identity,
             str(sorted(self._aliases.items())),
+            str(self._thin),
         )
         found = [
             Item(name=entity.name, parts=(shared, entity.model_dump_json()))
@@ -122,13 +128,16 @@ class Cataloguer:
         fields, evidence = self._context(entity.name, self._mapped.get(entity, []))
         mapped = self._mapped.get(entity, [])
         entry, match = mapped[0] if mapped else (None, None)
-        ruled = bool(evidence["governance_rules"] or evidence["business_rules"])
-        both = entry is not None or ruled
-        rationale = "not found in the handbook"
+        hits = self._mentions.of(entity.name)
+        both = entry is not None or bool(hits)
+        if entry is None and not evidence["domain_context"]:
+            evidence["domain_context"] = naming(hits, self.handbook, self._mentions)
+            fields["domain_context"] = as_text(evidence["domain_context"])
+        rationale = NAMED
         if match is not None:
             rationale = match.rationale
-        elif ruled:
-            rationale = "found in the handbook's rules, not defined there"
+        elif not both:
+            rationale = self._unnamed(entity)
         record = {
             "fact_sheet_id": entity.fact_sheet_id,
             "entity_name": entity.name,
@@ -144,6 +153,13 @@ class Cataloguer:
             "evidence": _dumped(evidence),
         }
         return {"domain": entity.domain, "subtype": entity.subtype, "record": record}
+
+    def _unnamed(self, entity: Entity) -> str:
+        """What is known of an entity that the handbook does not name."""
+        nearest = self._semantics.nearest(entity.name, 1)
+        if nearest and nearest[0][0] >= self._thin:
+            return f"{UNNAMED}; only passages near in meaning ({nearest[0][0]:.2f})"
+        return UNNAMED
 
     def _of_term(self, entry: Entry) -> dict[str, Any]:
         fields, evidence = self._context(entry.found.term, [(entry, None)])

@@ -31,7 +31,13 @@ def context_of(
         return found
     scores = semantics.scores(name)
     order = sorted(
-        hits, key=lambda h: (h.alias != "", -round(float(scores[h.number]), 6), *h[:2])
+        hits,
+        key=lambda h: (
+            h.alias != "",
+            h.plain,
+            -round(float(scores[h.number]), 6),
+            *h[:2],
+        ),
     )
     seen: set[str] = set()
     for hit in order:
@@ -41,6 +47,34 @@ def context_of(
     return found
 
 
+def naming(
+    hits: Sequence[Hit], handbook: Handbook, mentions: Mentions
+) -> list[Evidence]:
+    """The first sentence that names an entity; a heading or a row if there is none."""
+    ranked = sorted(
+        (*_rank(handbook.passages[hit.number].text, *mentions.sentence(hit)), hit)
+        for hit in hits
+    )
+    for *_, hit in ranked:
+        passage = handbook.passages[hit.number]
+        start, end = mentions.sentence(hit)
+        evidence = quoted(passage, _begin(passage.text, start, end), end)
+        if evidence.support in BELIEVED:
+            return [evidence]
+    return []
+
+
+def _rank(text: str, start: int, end: int) -> tuple[bool, bool]:
+    said = text[_begin(text, start, end) : end].strip()
+    return "\t" in said, not said.endswith((".", ";", ":", "!", "?", "; and", "; or"))
+
+
+def _begin(text: str, start: int, end: int) -> int:
+    """Where the words begin, after a number or a bullet."""
+    mark = patterns.LEAD.match(text, start, end)
+    return mark.end() if mark and mark.end() < end else start
+
+
 def _file(
     found: Mapping[str, list[Evidence]],
     passage: Passage,
@@ -48,8 +82,7 @@ def _file(
     end: int,
     seen: set[str],
 ) -> None:
-    mark = patterns.LEAD.match(passage.text, start, end)
-    start = mark.end() if mark else start
+    start = _begin(passage.text, start, end)
     said = clean(passage.text[start:end])
     if said in seen or "\t" in passage.text[start:end].strip():
         return

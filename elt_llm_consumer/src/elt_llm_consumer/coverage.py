@@ -92,8 +92,8 @@ class Surveyor:
 
     - definition: the handbook defines the entity's name (0.95), an alias or synonym of
       it (0.85), or an alias that several entities share (0.60);
-    - lexical: the name stands in one sentence (0.55), two (0.62), three or more (0.70);
-      0.10 less where only aliases are found;
+    - lexical: the name stands, as a noun phrase, in one sentence (0.55), two (0.62),
+      three or more (0.70); 0.10 less where only aliases are found;
     - semantic: the calibrated cosine of the nearest passage (`Semantics.scores`), 0 for
       what every passage has in common with the name, 1 for the same text.
 
@@ -212,7 +212,7 @@ class Surveyor:
 
     def _by_name(self, entity: Entity, hits: Sequence[Hit]) -> list[Scored]:
         own = [hit for hit in hits if not hit.alias]
-        used = own or list(hits)
+        used = sorted(own or hits, key=lambda hit: (hit.plain, hit))
         first: dict[tuple[int, int], Hit] = {}
         for hit in used:
             first.setdefault((hit.number, self.mentions.sentence(hit)[0]), hit)

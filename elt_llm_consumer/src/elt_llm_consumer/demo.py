@@ -126,9 +126,8 @@ def told(report: DemoReport, pack: Pack, data_dir: Path) -> str:
     """The report for people: questions with answers and proof, files, what next."""
     lines = [f"{pack.title}: {report.seconds:.1f} s", ""]
     for name, counts in report.collections.items():
-        lines.append(
-            f"  {name:<12} {counts['documents']} documents, {counts['chunks']} chunks"
-        )
+        counted = ", ".join(_counted(number, what) for what, number in counts.items())
+        lines.append(f"  {name:<12} {counted}")
     for said in report.answers:
         lines += ["", f"Q  {said.question}", f"A  {said.answer or '(no answer)'}"]
         lines.append(f"   status: {said.status.value}")
@@ -142,6 +141,11 @@ def told(report: DemoReport, pack: Pack, data_dir: Path) -> str:
             lines.append(f"  {one.kind.value}{where}: {one.detail}")
     lines += ["", f"Open the page: uv run elt-llm serve --data-dir {data_dir}"]
     return "\n".join(lines)
+
+
+def _counted(number: int, plural: str) -> str:
+    """The number with its noun: "1 chunk", "2 chunks"."""
+    return f"{number} {plural.removesuffix('s') if number == 1 else plural}"
 
 
 def _cited(citation: Citation) -> str:

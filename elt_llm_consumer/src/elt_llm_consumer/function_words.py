@@ -46,3 +46,15 @@ ARTICLES = _words(
     a an the
     """
 )
+# A bare noun after one of these is in a fixed phrase: "in charge", "under protest".
+FIXED_BEFORE = _words(
+    """
+    at in on under without
+    """
+)
+# A bare word after one of these is a verb: "may appeal", "to protest".
+VERB_BEFORE = _words(
+    """
+    can cannot could may must shall should to will would
+    """
+)

@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from elt_llm_consumer.batch import Item, run_items
 from elt_llm_consumer.handbook import Entry, Handbook
-from elt_llm_consumer.matching import NOT_MAPPED, Match, Matcher
+from elt_llm_consumer.matching import Match, Matcher
 from elt_llm_consumer.model import Model, read_aliases, read_model
 from elt_llm_consumer.outputs import default_path, dump_csv, write_json
 from elt_llm_consumer.product import ProductJob
@@ -50,7 +50,7 @@ class GlossaryRecord(Record):
     reference: str = ""
     resolved_definition: str = ""
     resolved_page: int | None = None
-    mapped_entity: str = NOT_MAPPED
+    mapped_entity: str = Field(default="", description="empty where there is none")
     entity_domain: str = ""
     fact_sheet_id: str = ""
     mapping_confidence: str

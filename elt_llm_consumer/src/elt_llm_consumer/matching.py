@@ -8,7 +8,7 @@ from elt_llm_consumer.phrases import fold, normalise
 from elt_llm_core.results import Record
 
 Confidence = Literal["high", "medium", "low"]
-NOT_MAPPED = "Not mapped"
+NOT_MAPPED = "Not mapped: no entity has this name or alias"
 
 
 class Match(Record):
@@ -62,7 +62,7 @@ class Matcher:
         return Match(
             entity=None,
             confidence="low",
-            rationale="no entity has this name or alias",
+            rationale=NOT_MAPPED,
         )
 
     def _by_name(self, term: str, found: Sequence[Entity]) -> Match:

@@ -4,24 +4,29 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from elt_llm_consumer.handbook import Passage
-from elt_llm_consumer.phrases import PhraseIndex, fold, variants
+from elt_llm_consumer.phrases import WORD, PhraseIndex, fold, variants
+from elt_llm_consumer.standing import as_term, stands_alone
 from elt_llm_query.text import Piece, pieces
 
 
 class Hit(NamedTuple):
-    """`passages[number].text[start:end]` is a mention; `alias` is "" for the name."""
+    """`passages[number].text[start:end]` is a mention; `alias` is "" for the name.
+
+    `plain`: a single word without the capital of a term; the weakest of mentions.
+    """
 
     number: int
     start: int
     end: int
     alias: str
+    plain: bool = False
 
 
 class Mentions:
     """Every mention of every known name, found in one pass over the passages.
 
     A longer known name hides a shorter one inside it: "Lease Register" is no mention of
-    "Lease" where both are known.
+    "Lease" where both are known. A single word counts only as a noun phrase of its own.
     """
 
     def __init__(
@@ -36,18 +41,32 @@ class Mentions:
         known = sorted(set(names))
         phrases = [*known, *(a for name in known for a in variants(name, aliases))]
         index = PhraseIndex([*phrases, *sorted(set(terms))])
-        self._places: dict[str, list[tuple[int, int, int]]] = {}
+        self._pieces: dict[int, list[Piece]] = {}
+        self._places: dict[str, list[Hit]] = {}
         for number, passage in enumerate(passages):
             for start, end, phrase in index.find(passage.text):
-                self._places.setdefault(fold(phrase), []).append((number, start, end))
-        self._pieces: dict[int, list[Piece]] = {}
+                hit = self._judged(Hit(number, start, end, ""))
+                if hit is not None:
+                    self._places.setdefault(fold(phrase), []).append(hit)
 
     def of(self, name: str) -> list[Hit]:
         """Mentions of a name and of its aliases, in the order of the text."""
-        found = [Hit(*place, "") for place in self._places.get(fold(name), [])]
+        found = list(self._places.get(fold(name), []))
         for alias in variants(name, self._aliases):
-            found += [Hit(*place, alias) for place in self._places.get(fold(alias), [])]
+            hits = self._places.get(fold(alias), [])
+            found += [hit._replace(alias=alias) for hit in hits]
         return sorted(found)
+
+    def _judged(self, hit: Hit) -> Hit | None:
+        """The mention, or None where a single word does not stand for itself."""
+        text = self._passages[hit.number].text
+        if not WORD.fullmatch(text, hit.start, hit.end):
+            return hit
+        start, end = self.sentence(hit)
+        said, at = text[start:end], hit.start - start
+        if not stands_alone(said, at, hit.end - start):
+            return None
+        return hit._replace(plain=not as_term(said, at))
 
     def sentence(self, hit: Hit) -> tuple[int, int]:
         """The sentence around a mention, in its passage's text."""

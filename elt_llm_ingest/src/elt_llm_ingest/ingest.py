@@ -10,11 +10,7 @@ from typing_extensions import override
 
 from elt_llm_core import provenance
 from elt_llm_core.document import ParsedDocument
-from elt_llm_core.errors import (
-    CollectionMismatchError,
-    GenerationError,
-    IngestError,
-)
+from elt_llm_core.errors import CollectionMismatchError, GenerationError, IngestError
 from elt_llm_core.jobs import JobContext, JobReport, Runner
 from elt_llm_core.models.protocol import CountingEmbedder, as_counting
 from elt_llm_core.names import collection_name, digest
@@ -28,7 +24,7 @@ from elt_llm_ingest.embedding import embed_missing
 from elt_llm_ingest.formats.registry import LAYER, MODULES
 from elt_llm_ingest.formats.sniff import SUFFIXES
 from elt_llm_ingest.loaders.base import LOADERS, mime_of, read_bytes
-from elt_llm_ingest.plan import Item, Plan, make_plan
+from elt_llm_ingest.plan import Item, Plan, make_plan, no_longer_there
 from elt_llm_ingest.routing import Target, by_prefix
 from elt_llm_ingest.safety import Limits, check_size
 from elt_llm_ingest.tally import Tally
@@ -89,6 +85,7 @@ class _Run:
         plan = make_plan(job.paths, job.uris, job.titles)
         self._tally.warn(self._label, "", plan.notes)
         self._check_prompt()
+        self._tally.warn(self._label, "", no_longer_there(job.paths, self._known))
         with ReadingProcess(_limits(self._context)) as reading:
             reading.start()  # it warms up while the store is opened
             if job.dry_run:

@@ -9,7 +9,8 @@ from elt_llm_core.store import DocumentRow, Store
 def matching(store: Store, collection: str, names: Sequence[str]) -> list[DocumentRow]:
     """The documents that file names, addresses or ids name, all parts of each.
 
-    Raises CollectionNotFoundError, and UsageError for a name that matches nothing.
+    Raises CollectionNotFoundError, and UsageError for a name that matches nothing or
+    documents from several addresses.
     """
     rows = store.documents(collection)
     found: dict[str, DocumentRow] = {}
@@ -20,8 +21,20 @@ def matching(store: Store, collection: str, names: Sequence[str]) -> list[Docume
                 f"{collection!r} holds no document {name!r}",
                 suggest(name, {row.name for row in rows}),
             )
+        _check_one(name, hits)
         found.update((row.document_id, row) for row in hits)
     return list(found.values())
+
+
+def _check_one(name: str, hits: Sequence[DocumentRow]) -> None:
+    """Raises UsageError for a file name that documents of several addresses share."""
+    addresses = sorted({row.uri for row in hits})
+    exact = any(name in (row.uri, row.document_id) for row in hits)
+    if len(addresses) > 1 and not exact:
+        raise UsageError(
+            f"{len(addresses)} documents are called {name!r}: {', '.join(addresses)}",
+            "pass the address or the id of the one you mean",
+        )
 
 
 def remove(

@@ -164,6 +164,7 @@ class _Command:
         from elt_llm_core.jobs import JobContext  # noqa: PLC0415 - --help is quick
         from elt_llm_core.models.build import build_models  # noqa: PLC0415
         from elt_llm_ingest.ingest import IngestJob  # noqa: PLC0415
+        from elt_llm_ingest.plan import GONE  # noqa: PLC0415
 
         chosen = file.chunking.model_dump(exclude_none=True)
         chunking = {**config.chunking.model_dump(), **chosen}
@@ -179,6 +180,8 @@ class _Command:
         report = job.build(build_models(own))(JobContext(own, store))
         if file.rebuild and not self._options["no_rebuild"]:
             _drop_unlisted(store, file, job.paths)
+            kept = tuple(d for d in report.degradations if GONE not in d.detail)
+            return report.model_copy(update={"degradations": kept})
         return report
 
 

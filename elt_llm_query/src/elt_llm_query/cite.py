@@ -14,6 +14,7 @@ from typing import Literal
 from elt_llm_core.results import Citation, RemovedClaim, Status, Support
 from elt_llm_query.labels import parse_labels, remove_labels
 from elt_llm_query.prompts import REFUSAL
+from elt_llm_query.rows import TextOf, is_row, row_said
 from elt_llm_query.sources import Locate, Offered
 from elt_llm_query.statements import Statement, statements
 from elt_llm_query.support import same_polarity, supporting
@@ -66,18 +67,40 @@ class Told:
 
 
 def cite_claims(
-    answer: str, claims: Iterable[Claim], sources: Sequence[Offered], locate: Locate
+    answer: str,
+    claims: Iterable[Claim],
+    sources: Sequence[Offered],
+    locate: Locate,
+    text_of: TextOf,
 ) -> Checked:
-    """Citations of verbatim claims, each checked all the same; none is a refusal."""
+    """Citations of verbatim claims, each looked up like any other; none is a refusal.
+
+    The quote of a table row is the row as it stands. The answer shows it with those of
+    its headers that stand in the document, whose text `text_of` tells by its id.
+    """
     by_label = {o.source.label: o for o in sources}
-    found = []
+    found, removed = [], []
     for claim in claims:
         where = by_label[claim.label]
-        quote = where.source.text[claim.start : claim.end]
-        match = QuoteMatch(Support.VERIFIED, 1.0, claim.start, claim.end)
+        text = where.source.text
+        quote = text[claim.start : claim.end]
+        match = check_quote(quote, text)
+        if not match.stands:
+            reason = match.support.value
+            removed.append(RemovedClaim(text=claim.text, reason=reason))
+            answer = answer.replace(f"{claim.text} [{claim.label}]", "", 1)
+            continue
+        if text[match.start : match.end] == quote:  # which may stand there twice
+            match = match._replace(start=claim.start, end=claim.end)
+        if is_row(where):
+            said = row_said(where, text_of(where.source.document_id))
+            answer = answer.replace(claim.text, said, 1)
         found.append(_citation(Found(claim.label, quote, match, where), locate))
     status = Status.ANSWERED if found else Status.INSUFFICIENT
-    return Checked(answer, status, tuple(found))
+    if removed:
+        answer = answer.strip() or NOTHING_STANDS
+        status = Status.PARTIAL if found else Status.VALIDATION_FAILED
+    return Checked(answer, status, tuple(found), tuple(removed))
 
 
 def cite_answer(

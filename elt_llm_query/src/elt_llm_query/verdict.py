@@ -7,6 +7,7 @@ from elt_llm_core.results import Status
 from elt_llm_core.store import Store
 from elt_llm_query.cite import Checked, Policy, cite_answer, cite_claims
 from elt_llm_query.guards import WRITTEN_BY_KEY
+from elt_llm_query.rows import texts
 from elt_llm_query.sources import Offered, locator
 from elt_llm_query.synthesizers.extractive import CLAIMS_KEY
 
@@ -22,5 +23,6 @@ def verdict(
     metadata = response.metadata or {}
     answer, locate = str(response), locator(store)
     if metadata.get(WRITTEN_BY_KEY, True) is False and CLAIMS_KEY in metadata:
-        return cite_claims(answer, metadata[CLAIMS_KEY], sources, locate)
+        claims = metadata[CLAIMS_KEY]
+        return cite_claims(answer, claims, sources, locate, texts(store))
     return cite_answer(answer, sources, locate, policy)

@@ -63,6 +63,11 @@ def check_quote(quote: str, text: str) -> QuoteMatch:
     return _fuzzy(normalise(quote).text, normalise(text))
 
 
+def stands_whole(quote: str, text: str) -> bool:
+    """True where `quote` stands in `text`, but for white space and case."""
+    return any(c.isalnum() for c in quote) and _exact(quote.strip(), text) is not None
+
+
 def _exact(quote: str, text: str) -> QuoteMatch | None:
     """The quote where it stands letter for letter, or but for white space and case."""
     start = _find(quote, text)

@@ -210,3 +210,41 @@ RINGS = tuple(
         "renew extend extension renewal",
     )
 )
+
+# Rings of ordinals by place, then those without one.
+ORDINALS = tuple(
+    frozenset(ring.split())
+    for ring in (
+        "first 1st initial initially original originally earliest",
+        "second 2nd",
+        "third 3rd",
+        "fourth 4th",
+        "fifth 5th",
+        "sixth 6th",
+        "seventh 7th",
+        "eighth 8th",
+        "ninth 9th",
+        "tenth 10th",
+        "last final finally finale latest",
+        "final last finally finale",
+        "next following subsequent subsequently",
+    )
+)
+
+_LENGTHS = "metre meter centimetre millimetre kilometre km cm mm m foot feet inch mile"
+_MONEY = "$ \u20ac \u00a3 \u00a5 euro dollar pound cent"
+# What can be measured, and the units that tell it.
+ATTRIBUTES = {
+    noun: tuple(units.split())
+    for nouns, units in (
+        ("age", "year old aged"),
+        ("area surface", "square hectare acre \u00b2"),
+        ("weight mass load", "kilogram kg gram g tonne ton pound lb"),
+        ("length height width depth distance altitude", _LENGTHS),
+        ("speed", "knot km/h mph m/s"),
+        ("temperature", "degree \u00b0 celsius fahrenheit"),
+        ("volume capacity", "litre liter gallon ml cubic"),
+        ("fee price cost fine salary rent deposit", _MONEY),
+    )
+    for noun in nouns.split()
+}

@@ -20,7 +20,7 @@ MODULES = {
 }
 # Changes with anything that makes documents come out otherwise, so that files that were
 # read before are read again.
-LAYER = "1"
+LAYER = "2"
 
 
 class Parse(Protocol):

@@ -16,6 +16,7 @@ from elt_llm_core.errors import LoadError
 from elt_llm_core.strategy import Models, Stage
 from elt_llm_ingest.client import ReadingProcess
 from elt_llm_ingest.formats.registry import Parse, parser_of
+from elt_llm_ingest.plan import not_regular
 from elt_llm_ingest.safety import Limits
 
 
@@ -62,6 +63,7 @@ class BuiltIn(Loader):
 
 def read_bytes(path: Path) -> bytes:
     """The file's bytes. Raises LoadError in one sentence."""
+    check_regular(path)
     try:
         return path.read_bytes()
     except FileNotFoundError as error:
@@ -72,6 +74,12 @@ def read_bytes(path: Path) -> bytes:
         raise LoadError(str(path), "it is a folder", "name a file in it") from error
     except OSError as error:
         raise LoadError(str(path), error.strerror or str(error)) from error
+
+
+def check_regular(path: Path) -> None:
+    """Raises LoadError for a pipe, socket or device: reading one may never end."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise not_regular(path)
 
 
 def mime_of(path: Path) -> str:

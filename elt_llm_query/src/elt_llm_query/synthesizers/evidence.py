@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from elt_llm_query.synthesizers.demands import Said, meets
 from elt_llm_query.synthesizers.forms import form_fit
 from elt_llm_query.synthesizers.matching import (
     Vocabulary,
@@ -18,12 +19,13 @@ from elt_llm_query.synthesizers.matching import (
 )
 from elt_llm_query.synthesizers.question import Form, Question
 from elt_llm_query.synthesizers.sheets import Pick, asks_for_cell, pick
-from elt_llm_query.text import pieces, words
+from elt_llm_query.text import leans, pieces, words
 
 _NUMBERED = re.compile(r"\W*\d[\d.]*\W*\s[A-Z]")
 _LONGEST_TITLE = 8  # words
 _TITLE_WORD = 4  # letters of a word that a title writes with a capital
 
+AROUND = 3  # sentences each side that may tell what a sentence is about
 OWN, HEADING, NEIGHBOUR, REST = 1.0, 0.9, 0.6, 0.4
 
 
@@ -34,7 +36,8 @@ class Passage:
     `text` is verbatim and quoted from; `heading` is where it stands (title, section);
     `reading` is searched where it says more than the text (a table row with its
     headers). A `whole` passage is quoted as one piece, of a `sheet` the line that is
-    asked for. `about` holds words that name what kind of thing it is.
+    asked for. `about` holds words that name what kind of thing it is, `headers` those
+    of a row's cells.
     """
 
     label: str
@@ -45,6 +48,7 @@ class Passage:
     whole: bool = False
     about: str = ""
     sheet: bool = False
+    headers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -75,16 +79,25 @@ def passage_vocabulary(passage: Passage) -> Vocabulary:
 def candidates(
     question: Question, passages: Sequence[Passage], weights: Mapping[str, float]
 ) -> list[Candidate]:
-    """Pieces in reading order, without those far from what the question names."""
+    """Pieces in reading order, without those far from what the question names.
+
+    The row of a table that holds the headers answers nothing.
+    """
+    headers = {_line(" ".join(p.headers)) for p in passages}
     return [
         candidate
         for index, passage in enumerate(passages)
+        if not (passage.whole and _line(passage.text) in headers)
         for candidate in (
             _of_whole(question, index, passage, weights)
             if passage.whole
             else _of_prose(question, index, passage, weights)
         )
     ]
+
+
+def _line(text: str) -> str:
+    return " ".join(words(text)).casefold()
 
 
 def _of_whole(
@@ -95,8 +108,13 @@ def _of_whole(
     own = vocabulary(f"{passage.reading} {passage.text}")
     if any(not match(n, own | heading) for n in question.names):
         return
+    said = f"{passage.reading}\n{passage.text}"
+    if not meets(question, Said(said, f"{passage.heading} {passage.about}", said)):
+        return
     covered = coverage(weights, ((own, OWN), (heading, HEADING)))
     found = pick(question, passage.text) if passage.sheet else None
+    if passage.sheet and not found and question.form is Form.PERSON:
+        return  # no line of it tells who
     found = found or Pick(0, len(passage.text), "", _row_fit(question, passage))
     yield Candidate(index, found.start, found.end, covered, found.fit, found.said)
 
@@ -123,6 +141,8 @@ def _of_prose(
         text = passage.text[start:end]
         if _is_heading(text, passage.heading):
             continue
+        if not meets(question, _said(passage, spans, place)):
+            continue
         layers = (
             (own[place], OWN),
             (heading, HEADING),
@@ -134,10 +154,32 @@ def _of_prose(
         yield Candidate(index, start, end, covered, fit, close=close)
 
 
+def _said(passage: Passage, spans: Sequence[tuple[int, int]], place: int) -> Said:
+    """The sentence, with the one before it where it leans on that."""
+    start, end = spans[place]
+    before = spans[max(place - 1, 0)][0]
+    after = spans[min(place + 1, len(spans) - 1)][1]
+    own = passage.text[before if leans(passage.text[start:end]) else start : end]
+    heading = f"{passage.heading} {passage.about}"
+    return Said(own, heading, passage.text[before:after])
+
+
+def surroundings(passage: Passage, candidate: Candidate) -> str:
+    """A candidate with its heading and, of prose, the sentences around it."""
+    above = f"{passage.heading} {passage.about}"
+    if passage.whole:
+        return f"{above}\n{passage.reading}\n{passage.text}"
+    spans = [(p.start, p.end) for p in pieces(passage.text)]
+    place = spans.index((candidate.start, candidate.end))
+    start = spans[max(place - AROUND, 0)][0]
+    end = spans[min(place + AROUND, len(spans) - 1)][1]
+    return f"{above}\n{passage.text[start:end]}"
+
+
 def _is_heading(text: str, heading: str) -> bool:
     """True for a line that its source's heading repeats, or that is set like one."""
     said = words(text)
-    line, above = (" ".join(words(t)).casefold() for t in (text, heading))
+    line, above = _line(text), _line(heading)
     titled = _NUMBERED.match(text) and all(
         w[0].isupper() for w in said if len(w) >= _TITLE_WORD and w.isalpha()
     )

@@ -29,6 +29,7 @@ from elt_llm_query.synthesizers.evidence import (
     Passage,
     candidates,
     passage_vocabulary,
+    surroundings,
 )
 from elt_llm_query.synthesizers.matching import coverage, match, rarity
 from elt_llm_query.synthesizers.question import Question, analyse
@@ -41,6 +42,7 @@ from elt_llm_query.synthesizers.selection import (
     worth_comparing,
 )
 from elt_llm_query.synthesizers.spans import Claim, claim_of
+from elt_llm_query.synthesizers.strangers import has_stranger
 
 CLAIMS_KEY = "claims"
 REFUSED_KEY = "refused"
@@ -149,6 +151,7 @@ class ExtractiveSynthesizer(BaseSynthesizer):
         question = analyse(bundle.query_str)
         best = self._scored(question, bundle, passages)
         good = [s for s in best if self._passes(s)]
+        good = [s for s in good if s.plain or not self._strange(question, s, passages)]
         chosen = chosen_of(good, question, passages, self.limits.most)
         if not chosen:
             return refusal(passages, best), []
@@ -194,6 +197,14 @@ class ExtractiveSynthesizer(BaseSynthesizer):
             return [None] * len(found)
         return [float(x) for x in _cosine(np.array(asked), np.array(vectors))]
 
+    def _strange(
+        self, question: Question, scored: Scored, passages: Sequence[Passage]
+    ) -> bool:
+        """True where the sentence and what stands by it are about something else."""
+        passage = passages[scored.candidate.passage]
+        said = surroundings(passage, scored.candidate)
+        return has_stranger(question, said, self._embedder)
+
     def _passes(self, scored: Scored) -> bool:
         if scored.plain:
             return True
@@ -225,6 +236,7 @@ def _passage(node: Any, number: int) -> Passage:
         whole=place.kind in _WHOLE_KINDS,
         about=_WHOLE_KINDS.get(place.kind, ""),
         sheet=place.kind in _SHEETS,
+        headers=tuple(cell.header for cell in place.cells),
     )
 
 

@@ -159,8 +159,7 @@ def _names(text: str) -> list[str]:
 
     Where most words have capitals these say nothing, and only digits count.
     """
-    written = [w for w in words(text) if w.isalpha()]
-    shouted = sum(1 for w in written if w[0].isupper()) > _SHOUTED * len(written)
+    shouted = is_shouted(text)
     found = []
     for match in _NAME.finditer(text):
         name = match[0]
@@ -170,6 +169,12 @@ def _names(text: str) -> list[str]:
         if not shouted or any(c.isdigit() for c in name):
             found.append(name)
     return found
+
+
+def is_shouted(text: str) -> bool:
+    """True where most words have capitals, which then name nothing."""
+    written = [w for w in words(text) if w.isalpha()]
+    return sum(1 for w in written if w[0].isupper()) > _SHOUTED * len(written)
 
 
 def _is_form_word(name: str) -> bool:

@@ -56,6 +56,8 @@ def pick(question: Question, text: str) -> Pick | None:
     if question.form is Form.DEFINITION or _DESCRIPTION & asked.keys():
         labelled = [x for x in rest if x.label]
         return _described(question, text, name, described or labelled)
+    if question.form is Form.PERSON:  # a status or label is no one
+        rest = [x for x in rest if not x.label]
     return _by_value(question, text, name, rest)
 
 

@@ -10,13 +10,8 @@ from dataclasses import dataclass
 from elt_llm_query.synthesizers.definitions import list_item
 from elt_llm_query.synthesizers.evidence import Candidate, Passage
 from elt_llm_query.synthesizers.matching import vocabulary
-from elt_llm_query.text import Piece, pieces
+from elt_llm_query.text import Piece, leans, pieces
 
-_LEANS = re.compile(
-    r"^\W*(?:it|its|this|that|these|those|they|their|such|he|she|exception|however"
-    r"|otherwise|in\s+(?:this|that|such)\s+cases?)\b",
-    re.IGNORECASE,
-)
 _ITEM = re.compile(r"^\s*(?:[-*+\u2022\u00b7]|\(?\w{1,5}[.)])\s")
 _LONGEST_LIST = 900
 _SAME = 0.8
@@ -69,7 +64,7 @@ def _widened(text: str, candidate: Candidate) -> tuple[int, int]:
     if at is None:
         return candidate.start, candidate.end
     start = candidate.start
-    if at and _LEANS.match(text[candidate.start : candidate.end]):
+    if at and leans(text[candidate.start : candidate.end]):
         start = all_pieces[at - 1].start
     return start, _list_end(text, all_pieces, at)
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from elt_llm_core.document import BlockKind
 from elt_llm_ingest.formats.pdf.flow import LEADERS, Draft
@@ -9,17 +10,21 @@ from elt_llm_ingest.formats.pdf.words import Line, lines_of
 
 CONTENTS = re.compile(r"^(?:table of )?contents?(?: page)?$", re.IGNORECASE)
 MANY_LEADERS = 3
+# Dots that lead to the number of a page. Dots alone are no proof: statistics print ".."
+# for a number that nobody knows.
+TO_PAGE = re.compile(
+    r"(?:\.\s?){4,}\s*([0-9]{1,4}|[ivxlc]{1,7})\s*$|…\s*([0-9]{1,4})\s*$"
+)
 
 
 def mark_contents(drafts: Sequence[Draft]) -> list[Draft]:
     """The page's drafts with the lines of a table of contents labelled so.
 
-    A page with a heading "Contents", or with three lines that end in dot leaders.
+    A page with a heading "Contents", or with three lines whose dots lead to the
+    numbers of pages, which rise.
     """
-    lines = [line for d in drafts for line in lines_in(d)]
-    leaders = sum(bool(LEADERS.search(line.text)) for line in lines)
     titled = any(CONTENTS.match(d.text.strip()) for d in drafts if d.lines)
-    if leaders < MANY_LEADERS and not titled:
+    if not titled and not _lists_pages(drafts):
         return list(drafts)
     ends = [i for i, d in enumerate(drafts) if _has_leaders(d)]
     until = ends[-1] if ends else len(drafts)
@@ -33,6 +38,14 @@ def mark_contents(drafts: Sequence[Draft]) -> list[Draft]:
         else:
             done.append(draft)
     return done
+
+
+def _lists_pages(drafts: Sequence[Draft]) -> bool:
+    found = [TO_PAGE.search(line.text) for d in drafts for line in lines_in(d)]
+    said = [hit.group(1) or hit.group(2) for hit in found if hit]
+    numbers = [int(text) for text in said if text.isdecimal()]
+    falls = sum(after < before for before, after in pairwise(numbers))
+    return len(said) >= MANY_LEADERS and falls <= 0.2 * len(numbers)
 
 
 def _has_leaders(draft: Draft) -> bool:

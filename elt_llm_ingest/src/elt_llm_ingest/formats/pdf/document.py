@@ -24,13 +24,14 @@ from elt_llm_ingest.formats.pdf.flow import (
 )
 from elt_llm_ingest.formats.pdf.furniture import PageWords, mark_furniture
 from elt_llm_ingest.formats.pdf.headings import Outline, set_levels
+from elt_llm_ingest.formats.pdf.recovery import bring_back, says_less
 from elt_llm_ingest.formats.pdf.regions import rectangle, regions_of
 from elt_llm_ingest.formats.pdf.tables import continues, join, tidy
 from elt_llm_ingest.formats.pdf.words import Line, Restorer, lines_of, page_words
 from elt_llm_ingest.formats.pdf.writing import Writer
 from elt_llm_ingest.safety import Limits, hidden_characters
 
-PARSER = f"liteparse {liteparse_version}, layer 1"
+PARSER = f"liteparse {liteparse_version}, layer 2"
 FEW_PAGES = 3  # a short document may say little on its pages
 OCR_CURE = "make its text selectable first, for example: ocrmypdf IN.pdf OUT.pdf"
 
@@ -43,6 +44,7 @@ class _Sheet:
     words: PageWords
     drafts: list[Draft] = field(default_factory=list)
     furniture: list[Line] = field(default_factory=list)
+    plain: str = ""  # PDFium's own text of the page
 
 
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
@@ -51,17 +53,40 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
     with _opened(path, data) as pdf:
         sheets = [_sheet(page, pdf) for page in result.pages]
         outline = _outline(pdf)
-    warnings = _page_warnings(result)
-    _check_text(path, sheets)
+        _check_text(path, sheets)
+        style = _set_out(sheets, outline)
+        order = _in_order(sheets)
+        missing = _bring_back(pdf, sheets, order)
+    document = _written(_title(sheets, style) or path.stem, sheets, order)
+    hidden = hidden_characters([document.text])
+    warned = (*_page_warnings(result), *_blank(sheets), *missing, *hidden)
+    return [document.model_copy(update={"warnings": warned})]
+
+
+def _set_out(sheets: Sequence[_Sheet], outline: Outline) -> Style:
+    """Make drafts of every sheet; returns what is ordinary in the document."""
     mark_furniture([sheet.words for sheet in sheets])
     style = style_of([line for s in sheets for line in lines_of(_body(s))])
     for sheet in sheets:
         _draft(sheet, style)
     set_levels([d for sheet in sheets for d in sheet.drafts], outline)
-    document = _written(path, sheets, style)
-    hidden = hidden_characters([document.text])
-    warned = (*warnings, *_blank(sheets), *hidden)
-    return [document.model_copy(update={"warnings": warned})]
+    return style
+
+
+def _bring_back(
+    pdf: pypdfium2.PdfDocument,
+    sheets: Sequence[_Sheet],
+    order: list[tuple[Draft, bool]],
+) -> list[str]:
+    """Add to `order` what PDFium's text of a page has and ours lost; the warnings."""
+    written = _writer(sheets, order)
+    text = written.text
+    warnings: list[str] = []
+    for sheet in sheets:
+        ours = " ".join(text[w[0] : w[1]] for w in written.words[sheet.words.number])
+        if says_less(ours, sheet.plain):
+            warnings += bring_back(pdf, sheet.words, ours, order)
+    return warnings
 
 
 def _layout(path: Path, data: bytes, limits: Limits) -> Any:
@@ -119,12 +144,13 @@ def _opened(path: Path, data: bytes) -> Iterator[pypdfium2.PdfDocument]:
 
 
 def _sheet(page: Any, pdf: pypdfium2.PdfDocument) -> _Sheet:
-    words = page_words(page, Restorer(_plain_text(pdf, page.page_num)))
+    plain = _plain_text(pdf, page.page_num)
+    words = page_words(page, Restorer(plain))
     tables = tuple(
         rectangle(b.bbox) for b in page.blocks or [] if b.kind == "table" and b.bbox
     )
     found = PageWords(page.page_num, page.width, page.height, words, tables)
-    return _Sheet(page, found)
+    return _Sheet(page, found, plain=plain)
 
 
 def _plain_text(pdf: pypdfium2.PdfDocument, number: int) -> str:
@@ -170,11 +196,18 @@ def _check_text(path: Path, sheets: Sequence[_Sheet]) -> None:
         )
 
 
-def _written(path: Path, sheets: Sequence[_Sheet], style: Style) -> ParsedDocument:
+def _writer(sheets: Sequence[_Sheet], order: Sequence[tuple[Draft, bool]]) -> Writer:
     sizes = {s.words.number: (s.words.width, s.words.height) for s in sheets}
     writer = Writer(sizes)
-    for draft, continued in _in_order(sheets):
+    for draft, continued in order:
         writer.add(draft, continued)
+    return writer
+
+
+def _written(
+    title: str, sheets: Sequence[_Sheet], order: Sequence[tuple[Draft, bool]]
+) -> ParsedDocument:
+    writer = _writer(sheets, order)
     text = writer.text
     pages = [
         Page(
@@ -187,7 +220,7 @@ def _written(path: Path, sheets: Sequence[_Sheet], style: Style) -> ParsedDocume
         for s in sheets
     ]
     return ParsedDocument(
-        title=_title(sheets, style) or path.stem,
+        title=title,
         text=text,
         blocks=with_sections(text, writer.blocks),
         pages=pages,

@@ -66,7 +66,27 @@ def regions_of(blocks: Sequence[Any], words: Sequence[Word]) -> list[Region]:
             if region.table is None:
                 region.kind = "paragraph"
     filled = [region for region in regions if region.words]
-    return _with_strays(filled, strays)
+    return _with_strays(_headings_first(filled), strays)
+
+
+def _headings_first(regions: list[Region]) -> list[Region]:
+    """The regions with every heading before what stands below it in its column."""
+    done: list[Region] = []
+    for region in regions:
+        at = len(done)
+        if region.kind == "heading":
+            below = (i for i, other in enumerate(done) if _is_above(region, other))
+            at = next(below, at)
+        done.insert(at, region)
+    return done
+
+
+def _is_above(region: Region, other: Region) -> bool:
+    """Whether a region lies wholly above another and over at least half of it."""
+    left, _, right, bottom = region.box
+    overlap = min(right, other.box[2]) - max(left, other.box[0])
+    least = min(right - left, other.box[2] - other.box[0])
+    return bottom <= other.box[1] + 1 and overlap > 0.5 * least
 
 
 def _give_back_markers(regions: Sequence[Region]) -> None:

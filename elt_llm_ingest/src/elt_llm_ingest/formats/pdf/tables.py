@@ -7,9 +7,12 @@ from statistics import mean
 from elt_llm_core.document import BlockKind
 from elt_llm_ingest.formats.pdf.flow import Draft
 from elt_llm_ingest.formats.pdf.regions import Table
-from elt_llm_ingest.formats.pdf.words import Line, Word, joined
+from elt_llm_ingest.formats.pdf.words import Line, Word, joined, lines_of
 
 FIGURES = re.compile(r"^[\s$€£(]*[-\u2013]?[0-9][0-9.,\s]*[%)]*\s*$")
+NUMBER = re.compile(
+    r"^[$€£]?\(?[-\u2013\u2212]?[$€£]?[0-9][0-9.,]*%?\)?%?$|^[-\u2013\u2014]$|^[$€£]$"
+)
 HEAD_WORDS = 6  # the head of a column is short
 SENTENCE_END = (".", ";", ":", "!", "?")
 
@@ -31,6 +34,7 @@ def tidy(drafts: Sequence[Draft], pitch: float) -> list[Draft]:
             done.append(draft)
             continue
         draft.table.rows = _without_empty_columns(draft.table.rows)
+        draft.table.rows = [r for row in draft.table.rows for r in split_fused(row)]
         _join_split_rows(draft.table)
         draft.table.header = _header_rows(draft.table.rows)
         if not draft.table.header:
@@ -49,7 +53,7 @@ def _without_empty_columns(rows: list[list[list[Word]]]) -> list[list[list[Word]
 
 def _header_rows(rows: Sequence[Sequence[Sequence[Word]]]) -> int:
     """0 or 1: whether the first row names the columns."""
-    if len(rows) <= 1:
+    if len(rows) <= 1 or _holds_numbers(rows[0]):
         return 0
     first = [cell_text(cell) for cell in rows[0]]
     filled = [text for text in first if text]
@@ -62,6 +66,43 @@ def _header_rows(rows: Sequence[Sequence[Sequence[Word]]]) -> int:
         return 1
     short = all(len(t.split()) <= HEAD_WORDS and not t.endswith(".") for t in filled)
     return 1 if short and (first[0] or not _has_figures(rows[0])) else 0
+
+
+def _holds_numbers(row: Sequence[Sequence[Word]]) -> bool:
+    """Whether the cells after the first are mostly numbers, and not all years."""
+    found = [text for cell in row[1:] if (text := cell_text(cell))]
+    numbers = [text for text in found if _are_numbers(text)]
+    plain = any(not _is_year(part) for text in numbers for part in text.split())
+    return plain and len(numbers) > 0.5 * len(found)
+
+
+def _are_numbers(text: str) -> bool:
+    has_digit = any(char.isdigit() for char in text)
+    return has_digit and all(NUMBER.match(part) for part in text.split())
+
+
+def split_fused(row: list[list[Word]]) -> list[list[list[Word]]]:
+    """The rows that LiteParse took for one: as many as each of its cells has lines.
+
+    Every cell after the first must hold one number a line, else the row stays whole.
+    """
+    cells = [lines_of(cell) for cell in row]
+    counts = {len(lines) for lines in cells if lines}
+    if len(row) <= 1 or len(counts) != 1 or counts == {1} or not cells[0]:
+        return [row]
+    numbers = [line.text for lines in cells[1:] for line in lines]
+    if not numbers or not all(_is_one_number(text) for text in numbers):
+        return [row]
+    return [
+        [lines[at].words if lines else [] for lines in cells]
+        for at in range(counts.pop())
+    ]
+
+
+def _is_one_number(text: str) -> bool:
+    marks = [part for part in text.split() if any(c.isdigit() for c in part)]
+    dash = re.fullmatch(r"[$€£\s]*[-\u2013\u2014]", text)
+    return dash is not None or (len(marks) == 1 and _are_numbers(text))
 
 
 def _is_year(text: str) -> bool:
