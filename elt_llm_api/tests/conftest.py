@@ -134,7 +134,9 @@ def client(server) -> Iterator[httpx.Client]:
         yield opened
 
 
-@pytest.fixture(scope="session")
+# For one file only: while it is open, its thread has a running event loop, in which no
+# other test could run one of its own.
+@pytest.fixture(scope="module")
 def browser():
     if not Path(CHROMIUM).exists():
         pytest.skip(f"{CHROMIUM} is not installed (Debian package chromium)")
