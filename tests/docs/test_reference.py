@@ -51,3 +51,11 @@ def test_all_versions_are_one_and_the_changelog_knows_it() -> None:
     newest = re.search(r"^## (\S+)", changelog, re.MULTILINE)
     assert newest is not None
     assert newest.group(1) in versions
+
+
+def test_the_readme_asks_what_the_sample_answers() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (gold,) = ROOT.glob("elt_llm_consumer/src/elt_llm_consumer/packs/*/gold.json")
+    asked = set(re.findall(r'"([A-Z][^"\n]+\?)"', text))
+    assert asked
+    assert all(question in gold.read_text(encoding="utf-8") for question in asked)
