@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from llama_index.core.schema import TextNode
 
 from elt_llm_core import provenance
+from elt_llm_core.crash import CrashPoint, crash_point
 from elt_llm_core.errors import EmbedError
 from elt_llm_core.jobs import Progress
 from elt_llm_core.models.protocol import CountingEmbedder
@@ -38,6 +39,7 @@ def embed_missing(
                 "check the embedding model with: elt-llm doctor",
             )
         writer.put_vectors(embedder.digest, batch, rows)
+        crash_point(CrashPoint.EMBED_BATCH)
     if missing:
         progress("embed", len(missing), len(missing), name)
     return len(missing)

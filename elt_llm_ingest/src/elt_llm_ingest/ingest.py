@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from typing_extensions import override
 
 from elt_llm_core import provenance
+from elt_llm_core.crash import CrashPoint, crash_point
 from elt_llm_core.document import ParsedDocument
 from elt_llm_core.errors import CollectionMismatchError, GenerationError, IngestError
 from elt_llm_core.jobs import JobContext, JobReport, Runner
@@ -83,6 +84,7 @@ class _Run:
         job = self._job
         collection_name(job.collection or f"{job.collection_prefix}_x")
         plan = make_plan(job.paths, job.uris, job.titles)
+        crash_point(CrashPoint.SCANNED)
         self._tally.warn(self._label, "", plan.notes)
         self._check_prompt()
         self._tally.warn(self._label, "", no_longer_there(job.paths, self._known))
@@ -141,6 +143,7 @@ class _Run:
             self._tally.warn(self._label, item.name, [note])
             return
         documents = reading.parse(item.path, data, self._loader(item))
+        crash_point(CrashPoint.PARSED)
         if item.title:
             documents[0] = documents[0].model_copy(update={"title": item.title})
         targets = self._targets(documents)
@@ -178,6 +181,7 @@ class _Run:
         writer: Writer | None,
     ) -> None:
         nodes = self._chunks(target.document)
+        crash_point(CrashPoint.CHUNKED)
         self._tally.counts["chunks"] += len(nodes)
         if writer is None:
             return
@@ -185,6 +189,7 @@ class _Run:
         self._tally.counts["embedded"] += embed_missing(
             writer, self._embedder, nodes, self._context.progress, item.name
         )
+        crash_point(CrashPoint.EMBEDDED)
         self._context.progress("store", 0, 1, item.name)
         keep = self._context.config.ingest.keep_originals
         writer.put_document(

@@ -14,6 +14,7 @@ from typing import Any
 import click
 import numpy as np
 
+from elt_llm_core.crash import CrashPoint, crash_point
 from elt_llm_core.store.dense import DenseIndex, exact_search
 from elt_llm_core.store.keyword import KeywordIndex, tokenize
 from elt_llm_core.store.truth import Truth
@@ -30,11 +31,14 @@ def build(data_dir: Path, name: str, target: Path) -> dict[str, Any]:
         seq = truth.sequence(name)
         rows = truth.index_rows(name)
         card = truth.card(name)
+    crash_point(CrashPoint.BUILD_BEGUN)
     ids = [row[0] for row in rows]
     vectors = truth.stack([row[2] for row in rows], card.dimension)
     DenseIndex.build(name, ids, vectors, target / "vectors")
+    crash_point(CrashPoint.BUILD_DENSE)
     (target / "keywords").mkdir()
     KeywordIndex.build([row[1] for row in rows], target / "keywords")
+    crash_point(CrashPoint.BUILD_KEYWORDS)
     (target / "ids.json").write_bytes(json.dumps(ids).encode())
     return {"name": name, "seq": seq, "nodes": len(ids)}
 

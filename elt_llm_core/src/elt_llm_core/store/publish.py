@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from elt_llm_core.atomicio import fsync_folder, fsync_tree, write_atomic
+from elt_llm_core.crash import CrashPoint, crash_point
 from elt_llm_core.errors import GenerationError, StoreWriteError
 from elt_llm_core.store.manifest import MANIFEST, IndexFolder, Manifest
 from elt_llm_core.store.truth import Truth
@@ -56,7 +57,9 @@ def _publish(
     numbers = {name: _next(folder) for name, folder in folders.items()}
     places = {name: _place(folder, numbers[name]) for name, folder in folders.items()}
     built = _child("build", data_dir, places)
+    crash_point(CrashPoint.BUILT)
     verified = _child("verify", data_dir, places)
+    crash_point(CrashPoint.VERIFIED)
     for name, folder in folders.items():
         if faults := verified[name]["faults"]:
             raise GenerationError(name, "; ".join(faults))
@@ -95,15 +98,19 @@ def _place(folder: IndexFolder, generation: int) -> Path:
 def _swap(folder: IndexFolder, ready: Path, manifest: Manifest) -> None:
     folder.seal(ready)
     fsync_tree(ready)
+    crash_point(CrashPoint.SEALED)
     ready.rename(folder.path(manifest.generation))
     fsync_folder(folder.folder)
+    crash_point(CrashPoint.RENAMED)
     write_atomic(folder.folder / MANIFEST, manifest.model_dump_json(indent=1))
+    crash_point(CrashPoint.PUBLISHED)
 
 
 def _collect_garbage(folder: IndexFolder, published: int) -> None:
     for generation in folder.generations():
         if generation <= published - KEPT:
             shutil.rmtree(folder.path(generation), ignore_errors=True)
+            crash_point(CrashPoint.COLLECTING)
 
 
 def _child(

@@ -11,6 +11,7 @@ import numpy as np
 from llama_index.core.schema import TextNode
 
 from elt_llm_core import provenance
+from elt_llm_core.crash import CrashPoint, crash_point
 from elt_llm_core.errors import (
     CollectionMismatchError,
     CollectionNotFoundError,
@@ -105,11 +106,15 @@ class Writer:
         chunks = [self._node_row(card, document, new, n) for n in new.nodes]
         with self._transaction() as connection:
             seq = rows.next_seq(connection, collection)
+            crash_point(CrashPoint.DOCUMENT_BEGUN)
             kept = {chunk["node_id"]: chunk["index_text"] for chunk in chunks}
             rows.remove_nodes(connection, document, seq, keep=kept)
             rows.put_document_row(connection, document, collection, new)
+            crash_point(CrashPoint.DOCUMENT_HALF)
             for chunk in chunks:
                 rows.put_node(connection, {**chunk, "seq": seq})
+            crash_point(CrashPoint.DOCUMENT_WRITTEN)
+        crash_point(CrashPoint.DOCUMENT_STORED)
         return document
 
     def remove_document(self, document: str) -> None:
@@ -124,6 +129,7 @@ class Writer:
                 "delete from document where document_id = ?", (document,)
             )
             rows.drop_unused_originals(connection)
+        crash_point(CrashPoint.DOCUMENT_REMOVED)
 
     def drop_collection(self, name: str) -> None:
         """Remove a collection, its documents and its indexes."""
