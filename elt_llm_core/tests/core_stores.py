@@ -1,5 +1,6 @@
 """Documents made for the tests, and how they get into a store."""
 
+import hashlib
 from pathlib import Path
 
 from llama_index.core.schema import TextNode
@@ -66,7 +67,7 @@ def new_document(name: str, sentences: list[str]) -> NewDocument:
     return NewDocument(
         uri=f"test:{name}",
         name=name,
-        sha256=name * 4,
+        sha256=hashlib.sha256(name.encode()).hexdigest(),
         mime="text/plain",
         parsed=document,
         nodes=nodes,

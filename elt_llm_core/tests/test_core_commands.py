@@ -182,7 +182,7 @@ def test_the_doctor_fails_where_the_truth_is_no_truth(
     store.data_dir.mkdir()
     (store.data_dir / "truth.sqlite3").write_bytes(b"nothing of the kind " * 99)
     arguments = ["doctor", "--json", "--data-dir", str(store.data_dir)]
-    assert run(elt_llm, arguments) == 1
+    assert run(elt_llm, arguments) == 65
     checks = {c["name"]: c for c in json.loads(capsys.readouterr().out)["checks"]}
     assert checks["truth"]["level"] == "FAIL"
     assert checks["truth"]["fix"]

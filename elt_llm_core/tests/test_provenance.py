@@ -7,7 +7,7 @@ from llama_index.core.schema import MetadataMode, TextNode
 
 from elt_llm_core import provenance
 from elt_llm_core.document import Cell, Page
-from elt_llm_core.provenance import Provenance
+from elt_llm_core.provenance import Parent, Provenance
 from elt_llm_core.results import Box
 
 fractions = st.floats(0, 1, allow_nan=False)
@@ -38,6 +38,19 @@ places = st.builds(
     cells=st.lists(cells, max_size=3).map(tuple),
     index_text=st.text(max_size=9),
     table=st.text(max_size=9),
+    rules=st.lists(st.text(max_size=5), max_size=3).map(tuple),
+    references=st.lists(st.text(max_size=5), max_size=3).map(tuple),
+    parents=st.lists(
+        st.builds(Parent, start=st.just(0), end=st.integers(0, 9), leaves=st.just(2)),
+        max_size=2,
+    ).map(tuple),
+    window_start=st.none() | st.integers(0, 9),
+    window_end=st.none() | st.integers(0, 9),
+    date=st.sampled_from(["", "2024-05-01"]),
+    index_before=st.text(max_size=5),
+    index_instead=st.text(max_size=5),
+    index_after=st.text(max_size=5),
+    problem=st.text(max_size=5),
 )
 
 
@@ -150,3 +163,29 @@ def test_every_word_of_a_span_lies_in_one_of_its_boxes(
             and box.bottom >= bottom - 1e-5
             for box in result
         )
+
+
+@given(places, places)
+def test_what_was_written_before_is_replaced(
+    first: Provenance, then: Provenance
+) -> None:
+    node = provenance.write(TextNode(text="text"), first)
+    assert provenance.read(provenance.write(node, then)) == then
+    assert provenance.write(node, then).metadata.get("rule", "") == then.rule
+
+
+def test_what_is_indexed_is_not_what_is_read() -> None:
+    place = Provenance(span_start=0, span_end=4, index_text="Fee: 20")
+    added = {"index_before": "Fees", "index_after": "What is due?"}
+    node = provenance.write(TextNode(text="20"), place.model_copy(update=added))
+    assert provenance.reading(node) == "Fee: 20"
+    assert provenance.index_text(node) == "Fees\n\nFee: 20\n\nWhat is due?"
+    instead = place.model_copy(update={"index_instead": "The fee is 20."})
+    node = provenance.write(TextNode(text="20"), instead)
+    assert provenance.reading(node) == "Fee: 20"
+    assert provenance.index_text(node) == "The fee is 20."
+
+
+def test_chunks_without_more_to_tell_carry_no_more_than_before() -> None:
+    node = provenance.write(TextNode(text="a"), Provenance(span_start=0, span_end=1))
+    assert not {"rules", "parents", "date", "problem"} & set(node.metadata)

@@ -17,7 +17,7 @@ from elt_llm_core.errors import (
     StoreLockedError,
 )
 from elt_llm_core.store import Store
-from elt_llm_core.store.dense import exact_search
+from elt_llm_core.store.ranking import nearest
 from elt_llm_core.testing.fakes import HashEmbedding
 
 
@@ -118,7 +118,7 @@ def test_a_large_change_builds_the_next_generation(
         lambda gen: next(gen.glob("vectors/*/index_metadata.pickle")).write_bytes(b"x"),
         lambda gen: (gen / "keywords" / "vocab.index.json").unlink(),
         lambda gen: (gen / "extra").write_text("planted"),
-        lambda gen: (gen.parent / "MANIFEST.json").write_text("{"),
+        lambda gen: (gen / "MANIFEST.json").write_text("{"),
         lambda gen: (gen.parent.parent.parent / "KEY").write_bytes(b"0" * 32),
     ],
     ids=["ids", "pickle", "missing", "planted", "manifest", "foreign"],
@@ -166,7 +166,7 @@ def test_the_index_agrees_with_exact_search(
     found = collection.vectors(nodes)
     matrix = np.array([found[n] for n in nodes])
     query = vector("the harbour needs 30 checks")
-    exact = dict(exact_search(nodes, matrix, query, 10))
+    exact = dict(nearest(matrix, query, 10))
     approximate = collection.search_dense(query, 10)
     assert min(exact.values()) - 1e-4 <= min(score for _, score in approximate)
 

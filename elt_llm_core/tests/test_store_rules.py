@@ -95,10 +95,11 @@ def test_a_collection_that_became_too_small_loses_its_index(published: Store) ->
 
 
 def test_a_vector_of_another_dimension_is_refused(published: Store) -> None:
-    with published.writer() as writer:
+    with (
+        published.writer() as writer,
+        pytest.raises(EmbedError, match="8 numbers, not 256"),
+    ):
         writer.put_vectors(EMBEDDER.digest, ["short"], np.ones((1, 8)))
-        with pytest.raises(EmbedError, match="8 numbers, not 256"):
-            writer.put_document("rules", new_document("b.txt", ["short"]))
     with pytest.raises(UsageError, match="256 numbers"):
         published.open("rules").search_dense(np.ones(8), 3)
 
@@ -135,7 +136,7 @@ def test_filters_take_lists_and_read_nothing_into_the_value(store: Store) -> Non
     assert ids({"document": []}) == frozenset()
     assert ids({"page": "1"}) == ids({"page": 1})
     assert ids({"page": 2}) == ids({"page": "one"}) == frozenset()
-    with pytest.raises(UsageError, match="known: document"):
+    with pytest.raises(UsageError, match=r"known: .*document"):
         ids({"author": "me"})
     with pytest.raises(UsageError, match="cannot be"):
         ids({"page": {"$gt": 1}})
@@ -266,7 +267,7 @@ def test_unknown_documents_are_empty_not_errors(published: Store) -> None:
 def test_a_file_that_is_no_truth_is_told_with_its_name(store: Store) -> None:
     store.data_dir.mkdir()
     (store.data_dir / "truth.sqlite3").write_bytes(b"not a database" * 100)
-    with pytest.raises(StoreError, match=r"truth\.sqlite3 cannot be used"):
+    with pytest.raises(StoreError, match=r"truth\.sqlite3 is no SQLite file"):
         store.collections()
 
 

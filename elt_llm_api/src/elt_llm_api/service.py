@@ -17,6 +17,7 @@ from elt_llm_core.models.build import build_models
 from elt_llm_core.names import collection_name
 from elt_llm_core.results import Box, QueryResult, SearchResult
 from elt_llm_core.store import Collection, CollectionCard, Store
+from elt_llm_core.store.health import require_sound
 from elt_llm_core.strategy import Models
 from elt_llm_query import query_collections, search_collections
 
@@ -42,6 +43,7 @@ class QueryService:
         self.store = store
         self._models = {DEFAULT_PROFILE: models} if models else {}
         self._lock = threading.Lock()
+        self._sound = False
 
     def profiles(self) -> list[str]:
         """Names of the profiles a question may choose."""
@@ -69,6 +71,12 @@ class QueryService:
     def collections(self) -> list[CollectionCard]:
         """Cards of all collections, by name."""
         return self.store.collections()
+
+    def require_sound(self) -> None:
+        """Raise TruthError while the data is damaged; once it was not, believe it."""
+        if not self._sound:
+            require_sound(self.store.data_dir)
+            self._sound = True
 
     def opened(self) -> list[Collection]:
         """All collections with their indexes, by name."""

@@ -19,7 +19,9 @@ def write_atomic(path: Path, content: str | bytes, mode: int = 0o644) -> None:
     data = content.encode("utf-8") if isinstance(content, str) else content
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
+        handle, name = tempfile.mkstemp(
+            dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".tmp"
+        )
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)

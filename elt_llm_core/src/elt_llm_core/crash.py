@@ -1,7 +1,9 @@
 """Named places where a test can end the process, as a power cut would.
 
 `ELT_CRASH_AT=document.half` kills the process the first time it gets there,
-`ELT_CRASH_AT=document.half:3` the third time. Without the variable nothing happens.
+`ELT_CRASH_AT=document.half:3` the third time that this process does.
+`ELT_CRASH_LOG=file` adds a line of process and point for each that is passed. Without
+the variables nothing happens.
 Every step that changes a data root has a point of its own: the crash tests go through
 all of them, so a step without one cannot hide.
 """
@@ -12,6 +14,7 @@ from collections import Counter
 from enum import StrEnum
 
 VARIABLE = "ELT_CRASH_AT"
+LOG = "ELT_CRASH_LOG"
 
 
 class CrashPoint(StrEnum):
@@ -27,6 +30,7 @@ class CrashPoint(StrEnum):
     DOCUMENT_WRITTEN = "document.written"
     DOCUMENT_STORED = "document.stored"
     DOCUMENT_REMOVED = "document.removed"
+    COLLECTION_DROPPED = "collection.dropped"
     BUILD_BEGUN = "build.begun"
     BUILD_DENSE = "build.dense"
     BUILD_KEYWORDS = "build.keywords"
@@ -36,6 +40,20 @@ class CrashPoint(StrEnum):
     RENAMED = "publish.renamed"
     PUBLISHED = "publish.manifest"
     COLLECTING = "publish.collecting"
+    BACKUP_WRITTEN = "backup.written"
+    BACKED_UP = "backup.done"
+    BACKUP_PRUNED = "backup.pruned"
+    MIGRATION_BACKED_UP = "migration.backed_up"
+    MIGRATION_HALF = "migration.half"
+    MIGRATED = "migration.done"
+    RESTORE_READY = "restore.ready"
+    RESTORE_ASIDE = "restore.aside"
+    RESTORE_BARE = "restore.bare"
+    RESTORED = "restore.done"
+    PURGE_FORGOTTEN = "purge.forgotten"
+    PURGE_REBUILT = "purge.rebuilt"
+    PURGE_VACUUMED = "purge.vacuumed"
+    PURGED = "purge.done"
 
 
 _passed: Counter[str] = Counter()
@@ -43,11 +61,19 @@ _passed: Counter[str] = Counter()
 
 def crash_point(point: CrashPoint) -> None:
     """Kill this process (SIGKILL) where `ELT_CRASH_AT` says so; else nothing."""
-    wanted = os.environ.get(VARIABLE)
-    if wanted is None:
-        return
-    name, _, count = wanted.partition(":")
+    if log := os.environ.get(LOG):
+        _note(log, point)
+    name, _, count = os.environ.get(VARIABLE, "").partition(":")
     if name == point:
         _passed[point] += 1
         if _passed[point] >= int(count or 1):
             os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _note(log: str, point: CrashPoint) -> None:
+    """One short write to the end of a file is whole, also among several processes."""
+    handle = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        os.write(handle, f"{os.getpid()} {point}\n".encode())
+    finally:
+        os.close(handle)

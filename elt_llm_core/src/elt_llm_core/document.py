@@ -22,6 +22,7 @@ class BlockKind(StrEnum):
     LIST_ITEM = "list_item"
     TABLE_ROW = "table_row"
     CAPTION = "caption"
+    FIGURE = "figure"  # its text is the caption, its boxes are the picture
     CODE = "code"
     FACT_SHEET = "fact_sheet"
     RELATIONSHIP = "relationship"
@@ -30,12 +31,21 @@ class BlockKind(StrEnum):
 
 
 class Cell(Record):
-    """One cell of a table row: its column's header and its span."""
+    """One cell of a table row: its column's header and its span.
+
+    A cell that spans rows is repeated in each of them, in a PDF with the span of the
+    first; one that spans columns stands once, in the first. A header of several rows is
+    joined from the top: "Sales / 2024".
+    """
 
     header: str
     start: int = Field(ge=0)
     end: int = Field(ge=0)
     boxes: tuple[Box, ...] = ()
+    id: str = Field(default="", description="what the file itself calls the cell")
+    column: int | None = Field(default=None, ge=0, description="the first is 0")
+    columns: int = Field(default=1, ge=1, description="that it spans")
+    rows: int = Field(default=1, ge=1, description="that it spans, this one included")
 
 
 class Block(Record):
@@ -48,9 +58,14 @@ class Block(Record):
     end_page: int | None = Field(default=None, ge=1, description="page it ends on")
     section: str = Field(default="", description="headings above, ' > ' between levels")
     level: int = Field(default=0, ge=0, description="of a heading, 1 is the top")
+    number: str = Field(default="", description="of a rule: 3.2.1, C12(a), Art. 5")
     table: str = Field(default="", description="title of the table a row belongs to")
+    table_number: int = Field(default=0, ge=0, description="of a row's table, from 1")
     cells: tuple[Cell, ...] = Field(default=(), description="of a table row")
     boxes: tuple[Box, ...] = Field(default=(), description="where no words are known")
+    confidence: float | None = Field(
+        default=None, ge=0, le=1, description="of text recognition, None for real text"
+    )
     attributes: dict[str, str] = Field(default_factory=dict)
 
 

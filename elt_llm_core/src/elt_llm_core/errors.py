@@ -12,7 +12,8 @@ EltLlmError                                  code; what happened, the value, the
 │   ├── CollectionMismatchError STO003       exit 78
 │   ├── StoreLockedError        STO004       exit 75: another process writes
 │   ├── StoreWriteError         STO005       exit 73: disk full, read-only folder
-│   └── GenerationError         STO006       a derived index is damaged
+│   ├── GenerationError         STO006       a derived index is damaged
+│   └── TruthError              STO007       exit 78: damaged, or another schema
 ├── IngestError                 ING001       exit 65: one document; others go on
 │   ├── LoadError               ING002
 │   └── EmbedError              ING003
@@ -189,6 +190,17 @@ class GenerationError(StoreError):
             f"the index of {collection!r} cannot be used: {reason}",
             "rebuild it: elt-llm doctor --repair",
         )
+        self.reason = reason
+
+
+class TruthError(StoreError):
+    """The truth file is damaged, is none, or has another schema."""
+
+    code = "STO007"
+    exit_code = 78
+
+    def __init__(self, path: str, reason: str, hint: str) -> None:
+        super().__init__(f"the truth file {path} {reason}", hint)
 
 
 class IngestError(EltLlmError):
@@ -206,6 +218,7 @@ class LoadError(IngestError):
 
     def __init__(self, path: str, reason: str, hint: str = "") -> None:
         super().__init__(f"cannot read {path}: {reason}", hint)
+        self.path = path
         self.reason = reason
 
 

@@ -7,14 +7,19 @@ through this door only, so none of them imports another's package.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pydantic import Field
 
 from elt_llm_core.config import RagConfig
 from elt_llm_core.results import Degradation, Record
-from elt_llm_core.store import Store
 from elt_llm_core.strategy import Stage
+
+if TYPE_CHECKING:
+    from elt_llm_core.store import Store
+
+PARTIAL = 2
+INTERRUPTED = 130
 
 
 class Progress(Protocol):
@@ -30,27 +35,57 @@ def silent(stage: str, done: int, total: int | None = None, detail: str = "") ->
     """Progress that nobody watches."""
 
 
+def never() -> bool:
+    """Nobody asks this job to stop."""
+    return False
+
+
 @dataclass(frozen=True)
 class JobContext:
-    """What every job is given."""
+    """What every job is given.
+
+    `stopped` tells whether the job shall end after the item it is at; a job that does
+    not ask goes on to its end.
+    """
 
     config: RagConfig
-    store: Store
+    store: "Store"
     progress: Progress = silent
+    stopped: Callable[[], bool] = never
+
+
+class ItemOutcome(Record):
+    """What became of one file, or would become of it in a dry run."""
+
+    name: str
+    uri: str
+    outcome: str = Field(description="added, updated, unchanged, renamed, ...")
+    chunks: int = Field(default=0, ge=0)
+    to_embed: int = Field(default=0, ge=0, description="texts without a vector yet")
+    detail: str = ""
 
 
 class JobReport(Record):
-    """How a job ended. `counts` is by outcome; `files` maps a name to a path."""
+    """How a job ended. `counts` is by outcome; `files` maps a name to a path.
+
+    `items` tells of single files: a dry run's forecast. `stopped` is set where the job
+    was asked to end early; the same call goes on where it stopped.
+    """
 
     job: str
     counts: dict[str, int]
     files: dict[str, str] = Field(default_factory=dict)
     degradations: tuple[Degradation, ...] = ()
+    items: tuple[ItemOutcome, ...] = ()
+    stopped: bool = False
 
     @property
     def exit_code(self) -> int:
-        """0, or 2 where some items failed and the others are good."""
-        return 2 if self.counts.get("failed") else 0
+        """0; 2 where some items failed or lack a part; 130 where it was stopped."""
+        if self.stopped:
+            return INTERRUPTED
+        poorer = self.counts.get("failed") or self.counts.get("quarantined")
+        return PARTIAL if poorer else 0
 
 
 Runner = Callable[[JobContext], JobReport]

@@ -6,12 +6,15 @@ is embedded and of what the model reads.
 
 import json
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from llama_index.core.schema import BaseNode, TextNode
 from pydantic import Field
 
 from elt_llm_core.document import Cell, Page
 from elt_llm_core.results import Box, Record, Span
+
+if TYPE_CHECKING:
+    from llama_index.core.schema import BaseNode, TextNode
 
 KEYS = (
     "collection",
@@ -28,7 +31,34 @@ KEYS = (
     "cells",
     "index_text",
     "table",
+    "rules",
+    "references",
+    "parents",
+    "window_start",
+    "window_end",
+    "date",
+    "index_before",
+    "index_instead",
+    "index_after",
+    "problem",
 )
+# Written only where there is something to tell, and as JSON, since stores take scalars.
+_LISTS = ("boxes", "cells", "rules", "references", "parents")
+INDEX_GAP = "\n\n"
+_SELDOM = frozenset({"rule", *KEYS[KEYS.index("rules") :]})
+ALWAYS = frozenset(KEYS) - _SELDOM  # what `write` puts on every node
+
+
+class Parent(Record):
+    """A stretch of the document that holds a chunk and its neighbours.
+
+    Its text is `document_text[start:end]`; it is not stored or indexed by itself.
+    `leaves` is how many chunks lie in it.
+    """
+
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+    leaves: int = Field(ge=1)
 
 
 class Provenance(Record):
@@ -50,6 +80,40 @@ class Provenance(Record):
         default="", description="what is embedded and indexed, where not the text"
     )
     table: str = ""
+    rules: tuple[str, ...] = Field(
+        default=(), description="canonical numbers of the rules it holds, in order"
+    )
+    references: tuple[str, ...] = Field(
+        default=(), description="rules of the same document it refers to, in order"
+    )
+    parents: tuple[Parent, ...] = Field(
+        default=(), description="what holds it, the nearest first"
+    )
+    window_start: int | None = Field(default=None, ge=0)
+    window_end: int | None = Field(default=None, ge=0)
+    date: str = Field(default="", description="of the content or document, ISO 8601")
+    index_before: str = Field(
+        default="", description="indexed before the text; never read or quoted"
+    )
+    index_instead: str = Field(
+        default="", description="indexed instead of the text; never read or quoted"
+    )
+    index_after: str = Field(
+        default="", description="indexed after the text; never read or quoted"
+    )
+    problem: str = Field(default="", description="what could not be done for it")
+
+    @property
+    def rule(self) -> str:
+        """The rule it begins in or with, in canonical form; empty where none."""
+        return self.rules[0] if self.rules else ""
+
+    @property
+    def window(self) -> tuple[int, int] | None:
+        """The span to be read in its place, where it is a sentence with a window."""
+        if self.window_start is None or self.window_end is None:
+            return None
+        return self.window_start, self.window_end
 
     @property
     def span(self) -> Span:
@@ -64,14 +128,18 @@ class Provenance(Record):
         return tuple(range(self.page, (self.end_page or self.page) + 1))
 
 
-def write(node: TextNode, provenance: Provenance) -> TextNode:
+def write(node: "TextNode", provenance: Provenance) -> "TextNode":
     """A copy of `node` that carries `provenance`; its other metadata is kept."""
-    flat = provenance.model_dump(mode="json", exclude={"boxes", "cells"})
-    flat["boxes"] = _dump(provenance.boxes)
-    flat["cells"] = _dump(provenance.cells)
+    flat = provenance.model_dump(mode="json")
+    for key in _LISTS:
+        flat[key] = json.dumps(flat[key], separators=(",", ":"), ensure_ascii=False)
+    nothing = ("", "[]", None)
+    flat["rule"] = provenance.rule  # a scalar, for the filters of other stores
+    flat = {k: v for k, v in flat.items() if k not in _SELDOM or v not in nothing}
+    kept = {k: v for k, v in node.metadata.items() if k not in _SELDOM}
     return node.model_copy(
         update={
-            "metadata": {**node.metadata, **flat},
+            "metadata": {**kept, **flat},
             "start_char_idx": provenance.span_start,
             "end_char_idx": provenance.span_end,
             "excluded_embed_metadata_keys": sorted({*node.metadata, *flat}),
@@ -80,22 +148,33 @@ def write(node: TextNode, provenance: Provenance) -> TextNode:
     )
 
 
-def read(node: BaseNode) -> Provenance:
+def read(node: "BaseNode") -> Provenance:
     """The provenance of a node; of a foreign node, what its LlamaIndex fields tell."""
     found = {key: node.metadata[key] for key in KEYS if key in node.metadata}
     start = getattr(node, "start_char_idx", None) or 0
     found.setdefault("span_start", start)
     end = getattr(node, "end_char_idx", None) or start + len(node.get_content())
     found.setdefault("span_end", end)
-    for key in ("boxes", "cells"):
+    for key in _LISTS:
         if isinstance(found.get(key), str):
             found[key] = json.loads(found[key])
     return Provenance.model_validate(found)
 
 
-def index_text(node: BaseNode) -> str:
-    """What is embedded and put into the keyword index for this node."""
+def reading(node: "BaseNode") -> str:
+    """What a reader is shown: a table row with its headers, else the text itself."""
     return str(node.metadata.get("index_text") or node.get_content())
+
+
+def index_text(node: "BaseNode") -> str:
+    """What is embedded and put into the keyword index for this node.
+
+    The reading, with what enrichers put around it or a chunker in its place.
+    """
+    told = node.metadata
+    middle = told.get("index_instead") or reading(node)
+    parts = (told.get("index_before"), middle, told.get("index_after"))
+    return INDEX_GAP.join(str(part) for part in parts if part)
 
 
 def boxes_of_span(pages: Sequence[Page], start: int, end: int) -> tuple[Box, ...]:
@@ -134,9 +213,3 @@ def _same_line(line: list[float], left: float, top: float, bottom: float) -> boo
 def _box(page: int, line: list[float]) -> Box:
     left, top, right, bottom = (round(min(max(v, 0.0), 1.0), 5) for v in line)
     return Box(page=page, left=left, top=top, right=right, bottom=bottom)
-
-
-def _dump(items: Sequence[Record]) -> str:
-    return json.dumps(
-        [item.model_dump(mode="json") for item in items], separators=(",", ":")
-    )

@@ -61,14 +61,17 @@ class DegradationKind(StrEnum):
     KEYWORD_INDEX_MISSING = "keyword_index_missing"
     VECTOR_INDEX_MISSING = "vector_index_missing"
     EXACT_ENGINE = "exact_engine"
+    EARLIER_INDEX = "earlier_index"
     EMBEDDER_UNAVAILABLE = "embedder_unavailable"
     GENERATION_UNAVAILABLE = "generation_unavailable"
     RERANKER_UNAVAILABLE = "reranker_unavailable"
     PROMPT_SHORTENED = "prompt_shortened"
     DOCUMENT_FAILED = "document_failed"
     DOCUMENT_WARNING = "document_warning"
+    CHUNK_QUARANTINED = "chunk_quarantined"
     ITEM_FAILED = "item_failed"
     UNKNOWN_EMBEDDER_PROMPT = "unknown_embedder_prompt"
+    BACKUP_SKIPPED = "backup_skipped"
 
 
 class Degradation(Record):

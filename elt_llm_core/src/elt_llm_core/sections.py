@@ -93,12 +93,20 @@ class StoresSection(Section):
         le=1,
         description="share of unpublished chunks at which the next generation is built",
     )
+    backup_hours: float = Field(
+        default=24.0,
+        ge=0,
+        description="hours from one backup after an ingest to the next; 0 = off",
+    )
+    backups_kept: int = Field(
+        default=3, ge=1, description="how many backups stay in the data root"
+    )
 
 
 class ChunkingSection(Section):
     """How text is cut."""
 
-    strategy: str = Field(default="sentence", description="name of the chunker")
+    strategy: str = Field(default="section_aware", description="name of the chunker")
     chunk_size: int = Field(
         default=200, ge=32, description="most tokens a chunk, by the embedder's tokens"
     )
@@ -118,6 +126,19 @@ class ChunkingSection(Section):
             )
             raise ValueError(msg)
         return self
+
+
+class EnrichmentSection(Section):
+    """What is put beside the text of chunks into the indexes; nothing by default."""
+
+    strategy: tuple[str, ...] = Field(
+        default=(),
+        description="names of enrichers; their order is fixed: dates, heading_path, "
+        "contextual_prefix, entities, keywords, questions",
+    )
+    options: dict[str, Any] = Field(
+        default_factory=dict, description="options of each enricher by its name"
+    )
 
 
 class IngestSection(Section):
@@ -259,6 +280,7 @@ class RagConfig(Section):
     openai_like: OpenAILikeSection = OpenAILikeSection()
     stores: StoresSection = StoresSection()
     chunking: ChunkingSection = ChunkingSection()
+    enrichment: EnrichmentSection = EnrichmentSection()
     ingest: IngestSection = IngestSection()
     query: QuerySection = QuerySection()
     consumer: ConsumerSection = ConsumerSection()

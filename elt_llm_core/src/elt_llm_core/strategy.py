@@ -11,13 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from llama_index.core.base.embeddings.base import BaseEmbedding
-from llama_index.core.llms import LLM
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from elt_llm_core.errors import ConfigError, MissingExtraError, UnknownStrategyError
+
+if TYPE_CHECKING:
+    from llama_index.core.base.embeddings.base import BaseEmbedding
+    from llama_index.core.llms import LLM
 
 T = TypeVar("T")
 
@@ -36,8 +38,8 @@ OUR_PACKAGES = frozenset(
 class Models:
     """The models of one run. `llm` is None where no generative model is configured."""
 
-    embedder: BaseEmbedding
-    llm: LLM | None = None
+    embedder: "BaseEmbedding"
+    llm: "LLM | None" = None
 
 
 class Strategy(BaseModel, ABC, Generic[T]):

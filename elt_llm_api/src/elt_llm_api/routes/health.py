@@ -20,7 +20,8 @@ async def livez() -> Health:
 
 @router.get("/readyz", operation_id="readyz", responses=problems(500))
 def readyz(service: Service) -> Health:
-    """Answers while the data can be read."""
+    """Answers while the data can be read and was found whole."""
+    service.require_sound()
     return Health(status="ok", collections=len(service.collections()))
 
 

@@ -1,5 +1,7 @@
 """`elt-llm collections`: what is there."""
 
+from typing import Any
+
 import click
 
 from elt_llm_core.cli.common import CommandContext, common_options
@@ -7,17 +9,17 @@ from elt_llm_core.cli.common import CommandContext, common_options
 
 @click.command()
 @click.argument("name", required=False)
+@click.option("--check", is_flag=True, help="Open each index, not only its manifest.")
 @common_options
-def collections(ctx: CommandContext, name: str | None) -> None:
+def collections(ctx: CommandContext, name: str | None, *, check: bool) -> None:
     """List the collections, or the documents of one."""
     if name:
         _documents(ctx, name)
         return
-    cards = ctx.store.collections()
-    generations = {card.name: ctx.store.open(card.name).generation for card in cards}
+    index = _opened_index if check else _told_index
     rows = [
-        {**card.model_dump(mode="json"), "generation": generations[card.name]}
-        for card in cards
+        {**card.model_dump(mode="json"), **index(ctx, card.name)}
+        for card in ctx.store.collections()
     ]
 
     def human() -> str:
@@ -29,9 +31,29 @@ def collections(ctx: CommandContext, name: str | None) -> None:
             f"{r['generation']:>7}  {r['embedder']}"
             for r in rows
         ]
-        return "\n".join([head, *lines])
+        problems = [f"{r['name']}: {r['problem']}" for r in rows if r["problem"]]
+        return "\n".join([head, *lines, *problems])
 
     ctx.emit({"collections": rows}, human)
+
+
+def _told_index(ctx: CommandContext, name: str) -> dict[str, Any]:
+    """What the manifest tells; no index is opened."""
+    from elt_llm_core.errors import GenerationError
+    from elt_llm_core.store.manifest import IndexFolder
+
+    try:
+        manifest = IndexFolder(ctx.store.data_dir, name).manifest()
+    except GenerationError as error:
+        return {"generation": 0, "problem": f"{error.message}; {error.hint}"}
+    return {"generation": manifest.generation if manifest else 0, "problem": ""}
+
+
+def _opened_index(ctx: CommandContext, name: str) -> dict[str, Any]:
+    """What a search would find."""
+    opened = ctx.store.open(name)
+    problem = opened.degradations[0].detail if opened.degradations else ""
+    return {"generation": opened.generation, "problem": problem}
 
 
 def _documents(ctx: CommandContext, name: str) -> None:

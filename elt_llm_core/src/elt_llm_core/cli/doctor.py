@@ -1,29 +1,52 @@
 """`elt-llm doctor`: is everything well, and if not, what mends it."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from elt_llm_core.cli.common import CommandContext, common_options
 
+if TYPE_CHECKING:
+    from elt_llm_core.doctor import Check, Repaired
+
+BAD_DATA = 65
+
 
 @click.command()
-@click.option("--repair", is_flag=True, help="Rebuild indexes that cannot serve.")
+@click.option("--deep", is_flag=True, help="Read every row, backup and index.")
+@click.option(
+    "--repair",
+    is_flag=True,
+    help="Make indexes anew from the truth and remove left-overs; embeds nothing.",
+)
 @common_options
-def doctor(ctx: CommandContext, *, repair: bool) -> None:
-    """Check this machine, the data root, the indexes and the models."""
-    from elt_llm_core.doctor import Level, examine, repair_indexes
+def doctor(ctx: CommandContext, *, deep: bool, repair: bool) -> None:
+    """Check this machine, the data root, the indexes and the models.
 
-    rebuilt = repair_indexes(ctx.config, ctx.store) if repair else {}
-    checks = examine(ctx.config, ctx.store)
+    Every line is OK, WARN or FAIL, with the command that mends it. The exit code is 65
+    where a line says FAIL.
+    """
+    from elt_llm_core.doctor import Level, Repaired, examine
+    from elt_llm_core.doctor import repair as mend
 
-    def human() -> str:
-        lines = [f"rebuilt {name}: generation {n}" for name, n in rebuilt.items()]
-        width = max(len(check.name) for check in checks) + 2
-        for check in checks:
-            lines.append(f"{check.level:<6}{check.name:<{width}}{check.detail}")
-            if check.fix:
-                lines.append(f"{'':<{width + 6}}fix: {check.fix}")
-        return "\n".join(lines)
-
+    done = mend(ctx.config, ctx.store) if repair else Repaired()
+    checks = examine(ctx.config, ctx.store, deep=deep)
     shown = [check.model_dump(mode="json") for check in checks]
-    ctx.emit({"checks": shown, "rebuilt": rebuilt}, human)
-    ctx.exit(1 if any(check.level is Level.FAIL for check in checks) else 0)
+    ctx.emit(
+        {"checks": shown, **done.model_dump(mode="json")}, lambda: _human(checks, done)
+    )
+    failed = done.failed or any(check.level is Level.FAIL for check in checks)
+    ctx.exit(BAD_DATA if failed else 0)
+
+
+def _human(checks: "list[Check]", done: "Repaired") -> str:
+    lines = [f"rebuilt {name}: generation {n}" for name, n in done.rebuilt.items()]
+    lines += [f"could not rebuild {name}: {why}" for name, why in done.failed.items()]
+    lines += [f"removed {name}" for name in done.removed]
+    lines += ["made the word table anew"] if done.words else []
+    width = max(len(check.name) for check in checks) + 2
+    for check in checks:
+        lines.append(f"{check.level:<6}{check.name:<{width}}{check.detail}")
+        if check.fix:
+            lines.append(f"{'':<{width + 6}}fix: {check.fix}")
+    return "\n".join(lines)

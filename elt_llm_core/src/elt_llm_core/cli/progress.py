@@ -12,14 +12,16 @@ from rich.progress import (
     TaskID,
     TextColumn,
     TimeElapsedColumn,
-    TimeRemainingColumn,
 )
 
 from elt_llm_core.jobs import Progress as ProgressListener
 from elt_llm_core.jobs import silent
+from elt_llm_core.pace import Pace
 
 LINE_SECONDS = 10.0
 DETAIL_WIDTH = 40
+# Files differ too much in size to be counted: the ingest itself tells how long.
+UNEVEN = frozenset({"read", "embed", "store"})
 
 
 def make_progress(*, quiet: bool) -> ProgressListener:
@@ -38,11 +40,11 @@ class BarProgress:
             BarColumn(bar_width=28),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
-            TimeRemainingColumn(),
             TextColumn("[dim]{task.fields[detail]}"),
             console=Console(stderr=True),
         )
         self._tasks: dict[str, TaskID] = {}
+        self._paces: dict[str, Pace] = {}
         self._started = False
 
     def __call__(
@@ -54,7 +56,8 @@ class BarProgress:
             self._started = True
         if stage not in self._tasks:
             self._tasks[stage] = self._bars.add_task(stage, total=total, detail="")
-        shown = detail[-DETAIL_WIDTH:]
+            self._paces[stage] = Pace(total or 0)
+        shown = _told(stage, detail, self._paces[stage].left(done))[-DETAIL_WIDTH:]
         self._bars.update(self._tasks[stage], completed=done, total=total, detail=shown)
 
     def close(self) -> None:
@@ -63,21 +66,37 @@ class BarProgress:
             self._bars.stop()
             self._started = False
             self._tasks.clear()
+            self._paces.clear()
 
 
 class LineProgress:
-    """A line when a stage ends, and one every ten seconds while it lasts."""
+    """A line when a stage ends, and one every ten seconds while it lasts.
+
+    A stage that ends again and again, once a file, is told every ten seconds too.
+    """
 
     def __init__(self) -> None:
         self._last = time.monotonic()
+        self._paces: dict[str, Pace] = {}
+        self._ended: set[str] = set()
 
     def __call__(
         self, stage: str, done: int, total: int | None = None, detail: str = ""
     ) -> None:
         """Print where the stage is, if it is time to."""
         now = time.monotonic()
-        if now - self._last < LINE_SECONDS and done != total:
+        pace = self._paces.setdefault(stage, Pace(total or 0))
+        ended = done == total and stage not in self._ended
+        if now - self._last < LINE_SECONDS and not ended:
             return
         self._last = now
+        if ended:
+            self._ended.add(stage)
         of = f" of {total}" if total is not None else ""
-        click.echo(f"{stage}: {done}{of} {detail}".rstrip(), err=True)
+        told = _told(stage, detail, pace.left(done))
+        click.echo(f"{stage}: {done}{of} {told}".rstrip(), err=True)
+
+
+def _told(stage: str, detail: str, left: str) -> str:
+    """The detail and how long it takes, where the items of the stage are alike."""
+    return ", ".join(filter(None, (detail, "" if stage in UNEVEN else left)))

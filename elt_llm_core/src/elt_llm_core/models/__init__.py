@@ -4,13 +4,15 @@ Both enter by the one door (`elt_llm_core.strategy`); nothing here loads a model
 """
 
 import os
-
-from llama_index.core.base.embeddings.base import BaseEmbedding
-from llama_index.core.llms import LLM
+from typing import TYPE_CHECKING
 
 from elt_llm_core.models.prompts import EmbedderPrompt, prompt_for
 from elt_llm_core.models.protocol import CountingEmbedder, as_counting
 from elt_llm_core.strategy import Stage
+
+if TYPE_CHECKING:
+    from llama_index.core.base.embeddings.base import BaseEmbedding
+    from llama_index.core.llms import LLM
 
 __all__ = [
     "EMBEDDERS",
@@ -26,5 +28,5 @@ __all__ = [
 # for that; only the environment, set before the import, stops it.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
-LLMS: Stage[LLM | None] = Stage("llms")
-EMBEDDERS: Stage[BaseEmbedding] = Stage("embedders")
+LLMS: "Stage[LLM | None]" = Stage("llms")
+EMBEDDERS: "Stage[BaseEmbedding]" = Stage("embedders")

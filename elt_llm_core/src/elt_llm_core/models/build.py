@@ -1,10 +1,60 @@
 """The models a configuration names."""
 
-from typing import Any, cast
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+from typing_extensions import override
 
 from elt_llm_core.models import EMBEDDERS, LLMS
+from elt_llm_core.models.weights import MODEL_NAME, embedded_digest
 from elt_llm_core.sections import RagConfig, Section
 from elt_llm_core.strategy import Models, Stage
+
+if TYPE_CHECKING:
+    from llama_index.core.base.embeddings.base import BaseEmbedding
+    from llama_index.core.llms import LLM
+
+
+@dataclass(frozen=True)
+class EmbedderIdentity:
+    """What is known of an embedder without making it; empty where it is not."""
+
+    model_name: str = ""
+    digest: str = ""
+
+
+class LateModels(Models):
+    """The models of a configuration, imported and made when first asked for."""
+
+    def __init__(self, config: RagConfig) -> None:
+        self.__dict__["_config"] = config
+
+    @cached_property
+    def _made(self) -> Models:
+        return build_models(self.__dict__["_config"])
+
+    @cached_property
+    @override
+    def embedder(self) -> "BaseEmbedding":
+        return self._made.embedder
+
+    @cached_property
+    @override
+    def llm(self) -> "LLM | None":
+        return self._made.llm
+
+    @property
+    def identity(self) -> EmbedderIdentity:
+        """Which embedder it will be, as far as the configuration tells."""
+        config: RagConfig = self.__dict__["_config"]
+        name = config.models.embedder_strategy
+        if name == "embedded":
+            return EmbedderIdentity(MODEL_NAME, embedded_digest())
+        section = getattr(config, name, None)
+        default = getattr(section, "embedding_model", "")
+        chosen = config.models.embedder_options.get("embedding_model", default)
+        return EmbedderIdentity(str(chosen))
 
 
 def build_models(config: RagConfig) -> Models:

@@ -24,17 +24,16 @@ from typing_extensions import override
 
 from elt_llm_core.errors import EmbedError, ModelError
 from elt_llm_core.models.weights import (
-    WEIGHTS_SHA256,
+    MODEL_NAME,
+    TOKENIZER_SHA256,
     default_cache_dir,
+    embedded_digest,
     int8_weights,
 )
 from elt_llm_core.strategy import Models, Strategy
 
 DIMENSION = 384
 MAX_TOKENS = 256
-
-TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
-RECIPE = "dynamic int8 per channel, one text per run, mean, unit length, 256 tokens"
 
 
 def load_tokenizer() -> Tokenizer:
@@ -78,7 +77,7 @@ class OnnxEmbedding(BaseEmbedding):
     A text's vector does not depend on the other texts of the call or on `threads`.
     """
 
-    model_name: str = "all-MiniLM-L6-v2"
+    model_name: str = MODEL_NAME
     embed_batch_size: int = Field(default=16, gt=0, le=2048)
     threads: int = Field(default_factory=available_cores, ge=1)
 
@@ -95,8 +94,7 @@ class OnnxEmbedding(BaseEmbedding):
     @property
     def digest(self) -> str:
         """Identity of weights, tokenizer and recipe: 64 hex digits, equal anywhere."""
-        parts = "\n".join((WEIGHTS_SHA256, TOKENIZER_SHA256, RECIPE))
-        return sha256(parts.encode()).hexdigest()
+        return embedded_digest()
 
     @property
     def dimension(self) -> int:

@@ -1,13 +1,14 @@
 """What the store pipeline asks of an embedder, beside LlamaIndex's `BaseEmbedding`."""
 
 from collections.abc import Sequence
-from typing import Protocol, cast
-
-import numpy as np
-from llama_index.core.base.embeddings.base import BaseEmbedding
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Protocol, cast
 
 from elt_llm_core.errors import ConfigError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from llama_index.core.base.embeddings.base import BaseEmbedding
+    from numpy.typing import NDArray
 
 
 class CountingEmbedder(Protocol):
@@ -36,7 +37,7 @@ class CountingEmbedder(Protocol):
     def count_tokens(self, text: str) -> int:
         """Tokens of a text, never fewer than the model will see, specials included."""
 
-    def embed_array(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed_array(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """Vectors of documents, shape (n, dimension), unit length, in the order given.
 
         Raises EmbedError for a text over `max_tokens` or a vector that is no vector.
@@ -53,7 +54,7 @@ _ASKED = (
 )
 
 
-def as_counting(embedder: BaseEmbedding) -> CountingEmbedder:
+def as_counting(embedder: "BaseEmbedding") -> CountingEmbedder:
     """The same object, seen as a `CountingEmbedder`.
 
     Looks at the class, not the object, so no property runs and no server is asked.

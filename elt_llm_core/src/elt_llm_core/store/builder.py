@@ -8,6 +8,7 @@ the generation is never published. Prints one JSON object a collection.
 
 import json
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,20 @@ import click
 import numpy as np
 
 from elt_llm_core.crash import CrashPoint, crash_point
-from elt_llm_core.store.dense import DenseIndex, exact_search
-from elt_llm_core.store.keyword import KeywordIndex, tokenize
+from elt_llm_core.store.child import end_with_parent
+from elt_llm_core.store.dense import DenseIndex
+from elt_llm_core.store.keyword import KeywordIndex
+from elt_llm_core.store.matrix import open_matrix, twins, write_matrix
+from elt_llm_core.store.ranking import nearest
 from elt_llm_core.store.truth import Truth
+from elt_llm_core.store.words import tokenize
 
 PROBES = 20
 PROBE_K = 10
 MIN_RECALL = 0.95
+# So many chunks, or one in so many, may be out of the graph's reach: readers compare
+# them one by one, which takes a millisecond.
+STRAYS = 1_000
 
 
 def build(data_dir: Path, name: str, target: Path) -> dict[str, Any]:
@@ -29,12 +37,21 @@ def build(data_dir: Path, name: str, target: Path) -> dict[str, Any]:
     truth = Truth(data_dir)
     with truth.snapshot():
         seq = truth.sequence(name)
-        rows = truth.index_rows(name)
+        # By id: equal contents give equal indexes, whatever came before.
+        rows = sorted(truth.index_rows(name))
         card = truth.card(name)
     crash_point(CrashPoint.BUILD_BEGUN)
     ids = [row[0] for row in rows]
-    vectors = truth.stack([row[2] for row in rows], card.dimension)
-    DenseIndex.build(name, ids, vectors, target / "vectors")
+    matrix = truth.stack([row[2] for row in rows], card.dimension)
+    write_matrix(matrix, target)
+    alike = twins(matrix)
+    # A graph loses its way among equal vectors: it holds one of each.
+    leaders = list(alike)
+    DenseIndex.build(
+        name, [ids[i] for i in leaders], matrix[leaders], target / "vectors"
+    )
+    same = {ids[i]: [ids[j] for j in rows] for i, rows in alike.items() if rows}
+    (target / "twins.json").write_bytes(json.dumps(same).encode())
     crash_point(CrashPoint.BUILD_DENSE)
     (target / "keywords").mkdir()
     KeywordIndex.build([row[1] for row in rows], target / "keywords")
@@ -44,49 +61,79 @@ def build(data_dir: Path, name: str, target: Path) -> dict[str, Any]:
 
 
 def verify(data_dir: Path, name: str, target: Path) -> dict[str, Any]:
-    """Open a built generation as a reader would and compare it with the truth."""
+    """Open a built generation as a reader would and compare it with the truth.
+
+    Notes which chunks the graph does not lead to: a sound graph may have some, and
+    readers compare them one by one.
+    """
     truth = Truth(data_dir)
     DenseIndex.compact(target / "vectors")
-    ids = json.loads((target / "ids.json").read_bytes())
-    dense = DenseIndex(target / "vectors", name)
-    keywords = KeywordIndex(target / "keywords")
     card = truth.card(name)
-    rows = truth.index_rows(name, frozenset(ids))
+    rows = sorted(truth.index_rows(name))
     matrix = truth.stack([row[2] for row in rows], card.dimension)
-    faults = []
-    if not len(ids) == len(rows) == dense.count() == keywords.count:
-        faults.append("counts differ")
-    if lost := dense.unreachable(frozenset(ids), card.dimension):
-        faults.append(f"{len(lost)} chunks cannot be reached")
-    recall = _probe_recall(dense, [row[0] for row in rows], matrix)
+    dense = DenseIndex(target / "vectors", name)
+    alike = twins(matrix)
+    leaders = {rows[i][0]: i for i in alike}
+    out_of_reach = dense.unreachable(frozenset(leaders), card.dimension)
+    lost = sorted(j for i in out_of_reach for j in (leaders[i], *alike[leaders[i]]))
+    strays = [rows[i][0] for i in lost]
+    (target / "strays.json").write_bytes(json.dumps(strays).encode())
+    faults = list(_file_faults(target, rows, matrix))
+    recall = probe_recall(dense, matrix, np.array(lost, dtype=np.intp))
     if recall < MIN_RECALL:
         faults.append(f"recall@{PROBE_K} against exact search is {recall:.3f}")
-    words = tokenize([row[1] for row in rows[:1]])[0]
-    if words and not keywords.search(words, 1):
-        faults.append("the keyword index finds nothing")
+    if dense.count() != len(leaders):
+        faults.append(f"the graph has {dense.count()} chunks, not {len(leaders)}")
+    if len(lost) > max(STRAYS, len(rows) // STRAYS):
+        faults.append(f"{len(lost)} chunks cannot be reached")
     return {"name": name, "faults": faults}
 
 
-def _probe_recall(dense: DenseIndex, ids: list[str], matrix: np.ndarray) -> float:
+def _file_faults(
+    target: Path, rows: Sequence[tuple[str, str, bytes]], matrix: np.ndarray
+) -> Iterator[str]:
+    """What ids, vectors and keywords tell differently from the truth."""
+    if json.loads((target / "ids.json").read_bytes()) != [row[0] for row in rows]:
+        yield "ids differ"
+    if not np.array_equal(open_matrix(target, matrix.shape[1]), matrix):
+        yield "vectors differ"
+    keywords = KeywordIndex(target / "keywords")
+    if keywords.count != len(rows):
+        yield f"the keyword index has {keywords.count} chunks, not {len(rows)}"
+    words = next((found for row in rows if (found := tokenize([row[1]])[0])), None)
+    if words and not keywords.search(words, 1):
+        yield "the keyword index finds nothing"
+
+
+def probe_recall(dense: DenseIndex, rows: np.ndarray, strays: np.ndarray) -> float:
     """Mean recall of the graph for probes spread evenly over the collection.
 
-    A probe is the mean of two neighbours in storage order: near the data, not on it.
+    A probe is the mean of a vector and its neighbour: near the data, not on it. What a
+    reader compares one by one, the rows `strays`, counts as found.
     """
-    step = max(len(ids) // PROBES, 1)
+    lost = rows[strays]
+    matrix = rows[list(twins(rows))]
+    if not len(matrix):
+        return 1.0
+    starts = np.arange(0, len(matrix), max(len(matrix) // PROBES, 1))
+    alike = matrix[starts] @ matrix.T
+    alike[np.arange(len(starts)), starts] = -1.0
+    probes = matrix[starts] + matrix[alike.argmax(axis=1)]
     hits = total = 0
-    for start in range(0, len(ids), step):
-        probe = matrix[start] + matrix[(start + 1) % len(ids)]
-        probe = probe / max(float(np.linalg.norm(probe)), 1e-12)
-        exact = exact_search(ids, matrix, probe, PROBE_K)
+    for probe in probes[probes.any(axis=1)]:
+        unit = probe / np.linalg.norm(probe)
+        exact = nearest(matrix, unit, PROBE_K)
         worst = exact[-1][1] - 1e-4  # equal distances may come in any order
-        found = dense.search(probe, len(exact))
-        hits += sum(score >= worst for _, score in found)
+        found = [score for _, score in dense.search(unit, len(exact))]
+        found += (lost @ unit).tolist()
+        hits += min(sum(score >= worst for score in found), len(exact))
         total += len(exact)
-    return hits / max(total, 1)
+    return hits / total if total else 1.0
 
 
 def main(arguments: list[str]) -> None:
     """Do what the command line says, one line of JSON a collection."""
+    end_with_parent()
     action, data_dir, *targets = arguments
     step = {"build": build, "verify": verify}[action]
     for target in targets:

@@ -1,7 +1,6 @@
 """A collection as a reader sees it: the published generation and what came after it."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from heapq import merge
 from itertools import islice
@@ -11,54 +10,20 @@ import numpy as np
 
 from elt_llm_core.errors import GenerationError, UsageError
 from elt_llm_core.results import Degradation, DegradationKind
-from elt_llm_core.store.dense import exact_search
+from elt_llm_core.store.delta import Delta, Hits
 from elt_llm_core.store.generation import Generation
-from elt_llm_core.store.keyword import (
-    DeltaKeywords,
-    KeywordIndex,
-    plain_words,
-    tokenize,
-)
+from elt_llm_core.store.keyword import DeltaKeywords, KeywordIndex
+from elt_llm_core.store.ranking import nearest
 from elt_llm_core.store.records import CollectionCard
 from elt_llm_core.store.truth import Truth
+from elt_llm_core.store.words import plain_words, tokenize
 
 if TYPE_CHECKING:
     from llama_index.core.schema import TextNode
 
-Hits = list[tuple[str, float]]
-COMPARED = 5_000  # vectors that are fetched and compared in 0.1 s
-
-
-@dataclass(frozen=True)
-class Delta:
-    """Chunks that are newer than the index, and ids it must not return any more."""
-
-    ids: list[str]
-    matrix: np.ndarray = field(repr=False)
-    texts: list[str] = field(repr=False)
-    removed: frozenset[str]
-
-    @classmethod
-    def read(cls, truth: Truth, card: CollectionCard, after: int | None) -> "Delta":
-        """What changed after the change number `after`; without one, every chunk."""
-        rows = truth.index_rows(card.name, after=-1 if after is None else after)
-        removed = frozenset() if after is None else truth.removed(card.name, after)
-        return cls(
-            ids=[row[0] for row in rows],
-            matrix=truth.stack([row[2] for row in rows], card.dimension),
-            texts=[row[1] for row in rows],
-            removed=removed,
-        )
-
-    def search(
-        self, vector: np.ndarray, k: int, allowed: frozenset[str] | None
-    ) -> Hits:
-        """The `k` nearest of these chunks, or of those of them that are allowed."""
-        if allowed is None:
-            return exact_search(self.ids, self.matrix, vector, k)
-        rows = [row for row, node in enumerate(self.ids) if node in allowed]
-        ids = [self.ids[row] for row in rows]
-        return exact_search(ids, self.matrix[rows], vector, k)
+COMPARED = 10_000  # vectors that are read and compared in some 15 ms
+SPARE = 4
+REMEMBERED = 8  # filters whose chunks are known
 
 
 class Collection:
@@ -81,17 +46,22 @@ class Collection:
         self._truth = truth
         self._index = index
         self._problem = problem
-        self._delta = Delta.read(truth, card, index.manifest.seq if index else None)
-        if index:
-            self._check(index)
+        self._delta = self._newest(index)
+        self._hidden = self._places(self._delta.removed)
+        self._filters: dict[str, frozenset[str]] = {}
+        self._rows: dict[frozenset[str], np.ndarray] = {}
 
     @property
     def degradations(self) -> tuple[Degradation, ...]:
-        """Empty while the published index serves."""
+        """Empty while the published index serves; else what serves, and why."""
         if not self._problem:
             return ()
-        kind = DegradationKind.EXACT_ENGINE
-        detail = f"answered without the index: {self._problem}"
+        if self._index is None:
+            kind = DegradationKind.EXACT_ENGINE
+            detail = f"answered without the index: {self._problem}"
+        else:
+            kind = DegradationKind.EARLIER_INDEX
+            detail = f"answered from generation {self.generation}: {self._problem}"
         return (Degradation(kind=kind, collection=self.name, detail=detail),)
 
     def search_dense(
@@ -116,7 +86,7 @@ class Collection:
             indexed = self._indexed(self._index, vector, k)
         else:
             indexed = self._filtered(self._index, vector, k, allowed)
-        return self._merge(indexed, delta, k)
+        return _merged(indexed, delta, k)
 
     def search_keyword(
         self, text: str, k: int, allowed: frozenset[str] | None = None
@@ -125,52 +95,87 @@ class Collection:
         if self._index is None:
             return self._words_in_truth(text, k, allowed)
         tokens = tokenize([text])[0]
-        spare = k + len(self._delta.removed)
-        mask = None if allowed is None else self._mask(self._index, allowed)
-        positions = self._index.keywords.search(tokens, spare, mask)
-        indexed = [(self._index.ids[i], score) for i, score in positions]
-        count = len(self._delta.ids) if allowed is not None else k
-        newer = self._delta_keywords.search(tokens, count)
-        delta = [(self._delta.ids[i], score) for i, score in newer]
-        if allowed is not None:
-            delta = [hit for hit in delta if hit[0] in allowed]
-        return self._merge(indexed, delta, k)
+        rows = None if allowed is None else self._indexed_rows(allowed)
+        found = self._index.keywords.search(tokens, k, rows, self._hidden)
+        indexed = [(self._index.ids[i], score) for i, score in found]
+        rows = self._delta.rows(allowed)
+        newer = self._delta_keywords.search(tokens, k, rows)
+        return _merged(indexed, [(self._delta.ids[i], score) for i, score in newer], k)
 
     def vectors(self, ids: Iterable[str]) -> dict[str, np.ndarray]:
-        """Stored unit vectors by id, float32; unknown ids are absent."""
-        return self._truth.vectors(self.name, ids, self.card.dimension)
+        """Stored unit vectors by id, float32.
+
+        Ids that are unknown, or whose text could not be embedded, are absent.
+        """
+        wanted = sorted(set(ids))
+        newer = self._delta.vectors(wanted)
+        if self._index is None:
+            return newer
+        places = self._index.positions
+        gone = self._delta.removed
+        older = [node for node in wanted if node in places and node not in gone]
+        matrix = self._index.vectors[self._places(older)]
+        known = matrix.any(axis=1)
+        found = {i: matrix[row] for row, i in enumerate(older) if known[row]}
+        return {**found, **newer}
 
     def nodes(self, ids: Iterable[str]) -> dict[str, "TextNode"]:
         """Chunks by id with their provenance; unknown ids are absent."""
         return self._truth.nodes_by_id(self.name, ids)
 
     def ids(self, where: Mapping[str, Any]) -> frozenset[str]:
-        """Ids of the chunks that match `where`; see `Truth.filter_ids` for the keys."""
-        return self._truth.filter_ids(self.name, where)
+        """Ids of the chunks that match `where`; see `Truth.filter_ids` for the keys.
+
+        A filter is resolved once for a collection of one moment.
+        """
+        key = repr(sorted(where.items()))
+        found = self._filters.get(key)
+        if found is None:
+            found = self._truth.filter_ids(self.name, where)
+            if len(self._filters) >= REMEMBERED:
+                self._filters.clear()
+            self._filters[key] = found
+        return found
 
     @property
     def chroma(self) -> Any:
         """The Chroma collection of the published generation, or None."""
         return self._index.dense.collection if self._index else None
 
-    def _check(self, index: Generation) -> None:
-        """Raise GenerationError unless index and delta make up what the truth holds.
+    def _newest(self, index: Generation | None) -> Delta:
+        """What the truth holds beyond the index.
 
-        They do not after one of the two was put back from a backup.
+        Raises GenerationError unless both make up what the truth holds. They do not
+        after one of the two was put back from a backup.
         """
-        kept = len(index.positions.keys() - self._delta.removed)
-        if kept != self._truth.count_until(self.name, index.manifest.seq):
-            raise GenerationError(self.name, "it does not belong to this truth")
+        dimension = self.card.dimension
+        if index is None:
+            return Delta.empty(dimension).advanced(self._truth, self.name)
+        # What was read before may be of a truth that is no longer there.
+        for start in (index.newer, Delta.empty(dimension, index.manifest.seq)):
+            if start.seq > self._truth.sequence(self.name):
+                continue
+            delta = start.advanced(self._truth, self.name)
+            left = sum(node in index.positions for node in delta.removed)
+            if len(index.ids) - left + len(delta.ids) == self.card.chunks:
+                index.newer = delta
+                return delta
+        raise GenerationError(self.name, "it does not belong to this truth")
 
     def _indexed(self, index: Generation, vector: np.ndarray, k: int) -> Hits:
-        """The nearest chunks of the index, at least `k` of them not removed."""
+        """The nearest chunks of the index that were not removed."""
         removed = self._delta.removed
-        wanted = 2 * k if removed else k
+        wanted = k
+        if removed:  # asked for a little more than will be left out
+            wanted += SPARE + 2 * k * len(self._hidden) // len(index.ids)
+        strays = nearest(index.vectors, vector, k, index.strays)
+        others = {index.ids[row]: score for row, score in strays}
         while True:
-            hits = index.dense.search(vector, min(wanted, len(index.ids)))
-            alive = sum(node not in removed for node, _ in hits)
-            if alive >= k or wanted >= len(index.ids):
-                return hits
+            hits = index.nearest(vector, min(wanted, len(index.ids)))
+            found = {**others, **dict(hits)}
+            alive = [hit for hit in found.items() if hit[0] not in removed]
+            if len(alive) >= k or wanted >= len(index.ids):
+                return sorted(alive, key=_best_first)
             wanted *= 4
 
     def _filtered(
@@ -181,21 +186,32 @@ class Collection:
         Where much is allowed the graph is asked for more; where that does not give
         enough, and where little is allowed, vectors are compared one by one.
         """
-        wanted = (allowed & index.positions.keys()) - self._delta.removed
-        if len(wanted) > COMPARED:
-            share = len(index.ids) // len(wanted) + 1
-            hits = index.dense.search(vector, min(2 * k * share, len(index.ids)))
-            kept = [hit for hit in hits if hit[0] in wanted]
+        rows = self._indexed_rows(allowed)
+        if len(rows) > COMPARED:
+            share = len(index.ids) // len(rows) + 1
+            hits = index.nearest(vector, min(2 * k * share, len(index.ids)))
+            removed = self._delta.removed
+            kept = [h for h in hits if h[0] in allowed and h[0] not in removed]
             if len(kept) >= k:
-                return kept
-        found = self.vectors(wanted)
-        matrix = np.array(list(found.values()), dtype=np.float32)
-        return exact_search(list(found), matrix, vector, k)
+                return sorted(kept, key=_best_first)
+        found = nearest(index.vectors, vector, k, rows)
+        return [(index.ids[row], score) for row, score in found]
 
-    def _merge(self, indexed: Hits, delta: Hits, k: int) -> Hits:
-        kept = (hit for hit in indexed if hit[0] not in self._delta.removed)
-        ordered = sorted(kept, key=_best_first)
-        return list(islice(merge(ordered, delta, key=_best_first), k))
+    def _indexed_rows(self, allowed: frozenset[str]) -> np.ndarray:
+        """Rows of the index that are allowed and not removed, ascending."""
+        rows = self._rows.get(allowed)
+        if rows is None:
+            rows = np.sort(self._places(allowed - self._delta.removed))
+            if len(self._rows) >= REMEMBERED:
+                self._rows.clear()
+            self._rows[allowed] = rows
+        return rows
+
+    def _places(self, ids: Iterable[str]) -> np.ndarray:
+        """Rows of those of `ids` that the index holds, in their order."""
+        positions = self._index.positions if self._index else {}
+        rows = (positions.get(node, -1) for node in ids)
+        return np.array([row for row in rows if row >= 0], dtype=np.intp)
 
     def _words_in_truth(
         self, text: str, k: int, allowed: frozenset[str] | None
@@ -208,13 +224,11 @@ class Collection:
     @cached_property
     def _delta_keywords(self) -> DeltaKeywords:
         base: KeywordIndex | None = self._index.keywords if self._index else None
-        return DeltaKeywords(self._delta.texts, base)
+        return DeltaKeywords(self._delta.tokens(), base)
 
-    @staticmethod
-    def _mask(index: Generation, allowed: frozenset[str]) -> np.ndarray:
-        mask = np.zeros(len(index.ids), dtype=np.float32)
-        mask[[index.positions[i] for i in allowed if i in index.positions]] = 1.0
-        return mask
+
+def _merged(indexed: Hits, newer: Hits, k: int) -> Hits:
+    return list(islice(merge(indexed, newer, key=_best_first), k))
 
 
 def _best_first(hit: tuple[str, float]) -> tuple[float, str]:

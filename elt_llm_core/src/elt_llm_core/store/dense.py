@@ -1,29 +1,32 @@
-"""The vector index: Chroma, opened through a private view so that nobody writes it."""
+"""The vector index: Chroma, opened through a private view so that nobody writes it.
+
+Searching speaks to Chroma's compiled core, as Chroma's Python client does: importing
+the client takes seconds and a hundred megabytes, and each search goes through checks
+of what cannot be wrong here. Building, and LlamaIndex, use the client.
+"""
 
 import os
 import sqlite3
 import weakref
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import cached_property
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, Any, cast
 
-import chromadb
+import chromadb_rust_bindings as core
 import numpy as np
-from chromadb.api.client import Client
-from chromadb.api.collection_configuration import CreateHNSWConfiguration
-from chromadb.config import Settings
-from chromadb.errors import ChromaError
 
 from elt_llm_core.errors import GenerationError
 from elt_llm_core.store.view import DATABASE, View
 
+if TYPE_CHECKING:
+    from chromadb.api.client import Client
+    from chromadb.api.collection_configuration import CreateHNSWConfiguration
+
 ADD_BATCH = 5_000
-
-
-def _client(folder: Path) -> Client:
-    settings = Settings(anonymized_telemetry=False, allow_reset=False)
-    return cast("Client", chromadb.PersistentClient(str(folder), settings))
+OPEN_GRAPHS = 100  # a view has one
+TENANT = ("default_tenant", "default_database")
 
 
 class DenseIndex:
@@ -31,16 +34,15 @@ class DenseIndex:
 
     def __init__(self, folder: Path, name: str) -> None:
         self._name = name
-        view = View(folder)
-        cleanup = ExitStack()
-        cleanup.callback(view.close)
-        weakref.finalize(self, cleanup.close)
+        self._view = View(folder)
+        self._cleanup = ExitStack()
+        self._cleanup.callback(self._view.close)
+        weakref.finalize(self, self._cleanup.close)
         try:
-            client = _client(view.path)
-            cleanup.callback(client.close)  # first; Chroma keeps what is not closed
-            # A stored collection may name an embedding function: never load it.
-            self.collection = client.get_collection(name, embedding_function=None)
-        except (ChromaError, ValueError) as error:
+            self._core = _open(self._view.path)
+            # Naming a collection loads no embedding function that is stored with it.
+            self._id = str(self._core.get_collection(name, *TENANT).id)
+        except _chroma_errors() as error:
             raise GenerationError(name, f"Chroma: {error}") from error
 
     @staticmethod
@@ -51,9 +53,9 @@ class DenseIndex:
         flush = max(len(ids), 2)
         hnsw: CreateHNSWConfiguration = {
             "space": "cosine",
-            "ef_construction": 200,
+            "ef_construction": 100,
             "ef_search": 200,
-            "max_neighbors": 32,
+            "max_neighbors": 24,
             "batch_size": flush,
             "sync_threshold": flush,
             "num_threads": os.cpu_count() or 1,
@@ -74,49 +76,68 @@ class DenseIndex:
         finally:
             connection.close()
 
+    @cached_property
+    def collection(self) -> Any:
+        """The same as a collection of Chroma's Python client."""
+        client = _client(self._view.path)
+        self._cleanup.callback(client.close)  # first; Chroma keeps what is not closed
+        # A stored collection may name an embedding function: never load it.
+        return client.get_collection(self._name, embedding_function=None)
+
     def count(self) -> int:
         """Records by Chroma's own count, which a damaged graph does not change."""
-        return int(self.collection.count())
+        return int(self._core.count(self._id, *TENANT))
 
     def search(self, vector: np.ndarray, k: int) -> list[tuple[str, float]]:
         """Id and cosine, best first; at most `k`."""
         if k <= 0:
             return []
-        try:
-            found = self.collection.query(
-                query_embeddings=vector.astype(np.float32)[np.newaxis, :],
-                n_results=k,
-                include=["distances"],
-            )
-        except ChromaError as error:
-            raise GenerationError(self._name, f"Chroma: {error}") from error
-        distances = found["distances"] or [[]]
+        found = self._query(vector, k, ["distances"])
         return [
             (node, 1.0 - float(distance))
-            for node, distance in zip(found["ids"][0], distances[0], strict=True)
+            for node, distance in zip(found.ids[0], found.distances[0], strict=True)
         ]
 
     def unreachable(self, expected: frozenset[str], dimension: int) -> frozenset[str]:
         """Ids that no query can return; empty is healthy. `count()` does not tell."""
-        found = self.collection.query(
-            query_embeddings=np.ones((1, dimension), dtype=np.float32),
-            n_results=max(len(expected), 1),
-            include=[],
-        )
-        return expected - frozenset(found["ids"][0])
+        found = self._query(np.ones(dimension), max(len(expected), 1), [])
+        return expected - frozenset(found.ids[0])
+
+    def _query(self, vector: np.ndarray, k: int, include: list[str]) -> Any:
+        question = [vector.tolist()]
+        try:
+            return self._core.query(
+                self._id, None, question, k, None, None, include, *TENANT
+            )
+        except _chroma_errors() as error:
+            raise GenerationError(self._name, f"Chroma: {error}") from error
 
 
-def exact_search(
-    ids: Sequence[str], matrix: np.ndarray, vector: np.ndarray, k: int
-) -> list[tuple[str, float]]:
-    """Id and cosine by comparing with every row, best first, ties by id; at most `k`.
+def _open(folder: Path) -> Any:
+    """Chroma's core on a folder that is ours alone."""
+    database = core.SqliteDBConfig(
+        hash_type=core.MigrationHash.MD5,
+        migration_mode=core.MigrationMode.Apply,
+        url=str(folder / DATABASE),
+    )
+    return core.Bindings(
+        allow_reset=False,
+        sqlite_db_config=database,
+        persist_path=str(folder),
+        hnsw_cache_size=OPEN_GRAPHS,
+    )
 
-    `matrix` holds unit rows, shape (len(ids), d).
-    """
-    if not len(ids) or k <= 0:
-        return []
-    scores = matrix @ vector.astype(np.float32)
-    k = min(k, len(ids))
-    chosen = np.argpartition(scores, len(ids) - k)[-k:]
-    ranked = sorted((-float(scores[i]), ids[i]) for i in chosen)
-    return [(node, -negative) for negative, node in ranked]
+
+def _client(folder: Path) -> "Client":
+    import chromadb  # noqa: PLC0415 - a search needs none of it
+    from chromadb.config import Settings  # noqa: PLC0415
+
+    settings = Settings(anonymized_telemetry=False, allow_reset=False)
+    return cast("Client", chromadb.PersistentClient(str(folder), settings))
+
+
+def _chroma_errors() -> tuple[type[Exception], ...]:
+    """What Chroma raises; asked for only when something was raised."""
+    from chromadb.errors import ChromaError  # noqa: PLC0415
+
+    return ChromaError, ValueError

@@ -5,13 +5,22 @@ import json
 import numpy as np
 
 from elt_llm_core.errors import GenerationError
+from elt_llm_core.store.delta import Delta
 from elt_llm_core.store.dense import DenseIndex
 from elt_llm_core.store.keyword import KeywordIndex
 from elt_llm_core.store.manifest import IndexFolder, Manifest
+from elt_llm_core.store.matrix import open_matrix
 
 
 class Generation:
-    """The indexes of one generation, checked and open."""
+    """The indexes of one generation, checked and open.
+
+    `ids` ascend, and a chunk's place among them is its row in `vectors` (float32 unit
+    rows, zeros where it could not be embedded) and its number in `keywords`. `strays`
+    are rows that the graph of `dense` does not lead to, `twins` the ids whose vector is
+    that of the id which stands for them in it. `newer` is what was last read of the
+    truth beyond it.
+    """
 
     def __init__(self, folder: IndexFolder, manifest: Manifest) -> None:
         self.manifest = manifest
@@ -19,6 +28,11 @@ class Generation:
         folder.check(path)
         try:
             self.ids: list[str] = json.loads((path / "ids.json").read_bytes())
+            strays = json.loads((path / "strays.json").read_bytes())
+            self.twins: dict[str, list[str]] = json.loads(
+                (path / "twins.json").read_bytes()
+            )
+            self.vectors = open_matrix(path, manifest.dimension)
             self.keywords = KeywordIndex(path / "keywords")
         except (OSError, ValueError, KeyError) as error:
             raise GenerationError(folder.collection, str(error)) from error
@@ -27,3 +41,16 @@ class Generation:
         # have taken the place of the files by then: search now.
         self.dense.search(np.ones(manifest.dimension), 1)
         self.positions = {node: i for i, node in enumerate(self.ids)}
+        self.strays = np.array([self.positions[i] for i in strays], dtype=np.intp)
+        self.newer = Delta.empty(manifest.dimension, manifest.seq)
+
+    def nearest(self, vector: np.ndarray, k: int) -> list[tuple[str, float]]:
+        """Id and cosine of what the graph leads to, best first; at least `k` or all."""
+        found = self.dense.search(vector, k)
+        if not self.twins:
+            return found
+        return [
+            (node, score)
+            for leader, score in found
+            for node in (leader, *self.twins.get(leader, ()))
+        ]

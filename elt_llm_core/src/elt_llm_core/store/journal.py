@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from sqlite3 import Connection, DatabaseError
+from sqlite3 import Connection
 from typing import Any
 
 from elt_llm_core.store import schema
@@ -38,13 +38,11 @@ class Journal:
         `state` is `done` or `failed`; a failed item's result is its error, not content.
         """
         text = json.dumps(result, ensure_ascii=False, sort_keys=True)
-        try:
+        with schema.faults_told(self._truth.path):
             self._write().execute(
                 "insert or replace into batch_item values(?, ?, ?, ?, ?, ?)",
                 (key, run, ordinal, item, state, text),
             )
-        except DatabaseError as error:
-            raise schema.translate(error, self._truth.path) from error
 
     def rows(self, run: str) -> list[dict[str, Any]]:
         """The items of a run in their order: key, ordinal, item, state, result."""

@@ -1,64 +1,17 @@
-"""The keyword index: bm25s over words, stems and identifiers."""
+"""Keyword search by BM25: the saved index, and the few texts that are newer."""
 
 import json
-import re
-import unicodedata
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import bm25s
 import numpy as np
-import Stemmer
+
+from elt_llm_core.store.ranking import best
+from elt_llm_core.store.words import tokenize
 
 K1 = 1.5
 B = 0.75
-
-# A word, or words joined inside: bms-986158, 3.2.1, user's, b/f.
-_TOKEN = re.compile(r"[^\W_]+(?:[-.'/&][^\W_]+)*")
-_PART = re.compile(r"[^\W_]+")
-STOP_WORDS = frozenset(
-    [
-        *("a", "an", "and", "are", "as", "at", "be", "been", "being", "but", "by"),
-        *("can", "could", "did", "do", "does", "for", "from", "had", "has", "have"),
-        *("he", "her", "his", "how", "i", "if", "in", "into", "is", "it", "its"),
-        *("may", "me", "my", "of", "on", "or", "our", "shall", "she", "should", "so"),
-        *("than", "that", "the", "their", "them", "then", "there", "these", "they"),
-        *("this", "those", "to", "was", "we", "were", "what", "when", "where"),
-        *("which", "who", "whom", "whose", "why", "will", "with", "would", "you"),
-        "your",
-    ]
-)
-
-
-def plain_words(text: str) -> list[str]:
-    """Words of a text, joined ones whole, without anything that is not a word."""
-    return [match.group() for match in _TOKEN.finditer(text)]
-
-
-def tokenize(texts: Iterable[str]) -> list[list[str]]:
-    """The tokens of each text: stems of words, and joined words beside their parts.
-
-    Lower case, Unicode-normalised, English stop words left out.
-    """
-    stemmer = Stemmer.Stemmer("english")  # not safe to share between threads
-    return [_tokens(text, stemmer) for text in texts]
-
-
-def _tokens(text: str, stemmer: Stemmer.Stemmer) -> list[str]:
-    folded = unicodedata.normalize("NFKC", text).lower().replace("\u2019", "'")
-    found: list[str] = []
-    for match in _TOKEN.finditer(folded):
-        word = match.group()
-        parts = _PART.findall(word)
-        if len(parts) > 1:
-            found.append(word)
-        found += [
-            stemmer.stemWord(part)
-            for part in parts
-            if part not in STOP_WORDS and (len(part) > 1 or part.isdigit())
-        ]
-    return found
 
 
 class KeywordIndex:
@@ -76,9 +29,12 @@ class KeywordIndex:
         corpus = tokenize(texts)
         lengths = [len(tokens) for tokens in corpus]
         # bm25s cannot index nothing at all; an empty text gets a word nobody asks for.
-        padded = [tokens or ["\x00"] for tokens in corpus]
+        padded = (tokens or ["\x00"] for tokens in corpus)
+        # Numbered here: bm25s would number them in the order of a set.
+        known: dict[str, int] = {}
+        numbers = [[known.setdefault(t, len(known)) for t in text] for text in padded]
         index = bm25s.BM25(k1=K1, b=B, method="lucene")
-        index.index(padded, show_progress=False)
+        index.index((numbers, known), show_progress=False)
         index.save(str(folder))
         meta = {
             "count": len(texts),
@@ -95,28 +51,36 @@ class KeywordIndex:
         return int(indptr[token_id + 1] - indptr[token_id])
 
     def search(
-        self, tokens: Sequence[str], k: int, mask: np.ndarray | None = None
+        self,
+        tokens: Sequence[str],
+        k: int,
+        rows: np.ndarray | None = None,
+        hidden: np.ndarray | None = None,
     ) -> list[tuple[int, float]]:
         """Position and score above zero, best first, ties by position; at most `k`.
 
-        `mask` is a float array of ones and zeros, one a text.
+        `rows` (ascending) limits the search to these positions; without it, those of
+        `hidden` are left out.
         """
         known = [t for t in tokens if t in self._bm25.vocab_dict]
         if not known or k <= 0:
             return []
-        scores = self._bm25.get_scores(known, weight_mask=mask)
-        return top_positive(scores, k)
+        scores = self._bm25.get_scores(known)
+        if rows is None and hidden is not None:
+            scores[hidden] = 0
+        return top_positive(scores, k, rows)
 
 
-def top_positive(scores: np.ndarray, k: int) -> list[tuple[int, float]]:
-    """The `k` highest positive scores with their positions, ties by position."""
-    positive = np.flatnonzero(scores > 0)
-    if len(positive) > k:
-        chosen = np.argpartition(scores[positive], len(positive) - k)[-k:]
-        threshold = scores[positive][chosen].min()
-        positive = positive[scores[positive] >= threshold]
-    order = np.lexsort((positive, -scores[positive]))[:k]
-    return [(int(i), float(scores[i])) for i in positive[order]]
+def top_positive(
+    scores: np.ndarray, k: int, rows: np.ndarray | None = None
+) -> list[tuple[int, float]]:
+    """Positions and scores of the `k` highest positive scores, ties by position.
+
+    Only of `rows` (ascending) where given.
+    """
+    positive = np.flatnonzero(scores > 0) if rows is None else rows[scores[rows] > 0]
+    chosen = positive[best(scores[positive], k)]
+    return [(int(i), float(scores[i])) for i in chosen]
 
 
 class DeltaKeywords:
@@ -126,31 +90,52 @@ class DeltaKeywords:
     so that both lists can be merged by score (Lucene's BM25; Kamphuis et al., 2020).
     """
 
-    def __init__(self, texts: Sequence[str], base: KeywordIndex | None) -> None:
-        self._counts = [Counter(tokens) for tokens in tokenize(texts)]
-        self._lengths = [sum(c.values()) for c in self._counts]
-        self._frequency = Counter(token for c in self._counts for token in c)
-        self._base = base
+    def __init__(
+        self, texts: Sequence[Sequence[str]], base: KeywordIndex | None
+    ) -> None:
+        lengths = np.array([len(tokens) for tokens in texts], dtype=np.float64)
         base_count = base.count if base else 0
         base_length = base.average_length * base.count if base else 0.0
+        self._base = base
+        self._size = len(texts)
         self._total = base_count + len(texts)
-        self._average = (base_length + sum(self._lengths)) / max(self._total, 1) or 1.0
+        average = (base_length + float(lengths.sum())) / max(self._total, 1) or 1.0
+        self._norms = K1 * (1 - B + B * lengths / average)
+        self._invert(texts, lengths.astype(np.intp))
 
-    def search(self, tokens: Sequence[str], k: int) -> list[tuple[int, float]]:
-        """Position in the delta and score above zero, best first; at most `k`."""
-        scores = np.zeros(len(self._counts), dtype=np.float64)
+    def _invert(self, texts: Sequence[Sequence[str]], lengths: np.ndarray) -> None:
+        """Postings: the texts of each token, ascending, and how often each holds it."""
+        self._ids: dict[str, int] = {}
+        tokens = (token for text in texts for token in text)
+        numbers = np.fromiter(
+            (self._ids.setdefault(token, len(self._ids)) for token in tokens),
+            dtype=np.int64,
+            count=int(lengths.sum()),
+        )
+        size = max(self._size, 1)
+        pairs = numbers * size + np.repeat(np.arange(self._size), lengths)
+        found, self._counts = np.unique(pairs, return_counts=True)
+        self._positions = found % size
+        self._starts = np.searchsorted(found, np.arange(len(self._ids) + 1) * size)
+
+    def search(
+        self, tokens: Sequence[str], k: int, rows: np.ndarray | None = None
+    ) -> list[tuple[int, float]]:
+        """Position in the delta and score above zero, best first; at most `k`.
+
+        `rows` (ascending) limits the search to these positions.
+        """
+        scores = np.zeros(self._size, dtype=np.float64)
         for token in tokens:
-            weight = self._idf(token)
-            for position, counts in enumerate(self._counts):
-                if frequency := counts.get(token):
-                    length = self._lengths[position] / self._average
-                    scores[position] += (
-                        weight * frequency / (frequency + K1 * (1 - B + B * length))
-                    )
-        return top_positive(scores, k)
+            if (number := self._ids.get(token)) is None:
+                continue
+            postings = slice(self._starts[number], self._starts[number + 1])
+            positions, counts = self._positions[postings], self._counts[postings]
+            weight = self._idf(token, len(positions))
+            scores[positions] += weight * counts / (counts + self._norms[positions])
+        return top_positive(scores, k, rows)
 
-    def _idf(self, token: str) -> float:
-        found = self._frequency.get(token, 0)
+    def _idf(self, token: str, found: int) -> float:
         if self._base is not None:
             found += self._base.document_frequency(token)
         return float(np.log1p((self._total - found + 0.5) / (found + 0.5)))

@@ -11,13 +11,18 @@ from pathlib import Path
 
 from elt_llm_core.errors import StoreLockedError, StoreWriteError
 
+LOCK = "LOCK"
+ASKED = (
+    0.2  # seconds that `lock_holder`, which holds it for a moment, may be in the way
+)
+
 
 @contextmanager
 def writer_lock(path: Path, wait: float = 0.0) -> Iterator[None]:
     """Hold the lock file for the body; the system frees it with the process.
 
-    `wait` is in seconds. Raises StoreLockedError naming the holder, and StoreWriteError
-    where the folder cannot be written.
+    `wait` is in seconds; a fifth of one is waited anyway. Raises StoreLockedError,
+    which names the holder, and StoreWriteError where the folder cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -26,16 +31,23 @@ def writer_lock(path: Path, wait: float = 0.0) -> Iterator[None]:
         raise StoreWriteError(str(path), error.strerror or str(error)) from error
     try:
         _acquire(handle, path, wait)
-        os.ftruncate(handle, 0)
-        holder = {"pid": os.getpid(), "command": " ".join(sys.argv[:3])[:200]}
-        os.pwrite(handle, json.dumps(holder).encode(), 0)
+        _note_holder(handle, path)
         yield
     finally:
         os.close(handle)
 
 
+def _note_holder(handle: int, path: Path) -> None:
+    holder = {"pid": os.getpid(), "command": " ".join(sys.argv[:3])[:200]}
+    try:
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, json.dumps(holder).encode(), 0)
+    except OSError as error:
+        raise StoreWriteError(str(path), error.strerror or str(error)) from error
+
+
 def _acquire(handle: int, path: Path, wait: float) -> None:
-    deadline = time.monotonic() + wait
+    deadline = time.monotonic() + max(wait, ASKED)
     while True:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -45,6 +57,22 @@ def _acquire(handle: int, path: Path, wait: float) -> None:
             time.sleep(0.05)
         else:
             return
+
+
+def lock_holder(path: Path) -> str:
+    """Who writes at the moment; empty where nobody does. Creates nothing."""
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:
+        return ""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _holder(path)
+    else:
+        return ""
+    finally:
+        os.close(handle)
 
 
 def _holder(path: Path) -> str:

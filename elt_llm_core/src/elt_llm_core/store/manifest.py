@@ -6,6 +6,7 @@ import json
 import re
 import secrets
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -14,23 +15,34 @@ from elt_llm_core.atomicio import write_atomic
 from elt_llm_core.errors import GenerationError
 from elt_llm_core.results import Record
 
+INDEXES = "indexes"
 CHECKSUMS = "CHECKSUMS.json"
 MANIFEST = "MANIFEST.json"
+FORMAT = 2  # of a generation folder; another one is rebuilt, not guessed at
 _CHECKSUMS = TypeAdapter(dict[str, str])
 _GENERATION = re.compile(r"gen-(\d{6,9})")
 
 
 class Manifest(Record):
-    """The published generation of one collection. `seq` is the last change it holds."""
+    """One generation of one collection. `seq` is the last change it holds.
 
-    format: int = 1
+    `stamp` is that change's own: a truth of another history does not know it. It lies
+    sealed in the generation's own folder; the published manifest is a copy.
+    """
+
+    format: int = FORMAT
     collection: str
     generation: int = Field(ge=1)
     epoch: int
     seq: int
+    stamp: str
     nodes: int = Field(ge=0)
     embedder_digest: str
     dimension: int
+
+    def to_json(self) -> bytes:
+        """The content of the file."""
+        return self.model_dump_json(indent=1).encode()
 
 
 class IndexFolder:
@@ -38,24 +50,87 @@ class IndexFolder:
 
     def __init__(self, data_dir: Path, collection: str) -> None:
         self.collection = collection
-        self.folder = data_dir / "indexes" / collection
+        self.folder = data_dir / INDEXES / collection
         self._key_file = data_dir / "KEY"
 
     def manifest(self) -> Manifest | None:
-        """The published manifest; None where nothing is published.
+        """The published manifest; None where there is no generation at all.
 
-        Raises GenerationError for a manifest that cannot be read.
+        Raises GenerationError where it cannot be read, is another collection's, or is
+        not the one that lies in the generation it names.
+        """
+        text = self._read(self.folder / MANIFEST)
+        if text is None:
+            if self.generations():
+                raise GenerationError(self.collection, "the manifest is gone")
+            return None
+        manifest = self._parsed(text)
+        generation = f"generation {manifest.generation}"
+        own = self._read(self.path(manifest.generation) / MANIFEST)
+        if own is None:
+            raise GenerationError(self.collection, f"{generation} is gone")
+        if own != text:
+            problem = f"{generation} is not the one the manifest tells of"
+            raise GenerationError(self.collection, problem)
+        return manifest
+
+    def manifests(self) -> list[Manifest]:
+        """What the generations on disk tell of themselves, the newest first.
+
+        Only those that can be read; whether they are sound is told by `check`.
+        """
+        found = []
+        for generation in reversed(self.generations()):
+            try:
+                text = self._read(self.path(generation) / MANIFEST)
+                manifest = self._parsed(text or b"")
+            except GenerationError:
+                continue  # nothing can be opened without it
+            if manifest.generation == generation:
+                found.append(manifest)
+        return found
+
+    def choices(self) -> tuple[list[Manifest], str]:
+        """The manifests a reader may open, best first, and what keeps it from the best.
+
+        The published one, then the others from the newest to the oldest.
         """
         try:
-            text = (self.folder / MANIFEST).read_bytes()
-        except FileNotFoundError:
+            published = self.manifest()
+        except GenerationError as error:
+            return self.manifests(), error.message
+        if published is None:
+            return [], ""
+        others = [m for m in self.manifests() if m.generation != published.generation]
+        return [published, *others], ""
+
+    def oldest_seq(self) -> int | None:
+        """The last change that the oldest generation holds; None where there is none.
+
+        What was removed after it must be remembered.
+        """
+        return min((manifest.seq for manifest in self.manifests()), default=None)
+
+    def _read(self, path: Path) -> bytes | None:
+        try:
+            return path.read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
             raise GenerationError(self.collection, str(error.strerror)) from error
+
+    def _parsed(self, text: bytes) -> Manifest:
         try:
-            return Manifest.model_validate_json(text)
+            manifest = Manifest.model_validate_json(text)
         except ValidationError as error:
             raise GenerationError(self.collection, "broken manifest") from error
+        if manifest.format != FORMAT:
+            problem = f"it has format {manifest.format}, this program reads {FORMAT}"
+            raise GenerationError(self.collection, problem)
+        if manifest.collection != self.collection:
+            problem = f"its manifest is that of {manifest.collection[:80]!r}"
+            raise GenerationError(self.collection, problem)
+        return manifest
 
     def manifest_stamp(self) -> tuple[int, int] | None:
         """Something that changes when the manifest is replaced; cheap to read."""
@@ -115,9 +190,11 @@ class IndexFolder:
         }
         if present != set(sums):
             raise GenerationError(self.collection, "files are missing or were added")
-        for name, expected in sorted(sums.items()):
-            actual = self._sum(generation_folder / name)
-            if not hmac.compare_digest(actual.encode(), expected.encode()):
+        names = sorted(sums)
+        with ThreadPoolExecutor() as pool:
+            found = list(pool.map(self._sum, (generation_folder / n for n in names)))
+        for name, actual in zip(names, found, strict=True):
+            if not hmac.compare_digest(actual.encode(), sums[name].encode()):
                 raise GenerationError(self.collection, f"{name} is not as it was built")
 
     def _sum(self, path: Path) -> str:

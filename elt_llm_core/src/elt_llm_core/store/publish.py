@@ -2,22 +2,24 @@
 
 import json
 import shutil
-import subprocess
-import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Any
 
 from elt_llm_core.atomicio import fsync_folder, fsync_tree, write_atomic
 from elt_llm_core.crash import CrashPoint, crash_point
-from elt_llm_core.errors import GenerationError, StoreWriteError
-from elt_llm_core.store.manifest import MANIFEST, IndexFolder, Manifest
+from elt_llm_core.errors import GenerationError, StoreError, StoreWriteError
+from elt_llm_core.store import schema, space
+from elt_llm_core.store.child import run_child
+from elt_llm_core.store.manifest import INDEXES, MANIFEST, IndexFolder, Manifest
+from elt_llm_core.store.reader import FILE
 from elt_llm_core.store.truth import Truth
 
-KEPT = 2
 MIN_NODES = 2  # Chroma never writes out a graph of one
-CHILD_SECONDS = 3600.0
+BUILDER = "elt_llm_core.store.builder"
 
 
 def due(truth: Truth, folder: IndexFolder, delta_fraction: float) -> bool:
@@ -30,7 +32,7 @@ def due(truth: Truth, folder: IndexFolder, delta_fraction: float) -> bool:
         manifest = folder.manifest()
     except GenerationError:
         return True
-    if manifest is None or manifest.epoch != truth.epoch(name):
+    if manifest is None or not truth.made(name, manifest.seq, manifest.stamp):
         return True
     if manifest.seq > truth.sequence(name):
         return True
@@ -40,97 +42,193 @@ def due(truth: Truth, folder: IndexFolder, delta_fraction: float) -> bool:
 def publish(truth: Truth, data_dir: Path, names: Sequence[str]) -> dict[str, int]:
     """Build, verify and publish a generation of each collection; name to number.
 
-    The caller holds the writer lock. Raises GenerationError for the first that fails,
-    or StoreWriteError; what was published before stays.
+    The caller holds the writer lock. One that fails does not keep the others back: when
+    they are done, GenerationError tells every failure. StoreWriteError where the disk
+    has no room. What was published before stays, and nothing half-made is left.
     """
-    folders = {name: IndexFolder(data_dir, name) for name in names}
-    try:
-        return _publish(truth, data_dir, folders)
-    except OSError as error:
-        path = str(error.filename or data_dir)
-        raise StoreWriteError(path, error.strerror or str(error)) from error
+    published: dict[str, int] = {}
+    failed: dict[str, str] = {}
+    for name in names:
+        try:
+            published[name] = _publish(truth, data_dir, name)
+        except GenerationError as error:
+            failed[name] = error.reason
+        except OSError as error:
+            path = str(error.filename or data_dir)
+            raise StoreWriteError(path, error.strerror or str(error)) from error
+    if failed:
+        raise GenerationError(", ".join(failed), "; ".join(failed.values()))
+    return published
 
 
-def _publish(
-    truth: Truth, data_dir: Path, folders: dict[str, IndexFolder]
-) -> dict[str, int]:
-    numbers = {name: _next(folder) for name, folder in folders.items()}
-    places = {name: _place(folder, numbers[name]) for name, folder in folders.items()}
-    built = _child("build", data_dir, places)
-    crash_point(CrashPoint.BUILT)
-    verified = _child("verify", data_dir, places)
-    crash_point(CrashPoint.VERIFIED)
-    for name, folder in folders.items():
-        if faults := verified[name]["faults"]:
+def rollback(truth: Truth, data_dir: Path, name: str) -> int:
+    """Publish the newest sound generation before the published one; tells its number.
+
+    What is newer than it is searched as its delta. The caller holds the writer lock.
+    Raises GenerationError where there is none, CollectionNotFoundError.
+    """
+    card = truth.card(name)
+    folder = IndexFolder(data_dir, name)
+    choices, problem = folder.choices()
+    for manifest in choices if problem else choices[1:]:
+        ours = truth.made(name, manifest.seq, manifest.stamp)
+        if not ours or manifest.embedder_digest != card.embedder_digest:
+            continue
+        if _is_sound(folder, manifest.generation):
+            _point_at(folder, manifest)
+            _remove(
+                folder, [n for n in folder.generations() if n > manifest.generation]
+            )
+            return manifest.generation
+    raise GenerationError(name, "there is no earlier sound generation to go back to")
+
+
+def sweep(data_dir: Path) -> None:
+    """Remove what a killed writer left half-made. The caller holds the writer lock."""
+    for path in left_overs(data_dir):
+        _discard(path)
+
+
+def sweep_dropped(connection: Connection, data_dir: Path) -> None:
+    """Remove indexes of collections that the truth does not know.
+
+    They are there where the process that dropped a collection was killed. A truth that
+    is not sound is not believed. The caller holds the writer lock.
+    """
+    with suppress(StoreError), schema.faults_told(data_dir / FILE):
+        known = {name for (name,) in connection.execute("select name from collection")}
+        folders = sorted((data_dir / INDEXES).glob("*/"))
+        dropped = [folder for folder in folders if folder.name not in known]
+        if dropped and connection.execute("pragma quick_check(1)").fetchone() == (
+            "ok",
+        ):
+            for folder in dropped:
+                _discard(folder)
+
+
+def left_overs(data_dir: Path) -> list[Path]:
+    """Half-made folders and files of a data root, in order."""
+    half_made = [*(data_dir / INDEXES).glob("*/*.tmp"), *data_dir.glob(".*.tmp")]
+    return sorted(half_made)
+
+
+def index_bytes(truth: Truth, name: str) -> int:
+    """About how large the next generation of a collection will be."""
+    card = truth.card(name)
+    ((text,),) = truth.rows(
+        "select coalesce(sum(length(index_text)), 0) from node where collection = ?",
+        (name,),
+    )
+    return space.index_bytes(card.chunks, int(text), card.dimension)
+
+
+def _publish(truth: Truth, data_dir: Path, name: str) -> int:
+    folder = IndexFolder(data_dir, name)
+    estimate = index_bytes(truth, name)
+    space.require_space(data_dir, estimate)
+    with _place(folder) as (number, place):
+        target = f"{name}:{place.absolute()}"
+        try:
+            built = _child(name, "build", data_dir, target)
+            crash_point(CrashPoint.BUILT)
+            verified = _child(name, "verify", data_dir, target)
+            crash_point(CrashPoint.VERIFIED)
+        except GenerationError as error:
+            # Chroma does not tell why it could not write.
+            if space.free_bytes(place) < estimate:
+                raise space.disk_full(data_dir, estimate) from error
+            if space.tells_disk_full(error.reason):
+                raise StoreWriteError(str(data_dir), error.reason) from error
+            raise
+        if faults := verified["faults"]:
             raise GenerationError(name, "; ".join(faults))
-        card = truth.card(name)
-        manifest = Manifest(
-            collection=name,
-            generation=numbers[name],
-            epoch=truth.epoch(name),
-            seq=built[name]["seq"],
-            nodes=built[name]["nodes"],
-            embedder_digest=card.embedder_digest,
-            dimension=card.dimension,
-        )
-        _swap(folder, places[name], manifest)
-        _collect_garbage(folder, manifest.generation)
-    return numbers
+        manifest = _manifest(truth, name, number, built)
+        _seal(folder, place, manifest)
+    _point_at(folder, manifest)
+    _collect_garbage(folder, number)
+    return number
 
 
-def _next(folder: IndexFolder) -> int:
-    return max(folder.generations(), default=0) + 1
+def _manifest(
+    truth: Truth, name: str, number: int, built: Mapping[str, Any]
+) -> Manifest:
+    card = truth.card(name)
+    return Manifest(
+        collection=name,
+        generation=number,
+        epoch=truth.epoch(name),
+        seq=built["seq"],
+        stamp=truth.stamp(name, built["seq"]),
+        nodes=built["nodes"],
+        embedder_digest=card.embedder_digest,
+        dimension=card.dimension,
+    )
 
 
-def _place(folder: IndexFolder, generation: int) -> Path:
-    """A new folder to build in. The builder of a killed writer may still be at work.
+@contextmanager
+def _place(folder: IndexFolder) -> Iterator[tuple[int, Path]]:
+    """The next number and a new folder to build in, gone after the body unless renamed.
 
-    So no two attempts share a folder, and what an earlier one left is taken away.
+    The builder of a killed writer may still be at work: no two attempts share a folder.
     """
     folder.ensure_key()
     folder.folder.mkdir(parents=True, exist_ok=True)
-    for left_over in folder.folder.glob("*.tmp"):
-        shutil.rmtree(left_over, ignore_errors=True)
-    prefix = f"{folder.path(generation).name}-"
-    return Path(tempfile.mkdtemp(prefix=prefix, suffix=".tmp", dir=folder.folder))
+    number = max(folder.generations(), default=0) + 1
+    prefix = f"{folder.path(number).name}-"
+    place = Path(tempfile.mkdtemp(prefix=prefix, suffix=".tmp", dir=folder.folder))
+    try:
+        yield number, place
+    finally:
+        _discard(place)
 
 
-def _swap(folder: IndexFolder, ready: Path, manifest: Manifest) -> None:
+def _seal(folder: IndexFolder, ready: Path, manifest: Manifest) -> None:
+    write_atomic(ready / MANIFEST, manifest.to_json())
     folder.seal(ready)
     fsync_tree(ready)
     crash_point(CrashPoint.SEALED)
     ready.rename(folder.path(manifest.generation))
     fsync_folder(folder.folder)
     crash_point(CrashPoint.RENAMED)
-    write_atomic(folder.folder / MANIFEST, manifest.model_dump_json(indent=1))
+
+
+def _point_at(folder: IndexFolder, manifest: Manifest) -> None:
+    write_atomic(folder.folder / MANIFEST, manifest.to_json())
     crash_point(CrashPoint.PUBLISHED)
 
 
 def _collect_garbage(folder: IndexFolder, published: int) -> None:
-    for generation in folder.generations():
-        if generation <= published - KEPT:
-            shutil.rmtree(folder.path(generation), ignore_errors=True)
-            crash_point(CrashPoint.COLLECTING)
+    """Keep what is published and the newest sound one before it."""
+    earlier = [n for n in folder.generations() if n < published]
+    kept = next((n for n in reversed(earlier) if _is_sound(folder, n)), 0)
+    _remove(folder, [n for n in earlier if n != kept])
 
 
-def _child(
-    action: str, data_dir: Path, places: dict[str, Path]
-) -> dict[str, dict[str, Any]]:
-    targets = [f"{name}:{place.absolute()}" for name, place in places.items()]
-    # -P: a file of the user's folder must not be taken for a library.
-    command = [sys.executable, "-P", "-m", "elt_llm_core.store.builder", action]
+def _remove(folder: IndexFolder, generations: Sequence[int]) -> None:
+    for generation in generations:
+        _discard(folder.path(generation))
+        crash_point(CrashPoint.COLLECTING)
+
+
+def _is_sound(folder: IndexFolder, generation: int) -> bool:
     try:
-        done = subprocess.run(
-            [*command, str(data_dir), *targets],
-            capture_output=True,
-            text=True,
-            timeout=CHILD_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise GenerationError(", ".join(places), f"{action} took too long") from error
-    if done.returncode != 0:
-        reason = done.stderr.strip().splitlines()[-1:] or [f"exit {done.returncode}"]
-        raise GenerationError(", ".join(places), f"{action} failed: {reason[0]}")
-    reports = [json.loads(line) for line in done.stdout.splitlines()]
-    return {report["name"]: report for report in reports}
+        folder.check(folder.path(generation))
+    except GenerationError:
+        return False
+    return any(m.generation == generation for m in folder.manifests())
+
+
+def _discard(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _child(name: str, action: str, data_dir: Path, target: str) -> dict[str, Any]:
+    try:
+        report = run_child(BUILDER, [action, str(data_dir), target])[-1]
+    except StoreError as error:
+        raise GenerationError(name, f"{action} failed: {error.message}") from error
+    found: dict[str, Any] = json.loads(report)
+    return found

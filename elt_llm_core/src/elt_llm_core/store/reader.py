@@ -4,12 +4,21 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from sqlite3 import Connection, DatabaseError
+from sqlite3 import Connection
 from typing import Any
 
 from elt_llm_core.store import schema
 
 FILE = "truth.sqlite3"
+
+
+def file_at(path: Path) -> tuple[int, int] | None:
+    """Which file lies there now: a restore puts another one in its place."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 class Reader:
@@ -25,10 +34,19 @@ class Reader:
     def connection(self) -> Connection | None:
         """This thread's connection, or None where there is no truth file."""
         held: Connection | None = getattr(self._local, "connection", None)
-        if held is None and self.path.exists():
-            held = schema.connect_reader(self.path)
-            self._local.connection = held
-        return held
+        if held is not None and held.in_transaction:
+            return held
+        file = file_at(self.path)
+        if held is not None and file == self._local.file:
+            return held
+        self.close()
+        if file is None:
+            schema.require_whole(self.path)
+            return None
+        self._local.connection = schema.connect_reader(self.path)
+        self._local.file = file
+        opened: Connection | None = self._local.connection
+        return opened
 
     def close(self) -> None:
         """Close this thread's connection."""
@@ -44,11 +62,13 @@ class Reader:
         if connection is None or connection.in_transaction:
             yield
             return
-        connection.execute("begin")
+        with schema.faults_told(self.path):
+            connection.execute("begin")
         try:
             yield
         finally:
-            connection.execute("commit")
+            with schema.faults_told(self.path):
+                connection.execute("commit")
 
     def rows(
         self, statement: str, parameters: Sequence[Any] | Mapping[str, Any] = ()
@@ -57,7 +77,5 @@ class Reader:
         connection = self.connection()
         if connection is None:
             return []
-        try:
+        with schema.faults_told(self.path):
             return connection.execute(statement, parameters).fetchall()
-        except DatabaseError as error:
-            raise schema.translate(error, self.path) from error

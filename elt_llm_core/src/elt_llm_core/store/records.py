@@ -1,5 +1,6 @@
 """Rows of the truth as records."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from elt_llm_core.results import Record
 if TYPE_CHECKING:
     from llama_index.core.schema import TextNode
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 class CollectionCard(Record):
@@ -27,6 +28,7 @@ class CollectionCard(Record):
     schema_version: int = SCHEMA_VERSION
     documents: int = Field(default=0, ge=0)
     chunks: int = Field(default=0, ge=0)
+    quarantined: int = Field(default=0, ge=0)
 
 
 class DocumentRow(Record):
@@ -53,9 +55,22 @@ class DocumentRow(Record):
         return Path(self.name).suffix.lower()
 
 
+class Quarantined(Record):
+    """A chunk without a vector: it is found by words only."""
+
+    node_id: str
+    document_id: str
+    document: str
+    reason: str
+
+
 @dataclass(frozen=True)
 class NewDocument:
-    """A document about to be stored. The writer gives the nodes their ids."""
+    """A document about to be stored. The writer gives the nodes their ids.
+
+    `unembedded` names searchable texts that no vector could be made of, with the
+    reason. Their chunks are found by words only.
+    """
 
     uri: str
     name: str
@@ -65,3 +80,4 @@ class NewDocument:
     nodes: "list[TextNode]" = field(repr=False)
     config_key: str
     original: bytes | None = field(default=None, repr=False)
+    unembedded: Mapping[str, str] = field(default_factory=dict, repr=False)

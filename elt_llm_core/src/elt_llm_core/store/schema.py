@@ -1,58 +1,33 @@
-"""The tables of the truth file, and how it is opened."""
+"""How the truth file is opened, and what its faults are called."""
 
+import errno
+import os
+import secrets
 import sqlite3
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
+from importlib.metadata import version as package_version
 from pathlib import Path
 
-from elt_llm_core.errors import StoreError, StoreLockedError, StoreWriteError
+from elt_llm_core.errors import (
+    StoreError,
+    StoreLockedError,
+    StoreWriteError,
+    TruthError,
+)
+from elt_llm_core.store.manifest import INDEXES
 from elt_llm_core.store.records import SCHEMA_VERSION
+from elt_llm_core.store.tables import TABLES, statements
 
-TABLES = """
-create table counter(name text primary key, value integer not null);
-insert into counter values('seq', 0);
-create table collection(
-  name text primary key, embedder text not null, embedder_digest text not null,
-  dimension integer not null, distance text not null, chunker text not null,
-  epoch integer not null, seq integer not null);
-create table original(sha256 text primary key, content blob not null);
-create table document(
-  document_id text primary key,
-  collection text not null references collection(name) on delete cascade,
-  uri text not null, part text not null, name text not null, title text not null,
-  sha256 text not null, mime text not null, parser text not null,
-  config_key text not null, page_count integer not null, warnings text not null,
-  text blob not null, blocks blob not null, unique(collection, uri, part));
-create table page(
-  document_id text not null references document(document_id) on delete cascade,
-  number integer not null, width real not null, height real not null,
-  label text not null, words blob not null, primary key(document_id, number));
-create table sidecar(
-  document_id text not null references document(document_id) on delete cascade,
-  kind text not null, name text not null, content blob not null,
-  primary key(document_id, kind, name));
-create table node(
-  num integer primary key, node_id text not null unique,
-  collection text not null references collection(name) on delete cascade,
-  document_id text not null references document(document_id) on delete cascade,
-  ordinal integer not null, kind text not null, section text not null,
-  page integer, end_page integer, text text not null, index_text text not null,
-  metadata text not null, vector blob not null, seq integer not null);
-create index node_document on node(document_id, ordinal);
-create index node_seq on node(collection, seq);
-create table removed(
-  collection text not null references collection(name) on delete cascade,
-  node_id text not null, seq integer not null);
-create index removed_seq on removed(collection, seq);
-create virtual table words using fts5(
-  index_text, content='node', content_rowid='num', tokenize='porter unicode61');
-create table vector(key blob primary key, data blob not null) without rowid;
-create table batch_item(
-  key text primary key, run text not null, ordinal integer not null,
-  item text not null, state text not null check(state in ('done', 'failed')),
-  result text not null);
-create index batch_run on batch_item(run, ordinal);
-"""
+BACKUPS = "backups"
+WAL_BYTES = 64_000_000
+CACHE_KIB = 65_536
+CHECKPOINT_PAGES = 4_000
+_ANYBODY_WRITES = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
+HEADER_BYTES = 100
+_RESTORE = "restore it: elt-llm store restore latest"
+_WRITE_SIGNS = ("full", "readonly", "unable to open", "disk I/O")
 
 
 class _Connection(sqlite3.Connection):
@@ -66,36 +41,47 @@ class _Connection(sqlite3.Connection):
 def connect_writer(path: Path) -> sqlite3.Connection:
     """A connection in autocommit mode; makes the file and its tables where needed.
 
-    The file is readable by its owner only. Raises StoreError for a file of a newer
+    The file is readable by its owner only. Raises TruthError for a file of another
     schema, or one that is no truth file.
     """
-    try:
-        path.touch(mode=0o600)
-    except OSError as error:
-        raise StoreWriteError(str(path), error.strerror or str(error)) from error
-    with _opened(path, "mode=rw") as connection:
+    _make(path)
+    with opened(path, "mode=rw") as connection:
+        found = schema_of(connection)
+        if found:
+            check_schema(found, path)
         connection.execute("pragma journal_mode = wal")
         connection.execute("pragma synchronous = full")
-        _create(connection)
-        _check_version(connection, path)
+        connection.execute(f"pragma journal_size_limit = {WAL_BYTES}")
+        connection.execute(f"pragma cache_size = -{CACHE_KIB}")
+        connection.execute(f"pragma wal_autocheckpoint = {CHECKPOINT_PAGES}")
+        if not found:
+            _create(connection)
     return connection
 
 
 def connect_reader(path: Path) -> sqlite3.Connection | None:
     """A connection that cannot write; None where a writer has not made the tables yet.
 
-    Raises StoreError as `connect_writer` does.
+    Raises TruthError as `connect_writer` does.
     """
-    with _opened(path, "mode=ro") as connection:
-        if not _version(connection):
-            connection.close()
-            return None
-        _check_version(connection, path)
+    refuse_newer(peek(path), path)
+    try:
+        with opened(path, read_mode(path)) as connection:
+            found = schema_of(connection)
+            if not found:
+                connection.close()
+                require_whole(path)
+                return None
+            check_schema(found, path)
+    except StoreWriteError as error:
+        reason = f"cannot be read without a log beside it: {error.__cause__}"
+        cure = "let this user write there, or copy the folder to where it may"
+        raise TruthError(str(path), reason, cure) from error
     return connection
 
 
 @contextmanager
-def _opened(path: Path, query: str) -> Iterator[sqlite3.Connection]:
+def opened(path: Path, query: str) -> Iterator[sqlite3.Connection]:
     """A connection that stays open after the body, unless the body fails."""
     try:
         connection = sqlite3.connect(
@@ -124,35 +110,161 @@ def translate(error: sqlite3.DatabaseError, path: Path) -> StoreError:
     text = str(error)
     if "locked" in text:
         return StoreLockedError("another process")
-    if any(sign in text for sign in ("full", "readonly", "unable to open", "disk I/O")):
+    if any(sign in text for sign in _WRITE_SIGNS):
         return StoreWriteError(str(path), text)
-    return StoreError(
-        f"the truth file {path} cannot be used: {text}",
-        "check it with: elt-llm doctor",
-    )
+    return TruthError(str(path), f"cannot be used: {text}", _RESTORE)
 
 
-def _create(connection: sqlite3.Connection) -> None:
-    if _version(connection):
-        return
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All of the body or nothing of it."""
     connection.execute("begin immediate")
-    if not _version(connection):
-        for statement in TABLES.split(";\n"):
-            connection.execute(statement)
-        connection.execute(f"pragma user_version = {SCHEMA_VERSION}")
-    connection.execute("commit")
+    try:
+        yield
+        connection.execute("commit")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("rollback")
+        raise
 
 
-def _check_version(connection: sqlite3.Connection, path: Path) -> None:
-    version = _version(connection)
-    if version != SCHEMA_VERSION:
-        raise StoreError(
-            f"the truth file {path} has schema {version}, this program knows "
-            f"{SCHEMA_VERSION}",
+@contextmanager
+def faults_told(path: Path) -> Iterator[None]:
+    """What SQLite raises in the body, as one of our errors."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        raise translate(error, path) from error
+
+
+def schema_of(connection: sqlite3.Connection) -> int:
+    """The schema of an open file; 0 where it has no tables yet."""
+    return int(connection.execute("pragma user_version").fetchone()[0])
+
+
+def peek(path: Path) -> int:
+    """The schema that the file's own header tells; opening it would write beside it.
+
+    0 for an empty file. Raises TruthError for what is no SQLite file or cannot be read.
+    """
+    size = _readable_size(path)
+    if not size:
+        return 0
+    if size < HEADER_BYTES:
+        raise TruthError(str(path), "is cut off", _RESTORE)
+    # Through SQLite: to open and close the file ourselves would give up the locks of
+    # every connection of this process, and the next process to leave would take away
+    # the log that they still read and write.
+    with opened(path, "mode=ro&immutable=1") as connection, closing(connection):
+        try:
+            return schema_of(connection)
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
+                raise
+            raise TruthError(str(path), "is no SQLite file", _RESTORE) from error
+
+
+def _readable_size(path: Path) -> int:
+    try:
+        size = path.stat().st_size
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not os.access(path, os.R_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        told = error.strerror or str(error)
+        cure = "let this user read and write it, or choose another --data-dir"
+        raise TruthError(str(path), f"cannot be read: {told}", cure) from error
+    return size
+
+
+def refuse_newer(found: int, path: Path) -> None:
+    """Raise TruthError for a schema that only a later program knows."""
+    if found > SCHEMA_VERSION:
+        raise TruthError(
+            str(path),
+            f"has schema {found}, this program knows {SCHEMA_VERSION}; nothing changed",
             "use the program version that wrote it, or another --data-dir",
         )
 
 
-def _version(connection: sqlite3.Connection) -> int:
-    """The schema of an open file; 0 where it has no tables yet."""
-    return int(connection.execute("pragma user_version").fetchone()[0])
+def check_schema(found: int, path: Path) -> None:
+    """Raise TruthError, with the cure, for a schema that is not this program's."""
+    refuse_newer(found, path)
+    if found < SCHEMA_VERSION:
+        raise TruthError(
+            str(path),
+            f"has the older schema {found}, this program reads {SCHEMA_VERSION}",
+            "bring it up to date (a backup is kept): elt-llm store migrate",
+        )
+
+
+def put_meta(connection: sqlite3.Connection) -> None:
+    """Note who made the file, and a name that no other data root has."""
+    connection.executemany(
+        "insert into meta values(?, ?)",
+        [
+            ("made_by", f"elt-llm-core {package_version('elt-llm-core')}"),
+            ("root", secrets.token_hex(16)),
+        ],
+    )
+
+
+def require_whole(path: Path) -> None:
+    """Raise TruthError where the file is gone or empty but what it made is there."""
+    try:
+        if path.is_file() and path.stat().st_size:
+            return
+    except PermissionError as error:
+        told = f"cannot be reached: {error.strerror}"
+        raise TruthError(str(path), told, "ask as the owner of the folder") from error
+    indexes = (path.parent / INDEXES).glob("*/gen-*")
+    backups = (path.parent / BACKUPS).glob("truth-*.sqlite3")
+    for left in (*indexes, *backups):
+        how = "is empty" if path.exists() else "is gone"
+        raise TruthError(
+            str(path),
+            f"{how}, although {left.relative_to(path.parent)} is there",
+            f"{_RESTORE}, or remove {path.parent} to begin anew",
+        )
+
+
+def read_mode(path: Path) -> str:
+    """How SQLite is told to open the file for reading.
+
+    Without a place for its log SQLite does not read a file, unless it is told that
+    nobody can write there: that is believed only of what nobody may write to.
+    """
+    log = Path(f"{path}-wal")
+    if log.exists() and log.stat().st_size:
+        return "mode=ro"
+    return "mode=ro&immutable=1" if _is_read_only(path) else "mode=ro"
+
+
+def _is_read_only(path: Path) -> bool:
+    if os.statvfs(path).f_flag & os.ST_RDONLY:
+        return True
+    places = (path, path.parent)
+    return not any(place.stat().st_mode & _ANYBODY_WRITES for place in places)
+
+
+def _make(path: Path) -> None:
+    """An empty file of its owner's alone where there is none."""
+    require_whole(path)
+    if path.exists():
+        refuse_newer(peek(path), path)
+        return
+    try:
+        path.touch(mode=0o600)
+    except OSError as error:
+        raise StoreWriteError(str(path), error.strerror or str(error)) from error
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    with transaction(connection):
+        if schema_of(connection):
+            return  # another process was faster
+        for statement in statements(TABLES):
+            connection.execute(statement)
+        put_meta(connection)
+        connection.execute(f"pragma user_version = {SCHEMA_VERSION}")

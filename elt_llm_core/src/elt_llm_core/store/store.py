@@ -11,19 +11,19 @@ from elt_llm_core.document import Block, Page, Sidecar
 from elt_llm_core.errors import GenerationError, StoreError
 from elt_llm_core.names import collection_name
 from elt_llm_core.store import schema
-from elt_llm_core.store.collection import Collection
-from elt_llm_core.store.generation import Generation
 from elt_llm_core.store.journal import Journal
-from elt_llm_core.store.lock import writer_lock
+from elt_llm_core.store.lock import LOCK, writer_lock
 from elt_llm_core.store.manifest import IndexFolder, Manifest
-from elt_llm_core.store.publish import MIN_NODES
-from elt_llm_core.store.reader import FILE
-from elt_llm_core.store.records import CollectionCard, DocumentRow
+from elt_llm_core.store.publish import MIN_NODES, sweep
+from elt_llm_core.store.reader import FILE, file_at
+from elt_llm_core.store.records import CollectionCard, DocumentRow, Quarantined
 from elt_llm_core.store.truth import Truth
 
 if TYPE_CHECKING:
     from llama_index.core.schema import TextNode
 
+    from elt_llm_core.store.collection import Collection
+    from elt_llm_core.store.generation import Generation
     from elt_llm_core.store.writer import Writer
 
 
@@ -37,6 +37,7 @@ class Store:
         self._generations: dict[str, Generation] = {}
         self._guard = Lock()
         self._journal_connection: Connection | None = None
+        self._journal_file: tuple[int, int] | None = None
         self.journal = Journal(self._truth, self._journal_writer)
 
     def collections(self) -> list[CollectionCard]:
@@ -46,6 +47,11 @@ class Store:
     def card(self, name: str) -> CollectionCard:
         """One card. Raises CollectionNotFoundError or InvalidNameError."""
         return self._truth.card(name)
+
+    def quarantined(self, collection: str) -> list[Quarantined]:
+        """The chunks of a collection that have no vector, with the reason."""
+        self.card(collection)
+        return self._truth.quarantined(collection)
 
     def documents(self, collection: str) -> list[DocumentRow]:
         """The documents of a collection by uri and part."""
@@ -89,13 +95,17 @@ class Store:
         self.card(collection)
         return self._truth.nodes(collection, kinds, document_id)
 
+    def missing_vectors(self, model: str, texts: Sequence[str]) -> list[int]:
+        """Positions in `texts` whose vector the model `model` (a digest) never made."""
+        return self._truth.missing_vectors(model, texts)
+
     def nodes_by_id(
         self, collection: str, ids: Sequence[str]
     ) -> Mapping[str, "TextNode"]:
         """Chunks by id; unknown ids are absent."""
         return self._truth.nodes_by_id(collection, ids)
 
-    def open(self, name: str) -> Collection:
+    def open(self, name: str) -> "Collection":
         """The collection as it is now: its published generation and what is newer.
 
         Cheap when nothing changed. Raises CollectionNotFoundError or InvalidNameError.
@@ -103,10 +113,10 @@ class Store:
         folder = IndexFolder(self.data_dir, collection_name(name))
         with self._guard:
             while True:
-                seq = self._truth.sequence(name)
-                stamp = (seq, folder.manifest_stamp())
+                state = self._truth.state(name)
+                stamp = (state, folder.manifest_stamp())
                 held = self._open.get(name)
-                if held is not None and held[0] == stamp and seq:
+                if held is not None and held[0] == stamp and state:
                     return held[1]
                 collection = self._opened(name, folder)
                 # A generation that was replaced meanwhile may have been removed.
@@ -120,10 +130,10 @@ class Store:
 
         Waits up to `wait` seconds for another process. Raises StoreLockedError.
         """
-        # Writing needs LlamaIndex, which a reader need not wait two seconds for.
-        from elt_llm_core.store.writer import Writer  # noqa: PLC0415
+        with writer_lock(self.data_dir / LOCK, wait):
+            from elt_llm_core.store.writer import Writer  # noqa: PLC0415 - readers
 
-        with writer_lock(self.data_dir / "LOCK", wait):
+            sweep(self.data_dir)
             writer = Writer(self.data_dir)
             try:
                 yield writer
@@ -139,42 +149,53 @@ class Store:
             self._journal_connection.close()
             self._journal_connection = None
 
-    def _opened(self, name: str, folder: IndexFolder) -> Collection:
-        index, problem = None, ""
-        try:
-            # Read before the truth: a manifest never knows more than a later snapshot.
-            manifest = folder.manifest()
-        except GenerationError as error:
-            manifest, problem = None, error.message
+    def _opened(self, name: str, folder: IndexFolder) -> "Collection":
+        # Chroma takes half a second to import, which an ingest need not wait for.
+        from elt_llm_core.store.collection import Collection  # noqa: PLC0415
+
+        # Read before the truth: a manifest never knows more than a later snapshot.
+        manifests, problem = folder.choices()
         with self._truth.snapshot():
             card = self.card(name)
-            try:
-                if manifest is not None:
+            for manifest in manifests:
+                try:
                     index = self._generation(card, folder, manifest)
-                elif card.chunks >= MIN_NODES:
-                    problem = problem or "no generation is published yet"
-                return Collection(self._truth, card, index, problem)
-            except GenerationError as error:
-                return Collection(self._truth, card, None, error.message)
+                    return Collection(self._truth, card, index, problem)
+                except GenerationError as error:
+                    problem = problem or error.message
+            if card.chunks >= MIN_NODES:
+                problem = problem or "no generation is published yet"
+            return Collection(self._truth, card, None, problem)
 
     def _generation(
         self, card: CollectionCard, folder: IndexFolder, manifest: Manifest
-    ) -> Generation:
+    ) -> "Generation":
+        from elt_llm_core.store.generation import Generation  # noqa: PLC0415
+
         if manifest.epoch != self._truth.epoch(card.name):
             raise GenerationError(card.name, "it belongs to a dropped collection")
+        if not self._truth.made(card.name, manifest.seq, manifest.stamp):
+            raise GenerationError(card.name, "it does not belong to this truth")
         if manifest.embedder_digest != card.embedder_digest:
             raise GenerationError(card.name, "it was built with another embedder")
         held = self._generations.get(card.name)
         if held is None or held.manifest != manifest:
-            held = Generation(folder, manifest)
+            try:
+                held = Generation(folder, manifest)
+            except OSError as error:  # no room, or no right, for a view of it
+                raise GenerationError(card.name, str(error)) from error
             self._generations[card.name] = held
         return held
 
     def _journal_writer(self) -> Connection:
         with self._guard:
-            if self._journal_connection is None:
-                path = self.data_dir / FILE
-                if not path.exists():
-                    raise StoreError(f"there is no data at {self.data_dir} yet")
-                self._journal_connection = schema.connect_writer(path)
-            return self._journal_connection
+            path = self.data_dir / FILE
+            file = file_at(path)
+            if file is None:
+                schema.require_whole(path)
+                raise StoreError(f"there is no data at {self.data_dir} yet")
+            held = self._journal_connection
+            if held is None or file != self._journal_file:
+                held = schema.connect_writer(path)
+                self._journal_connection, self._journal_file = held, file
+            return held

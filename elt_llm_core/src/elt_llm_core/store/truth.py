@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elt_llm_core.document import Block, Page, Sidecar
-from elt_llm_core.errors import CollectionNotFoundError
-from elt_llm_core.names import collection_name
-from elt_llm_core.store import codec
+from elt_llm_core.names import document_id
+from elt_llm_core.store import codec, schema, vectors
+from elt_llm_core.store.cards import Cards
 from elt_llm_core.store.filters import where_clause
-from elt_llm_core.store.nodes import node_from_row
-from elt_llm_core.store.reader import Reader
-from elt_llm_core.store.records import CollectionCard, DocumentRow
+from elt_llm_core.store.nodes import STORED, stored_node
+from elt_llm_core.store.records import DocumentRow
+from elt_llm_core.store.sound import damaged, reading
 
 if TYPE_CHECKING:
     from llama_index.core.schema import TextNode
@@ -28,41 +28,8 @@ from document d
 """
 
 
-class Truth(Reader):
+class Truth(Cards):
     """What the truth of one data root holds, as records."""
-
-    def collections(self) -> list[CollectionCard]:
-        """Every collection's card, by name."""
-        found = self.rows(
-            "select c.name, c.embedder, c.embedder_digest, c.dimension, c.distance, "
-            "c.chunker, "
-            "(select count(*) from document d where d.collection = c.name), "
-            "(select count(*) from node n where n.collection = c.name) "
-            "from collection c order by c.name"
-        )
-        names = (
-            *("name", "embedder", "embedder_digest", "dimension", "distance"),
-            *("chunker", "documents", "chunks"),
-        )
-        return [CollectionCard(**dict(zip(names, row, strict=True))) for row in found]
-
-    def card(self, name: str) -> CollectionCard:
-        """One card. Raises CollectionNotFoundError or InvalidNameError."""
-        collection_name(name)
-        cards = {card.name: card for card in self.collections()}
-        if name not in cards:
-            raise CollectionNotFoundError(name, cards)
-        return cards[name]
-
-    def sequence(self, name: str) -> int:
-        """The number of the collection's last change; 0 where it is not there."""
-        found = self.rows("select seq from collection where name = ?", (name,))
-        return int(found[0][0]) if found else 0
-
-    def epoch(self, name: str) -> int:
-        """The number of the change that made the collection."""
-        found = self.rows("select epoch from collection where name = ?", (name,))
-        return int(found[0][0]) if found else 0
 
     def documents(self, collection: str) -> list[DocumentRow]:
         """The documents of a collection by uri and part."""
@@ -99,16 +66,17 @@ class Truth(Reader):
             f"where document_id = ?{chosen} order by number",
             (document_id, *sorted(wanted or ())),
         )
-        return [
-            Page(
-                number=number,
-                width=width,
-                height=height,
-                label=label,
-                words=codec.unpack_words(words),
-            )
-            for number, width, height, label, words in found
-        ]
+        with reading("a page"):
+            return [
+                Page(
+                    number=number,
+                    width=width,
+                    height=height,
+                    label=label,
+                    words=codec.unpack_words(words),
+                )
+                for number, width, height, label, words in found
+            ]
 
     def original(self, document_id: str) -> bytes | None:
         """The source file as it was read, where it was kept."""
@@ -127,10 +95,11 @@ class Truth(Reader):
             "and (? is null or s.kind = ?) order by d.uri, d.part, s.kind, s.name",
             (collection, kind, kind),
         )
-        return [
-            Sidecar(kind=k, name=name, content=codec.unpack_json(content))
-            for k, name, content in found
-        ]
+        with reading("a record"):
+            return [
+                Sidecar(kind=k, name=name, content=codec.unpack_json(content))
+                for k, name, content in found
+            ]
 
     def nodes(
         self,
@@ -139,51 +108,59 @@ class Truth(Reader):
         document_id: str | None = None,
     ) -> Iterator["TextNode"]:
         """Chunks by document (uri, part) and ordinal."""
-        chosen = "" if kinds is None else f" and n.kind in ({_marks(len(kinds))})"
+        chosen = "" if kinds is None else f" and node.kind in ({_marks(len(kinds))})"
         parameters: list[Any] = [collection, *(kinds or ())]
         if document_id is not None:
-            chosen += " and n.document_id = ?"
+            chosen += " and node.document_id = ?"
             parameters.append(document_id)
         for row in self.rows(
-            "select n.node_id, n.text, n.metadata from node n "
-            "join document d using (document_id) "
-            f"where n.collection = ?{chosen} order by d.uri, d.part, n.ordinal",
+            f"select {STORED} from node join document d using (document_id) "
+            f"where node.collection = ?{chosen} order by d.uri, d.part, node.ordinal",
             parameters,
         ):
-            yield node_from_row(*row)
+            yield stored_node(row)
 
     def nodes_by_id(self, collection: str, ids: Iterable[str]) -> dict[str, "TextNode"]:
         """Chunks by id; unknown ids are absent."""
         return {
-            row[0]: node_from_row(*row)
-            for row in self._by_id("node_id, text, metadata", collection, ids)
+            row[0]: stored_node(row) for row in self._by_id(STORED, collection, ids)
         }
 
     def vectors(
         self, collection: str, ids: Iterable[str], dimension: int
     ) -> dict[str, np.ndarray]:
         """Stored unit vectors by id, float32; unknown ids are absent."""
-        found = self._by_id("node_id, vector", collection, ids)
-        matrix = self.stack([row[1] for row in found], dimension)
+        found = self._by_id("node_id, index_text, vector, index_sum", collection, ids)
+        matrix = self.stack([row[2] for row in _sound(found)], dimension)
         return {row[0]: matrix[i] for i, row in enumerate(found)}
+
+    def missing_vectors(self, model: str, texts: Sequence[str]) -> list[int]:
+        """Positions in `texts` whose vector the model `model` (a digest) never made."""
+        connection = self.connection()
+        if connection is None:
+            return list(range(len(texts)))
+        with schema.faults_told(self.path):
+            return vectors.missing(connection, model, texts)
 
     def index_rows(
         self, collection: str, ids: frozenset[str] | None = None, after: int = -1
     ) -> list[tuple[str, str, bytes]]:
         """Id, searchable text and packed vector of each chunk changed after `after`.
 
-        Only those of `ids` where given; always in the order they were stored.
+        Only those of `ids` where given; always in the order they were stored. Raises
+        TruthError for a row that is not as it was stored.
         """
         if ids is not None:
             found = self._by_id(
-                "num, node_id, index_text, vector, seq", collection, ids
+                "num, node_id, index_text, vector, index_sum, seq", collection, ids
             )
-            return [row[1:4] for row in sorted(found) if row[4] > after]
-        return self.rows(
-            "select node_id, index_text, vector from node "
+            return _sound(row[1:5] for row in sorted(found) if row[5] > after)
+        found = self.rows(
+            "select node_id, index_text, vector, index_sum from node "
             "where collection = ? and seq > ? order by num",
             (collection, after),
         )
+        return _sound(found)
 
     def changes(self, collection: str, after: int) -> int:
         """How many chunks came or went after the change `after`."""
@@ -220,7 +197,8 @@ class Truth(Reader):
         conditions, parameters = where_clause(where)
         found = self.rows(
             "select n.node_id from node n join document d using (document_id) "
-            f"where n.collection = ?{conditions}",
+            # The document's: through the chunk's, SQLite would read all its chunks.
+            f"where d.collection = ?{conditions}",
             [collection, *parameters],
         )
         return frozenset(row[0] for row in found)
@@ -254,6 +232,17 @@ class Truth(Reader):
         return found
 
 
+def _sound(rows: Iterable[Sequence[Any]]) -> list[tuple[str, str, bytes]]:
+    """Id, searchable text and vector of rows that have the check sum of both."""
+    found = []
+    for key, text, vector, total in rows:
+        with reading(f"chunk {key}"):
+            if codec.check_sum(text, vector) != total:
+                raise damaged(f"chunk {key} is searched by another text or vector")
+        found.append((key, text, vector))
+    return found
+
+
 def _marks(count: int) -> str:
     return ", ".join("?" * count)
 
@@ -265,4 +254,9 @@ def _document(row: Sequence[Any]) -> DocumentRow:
         "has_original",
     )
     fields = dict(zip(names, row, strict=True))
-    return DocumentRow(**{**fields, "warnings": tuple(json.loads(fields["warnings"]))})
+    with reading("the row of a document"):
+        warnings = tuple(json.loads(fields["warnings"]))
+        found = DocumentRow(**{**fields, "warnings": warnings})
+        if found.document_id != document_id(found.collection, found.uri, found.part):
+            raise damaged("a document has another address")
+        return found

@@ -4,6 +4,7 @@ import fcntl
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 PREFIX = "elt-llm-view-"
@@ -20,7 +21,7 @@ class View:
     """
 
     def __init__(self, folder: Path) -> None:
-        _sweep()
+        sweep_views()
         self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
         self._owner = os.getpid()
         # Locked under another name first: a lock file that is not locked is left over.
@@ -40,9 +41,9 @@ class View:
             os.close(self._handle)
 
 
-def _sweep() -> None:
-    """Remove what processes of ours left behind when they were killed."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+def abandoned() -> Iterator[Path]:
+    """Views whose process was killed; each is locked while it is looked at."""
+    for folder in sorted(Path(tempfile.gettempdir()).glob(f"{PREFIX}*")):
         try:
             if folder.is_symlink() or folder.stat().st_uid != os.getuid():
                 continue
@@ -51,8 +52,14 @@ def _sweep() -> None:
             continue  # it is being made, or being removed
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(folder, ignore_errors=True)
+            yield folder
         except BlockingIOError:
             continue  # in use
         finally:
             os.close(handle)
+
+
+def sweep_views() -> None:
+    """Remove what processes of ours left behind when they were killed."""
+    for folder in abandoned():
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,28 +1,34 @@
 """Changing the truth: one document, one transaction."""
 
-import json
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from sqlite3 import Connection, DatabaseError
+from sqlite3 import Connection
 
 import numpy as np
-from llama_index.core.schema import TextNode
 
-from elt_llm_core import provenance
 from elt_llm_core.crash import CrashPoint, crash_point
 from elt_llm_core.errors import (
     CollectionMismatchError,
     CollectionNotFoundError,
-    EmbedError,
     IngestError,
 )
 from elt_llm_core.models.protocol import CountingEmbedder
-from elt_llm_core.names import collection_name, digest, document_id, node_id
-from elt_llm_core.store import codec, rows, schema
+from elt_llm_core.names import collection_name, document_id
+from elt_llm_core.results import Degradation
+from elt_llm_core.store import backup, rows, schema, vectors
+from elt_llm_core.store.chunks import Chunks, Target
 from elt_llm_core.store.manifest import IndexFolder
-from elt_llm_core.store.publish import MIN_NODES, due, publish
+from elt_llm_core.store.migrations import migrate
+from elt_llm_core.store.publish import (
+    MIN_NODES,
+    due,
+    publish,
+    rollback,
+    sweep_dropped,
+)
+from elt_llm_core.store.purge import Purge, Purged
 from elt_llm_core.store.reader import FILE
 from elt_llm_core.store.records import CollectionCard, NewDocument
 from elt_llm_core.store.truth import Truth
@@ -34,8 +40,11 @@ class Writer:
     def __init__(self, data_dir: Path) -> None:
         self._data_dir = data_dir
         self._path = data_dir / FILE
+        backup.sweep(data_dir)
+        self.migrated = migrate(data_dir)
         self._connection = schema.connect_writer(self._path)
         self._truth = Truth(data_dir)
+        sweep_dropped(self._connection, data_dir)
 
     def close(self) -> None:
         """Close the connections."""
@@ -69,53 +78,49 @@ class Writer:
 
     def missing_vectors(self, model: str, texts: Sequence[str]) -> list[int]:
         """Positions in `texts` whose vector the model `model` (a digest) never made."""
-        return [i for i, text in enumerate(texts) if self._vector(model, text) is None]
+        with schema.faults_told(self._path):
+            return vectors.missing(self._connection, model, texts)
 
-    def put_vectors(
-        self, model: str, texts: Sequence[str], vectors: np.ndarray
-    ) -> None:
-        """Keep vectors by content. `vectors` has shape (len(texts), d).
+    def put_vectors(self, model: str, texts: Sequence[str], made: np.ndarray) -> None:
+        """Keep vectors by content. `made` has shape (len(texts), d).
 
-        Raises EmbedError where a row is not finite or has no length.
+        Raises EmbedError, and keeps none, where a row is not finite, has no length, or
+        is not as long as the vectors of the collections of that model.
         """
-        norms = np.linalg.norm(vectors, axis=1)
-        bad = ~np.isfinite(vectors).all(axis=1) | ~(norms > 0)
-        if len(vectors) != len(texts) or bad.any():
-            raise EmbedError(
-                f"{len(texts)} texts gave {len(vectors)} vectors, "
-                f"{int(bad.sum())} of them not finite or without length",
-                "check the embedding model with: elt-llm doctor",
-            )
+        unit = vectors.checked(self._connection, model, texts, made)
         with self._transaction() as connection:
-            connection.executemany(
-                "insert or replace into vector values(?, ?)",
-                [
-                    (_vector_key(model, text), codec.pack_vector(row / norm))
-                    for text, row, norm in zip(texts, vectors, norms, strict=True)
-                ],
-            )
+            vectors.put(connection, model, texts, unit)
 
     def put_document(self, collection: str, new: NewDocument) -> str:
         """Store a document with its chunks in one transaction; tells its id.
 
         Chunks that did not change stay as they are. Every chunk's vector must have been
-        put before. Raises EmbedError for one that was not.
+        put before, or its text be named in `new.unembedded`; a later call with its
+        vector takes it out of quarantine. Raises EmbedError for one that was neither.
         """
-        card = self._truth.card(collection)
-        document = document_id(collection, new.uri, new.parsed.part)
-        chunks = [self._node_row(card, document, new, n) for n in new.nodes]
+        return self.put_documents(collection, [new])[0]
+
+    def put_documents(self, collection: str, new: Sequence[NewDocument]) -> list[str]:
+        """Store documents as `put_document` does, all of them or none; tells their ids.
+
+        Many small documents are stored faster together than one by one.
+        """
+        model, dimension = self._truth.embedding(collection)
+        ids = []
         with self._transaction() as connection:
             seq = rows.next_seq(connection, collection)
-            crash_point(CrashPoint.DOCUMENT_BEGUN)
-            kept = {chunk["node_id"]: chunk["index_text"] for chunk in chunks}
-            rows.remove_nodes(connection, document, seq, keep=kept)
-            rows.put_document_row(connection, document, collection, new)
-            crash_point(CrashPoint.DOCUMENT_HALF)
-            for chunk in chunks:
-                rows.put_node(connection, {**chunk, "seq": seq})
+            words = rows.WordChanges()
+            for document in new:
+                key = document_id(collection, document.uri, document.parsed.part)
+                if key in ids:
+                    words.tell(connection)  # it may take out what it just put in
+                target = Target(collection, key, model, dimension)
+                self._put(connection, target, document, (seq, words))
+                ids.append(key)
+            words.tell(connection)
             crash_point(CrashPoint.DOCUMENT_WRITTEN)
         crash_point(CrashPoint.DOCUMENT_STORED)
-        return document
+        return ids
 
     def remove_document(self, document: str) -> None:
         """Take a document out; searches stop finding it at once."""
@@ -124,23 +129,33 @@ class Writer:
             return
         with self._transaction() as connection:
             seq = rows.next_seq(connection, row.collection)
-            rows.remove_nodes(connection, document, seq, keep={})
+            stale = rows.stored_chunks(connection, document)
+            words = rows.WordChanges()
+            rows.remove_nodes(connection, row.collection, seq, stale, words)
+            words.tell(connection)
             connection.execute(
                 "delete from document where document_id = ?", (document,)
             )
-            rows.drop_unused_originals(connection)
+            rows.drop_unused_originals(connection, [row.sha256])
         crash_point(CrashPoint.DOCUMENT_REMOVED)
 
     def drop_collection(self, name: str) -> None:
         """Remove a collection, its documents and its indexes."""
         self._truth.card(name)
+        words = rows.WordChanges()
         with self._transaction() as connection:
-            for (document,) in connection.execute(
-                "select document_id from document where collection = ?", (name,)
+            for document, sha256 in connection.execute(
+                "select document_id, sha256 from document where collection = ?", (name,)
             ).fetchall():
-                rows.remove_nodes(connection, document, 0, keep={})
+                stale = rows.stored_chunks(connection, document)
+                rows.remove_nodes(connection, name, 0, stale, words)
+                connection.execute(
+                    "delete from document where document_id = ?", (document,)
+                )
+                rows.drop_unused_originals(connection, [sha256])
             connection.execute("delete from collection where name = ?", (name,))
-            rows.drop_unused_originals(connection)
+            words.tell(connection)
+        crash_point(CrashPoint.COLLECTION_DROPPED)
         shutil.rmtree(IndexFolder(self._data_dir, name).folder, ignore_errors=True)
 
     def publish(
@@ -160,20 +175,55 @@ class Writer:
                 wanted.append(name)
         return publish(self._truth, self._data_dir, wanted) if wanted else {}
 
+    def rollback(self, name: str) -> int:
+        """Publish the newest sound generation before the published one; its number.
+
+        Raises GenerationError where there is none.
+        """
+        return rollback(self._truth, self._data_dir, name)
+
+    def back_up_if_due(self, hours: float, kept: int) -> Degradation | None:
+        """Copy the truth if the newest copy is too old; a notice where it cannot be."""
+        return backup.back_up_if_due(self._data_dir, hours, kept)
+
+    def purge(self, *, backups: bool = False, journal: bool = False) -> Purged:
+        """Take what was removed out of every file; embeds nothing.
+
+        `backups` deletes the copies of earlier states too, `journal` the results of
+        batches: either may hold what was removed. Raises GenerationError and
+        StoreWriteError; the same call goes on from there.
+        """
+        purge = Purge(self._connection, self._truth, self._data_dir)
+        return purge.run(
+            lambda names: self.publish(names, force=True),
+            backups=backups,
+            journal=journal,
+        )
+
+    @staticmethod
+    def _put(
+        connection: Connection,
+        target: Target,
+        new: NewDocument,
+        change: tuple[int, rows.WordChanges],
+    ) -> None:
+        seq, words = change
+        chunks = Chunks(connection, target, new)
+        stale, present = chunks.stale(), chunks.present()
+        crash_point(CrashPoint.DOCUMENT_BEGUN)
+        rows.remove_nodes(connection, target.collection, seq, stale, words)
+        rows.put_document_row(connection, target.document_id, target.collection, new)
+        crash_point(CrashPoint.DOCUMENT_HALF)
+        for part in chunks.rows():
+            chunks_now = ({**chunk, "seq": seq} for chunk in part)
+            rows.put_nodes(connection, chunks_now, present, words)
+
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
         connection = self._connection
         try:
-            connection.execute("begin immediate")
-            try:
+            with schema.faults_told(self._path), schema.transaction(connection):
                 yield connection
-                connection.execute("commit")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("rollback")
-                raise
-        except DatabaseError as error:
-            raise schema.translate(error, self._path) from error
         except UnicodeEncodeError as error:
             raise IngestError(f"a text holds what is no character: {error}") from error
 
@@ -195,50 +245,5 @@ class Writer:
                     epoch,
                 ),
             )
+            rows.mark_change(connection, name, epoch)
         return self._truth.card(name)
-
-    def _vector(self, model: str, text: str) -> bytes | None:
-        found = self._truth.rows(
-            "select data from vector where key = ?", (_vector_key(model, text),)
-        )
-        return found[0][0] if found else None
-
-    def _node_row(
-        self, card: CollectionCard, document: str, new: NewDocument, node: TextNode
-    ) -> dict[str, object]:
-        place = provenance.read(node).model_copy(
-            update={
-                "collection": card.name,
-                "document_id": document,
-                "document": new.name,
-            }
-        )
-        text = provenance.index_text(node)
-        vector = self._vector(card.embedder_digest, text)
-        if vector is None:
-            raise EmbedError(f"chunk {place.ordinal} of {new.name} was never embedded")
-        if len(vector) != codec.VECTOR_BYTES * card.dimension:
-            raise EmbedError(
-                f"chunk {place.ordinal} of {new.name} has a vector of "
-                f"{len(vector) // codec.VECTOR_BYTES} numbers, not {card.dimension}"
-            )
-        return {
-            "node_id": node_id(document, new.config_key, place.ordinal, node.text),
-            "collection": card.name,
-            "document_id": document,
-            "ordinal": place.ordinal,
-            "kind": place.kind,
-            "section": place.section,
-            "page": place.page,
-            "end_page": place.end_page or place.page,
-            "text": node.text,
-            "index_text": text,
-            "metadata": json.dumps(
-                provenance.write(node, place).metadata, ensure_ascii=False
-            ),
-            "vector": vector,
-        }
-
-
-def _vector_key(model: str, text: str) -> bytes:
-    return bytes.fromhex(digest(model, text))[:16]

@@ -1,0 +1,192 @@
+"""`elt-llm store`: copies, restoring, indexes and bytes of a data root."""
+
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from elt_llm_core.cli.common import CommandContext, common_options
+
+if TYPE_CHECKING:
+    from elt_llm_core.store.purge import Purged
+
+PARTIAL = 2
+MB = 1e6
+
+wait_option = click.option(
+    "--wait", default=0.0, help="Seconds to wait for another writer."
+)
+
+
+@click.group()
+def store() -> None:
+    """Back up, restore, compact and purge the data root."""
+
+
+@store.command()
+@click.option(
+    "--to",
+    "target",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="A file of your own, instead of the data root's backups folder.",
+)
+@common_options
+def backup(ctx: CommandContext, target: Path | None) -> None:
+    """Copy everything that cannot be made again into one checked file.
+
+    Also while documents are being ingested. Indexes are not copied: they are made anew
+    from the copy.
+    """
+    from elt_llm_core.store.backup import back_up
+
+    stores = ctx.config.stores
+    made = back_up(stores.data_dir, target, stores.backups_kept)
+    size = made.stat().st_size
+    ctx.emit({"file": str(made), "bytes": size}, f"{made}  {size / MB:.1f} MB, checked")
+
+
+@store.command()
+@common_options
+def backups(ctx: CommandContext) -> None:
+    """List the backups in the data root, the newest first."""
+    from elt_llm_core.store.backup import backups
+
+    found = backups(ctx.config.stores.data_dir)
+
+    def human() -> str:
+        lines = [
+            f"{b.made}  {b.bytes / MB:>9.1f} MB  schema {b.schema_version}  {b.file}"
+            for b in found
+        ]
+        return "\n".join(lines) or "No backups yet. Make one: elt-llm store backup"
+
+    ctx.emit({"backups": [b.model_dump(mode="json") for b in found]}, human)
+
+
+@store.command()
+@click.argument("file")
+@wait_option
+@common_options
+def restore(ctx: CommandContext, file: str, wait: float) -> None:
+    """Put a backup FILE, or `latest`, in the place of what is there.
+
+    What is there is kept beside it, also if it cannot be read any more. Indexes that do
+    not belong to the backup are built anew; nothing is embedded again.
+    """
+    from elt_llm_core.store.restore import restore
+
+    stores = ctx.config.stores
+    done = restore(stores.data_dir, file, wait)
+    # A store of our own: nothing of what was read before may be held any more.
+    with closing(ctx.store), ctx.store.writer(wait) as writer:
+        names = [card.name for card in ctx.store.collections()]
+        built = writer.publish(names, stores.delta_fraction)
+
+    def human() -> str:
+        lines = [f"restored {done.file}"]
+        if done.aside:
+            lines.append(f"what was there is kept as {done.aside}")
+        lines += [f"index of {name}: generation {n}" for name, n in built.items()]
+        return "\n".join(lines)
+
+    ctx.emit({**done.model_dump(mode="json"), "published": built}, human)
+
+
+@store.command()
+@wait_option
+@common_options
+def migrate(ctx: CommandContext, wait: float) -> None:
+    """Bring a data root of an earlier version up to date; a backup is kept."""
+    from elt_llm_core.store.records import SCHEMA_VERSION
+
+    with ctx.store.writer(wait) as writer:
+        kept = str(writer.migrated or "")
+    told = f"brought up to schema {SCHEMA_VERSION}; the backup is {kept}"
+    already = f"nothing to do: the data root has schema {SCHEMA_VERSION}"
+    ctx.emit({"schema": SCHEMA_VERSION, "backup": kept}, told if kept else already)
+
+
+@store.command()
+@click.argument("collections", nargs=-1)
+@wait_option
+@common_options
+def compact(ctx: CommandContext, collections: tuple[str, ...], wait: float) -> None:
+    """Build the next index of COLLECTIONS (all of them without one) now."""
+    names = [ctx.store.card(name).name for name in collections]
+    names = names or [card.name for card in ctx.store.collections()]
+    built: dict[str, int] = {}
+    if names:
+        with ctx.store.writer(wait) as writer:
+            built = writer.publish(names, force=True)
+
+    def human() -> str:
+        lines = [
+            f"{name}: generation {built[name]}"
+            if name in built
+            else f"{name}: too small for an index, searched without one"
+            for name in sorted(names)
+        ]
+        return "\n".join(lines) or "No collections yet."
+
+    ctx.emit({"published": built}, human)
+
+
+@store.command()
+@click.argument("collection")
+@wait_option
+@common_options
+def rollback(ctx: CommandContext, collection: str, wait: float) -> None:
+    """Go back to the earlier index of COLLECTION; no content changes.
+
+    What is newer than that index stays findable.
+    """
+    ctx.store.card(collection)
+    with ctx.store.writer(wait) as writer:
+        number = writer.rollback(collection)
+    ctx.emit(
+        {"collection": collection, "generation": number},
+        f"{collection}: generation {number} serves again",
+    )
+
+
+@store.command()
+@click.option("--backups", is_flag=True, help="Delete the backups too.")
+@click.option("--journal", is_flag=True, help="Delete the results of batches too.")
+@wait_option
+@common_options
+def purge(ctx: CommandContext, *, backups: bool, journal: bool, wait: float) -> None:
+    """Take the bytes of removed documents out of every file.
+
+    Searches stop finding a removed document at once; its bytes go with this command.
+    """
+    with ctx.store.writer(wait) as writer:
+        done = writer.purge(backups=backups, journal=journal)
+    rest = _rest(done, journal=journal)
+    shown: dict[str, Any] = {**done.model_dump(mode="json"), "notes": rest}
+    freed = (done.bytes_before - done.bytes_after) / MB
+    head = (
+        f"{done.vectors} vectors, {done.originals} source files and {done.journal} "
+        f"batch results forgotten; {len(done.rebuilt)} indexes rebuilt; "
+        f"{freed:.1f} MB freed"
+    )
+    ctx.emit(shown, "\n".join([head, *rest]))
+    ctx.exit(0 if done.complete else PARTIAL)
+
+
+def _rest(done: "Purged", *, journal: bool) -> list[str]:
+    """What may still hold removed text."""
+    notes = []
+    if not done.complete:
+        notes.append("a reader held the data root: run this again when it is done")
+    if done.remaining:
+        notes.append(
+            f"{len(done.remaining)} backups still hold what they held: "
+            "elt-llm store purge --backups"
+        )
+    if not journal and done.journal_kept:
+        notes.append(
+            f"{done.journal_kept} batch results were kept and may quote removed text: "
+            "elt-llm store purge --journal"
+        )
+    return notes

@@ -1,0 +1,120 @@
+"""The collections: whether their indexes serve, and how well."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+
+from elt_llm_core.doctor.report import REPAIR, Check, fail, few, good, warn
+from elt_llm_core.errors import CollectionMismatchError, EltLlmError, StoreError
+from elt_llm_core.models.build import LateModels
+from elt_llm_core.models.protocol import as_counting
+from elt_llm_core.sections import RagConfig
+from elt_llm_core.store import CollectionCard, Store
+from elt_llm_core.store.child import run_child
+from elt_llm_core.store.manifest import INDEXES, IndexFolder
+from elt_llm_core.store.publish import due
+from elt_llm_core.store.truth import Truth
+
+INSPECTOR = "elt_llm_core.doctor.inspect"
+
+
+def index_checks(config: RagConfig, store: Store, *, deep: bool) -> Iterator[Check]:
+    """Every check of every collection; with `deep` each index is asked questions."""
+    try:
+        cards = store.collections()
+    except EltLlmError:
+        return  # the check of the truth has said so
+    for card in cards:
+        yield from _collection_checks(config, store, card, deep=deep)
+    if cards:
+        yield from _embedder(config, cards)
+    strange = strange_folders(store)
+    if strange:
+        detail = f"indexes of no collection: {few(strange)}"
+        yield warn("index folders", detail, REPAIR)
+
+
+def strange_folders(store: Store) -> list[str]:
+    """Names below the index folder that belong to no collection."""
+    known = {card.name for card in store.collections()}
+    there = (store.data_dir / INDEXES).glob("*")
+    return sorted(path.name for path in there if path.name not in known)
+
+
+def _collection_checks(
+    config: RagConfig, store: Store, card: CollectionCard, *, deep: bool
+) -> Iterator[Check]:
+    name = f"collection {card.name}"
+    try:
+        opened = store.open(card.name)
+    except EltLlmError as error:
+        yield fail(name, error.message, error.hint)
+        return
+    if opened.degradations:
+        yield warn(name, opened.degradations[0].detail, REPAIR)
+    else:
+        yield _served(config, store, card)
+        if deep and opened.generation:
+            yield _inspected(store, card)
+    if card.quarantined:
+        yield _quarantine(store, card)
+
+
+def _served(config: RagConfig, store: Store, card: CollectionCard) -> Check:
+    """What a collection holds, and how much of it the index does not hold yet."""
+    name = f"collection {card.name}"
+    counts = f"{card.documents} documents, {card.chunks} chunks"
+    folder = IndexFolder(store.data_dir, card.name)
+    manifest = folder.manifest()
+    if manifest is None:
+        return good(name, f"{counts}, too few to index")
+    with closing(Truth(store.data_dir)) as truth:
+        newer = truth.changes(card.name, manifest.seq)
+        late = due(truth, folder, config.stores.delta_fraction)
+    if late:
+        return warn(name, f"{counts}, the index lacks {newer} changes", REPAIR)
+    ready = f"index ready: generation {manifest.generation}, {newer} changes newer"
+    return good(name, f"{counts}, {ready}")
+
+
+def _inspected(store: Store, card: CollectionCard) -> Check:
+    name = f"index {card.name}"
+    faults = inspected_faults(store, card.name)
+    if faults:
+        return fail(name, few(faults), REPAIR)
+    return good(name, "counts, reach, words and recall as they should be")
+
+
+def inspected_faults(store: Store, name: str) -> list[str]:
+    """What a process that opens the published index finds wrong, or how it died."""
+    try:
+        told = run_child(INSPECTOR, [str(store.data_dir.absolute()), name])
+    except StoreError as error:
+        return [f"it cannot be opened: {error.message}"]
+    faults: list[str] = json.loads(told[-1])
+    return faults
+
+
+def _quarantine(store: Store, card: CollectionCard) -> Check:
+    reasons = Counter(found.reason for found in store.quarantined(card.name))
+    told = [f"{count} x {reason}" for reason, count in reasons.most_common()]
+    detail = f"{card.quarantined} chunks are found by words only: {few(told)}"
+    fix = f"elt-llm ingest PATH --collection {card.name}"
+    return warn(f"quarantine {card.name}", detail, fix)
+
+
+def _embedder(config: RagConfig, cards: list[CollectionCard]) -> Iterator[Check]:
+    """Whether the configured embedder is the one the collections were indexed with."""
+    try:
+        embedder = as_counting(LateModels(config).embedder)
+        name, digest = embedder.model_name, embedder.digest
+    except EltLlmError as error:
+        yield warn("embedder", f"not asked: {error.message}", error.hint)
+        return
+    others = [card for card in cards if card.embedder_digest != digest]
+    for card in others:
+        other = CollectionMismatchError(card.name, "the embedder", card.embedder, name)
+        yield warn(f"embedder {card.name}", other.message, other.hint)
+    if not others:
+        yield good("embedder", f"{name}, the one the collections were indexed with")

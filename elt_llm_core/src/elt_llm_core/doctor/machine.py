@@ -1,0 +1,89 @@
+"""The machine and the folder: Python, room, rights, who writes, what was left."""
+
+import os
+import sqlite3
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from elt_llm_core.doctor.report import REPAIR, Check, fail, few, good, warn
+from elt_llm_core.errors import EltLlmError
+from elt_llm_core.store import Store, space
+from elt_llm_core.store.lock import LOCK, lock_holder
+from elt_llm_core.store.publish import index_bytes, left_overs
+from elt_llm_core.store.reader import FILE
+from elt_llm_core.store.truth import Truth
+from elt_llm_core.store.view import abandoned
+
+OTHERS = 0o077
+
+
+def machine_checks(store: Store) -> Iterator[Check]:
+    """Every check of this kind, in a fixed order; changes nothing."""
+    python = sys.version.split()[0]
+    yield good("python", f"{python}, SQLite {sqlite3.sqlite_version}")
+    yield _disk(store)
+    if (store.data_dir / FILE).exists():
+        yield _files(store.data_dir)
+        yield _writer(store.data_dir)
+    yield _left_overs(store.data_dir)
+
+
+def _disk(store: Store) -> Check:
+    place = store.data_dir.absolute()
+    while not place.exists():
+        place = place.parent
+    if not os.access(place, os.W_OK):
+        detail = f"{place} cannot be written"
+        fix = "choose another folder with --data-dir"
+        if (store.data_dir / FILE).exists():
+            return warn("disk", f"{detail}; it can only be searched", fix)
+        return fail("disk", detail, fix)
+    free, needed = space.free_bytes(place), space.HEADROOM * _largest_index(store)
+    detail = f"{free / 1e9:.1f} GB free at {place}"
+    if free < needed:
+        needs = f"{detail}, the next index needs {needed / 1e9:.1f} GB"
+        return warn("disk", needs, "free some space")
+    return good("disk", detail)
+
+
+def _largest_index(store: Store) -> int:
+    try:
+        names = [card.name for card in store.collections()]
+        with closing(Truth(store.data_dir)) as truth:
+            sizes = [index_bytes(truth, name) for name in names]
+        return max(sizes, default=space.LEAST)
+    except EltLlmError:
+        return space.LEAST  # the check of the truth tells why it cannot be asked
+
+
+def _files(root: Path) -> Check:
+    """Whether the data and the key are their owner's alone."""
+    kept = [root / name for name in (FILE, f"{FILE}-wal", "KEY", LOCK)]
+    open_to_others = [
+        path.name for path in kept if path.exists() and path.stat().st_mode & OTHERS
+    ]
+    if open_to_others:
+        detail = f"others may read {', '.join(open_to_others)}"
+        return warn("files", detail, f"chmod -R go-rwx {root}")
+    strangers = [p.name for p in kept if p.exists() and p.stat().st_uid != os.getuid()]
+    if strangers:
+        detail = f"{', '.join(strangers)} belong to another user"
+        return warn("files", detail, f"sudo chown -R $(id -u) {root}")
+    return good("files", "readable by their owner only")
+
+
+def _writer(root: Path) -> Check:
+    holder = lock_holder(root / LOCK)
+    if holder:
+        return warn("writer", f"{holder} writes now", "wait for it to finish")
+    return good("writer", "nobody writes; a dead process cannot hold the lock")
+
+
+def _left_overs(root: Path) -> Check:
+    found = [str(path.relative_to(root)) for path in left_overs(root)]
+    found += [str(folder) for folder in abandoned()]
+    if found:
+        return warn("left-overs", f"half-made: {few(found)}", REPAIR)
+    return good("left-overs", "none")

@@ -1,0 +1,75 @@
+"""Mending what can be made anew from the truth. Nothing is embedded or restored."""
+
+import shutil
+from contextlib import closing
+
+from pydantic import Field
+
+from elt_llm_core.doctor.indexes import inspected_faults, strange_folders
+from elt_llm_core.doctor.report import Level
+from elt_llm_core.doctor.truth import file_check
+from elt_llm_core.errors import GenerationError
+from elt_llm_core.results import Record
+from elt_llm_core.sections import RagConfig
+from elt_llm_core.store import Store, backup
+from elt_llm_core.store.health import rebuild_words, words_agree
+from elt_llm_core.store.manifest import INDEXES
+from elt_llm_core.store.publish import left_overs
+from elt_llm_core.store.reader import FILE
+from elt_llm_core.store.truth import Truth
+from elt_llm_core.store.view import abandoned, sweep_views
+
+
+class Repaired(Record):
+    """What a repair did: name to generation, names to reasons, what was removed."""
+
+    rebuilt: dict[str, int] = Field(default_factory=dict)
+    failed: dict[str, str] = Field(default_factory=dict)
+    removed: tuple[str, ...] = ()
+    words: bool = False
+
+
+def repair(config: RagConfig, store: Store) -> Repaired:
+    """Remove what was left half-made, and make anew what does not agree with the truth.
+
+    A damaged truth is left alone. Raises StoreLockedError while another process writes,
+    and StoreWriteError.
+    """
+    if not (store.data_dir / FILE).exists() or not _truth_is_sound(store):
+        return Repaired()
+    removed = [path.name for path in left_overs(store.data_dir)]
+    removed += [folder.name for folder in abandoned()]
+    sweep_views()
+    backup.sweep(store.data_dir)
+    words = not words_agree(store.data_dir)
+    if words:
+        rebuild_words(store.data_dir)
+    for name in strange_folders(store):
+        shutil.rmtree(store.data_dir / INDEXES / name, ignore_errors=True)
+        removed.append(name)
+    rebuilt, failed = _rebuild(config, store)
+    return Repaired(rebuilt=rebuilt, failed=failed, removed=tuple(removed), words=words)
+
+
+def _truth_is_sound(store: Store) -> bool:
+    with closing(Truth(store.data_dir)) as truth:
+        return file_check(truth, deep=False).level is Level.OK
+
+
+def _rebuild(config: RagConfig, store: Store) -> tuple[dict[str, int], dict[str, str]]:
+    """Build the indexes that cannot serve or lack too much; each by itself."""
+    rebuilt: dict[str, int] = {}
+    failed: dict[str, str] = {}
+    with store.writer() as writer:  # takes away what was left half-made
+        for card in store.collections():
+            force = bool(
+                store.open(card.name).degradations or inspected_faults(store, card.name)
+            )
+            try:
+                done = writer.publish(
+                    [card.name], config.stores.delta_fraction, force=force
+                )
+                rebuilt.update(done)
+            except GenerationError as error:
+                failed[card.name] = error.reason
+    return rebuilt, failed

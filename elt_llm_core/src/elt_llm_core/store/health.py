@@ -1,0 +1,61 @@
+"""Whether the truth file is whole, and its word table made anew where it is not."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from sqlite3 import Connection, DatabaseError
+
+from elt_llm_core.errors import TruthError
+from elt_llm_core.store import schema
+from elt_llm_core.store.lock import LOCK, writer_lock
+from elt_llm_core.store.reader import FILE
+from elt_llm_core.store.sound import CURE
+from elt_llm_core.store.truth import Truth
+
+
+def require_sound(data_dir: Path) -> None:
+    """Raise TruthError where SQLite finds the truth file damaged.
+
+    Reads it through once, a second a gigabyte; nothing is done where there is none.
+    """
+    with closing(Truth(data_dir)) as truth:
+        found = truth.rows("pragma quick_check(3)")
+    faults = [str(row[0]) for row in found if row != ("ok",)]
+    if faults:
+        raise TruthError(str(data_dir / FILE), f"is damaged: {'; '.join(faults)}", CURE)
+
+
+def words_agree(data_dir: Path) -> bool:
+    """Whether SQLite's full-text table holds the words of the chunks and no others.
+
+    SQLite asks for the right to write, and changes nothing. Raises StoreLockedError
+    while another process writes, StoreWriteError where the folder cannot be written.
+    """
+    with _connection(data_dir) as connection:
+        try:
+            connection.execute(
+                "insert into words(words, rank) values('integrity-check', 1)"
+            )
+        except DatabaseError as error:
+            if "malformed" not in str(error):
+                raise schema.translate(error, data_dir / FILE) from error
+            return False
+        return True
+
+
+def rebuild_words(data_dir: Path) -> None:
+    """Make the full-text table anew from the chunks. Raises as `words_agree` does."""
+    with _connection(data_dir) as connection:
+        try:
+            connection.execute("insert into words(words) values('rebuild')")
+        except DatabaseError as error:
+            raise schema.translate(error, data_dir / FILE) from error
+
+
+@contextmanager
+def _connection(data_dir: Path) -> Iterator[Connection]:
+    with (
+        writer_lock(data_dir / LOCK),
+        closing(schema.connect_writer(data_dir / FILE)) as connection,
+    ):
+        yield connection

@@ -1,0 +1,81 @@
+"""Bringing a truth of an earlier schema up to date: a copy first, then one step."""
+
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from pathlib import Path
+from sqlite3 import Connection
+
+from elt_llm_core.crash import CrashPoint, crash_point
+from elt_llm_core.store import backup, rows, schema, tables
+from elt_llm_core.store.codec import check_sum
+from elt_llm_core.store.reader import FILE
+from elt_llm_core.store.records import SCHEMA_VERSION
+
+
+def migrate(data_dir: Path) -> Path | None:
+    """Migrate the truth where it is older; tells the backup that was made before.
+
+    The caller holds the writer lock. A crash leaves the old schema or the new one.
+    Raises TruthError for a schema newer than this program, and StoreWriteError.
+    """
+    path = data_dir / FILE
+    found = schema.peek(path) if path.exists() else 0
+    schema.refuse_newer(found, path)
+    if not found:
+        return None
+    with schema.opened(path, "mode=rw") as connection, closing(connection):
+        # What the header of the file says may lag behind what the log has.
+        found = schema.schema_of(connection)
+        schema.refuse_newer(found, path)
+        if found == SCHEMA_VERSION:
+            return None
+        kept = backup.next_file(data_dir, f"-schema_{found}")
+        backup.copy_truth(path, kept)
+        crash_point(CrashPoint.MIGRATION_BACKED_UP)
+        with schema.faults_told(path):
+            _step(connection, found)
+    crash_point(CrashPoint.MIGRATED)
+    return kept
+
+
+def _step(connection: Connection, found: int) -> None:
+    connection.execute("pragma synchronous = full")
+    with schema.transaction(connection):
+        for version in range(found, SCHEMA_VERSION):
+            _STEPS[version](connection)
+            crash_point(CrashPoint.MIGRATION_HALF)
+        connection.execute(f"pragma user_version = {SCHEMA_VERSION}")
+
+
+def _from_1(connection: Connection) -> None:
+    """Quarantine, stamped changes, and tables that large collections need."""
+    for statement in tables.statements(_FROM_1):
+        connection.execute(statement)
+    connection.create_function("check_sum", -1, check_sum, deterministic=True)
+    connection.execute(
+        "update node set place_sum = check_sum(metadata), "
+        "index_sum = check_sum(index_text, vector)"
+    )
+    schema.put_meta(connection)
+    for name, seq in connection.execute("select name, seq from collection").fetchall():
+        rows.mark_change(connection, name, seq)
+
+
+_FROM_1 = f"""
+{tables.META};
+{tables.CHANGE};
+{tables.DOCUMENT_SHA256};
+{tables.QUARANTINE};
+alter table removed rename to old_removed;
+drop index removed_seq;
+{tables.REMOVED};
+insert or ignore into removed select collection, seq, node_id from old_removed;
+drop table old_removed;
+alter table vector rename to old_vector;
+{tables.VECTOR};
+insert into vector(key, data) select key, data from old_vector;
+drop table old_vector;
+alter table node add column place_sum integer not null default 0;
+alter table node add column index_sum integer not null default 0
+"""
+_STEPS: Mapping[int, Callable[[Connection], None]] = {1: _from_1}

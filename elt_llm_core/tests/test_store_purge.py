@@ -1,0 +1,217 @@
+"""What was removed is in no file any more; and what was not, is all there."""
+
+import shutil
+import sqlite3
+import subprocess
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core_stores import new_document, put
+from elt_llm_core.crash import VARIABLE, CrashPoint
+from elt_llm_core.names import document_id
+from elt_llm_core.store import Store, backup, codec
+from elt_llm_core.store.truth import Truth
+from elt_llm_core.testing.fakes import HashEmbedding
+
+REMOVED = "The xylophone of Quetzalcoatl hums at midnight."
+WORDS = (b"xylophon", b"quetzalcoatl", b"Quetzalcoatl", b"midnight")
+EMBEDDER = HashEmbedding()
+
+
+@pytest.fixture(scope="session")
+def _haunted_root(
+    tmp_path_factory: pytest.TempPathFactory, many_sentences: list[str]
+) -> Path:
+    store = Store(tmp_path_factory.mktemp("haunted") / "data")
+    put(store, "rules", new_document("a.txt", many_sentences[:60]))
+    put(store, "rules", new_document("s.txt", [REMOVED, *many_sentences[60:70]]))
+    put(store, "tiny", new_document("s.txt", [REMOVED]), publish=False)
+    for name in ("rules", "tiny"):
+        with store.writer() as writer:
+            writer.remove_document(document_id(name, "test:s.txt"))
+    store.close()
+    return store.data_dir
+
+
+@pytest.fixture
+def haunted(tmp_path: Path, _haunted_root: Path) -> Store:
+    """A root of its own whose files hold the removed REMOVED in many places."""
+    shutil.copytree(_haunted_root, tmp_path / "haunted")
+    return Store(tmp_path / "haunted")
+
+
+def holders(root: Path) -> set[str]:
+    """Files with a word of REMOVED in them, as they are or packed in a row."""
+    found = set()
+    half = codec.pack_vector(EMBEDDER.embed_array([REMOVED])[0])
+    full = codec.unpack_vectors([half], EMBEDDER.dimension).tobytes()
+    for path in root.rglob("*"):
+        if not path.is_file():
+            continue
+        told = [path.read_bytes(), *cells(path)]
+        if any(sign in one for one in told for sign in (*WORDS, half, full)):
+            found.add(str(path.relative_to(root)))
+    return found
+
+
+def cells(path: Path) -> Iterator[bytes]:
+    """Every value of every row of a SQLite file; compressed ones unpacked."""
+    if not path.read_bytes().startswith(b"SQLite format 3"):
+        return
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
+        tables = connection.execute("select name from sqlite_master where type='table'")
+        for (table,) in tables.fetchall():
+            for row in connection.execute(f"select * from '{table}'"):  # noqa: S608 - its own names
+                for value in row:
+                    if isinstance(value, str):
+                        yield value.encode()
+                    elif isinstance(value, bytes):
+                        yield value
+                        with suppress(zlib.error):
+                            yield zlib.decompress(value)
+
+
+def everything(store: Store) -> tuple[object, ...]:
+    truth = Truth(store.data_dir)
+    documents = store.documents("rules")
+    return (
+        [(n.node_id, n.text, n.metadata) for n in store.nodes("rules")],
+        truth.index_rows("rules"),
+        [store.original(d.document_id) for d in documents],
+        [store.document_text(d.document_id) for d in documents],
+        store.journal.rows("run"),
+    )
+
+
+def test_before_the_purge_many_files_hold_it(haunted: Store) -> None:
+    held = holders(haunted.data_dir)
+    assert "truth.sqlite3" in held
+    assert any("gen-000001" not in name and "keywords" in name for name in held)
+    assert any("vectors" in name for name in held)
+
+
+def test_after_the_purge_no_byte_of_it_is_left_and_all_else_is(haunted: Store) -> None:
+    haunted.journal.put("run", "k", 0, "item", result={"answer": "kept"})
+    before = everything(haunted)
+    with haunted.writer() as writer:
+        done = writer.purge()
+    assert holders(haunted.data_dir) == set()
+    assert everything(haunted) == before
+    assert (done.vectors, done.originals, done.journal_kept) == (11, 0, 1)
+    assert done.rebuilt == {"rules": 3}
+    assert done.complete
+    assert done.remaining == ()
+    collection = haunted.open("rules")
+    assert collection.degradations == ()
+    assert collection.search_keyword("xylophone", 5) == []
+    assert len(collection.search_keyword("kite", 20)) == 8
+    truth = Truth(haunted.data_dir)
+    assert truth.rows("select * from removed") == []
+    assert truth.rows("select count(*) from change") == [(2,)]
+    assert truth.rows("pragma integrity_check") == [("ok",)]
+    assert len(truth.words_search("rules", ["kite"], 20)) == 8
+    with haunted.writer() as writer:
+        again = writer.purge()
+    assert (again.rebuilt, again.vectors) == ({}, 0)
+
+
+def test_copies_hold_it_until_they_are_purged_too(haunted: Store) -> None:
+    put(haunted, "rules", new_document("s.txt", [REMOVED]), publish=False)
+    kept = backup.back_up(haunted.data_dir)
+    (haunted.data_dir / "truth.damaged-20200101T000000Z").write_bytes(WORDS[0])
+    with haunted.writer() as writer:
+        writer.remove_document(document_id("rules", "test:s.txt"))
+        done = writer.purge()
+    assert done.remaining == (f"backups/{kept.name}", "truth.damaged-20200101T000000Z")
+    assert holders(haunted.data_dir) == set(done.remaining)
+    with haunted.writer() as writer:
+        assert writer.purge(backups=True).remaining == ()
+    assert holders(haunted.data_dir) == set()
+
+
+def test_batch_results_are_kept_unless_they_are_asked_for(haunted: Store) -> None:
+    haunted.journal.put("run", "k", 0, "item", result={"quote": REMOVED})
+    haunted.close()
+    with haunted.writer() as writer:
+        assert writer.purge().journal_kept == 1
+        assert haunted.journal.get("k") == {"quote": REMOVED}
+        assert writer.purge(journal=True).journal == 1
+    haunted.close()
+    assert holders(haunted.data_dir) == set()
+
+
+def test_a_dropped_collection_leaves_no_byte(haunted: Store) -> None:
+    put(haunted, "other", new_document("s.txt", [REMOVED, "and more"]), publish=False)
+    left = haunted.data_dir / "indexes" / "gone-before"
+    left.mkdir()
+    (left / "x").write_bytes(WORDS[0])
+    with haunted.writer() as writer:
+        writer.drop_collection("other")
+        writer.purge()
+    assert holders(haunted.data_dir) == set()
+    assert not left.exists()
+
+
+def test_a_reader_in_the_middle_is_told_of_and_the_next_purge_finishes(
+    haunted: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = sqlite3.connect(haunted.data_dir / "truth.sqlite3")
+    with closing(reader), haunted.writer() as writer:
+        reader.execute("begin")
+        reader.execute("select count(*) from node").fetchone()
+        writer._connection.execute("pragma busy_timeout = 50")
+        assert not writer.purge().complete
+    with haunted.writer() as writer:
+        assert writer.purge().complete
+    assert holders(haunted.data_dir) == set()
+
+
+def test_a_chunk_without_vector_survives_a_purge(haunted: Store) -> None:
+    new = new_document("q.txt", ["a zeppelin", "a kite"])
+    kite = EMBEDDER.embed_array(["a kite"])
+    with haunted.writer() as writer:
+        writer.put_vectors(EMBEDDER.digest, ["a kite"], kite)
+        told = {**new.__dict__, "unembedded": {"a zeppelin": "not finite"}}
+        writer.put_document("rules", type(new)(**told))
+        writer.purge()
+        assert writer.missing_vectors(EMBEDDER.digest, ["a kite", "a zeppelin"]) == [1]
+    assert haunted.card("rules").quarantined == 1
+    assert np.isfinite(Truth(haunted.data_dir).sequence("rules"))
+
+
+PURGE = """
+import sys
+from pathlib import Path
+from elt_llm_core.store import Store
+with Store(Path(sys.argv[1])).writer() as writer:
+    writer.purge(backups=True)
+"""
+
+
+@pytest.mark.parametrize("point", [p for p in CrashPoint if p.startswith("purge.")])
+def test_a_crash_in_a_purge_loses_nothing_and_the_next_one_finishes(
+    haunted: Store, point: CrashPoint
+) -> None:
+    before = everything(haunted)
+    haunted.close()
+    done = subprocess.run(
+        [sys.executable, "-c", PURGE, str(haunted.data_dir)],
+        env={"PATH": "/usr/bin:/bin", VARIABLE: str(point)},
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == -9
+    assert everything(haunted) == before
+    haunted.close()
+    with haunted.writer() as writer:
+        writer.purge(backups=True)
+    haunted.close()
+    assert holders(haunted.data_dir) == set()
+    assert everything(haunted) == before
+    assert haunted.open("rules").degradations == ()

@@ -1,0 +1,86 @@
+"""Chunks are found by the rule they hold, their date and their source."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from llama_index.core.schema import TextNode
+
+from core_stores import new_document
+from elt_llm_core import provenance
+from elt_llm_core.models.protocol import as_counting
+from elt_llm_core.rules import canonical, is_within
+from elt_llm_core.store import Store
+from elt_llm_core.store.truth import Truth
+from elt_llm_core.testing import HashEmbedding
+
+RULES = ("3.2", "3.2.1", "3.20", "9f", "9f4", "9fa", "Art. 5(2)", "Art. 51", "C12(a)")
+DATES = ("2023-12-31", "2024-01-01", "2024-06-30", "")
+
+
+@pytest.fixture(scope="module")
+def truth(tmp_path_factory: pytest.TempPathFactory) -> Truth:
+    root: Path = tmp_path_factory.mktemp("where")
+    new = new_document("rules", [f"Sentence {n}." for n in range(len(RULES))])
+    nodes = [_told(node, n) for n, node in enumerate(new.nodes)]
+    embedder = as_counting(HashEmbedding())
+    with Store(root).writer() as writer:
+        writer.ensure_collection("book", embedder, "test")
+        texts = [node.text for node in nodes]
+        writer.put_vectors(embedder.digest, texts, embedder.embed_array(texts))
+        writer.put_document("book", replace(new, nodes=nodes))
+    return Truth(root)
+
+
+def _told(node: TextNode, number: int) -> TextNode:
+    place = provenance.read(node).model_copy(
+        update={"rules": (RULES[number],), "date": DATES[number % len(DATES)]}
+    )
+    written = provenance.write(node, place)
+    written.metadata["source"] = "harbour" if number else "council"
+    return written
+
+
+def found(truth: Truth, **where: object) -> set[str]:
+    """The rules of the chunks that match."""
+    nodes = truth.nodes_by_id("book", truth.filter_ids("book", where))
+    return {provenance.read(node).rule for node in nodes.values()}
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    ["3.2", "3", "rule 3.2.1", "9f", "9", "Article 5", "art. 5 (2)", "C12", "x"],
+)
+def test_a_rule_alone_and_with_what_stands_below_it(truth, wanted):
+    number = canonical(wanted)
+    exact = {rule for rule in RULES if rule.lower() == number.lower()}
+    assert found(truth, rule=wanted) == exact
+    below = {rule for rule in RULES if is_within(rule, number)}
+    assert found(truth, rule=f"{wanted}*") == below
+
+
+def test_several_rules(truth):
+    assert found(truth, rule=["3.2", "9f4"]) == {"3.2", "9f4"}
+    assert found(truth, rule=[]) == set()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "days"),
+    [
+        ("2024", {"2024-01-01", "2024-06-30"}),
+        ("2024-06", {"2024-06-30"}),
+        ("2023-12-31", {"2023-12-31"}),
+        ("2023..2024-01", {"2023-12-31", "2024-01-01"}),
+        ("2024-01-01..", {"2024-01-01", "2024-06-30"}),
+        ("..2023", {"2023-12-31"}),
+    ],
+)
+def test_a_time(truth, wanted, days):
+    expected = {rule for n, rule in enumerate(RULES) if DATES[n % len(DATES)] in days}
+    assert found(truth, date=wanted) == expected
+
+
+def test_a_source(truth):
+    assert found(truth, source="council") == {"3.2"}
+    assert found(truth, source="test:rules") == set(RULES)
+    assert found(truth, source="harbour", rule="3.2*") == {"3.2.1"}

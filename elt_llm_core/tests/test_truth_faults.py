@@ -1,0 +1,131 @@
+"""Flipped bits, lost pages, cut ends of the truth: refused, or answered as before."""
+
+import random
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core_stores import new_document, put
+from elt_llm_core.cli import elt_llm
+from elt_llm_core.cli.failures import run
+from elt_llm_core.errors import EltLlmError, TruthError
+from elt_llm_core.store import Store
+from elt_llm_core.testing.fakes import HashEmbedding
+
+PAGE = 4096
+VARIANTS = 90
+QUESTION = HashEmbedding().embed_array(["the harbour needs 30 checks"])[0]
+
+
+@pytest.fixture(scope="module")
+def truth_root(
+    tmp_path_factory: pytest.TempPathFactory, many_sentences: list[str]
+) -> Path:
+    """Two documents and no index: every answer comes from the truth."""
+    root = tmp_path_factory.mktemp("truth") / "data"
+    store = Store(root)
+    put(store, "rules", new_document("a.txt", many_sentences[:200]), publish=False)
+    put(store, "rules", new_document("b.txt", many_sentences[200:]), publish=False)
+    store.close()
+    return root
+
+
+def served(root: Path) -> Iterator[tuple[str, str, object]]:
+    """What is shown of a data root: texts, their places, documents, pages."""
+    store = Store(root)
+    try:
+        opened = store.open("rules")
+        hits = opened.search_dense(QUESTION, 10) + opened.search_keyword("kite", 10)
+        for key, node in opened.nodes(node for node, _ in hits).items():
+            places = ("document", "section", "page", "ordinal")
+            yield key, node.text, [node.metadata[name] for name in places]
+        for row in store.documents("rules"):
+            text = store.document_text(row.document_id)
+            blocks = store.blocks(row.document_id)
+            yield row.document_id, text, (row.uri, row.nodes, blocks)
+            yield row.document_id, "pages", store.pages(row.document_id)
+    finally:
+        store.close()
+
+
+def damaged(truth: bytes, number: int, chance: random.Random) -> bytes:
+    """A bit flipped (three in five), a page of zeros, or the end cut off."""
+    content = bytearray(truth)
+    place = chance.randrange(len(content))
+    if number % 5 < 3:
+        content[place] ^= 1 << chance.randrange(8)
+    elif number % 5 == 3:
+        start = place // PAGE * PAGE
+        content[start : start + PAGE] = bytes(PAGE)
+    else:
+        del content[place:]
+    return bytes(content)
+
+
+def test_no_damage_of_the_truth_gives_a_wrong_text_or_a_traceback(
+    truth_root: Path, tmp_path: Path
+) -> None:
+    known = {(key, text): place for key, text, place in served(truth_root)}
+    for node in Store(truth_root).nodes("rules"):
+        places = ("document", "section", "page", "ordinal")
+        known[node.node_id, node.text] = [node.metadata[name] for name in places]
+    truth = (truth_root / "truth.sqlite3").read_bytes()
+    chance = random.Random(20)  # noqa: S311 - the same places every time
+    outcomes: Counter[str] = Counter()
+    refusals: list[EltLlmError] = []
+    for number in range(VARIANTS):
+        root = tmp_path / str(number)
+        root.mkdir()
+        (root / "truth.sqlite3").write_bytes(damaged(truth, number, chance))
+        try:
+            for key, text, place in served(root):
+                assert known.get((key, text)) == place, number
+            outcomes["as before"] += 1
+        except EltLlmError as error:
+            refusals.append(error)
+        shutil.rmtree(root)
+    assert {type(error) for error in refusals} == {TruthError}
+    assert all("elt-llm store restore latest" in error.hint for error in refusals)
+    assert min(outcomes["as before"], len(refusals)) > VARIANTS / 4, outcomes
+
+
+def replace_in_truth(root: Path, old: bytes, new: bytes) -> None:
+    """Change bytes where they stand, as a failing disk does."""
+    path = root / "truth.sqlite3"
+    content = path.read_bytes()
+    assert old in content
+    assert len(old) == len(new)
+    path.write_bytes(content.replace(old, new))
+
+
+def test_a_changed_word_of_a_chunk_is_not_quoted(
+    truth_root: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(truth_root, tmp_path / "data")
+    replace_in_truth(tmp_path / "data", b"number 41 needs 123", b"number 41 needs 923")
+    with pytest.raises(TruthError, match="has another text"):
+        list(Store(tmp_path / "data").nodes("rules"))
+    with pytest.raises(TruthError, match="is searched by another text"):
+        Store(tmp_path / "data").open("rules")
+
+
+def test_a_changed_page_number_is_not_shown(truth_root: Path, tmp_path: Path) -> None:
+    shutil.copytree(truth_root, tmp_path / "data")
+    replace_in_truth(tmp_path / "data", b'"page": 1,', b'"page": 7,')
+    with pytest.raises(TruthError, match="has other metadata"):
+        list(Store(tmp_path / "data").nodes("rules"))
+
+
+@pytest.mark.parametrize("content", [b"", b"SQLite format 3\0", b"\0" * 8192])
+def test_what_is_no_truth_is_told_in_a_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes
+) -> None:
+    (tmp_path / "truth.sqlite3").write_bytes(content)
+    code = run(elt_llm, ["collections", "--data-dir", str(tmp_path)])
+    told = capsys.readouterr()
+    assert code in {0, 78}  # nothing at all is an empty root
+    assert "Traceback" not in told.err + told.out
+    assert (code == 0) == (content == b"")
