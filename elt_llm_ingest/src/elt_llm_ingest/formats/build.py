@@ -23,6 +23,7 @@ class TextBuilder:
         self._parts: list[str] = []
         self._length = 0
         self._last_table: str | None = None
+        self._tables: dict[str, int] = {}
         self.blocks: list[Block] = []
 
     @property
@@ -92,7 +93,14 @@ class TextBuilder:
             Cell(header=header_of(headers, i), start=s, end=e)
             for i, (s, e) in enumerate(spans)
         )
-        return self.end(BlockKind.TABLE_ROW, start, cells=found, **fields)
+        number = self.table_number(table_key)
+        return self.end(
+            BlockKind.TABLE_ROW, start, cells=found, table_number=number, **fields
+        )
+
+    def table_number(self, key: str) -> int:
+        """The number of a table by its key, from 1 in the order of writing."""
+        return self._tables.setdefault(key, len(self._tables) + 1)
 
 
 def header_of(headers: Sequence[str], index: int) -> str:

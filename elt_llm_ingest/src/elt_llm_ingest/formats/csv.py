@@ -9,7 +9,7 @@ from elt_llm_core.errors import LoadError
 from elt_llm_ingest.formats.build import TextBuilder, with_sections
 from elt_llm_ingest.formats.decode import decoded
 from elt_llm_ingest.formats.rows import header_rows
-from elt_llm_ingest.safety import Limits, hidden_characters
+from elt_llm_ingest.safety import Limits
 
 PARSER = "csv 1"
 SAMPLE = 64_000
@@ -46,7 +46,7 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
             text=builder.text,
             blocks=with_sections(builder.text, builder.blocks),
             parser=PARSER,
-            warnings=(*warnings, *hidden_characters([builder.text])),
+            warnings=warnings,
         )
     ]
 

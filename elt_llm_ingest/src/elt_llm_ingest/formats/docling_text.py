@@ -1,7 +1,7 @@
 """A DoclingDocument as our text and blocks. Docling is imported only when used."""
 
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from elt_llm_core.document import BlockKind, Page, ParsedDocument
 from elt_llm_core.errors import LoadError
 from elt_llm_core.results import Box
 from elt_llm_ingest.formats.build import TextBuilder, one_line, title_of, with_sections
-from elt_llm_ingest.safety import hidden_characters
+from elt_llm_ingest.formats.grid import GridCell, write_table
 
 KINDS = {
     "caption": BlockKind.CAPTION,
@@ -74,8 +74,7 @@ def document_of(
             text=text,
             blocks=blocks,
             pages=writer.pages(),
-            parser=f"docling-slim {version('docling-slim')}, layer 1",
-            warnings=hidden_characters([text]),
+            parser=f"docling-slim {version('docling-slim')}, layer 2",
         )
     ]
 
@@ -86,7 +85,10 @@ class _Writer:
         self._originals = originals
         self._points = points
         self._tables = 0
-        self._done = {ref.cref for t in found.tables for ref in t.captions}
+        captioned = (*found.tables, *found.pictures)
+        self._done = {ref.cref for item in captioned for ref in item.captions}
+        for table in found.tables:
+            self._done |= _told_by(table, found)
         self.builder = TextBuilder()
 
     def pages(self) -> list[Page]:
@@ -107,12 +109,15 @@ class _Writer:
             ContentLayer,
         )
         from docling_core.types.doc.items.group import InlineGroup  # noqa: PLC0415
+        from docling_core.types.doc.items.picture.picture import (  # noqa: PLC0415
+            PictureItem,
+        )
         from docling_core.types.doc.items.table.table import (  # noqa: PLC0415
             TableItem,
         )
         from docling_core.types.doc.items.text import TextItem  # noqa: PLC0415
 
-        layers = {ContentLayer.BODY, ContentLayer.FURNITURE, ContentLayer.NOTES}
+        layers = set(ContentLayer)
         items = self._found.iterate_items(
             with_groups=True, included_content_layers=layers
         )
@@ -123,6 +128,8 @@ class _Writer:
                 self._inline(item)
             elif isinstance(item, TableItem):
                 self._table(item)
+            elif isinstance(item, PictureItem):
+                self._picture(item)
             elif isinstance(item, TextItem) and not self._is_holder(item):
                 self._text(item, item.text)
 
@@ -150,14 +157,18 @@ class _Writer:
         level = 0
         text = self._originals.get(dense(text), text)
         text = text if kind is BlockKind.CODE else _lines(text)
-        if layer == "furniture":
+        told: dict[str, str] = {}
+        if label == "footnote" or layer == "notes":
+            told["type"] = "footnote" if label == "footnote" else "note"
+        elif layer in ("furniture", "background"):
             kind = BlockKind.FURNITURE
         elif label in ("title", "section_header"):
             kind = BlockKind.HEADING
             level = 1 if label == "title" else getattr(item, "level", 1) + 1
         elif kind is BlockKind.LIST_ITEM and getattr(item, "enumerated", False):
             text = f"{item.marker} {text}".strip()
-        self.builder.add(kind, text, level=level, **self._place(item))
+        place = self._place(item)
+        self.builder.add(kind, text, level=level, attributes=told, **place)
 
     def _table(self, item: Any) -> None:
         self._tables += 1
@@ -165,28 +176,64 @@ class _Writer:
         place = self._place(item)
         if caption:
             self.builder.add(BlockKind.CAPTION, caption, **place)
-        rows, header = _grid(item.data)
-        headers = _headers(rows[:header])
-        for index, row in enumerate(rows):
-            self.builder.add_row(
-                row,
-                headers,
-                str(self._tables),
-                table=caption,
-                attributes={"row": "header"} if index < header else {},
-                **place,
-            )
+        page = place.get("page")
+        size = self._found.pages[page].size if page else None
+        rows, header = _grid(item.data, page, size)
+        write_table(
+            self.builder, rows, header, str(self._tables), table=caption, **place
+        )
+
+    def _picture(self, item: Any) -> None:
+        """A figure: its caption, or what a model says that it shows."""
+        place = self._place(item)
+        if caption := one_line(item.caption_text(self._found)):
+            self.builder.add(BlockKind.FIGURE, caption, **place)
+        for text in _descriptions(item):
+            told = {"generated": "true"}
+            self.builder.add(BlockKind.FIGURE, text, attributes=told, **place)
 
     def _place(self, item: Any) -> dict[str, Any]:
+        boxes, pages = [], []
         for place in item.prov:
             page = self._found.pages.get(place.page_no)
             if page is None or not page.size:
                 continue
-            number = place.page_no
-            box = _box(number, place.bbox, page.size)
-            boxes = (box,) if box.right > box.left and box.bottom > box.top else ()
-            return {"page": number, "end_page": number, "boxes": boxes}
-        return {}
+            pages.append(place.page_no)
+            box = _box(place.page_no, place.bbox, page.size)
+            if box.right > box.left and box.bottom > box.top:
+                boxes.append(box)
+        if not pages:
+            return {}
+        return {"page": min(pages), "end_page": max(pages), "boxes": tuple(boxes)}
+
+
+def _told_by(table: Any, found: Any) -> set[str]:
+    """Texts that Docling lists below a table though the table's cells say them."""
+    said = {dense(cell.text) for cell in table.data.table_cells if cell.text}
+    everything = "\n".join(said)
+    waiting, seen = list(table.children), set()
+    told = set()
+    while waiting:
+        ref = waiting.pop()
+        if ref.cref in seen:
+            continue
+        seen.add(ref.cref)
+        item = ref.resolve(found)
+        waiting += item.children
+        if dense(getattr(item, "text", "")) in everything:
+            told.add(ref.cref)
+    return told
+
+
+def _descriptions(item: Any) -> Iterator[str]:
+    """Texts that a model wrote about a picture."""
+    told = getattr(getattr(item, "meta", None), "description", None)
+    if said := getattr(told, "text", ""):
+        yield said
+        return
+    for note in getattr(item, "annotations", ()):
+        if getattr(note, "kind", "") == "description" and note.text:
+            yield note.text
 
 
 def _box(number: int, bbox: Any, size: Any) -> Box:
@@ -208,25 +255,28 @@ def _lines(text: str) -> str:
     return "\n".join(line.strip() for line in text.split("\n") if line.strip())
 
 
-def _grid(data: Any) -> tuple[list[list[str]], int]:
-    """Rows of cell texts and the number of header rows. A spanning cell stands once."""
-    rows = [[""] * data.num_cols for _ in range(data.num_rows)]
+def _grid(data: Any, page: int | None, size: Any) -> tuple[list[list[GridCell]], int]:
+    """Rows of cells and the number of header rows."""
+    rows: list[list[GridCell]] = [[] for _ in range(data.num_rows)]
     header = 0
     for cell in data.table_cells:
-        rows[cell.start_row_offset_idx][cell.start_col_offset_idx] = cell.text
+        boxes: tuple[Box, ...] = ()
+        if page and size and cell.bbox is not None:
+            boxes = (_box(page, cell.bbox, size),)
+        first, last = cell.start_row_offset_idx, cell.end_row_offset_idx
+        for row in range(first, min(max(last, first + 1), len(rows))):
+            rows[row].append(
+                GridCell(
+                    cell.text,
+                    rows=max(last - row, 1),
+                    columns=max(cell.end_col_offset_idx - cell.start_col_offset_idx, 1),
+                    column=cell.start_col_offset_idx,
+                    boxes=boxes,
+                    repeated=row > first,
+                )
+            )
         if cell.column_header:
-            header = max(header, cell.end_row_offset_idx)
+            header = max(header, last)
+    for line in rows:
+        line.sort(key=lambda cell: cell.column)
     return rows, header if header < len(rows) else 0
-
-
-def _headers(rows: Sequence[Sequence[str]]) -> list[str]:
-    columns: Iterable[tuple[str, ...]] = zip(*rows, strict=True)
-    return [" ".join(_distinct(column)) for column in columns]
-
-
-def _distinct(texts: Sequence[str]) -> Iterator[str]:
-    last = ""
-    for text in map(one_line, texts):
-        if text and text != last:
-            yield text
-        last = text

@@ -8,7 +8,7 @@ from elt_llm_core.errors import LoadError
 from elt_llm_core.results import Box
 from elt_llm_ingest.formats.build import TextBuilder, one_line
 from elt_llm_ingest.formats.workbook import read_sheets
-from elt_llm_ingest.safety import Limits, hidden_characters
+from elt_llm_ingest.safety import Limits
 
 PARSER = "inventory 1"
 NEEDED = frozenset({"id", "type", "name"})
@@ -40,7 +40,8 @@ def _columns(row: Sequence[str]) -> dict[str, int]:
 
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
     """The inventory in a workbook. Raises LoadError where there is none."""
-    return documents(path, read_sheets(path, data, limits))
+    sheets = read_sheets(path, data, limits)
+    return documents(path, [(sheet.name, sheet.rows) for sheet in sheets])
 
 
 def documents(path: Path, sheets: Sheets) -> list[ParsedDocument]:
@@ -69,7 +70,7 @@ def documents(path: Path, sheets: Sheets) -> list[ParsedDocument]:
             blocks=builder.blocks,
             pages=[_page(i, *sheet) for i, sheet in enumerate(sheets, start=1)],
             parser=PARSER,
-            warnings=(*warnings, *hidden_characters([builder.text])),
+            warnings=warnings,
             sidecars=(_sidecar(path, name, [r for _, r in records]),),
         )
     ]

@@ -17,7 +17,7 @@ from elt_llm_core.document import BlockKind, ParsedDocument
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.formats.build import TextBuilder, title_of, with_sections
 from elt_llm_ingest.formats.decode import decoded
-from elt_llm_ingest.safety import Limits, hidden_characters
+from elt_llm_ingest.safety import Limits
 
 PARSER = f"markdown-it-py {version('markdown-it-py')}, layer 1"
 FRONT_MATTER = re.compile(
@@ -62,7 +62,7 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
             text=builder.text,
             blocks=blocks,
             parser=PARSER,
-            warnings=(*warnings, *hidden_characters([builder.text])),
+            warnings=warnings,
         )
     ]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from elt_llm_core.document import ParsedDocument
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.formats.docling_text import convert, dense, document_of
+from elt_llm_ingest.formats.office_parts import remarks
 from elt_llm_ingest.safety import Limits, check_zip
 
 EMU = 12_700  # PowerPoint's units in a point
@@ -19,6 +20,7 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
     """
     with check_zip(path.name, data) as archive:
         names = set(archive.namelist())
+        noted = tuple(remarks(archive))
     kind = next((k for part, k in MAIN_PARTS.items() if part in names), None)
     if kind is None:
         raise LoadError(
@@ -27,9 +29,11 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
             "unpack it and ingest the files in it",
         )
     found = convert(path, data, kind)
-    if kind == "docx":
-        return document_of(path, found, _word_paragraphs(data))
-    return document_of(path, found, {}, points=1 / EMU)
+    written = _word_paragraphs(data) if kind == "docx" else {}
+    points = 1.0 if kind == "docx" else 1 / EMU
+    documents = document_of(path, found, written, points=points)
+    warned = (*documents[0].warnings, *noted)
+    return [documents[0].model_copy(update={"warnings": warned})]
 
 
 def _word_paragraphs(data: bytes) -> dict[str, str]:

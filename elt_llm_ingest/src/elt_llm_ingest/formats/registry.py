@@ -8,18 +8,25 @@ from elt_llm_core.document import ParsedDocument
 from elt_llm_ingest.safety import Limits
 
 MODULES = {
+    "ade": "elt_llm_ingest.formats.ade",
     "csv": "elt_llm_ingest.formats.csv",
+    "docling_json": "elt_llm_ingest.formats.docling_json",
+    "epub": "elt_llm_ingest.formats.epub",
     "html": "elt_llm_ingest.formats.html",
+    "image": "elt_llm_ingest.formats.image",
+    "jats": "elt_llm_ingest.formats.jats",
     "leanix_drawio": "elt_llm_ingest.formats.drawio.document",
     "leanix_inventory": "elt_llm_ingest.formats.inventory",
+    "mail": "elt_llm_ingest.formats.mail",
     "markdown": "elt_llm_ingest.formats.markdown",
     "office": "elt_llm_ingest.formats.office",
     "pdf": "elt_llm_ingest.formats.pdf.document",
     "spreadsheet": "elt_llm_ingest.formats.spreadsheet",
     "text": "elt_llm_ingest.formats.text",
 }
-# Changes with anything that makes documents come out otherwise, so that files that were
-# read before are read again.
+# A loader's number rises with anything that makes its documents come out otherwise, so
+# that files it read before are read again, and no others; LAYER, so that all are.
+VERSIONS = dict.fromkeys(MODULES, "1") | {"pdf": "2"}
 LAYER = "2"
 
 

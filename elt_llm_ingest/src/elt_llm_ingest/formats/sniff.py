@@ -7,17 +7,27 @@ from pathlib import Path
 
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.formats.decode import MARKS
+from elt_llm_ingest.safety import BROKEN
 
 SUFFIXES = {
     ".csv": "csv",
     ".docx": "office",
     ".drawio": "leanix_drawio",
+    ".eml": "mail",
+    ".epub": "epub",
     ".htm": "html",
     ".html": "html",
+    ".jpeg": "image",
+    ".jpg": "image",
+    ".json": "ade",
     ".markdown": "markdown",
     ".md": "markdown",
+    ".nxml": "jats",
     ".pdf": "pdf",
+    ".png": "image",
     ".pptx": "office",
+    ".tif": "image",
+    ".tiff": "image",
     ".tsv": "csv",
     ".txt": "text",
     ".xhtml": "html",
@@ -25,11 +35,23 @@ SUFFIXES = {
     ".xlsx": "spreadsheet",
     ".xml": "leanix_drawio",
 }
-TEXTS = frozenset({"csv", "markdown", "text"})
+# Kinds that share an ending: what is in the file decides between them.
+FAMILIES = (
+    frozenset({"csv", "markdown", "text"}),
+    frozenset({"ade", "docling_json"}),
+    frozenset({"jats", "leanix_drawio"}),
+)
+TEXTS = FAMILIES[0]
 NAMES = {
+    "ade": "a parsed document (ADE)",
     "csv": "a table of text",
+    "docling_json": "a parsed document (Docling)",
+    "epub": "a book (EPUB)",
     "html": "a web page",
+    "image": "a picture",
+    "jats": "an article (JATS)",
     "leanix_drawio": "a draw.io diagram",
+    "mail": "an e-mail",
     "markdown": "Markdown",
     "office": "a Word or PowerPoint file",
     "pdf": "a PDF",
@@ -40,21 +62,42 @@ REFUSED = (
     (b"\xd0\xcf\x11\xe0", "an old or password-protected Office file",
      "save it as .docx, .xlsx or .pptx without a password"),
     (b"{\\rtf", "a rich-text file", "save it as .docx or PDF"),
-    (b"\x89PNG", "a picture", "run it through OCR and ingest the PDF"),
-    (b"\xff\xd8\xff", "a picture", "run it through OCR and ingest the PDF"),
-    (b"GIF8", "a picture", "run it through OCR and ingest the PDF"),
-    (b"II*\x00", "a picture", "run it through OCR and ingest the PDF"),
-    (b"MM\x00*", "a picture", "run it through OCR and ingest the PDF"),
+    (b"GIF8", "a picture of a kind that recognition does not take",
+     "save it as PNG or PDF"),
     (b"\x1f\x8b", "an archive", "unpack it and ingest the files in it"),
     (b"7z\xbc\xaf", "an archive", "unpack it and ingest the files in it"),
     (b"Rar!", "an archive", "unpack it and ingest the files in it"),
     (b"SQLite format 3", "a database", "export what you need as CSV"),
 )  # fmt: skip
+LOOSE_PICTURES = (".jpeg", ".jpg", ".png")
+LARGEST_JSON = 200_000_000
+PICTURES = (b"\x89PNG\r\n", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*")
+# An article of literature by its root, before which only declarations may stand.
+JATS = re.compile(
+    rb"\A\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*|<!DOCTYPE[^>\[]*>\s*)*"
+    rb"<(?:article\s[^>]*(?:article-type|dtd-version|xmlns:xlink|xmlns:mml)"
+    rb"|pmc-articleset|article>\s*<front>)",
+    re.DOTALL,
+)
+ADE = re.compile(rb'"chunks"\s*:\s*\[')
+DOCLING = re.compile(
+    rb'"schema_name"\s*:\s*"(?:DoclingDocument|docling_core\.transforms\.chunker)'
+)
+HEADER = re.compile(
+    rb"^(?:from|to|cc|bcc|subject|date|message-id|mime-version|return-path|received|"
+    rb"reply-to|sender|delivered-to|content-type|x-[a-z-]+|dkim-signature|"
+    rb"arc-[a-z-]+|in-reply-to|references):",
+    re.IGNORECASE,
+)
+FIELD = re.compile(rb"^[!-9;-~]+:")
 HTML = re.compile(rb"<!doctype\s+html|<html[\s>]|<head[\s>]|<body[\s>]", re.IGNORECASE)
 CONTROLS = frozenset((*range(9), *range(14, 27)))  # not in any text
+ENTITY = re.compile(rb"<!ENTITY", re.IGNORECASE)
+ENTITIES = "its XML declares a document type or entities, which can hide other files"
 DRAWIO = re.compile(rb"<(?:mxfile|mxGraphModel)[\s>]")
 READ = (
-    "PDF, Word, PowerPoint, Excel, HTML, Markdown, text, CSV and draw.io files are read"
+    "PDF, Word, PowerPoint, Excel, HTML, EPUB, e-mail, Markdown, text, CSV, JATS, "
+    "draw.io, ADE and Docling JSON files and pictures of pages are read"
 )
 
 
@@ -65,7 +108,7 @@ def sniff(path: Path, data: bytes) -> tuple[str, tuple[str, ...]]:
     """
     found = _by_content(path, data)
     said = SUFFIXES.get(path.suffix.lower())
-    if said is None or said == found or {said, found} <= TEXTS:
+    if said in (None, found) or any({said, found} <= family for family in FAMILIES):
         return found, ()
     warning = (
         f"the file is named {path.suffix} but holds {NAMES[found]}; it was read as that"
@@ -73,31 +116,86 @@ def sniff(path: Path, data: bytes) -> tuple[str, tuple[str, ...]]:
     return found, (warning,)
 
 
+def is_document(path: Path, asked: str = "") -> bool:
+    """Whether a file met in a folder is one to read.
+
+    Pictures mostly belong to a page, and most JSON is data: pictures are read where
+    their ending is `asked` for, JSON where it is a parsed document.
+    """
+    suffix = path.suffix.lower()
+    if suffix == ".json":
+        data = path.read_bytes() if path.stat().st_size < LARGEST_JSON else b""
+        return bool(ADE.search(data) or DOCLING.search(data))
+    if suffix in LOOSE_PICTURES:
+        return suffix == asked.lower()
+    return suffix in SUFFIXES
+
+
 def _by_content(path: Path, data: bytes) -> str:
     head = data[:4096]
-    if b"%PDF-" in data[:1024]:
+    if b"%PDF-" in data[:1024] and not _is_mail(path, head):
         return "pdf"
     if head.startswith(b"PK"):
         return _archive(path, data)
+    if head.startswith(PICTURES):
+        return "image"
     for magic, what, cure in REFUSED:
         if head.startswith(magic):
             raise LoadError(path.name, f"it is {what}, which is not read", cure)
     plain = _narrow(head)
+    found = _markup(plain)
+    if found == "!":
+        raise LoadError(path.name, ENTITIES, "export it again without them")
+    return found or _plain_kind(path, data, plain)
+
+
+def _markup(plain: bytes) -> str:
+    """The kind of XML or HTML, empty for others; "!" for what declares entities."""
+    if plain.lstrip()[:1] == b"<" and ENTITY.search(plain):
+        return "!"
+    if JATS.match(plain):
+        return "jats"
     if DRAWIO.search(plain):
         return "leanix_drawio"
-    if HTML.search(plain):
-        return "html"
+    return "html" if HTML.search(plain) and not _has_headers(plain) else ""
+
+
+def _plain_kind(path: Path, data: bytes, plain: bytes) -> str:
+    if _is_mail(path, plain):
+        return "mail"
+    if plain.lstrip()[:1] in (b"{", b"["):
+        if DOCLING.search(data):
+            return "docling_json"
+        if ADE.search(data):
+            return "ade"
     return _text(path, data, plain)
+
+
+def _is_mail(path: Path, plain: bytes) -> bool:
+    if path.suffix.lower() == ".eml":
+        return bool(FIELD.match(plain))
+    return _has_headers(plain)
+
+
+def _has_headers(plain: bytes) -> bool:
+    """Whether it begins as a message does: known headers, and nothing else."""
+    block = re.split(rb"\r?\n\r?\n", plain, maxsplit=1)[0]
+    lines = [line for line in block.splitlines() if line[:1] not in (b" ", b"\t")]
+    known = {line.partition(b":")[0].lower() for line in lines if HEADER.match(line)}
+    complete = len(known) > 2 or {b"from", b"mime-version"} <= known  # noqa: PLR2004
+    return complete and all(FIELD.match(line) for line in lines[:-1])
 
 
 def _archive(path: Path, data: bytes) -> str:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = set(archive.namelist())
-    except (zipfile.BadZipFile, ValueError, OSError) as error:
+    except BROKEN as error:
         raise LoadError(
             path.name, "the file is damaged or incomplete", "save or download it again"
         ) from error
+    if "META-INF/container.xml" in names:
+        return "epub"
     if "xl/workbook.xml" in names:
         return "spreadsheet"
     if names & {"word/document.xml", "ppt/presentation.xml"}:
@@ -125,7 +223,13 @@ def _text(path: Path, data: bytes, plain: bytes) -> str:
         raise LoadError(
             path.name,
             "it is XML of a kind that is not read",
-            "export it as draw.io, HTML or text",
+            "export it as draw.io, JATS, HTML or text",
+        )
+    if suffix == ".json":
+        raise LoadError(
+            path.name,
+            "it is JSON of a kind that is not read",
+            "ADE and Docling JSON are; export others as text, CSV or HTML",
         )
     if suffix in (".html", ".htm", ".xhtml"):
         return "html"

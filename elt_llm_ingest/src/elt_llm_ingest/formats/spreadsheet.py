@@ -1,6 +1,7 @@
 """Excel workbooks: every sheet is a page, every row of a table a row."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
@@ -9,11 +10,14 @@ from elt_llm_core.errors import LoadError
 from elt_llm_core.results import Box
 from elt_llm_ingest.formats import inventory
 from elt_llm_ingest.formats.build import TextBuilder, with_sections
+from elt_llm_ingest.formats.grid import GridCell, assumed_headers, write_table
 from elt_llm_ingest.formats.rows import header_rows
-from elt_llm_ingest.formats.workbook import Rows, read_sheets
-from elt_llm_ingest.safety import Limits, hidden_characters
+from elt_llm_ingest.formats.workbook import Rows, Sheet, read_sheets
+from elt_llm_ingest.safety import Limits
 
-PARSER = f"calamine {version('python-calamine')}, layer 1"
+PARSER = f"calamine {version('python-calamine')}, layer 2"
+MAX_MERGED = 100_000  # cells under one merged cell
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
@@ -22,22 +26,25 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
     Raises LoadError for bombs, sheets that span too many cells and damaged files.
     """
     sheets = read_sheets(path, data, limits)
-    if inventory.is_inventory(sheets):
-        return inventory.documents(path, sheets)
+    pairs = [(sheet.name, sheet.rows) for sheet in sheets]
+    if inventory.is_inventory(pairs):
+        return inventory.documents(path, pairs)
     builder = TextBuilder()
     pages = []
-    for number, (name, rows) in enumerate(sheets, start=1):
-        width = max((len(row) for row in rows), default=0)
-        pages.append(
-            Page(
-                number=number, width=max(width, 1), height=max(len(rows), 1), label=name
-            )
-        )
-        if any(cell for row in rows for cell in row):
-            builder.add(BlockKind.HEADING, name, level=1, page=number, end_page=number)
-            _write(builder, number, rows, width)
+    warnings: list[str] = []
+    for number, sheet in enumerate(sheets, start=1):
+        writer = _Writer(builder, number, sheet)
+        pages.append(writer.page())
+        writer.write()
+        if not sheet.visible and sheet.rows:
+            warnings.append(f"the sheet {sheet.name!r} is hidden and was read")
+        warnings += sheet.beside.warnings(sheet.name)
     if not builder.blocks:
-        raise LoadError(path.name, "no text: no sheet has a filled cell")
+        raise LoadError(
+            path.name,
+            "no text: no sheet has a filled cell",
+            "open it in Excel, so that formulas have values, and save it",
+        )
     return [
         ParsedDocument(
             title=path.stem,
@@ -45,37 +52,150 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
             blocks=with_sections(builder.text, builder.blocks),
             pages=pages,
             parser=PARSER,
-            warnings=hidden_characters([builder.text]),
+            warnings=tuple(warnings),
         )
     ]
 
 
-def _write(builder: TextBuilder, page: int, rows: Rows, width: int) -> None:
-    """The tables of a sheet, which blank rows separate; a lone cell is a paragraph."""
-    for start, table in _tables(rows):
-        used = [i for i in range(width) if any(_at(row, i) for row in table)]
+@dataclass
+class _Merges:
+    """Merged cells: how far each reaches, and which cells it covers."""
+
+    reach: dict[tuple[int, int], tuple[int, int]]
+    origin: dict[tuple[int, int], tuple[int, int]]
+
+
+class _Writer:
+    """Writes one sheet."""
+
+    def __init__(self, builder: TextBuilder, number: int, sheet: Sheet) -> None:
+        self._builder = builder
+        self._number = number
+        self._sheet = sheet
+        self._rows = sheet.rows
+        self._width = max((len(row) for row in sheet.rows), default=0)
+        self._merges = _merges(sheet, self._width)
+        self._place = {"page": number, "end_page": number}
+
+    def page(self) -> Page:
+        """The sheet as a page whose unit is a cell."""
+        return Page(
+            number=self._number,
+            width=max(self._width, 1),
+            height=max(len(self._rows), 1),
+            label=self._sheet.name,
+        )
+
+    def write(self) -> None:
+        """The sheet's name as a heading, its tables, then notes and text boxes.
+
+        Blank rows separate tables; a lone cell is a paragraph.
+        """
+        beside = self._sheet.beside
+        filled = any(cell for row in self._rows for cell in row)
+        if not (filled or beside.notes or beside.shapes):
+            return
+        add = self._builder.add
+        add(BlockKind.HEADING, self._sheet.name, level=1, **self._place)
+        for start, table in _tables(self._rows):
+            self._table(start, table)
+        for text in beside.shapes:
+            add(BlockKind.PARAGRAPH, text, attributes={"type": "shape"}, **self._place)
+        for cell, text in beside.notes:
+            told = {"type": "note", "cell": cell}
+            add(BlockKind.PARAGRAPH, f"{cell}: {text}", attributes=told, **self._place)
+
+    def _table(self, start: int, table: Rows) -> None:
+        used = [i for i in range(self._width) if any(_at(row, i) for row in table)]
         cut = [[_at(row, i) for i in used] for row in table]
         lead = _lead(cut)
         for offset, row in enumerate(cut[:lead]):
-            box = _box(page, start + offset, used[0], len(rows), width)
+            box = self._box(start + offset, used[0])
             text = next(cell for cell in row if cell)
-            builder.add(
-                BlockKind.PARAGRAPH, text, page=page, end_page=page, boxes=(box,)
+            self._builder.add(BlockKind.PARAGRAPH, text, boxes=(box,), **self._place)
+        first = start + lead
+        rows = [self._cells(first + i, row, used) for i, row in enumerate(cut[lead:])]
+        header = header_rows(cut[lead:])
+        if header and _has_merges(rows[0]):
+            header = assumed_headers(rows)
+        title = next((cell for cell in cut[lead - 1] if cell), "") if lead else ""
+        write_table(
+            self._builder,
+            rows,
+            header,
+            f"{self._number}.{start}",
+            row_boxes=[
+                self._box(first + i, used[0], used[-1]) for i in range(len(rows))
+            ],
+            table=title,
+            **self._place,
+        )
+
+    def _cells(
+        self, row: int, texts: Sequence[str], used: Sequence[int]
+    ) -> list[GridCell]:
+        """The cells of a row that stand there, or reach down into it."""
+        at = {column: index for index, column in enumerate(used)}
+        cells = []
+        for column, text in zip(used, texts, strict=True):
+            top, left = self._merges.origin.get((row, column), (row, column))
+            if left != column:
+                continue  # covered by the cell on its left
+            down, across = self._merges.reach.get((top, left), (1, 1))
+            cells.append(
+                GridCell(
+                    text if top == row else _at(self._rows[top], left),
+                    rows=down - (row - top),
+                    columns=sum(1 for c in range(left, left + across) if c in at),
+                    id=f"{_letters(column)}{row + 1}",
+                    column=at[column],
+                    repeated=top != row,
+                )
             )
-        body = cut[lead:]
-        header = header_rows(body)
-        for offset, row in enumerate(body):
-            at = start + lead + offset
-            builder.add_row(
-                row,
-                body[0] if header else [],
-                f"{page}.{start}",
-                page=page,
-                end_page=page,
-                boxes=(_box(page, at, used[0], len(rows), width, used[-1]),),
-                table=cut[lead - 1][0] if lead else "",
-                attributes={"row": "header"} if offset < header else {},
-            )
+        return cells
+
+    def _box(self, row: int, first: int, last: int | None = None) -> Box:
+        end = first if last is None else last
+        rows, columns = len(self._rows), self._width
+        return Box(
+            page=self._number,
+            left=round(first / columns, 5),
+            top=round(row / rows, 5),
+            right=round((end + 1) / columns, 5),
+            bottom=round((row + 1) / rows, 5),
+        )
+
+
+def _has_merges(cells: Sequence[GridCell]) -> bool:
+    return any(cell.columns > 1 or cell.rows > 1 for cell in cells)
+
+
+def _merges(sheet: Sheet, width: int) -> _Merges:
+    """Merged cells as far as the sheet is filled; overlapping ones once."""
+    found = _Merges({}, {})
+    for (top, left), (lowest, rightmost) in sheet.merged:
+        bottom, right = min(lowest, len(sheet.rows) - 1), min(rightmost, width - 1)
+        covered = (bottom - top + 1) * (right - left + 1)
+        if covered < 2 or bottom < top or covered > MAX_MERGED:  # noqa: PLR2004
+            continue
+        places = [
+            (r, c) for r in range(top, bottom + 1) for c in range(left, right + 1)
+        ]
+        if any(place in found.origin for place in places):
+            continue
+        found.reach[top, left] = (bottom - top + 1, right - left + 1)
+        found.origin.update(dict.fromkeys(places, (top, left)))
+    return found
+
+
+def _letters(column: int) -> str:
+    """A column's name: A, B, ... Z, AA."""
+    name = ""
+    column += 1
+    while column:
+        column, rest = divmod(column - 1, len(LETTERS))
+        name = LETTERS[rest] + name
+    return name
 
 
 def _tables(rows: Rows) -> Iterator[tuple[int, Rows]]:
@@ -98,16 +218,3 @@ def _lead(rows: Sequence[Sequence[str]]) -> int:
 
 def _at(row: Sequence[str], index: int) -> str:
     return row[index] if index < len(row) else ""
-
-
-def _box(
-    page: int, row: int, column: int, rows: int, columns: int, last: int | None = None
-) -> Box:
-    end = column if last is None else last
-    return Box(
-        page=page,
-        left=round(column / columns, 5),
-        top=round(row / rows, 5),
-        right=round((end + 1) / columns, 5),
-        bottom=round((row + 1) / rows, 5),
-    )

@@ -4,14 +4,20 @@ import datetime
 import io
 import re
 import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 
-from python_calamine import CalamineError, CalamineWorkbook
+from python_calamine import (
+    CalamineError,
+    CalamineWorkbook,
+    SheetTypeEnum,
+    SheetVisibleEnum,
+)
 
 from elt_llm_core.errors import LoadError
+from elt_llm_ingest.formats.workbook_parts import SHEET, Beside, besides
 from elt_llm_ingest.safety import Limits, check_zip
 
-SHEET = re.compile(r"xl/worksheets/[^/]+\.xml$")
 FILLED = re.compile(
     rb'<c\s[^>]*?\br="([A-Z]{1,3})([0-9]{1,7})"[^>]*?(?<!/)>(?!\s*</c>)'
 )
@@ -20,13 +26,37 @@ EXACT = 1e15  # below it a whole number is exact
 Rows = list[list[str]]
 
 
-def read_sheets(path: Path, data: bytes, limits: Limits) -> list[tuple[str, Rows]]:
-    """Name and rows of every sheet, values as text. Raises LoadError."""
+@dataclass(frozen=True)
+class Sheet:
+    """A sheet: rows of values as text; `merged` cells as first and last row, column."""
+
+    name: str
+    rows: Rows
+    visible: bool
+    merged: tuple[tuple[tuple[int, int], tuple[int, int]], ...]
+    beside: Beside
+
+
+def read_sheets(path: Path, data: bytes, limits: Limits) -> list[Sheet]:
+    """Every sheet in the order of the workbook. Raises LoadError."""
     with check_zip(path.name, data) as archive:
         _check_span(path.name, archive, limits)
+        others = besides(path.name, archive)
     try:
         book = CalamineWorkbook.from_filelike(io.BytesIO(data))
-        return [(name, _rows(book, name)) for name in book.sheet_names]
+        return [
+            Sheet(
+                name=told.name,
+                rows=_rows(book, told.name),
+                visible=told.visible == SheetVisibleEnum.Visible,
+                merged=tuple(
+                    book.get_sheet_by_name(told.name).merged_cell_ranges or ()
+                ),
+                beside=others.get(told.name) or Beside(),
+            )
+            for told in book.sheets_metadata
+            if told.typ == SheetTypeEnum.WorkSheet
+        ]
     except (CalamineError, OSError, ValueError) as error:
         raise LoadError(
             path.name, "the workbook is damaged", "open it in Excel and save it again"

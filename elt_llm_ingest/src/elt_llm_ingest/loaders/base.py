@@ -1,6 +1,5 @@
 """What a loader is, and how LlamaIndex uses one."""
 
-import mimetypes
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,10 @@ from llama_index.core.schema import Document
 from typing_extensions import override
 
 from elt_llm_core.document import ParsedDocument
-from elt_llm_core.errors import LoadError
 from elt_llm_core.strategy import Models, Stage
 from elt_llm_ingest.client import ReadingProcess
+from elt_llm_ingest.files import read_bytes
 from elt_llm_ingest.formats.registry import Parse, parser_of
-from elt_llm_ingest.plan import not_regular
 from elt_llm_ingest.safety import Limits
 
 
@@ -59,34 +57,6 @@ class BuiltIn(Loader):
     @override
     def parse(self, path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
         return parser_of(self.name)(path, data, limits)
-
-
-def read_bytes(path: Path) -> bytes:
-    """The file's bytes. Raises LoadError in one sentence."""
-    check_regular(path)
-    try:
-        return path.read_bytes()
-    except FileNotFoundError as error:
-        raise LoadError(
-            str(path), "there is no such file", "check the path's spelling"
-        ) from error
-    except IsADirectoryError as error:
-        raise LoadError(str(path), "it is a folder", "name a file in it") from error
-    except OSError as error:
-        raise LoadError(str(path), error.strerror or str(error)) from error
-
-
-def check_regular(path: Path) -> None:
-    """Raises LoadError for a pipe, socket or device: reading one may never end."""
-    if path.exists() and not path.is_file() and not path.is_dir():
-        raise not_regular(path)
-
-
-def mime_of(path: Path) -> str:
-    """The media type by the file's name."""
-    if path.suffix.lower() == ".drawio":
-        return "application/vnd.jgraph.mxfile"
-    return mimetypes.guess_type(path.name)[0] or "application/octet-stream"
 
 
 def as_llama_document(path: Path, parsed: ParsedDocument) -> Document:

@@ -12,7 +12,7 @@ from elt_llm_ingest.formats.drawio.edges import End, relationship
 from elt_llm_ingest.formats.drawio.model import Entity, Model, content, type_of
 from elt_llm_ingest.formats.drawio.shapes import Canvas, Rectangle
 from elt_llm_ingest.formats.drawio.xml import Cell, diagrams
-from elt_llm_ingest.safety import Limits, hidden_characters
+from elt_llm_ingest.safety import Limits
 
 PARSER = "drawio 1"
 
@@ -160,7 +160,7 @@ def _entities(path: Path, model: Model) -> ParsedDocument:
         blocks=builder.blocks,
         pages=model.pages,
         parser=PARSER,
-        warnings=(*warnings, *hidden_characters([builder.text])),
+        warnings=warnings,
         sidecars=(Sidecar(kind="model", name=path.stem, content=content(path, model)),),
     )
 

@@ -7,7 +7,8 @@ from itertools import pairwise
 from statistics import median
 
 from elt_llm_core.document import BlockKind
-from elt_llm_ingest.formats.pdf.regions import Region, Table
+from elt_llm_ingest.formats.pdf.region import Rectangle, Region
+from elt_llm_ingest.formats.pdf.table import Table
 from elt_llm_ingest.formats.pdf.words import Line, lines_of
 
 MARKER = re.compile(
@@ -25,7 +26,8 @@ NUMBER = re.compile(
     r"^([0-9]{1,3}(?:\.[0-9]{1,3})*)[.)]?(?:\s+|\s*[-\u2013—:]\s*)(?=\S)"
 )
 CAPTION = re.compile(
-    r"^(table|figure|exhibit|chart)\s+[0-9A-Z][0-9A-Z.\-]*\b", re.IGNORECASE
+    r"^(?i:table|figure|fig\.|exhibit|chart|graph)\s+[0-9A-Z][0-9A-Z.\-]*\b"
+    r"(?!,?\s+(?:[a-z]+s|is|are|was|were|and|of|in|to|below|above|has|have|can|may)\b)"
 )
 LEADERS = re.compile(
     r"(?:\.\s?){4,}\s*[0-9ivxlc]*\s*$|…{2,}|(?:^|\s)\.\s*[0-9ivxlc]{1,4}$"
@@ -34,6 +36,7 @@ MAX_HEADING = 160
 HEADING_LINES = 3
 MAX_RUN_IN = 80
 FULL_LINE = 70
+APART = 1.4  # line distances from a heading in capitals to the text below it
 
 
 @dataclass(eq=False)
@@ -44,6 +47,8 @@ class Draft:
     lines: list[Line] = field(default_factory=list)
     table: Table | None = None
     level: int = 0
+    box: Rectangle | None = None  # of a figure
+    attributes: dict[str, str] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
@@ -206,10 +211,12 @@ def is_heading(
     bold = all(line.bold for line in run)
     numbered = bool(NUMBER.match(text) or KEYWORD.match(text))
     larger = run[0].size >= 1.08 * style.size + 0.4
-    loud = bold or larger or (said and text.upper() == text)
+    words = [w for w in re.findall(r"[^\W\d_]+", text) if len(w) > 1]
+    apart = below is None or below.top - run[-1].top >= APART * style.pitch
+    shouted = text.upper() == text and (said or (apart and len(words) > 1))
+    loud = bold or larger or shouted
     if not loud or len(text) > MAX_HEADING or text[0] in "•●▪◦‣":
         return False
-    words = [w for w in re.findall(r"[^\W\d_]+", text) if len(w) > 1]
     if not words or LEADERS.search(text):
         return False
     if text.endswith((".", ";", ",")) and not (

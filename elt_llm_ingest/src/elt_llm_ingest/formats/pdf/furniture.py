@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from elt_llm_ingest.formats.pdf.words import Line, Word, lines_of
 
@@ -17,13 +18,18 @@ PAGE_NUMBER = re.compile(
 
 @dataclass(frozen=True)
 class PageWords:
-    """The words of one page, and the regions on it that hold tables."""
+    """The words of one page and their lines, and the regions on it that hold tables."""
 
     number: int
     width: float
     height: float
     words: list[Word]
     tables: tuple[tuple[float, float, float, float], ...] = ()
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        """All words as lines from top to bottom."""
+        return lines_of(self.words)
 
 
 @dataclass(frozen=True)
@@ -78,7 +84,7 @@ def _is_running(found: Sequence[_Edge], pages: int) -> bool:
 
 
 def _edges(page: PageWords) -> list[_Edge]:
-    lines = lines_of(page.words)
+    lines = page.lines
     outer = {id(line) for line in _outermost(lines) + _outermost(lines[::-1])}
     edges = []
     for line in lines:

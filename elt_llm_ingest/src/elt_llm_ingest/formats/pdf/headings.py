@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import median
 
 from elt_llm_core.document import BlockKind
@@ -16,59 +17,83 @@ Outline = Sequence[tuple[int, str, int]]  # level from 1, title, page from 1
 _Key = tuple[str, float, bool]
 
 
-def set_levels(drafts: Sequence[Draft], outline: Outline = ()) -> None:
-    """Give every heading its level, 1 at the top.
+@dataclass(slots=True)
+class Heading:
+    """What decides about the level of a heading. `size`: height of its letters."""
 
-    Numbers decide ("3.2.1" is 3); Part, Chapter and the like stand above them; the
-    others go by size and capitals. Where the file has an outline, its levels win.
-    """
-    by_title = _outline_levels(outline)
-    for draft in drafts:
-        if _in_outline(draft, by_title) and draft.kind is BlockKind.PARAGRAPH:
-            draft.kind = BlockKind.HEADING
-    headings = [d for d in drafts if d.kind is BlockKind.HEADING]
-    for draft, level in zip(headings, _own_levels(headings), strict=True):
-        draft.level = level
-    _apply_outline(headings, by_title)
+    text: str
+    size: float
+    page: int
+    level: int = 0
 
 
-def _own_levels(headings: Sequence[Draft]) -> list[int]:
+class Levels:
+    """Gives every heading of a file its level, when all of them are known."""
+
+    def __init__(self, outline: Outline = ()) -> None:
+        self._outline = _outline_levels(outline)
+        self.headings: list[Heading] = []
+
+    def take(self, drafts: Iterable[Draft]) -> None:
+        """Note the headings among drafts; what the outline lists becomes one."""
+        for draft in drafts:
+            if draft.kind is BlockKind.PARAGRAPH and self._lists(draft):
+                draft.kind = BlockKind.HEADING
+            if draft.kind is BlockKind.HEADING:
+                size = max(line.size for line in draft.lines)
+                self.headings.append(Heading(draft.text, size, draft.page))
+
+    def settled(self) -> list[int]:
+        """The level of each heading in the order of taking, 1 at the top.
+
+        Numbers decide ("3.2.1" is 3); Part, Chapter and the like stand above them; the
+        others go by size and capitals. Where the file has an outline, its levels win.
+        """
+        levels = _own_levels(self.headings)
+        for heading, level in zip(self.headings, levels, strict=True):
+            heading.level = level
+        _apply_outline(self.headings, self._outline)
+        return [heading.level for heading in self.headings]
+
+    def _lists(self, draft: Draft) -> bool:
+        if not self._outline or draft.table:
+            return False
+        return bool(_in_outline(draft.text, draft.page, self._outline))
+
+
+def _own_levels(headings: Sequence[Heading]) -> list[int]:
     keywords = _keyword_levels(headings)
     numbers = [_depth(d) for d in headings]
     shift = _shift(headings, numbers, keywords)
     levels: list[int] = []
-    for draft, depth in zip(headings, numbers, strict=True):
-        if (word := _keyword(draft)) is not None:
+    for heading, depth in zip(headings, numbers, strict=True):
+        if (word := _keyword(heading)) is not None:
             levels.append(keywords.get(word, 1))
         else:
             levels.append(depth + shift if depth else 0)
     sizes: dict[int, list[float]] = defaultdict(list)
-    for draft, level in zip(headings, levels, strict=True):
+    for heading, level in zip(headings, levels, strict=True):
         if level:
-            sizes[level].append(_size(draft))
+            sizes[level].append(heading.size)
     middle = {level: median(found) for level, found in sizes.items()}
     looks = _look_levels([d for d, n in zip(headings, levels, strict=True) if not n])
     return [
-        level or (_level_among(draft, middle) if middle else looks[_look(draft)])
-        for draft, level in zip(headings, levels, strict=True)
+        level or (_level_among(heading, middle) if middle else looks[_look(heading)])
+        for heading, level in zip(headings, levels, strict=True)
     ]
 
 
-def _keyword(draft: Draft) -> str | None:
-    found = KEYWORD.match(draft.text)
+def _keyword(heading: Heading) -> str | None:
+    found = KEYWORD.match(heading.text)
     return found.group(1).casefold() if found else None
 
 
-def _depth(draft: Draft) -> int:
-    found = NUMBER.match(draft.text)
+def _depth(heading: Heading) -> int:
+    found = NUMBER.match(heading.text)
     return found.group(1).count(".") + 1 if found else 0
 
 
-def _size(draft: Draft) -> float:
-    return max(line.size for line in draft.lines)
-
-
-def _keyword_levels(headings: Sequence[Draft]) -> dict[str, int]:
+def _keyword_levels(headings: Sequence[Heading]) -> dict[str, int]:
     """Level of each keyword that is used: Part above Section above Rule."""
     counts = Counter(word for d in headings if (word := _keyword(d)))
     used = [word for word in RANKS if counts[word] > 1]
@@ -77,7 +102,7 @@ def _keyword_levels(headings: Sequence[Draft]) -> dict[str, int]:
 
 
 def _shift(
-    headings: Sequence[Draft], numbers: Sequence[int], keywords: Mapping[str, int]
+    headings: Sequence[Heading], numbers: Sequence[int], keywords: Mapping[str, int]
 ) -> int:
     """How many keyword levels stand above the plain number "1"."""
     plain = [
@@ -90,23 +115,23 @@ def _shift(
         return 0
     said = Counter(found.group(1) for _, found in plain if found)
     restarts = any(count > 1 for count in said.values())
-    larger = median(map(_size, named)) > median(_size(d) for d, _ in plain) + 0.5
+    larger = median(d.size for d in named) > median(d.size for d, _ in plain) + 0.5
     return max(keywords.values()) if restarts or larger else 0
 
 
-def _level_among(draft: Draft, middle: Mapping[int, float]) -> int:
+def _level_among(heading: Heading, middle: Mapping[int, float]) -> int:
     """Level of a heading without number, below all that are as large as it."""
-    size = _size(draft)
+    size = heading.size
     above = [level for level, other in middle.items() if other >= size - 0.5]
     return max(above) + 1 if above else 1
 
 
-def _look(draft: Draft) -> _Key:
-    text = draft.text
-    return "", _size(draft), text.upper() == text
+def _look(heading: Heading) -> _Key:
+    text = heading.text
+    return "", heading.size, text.upper() == text
 
 
-def _look_levels(headings: Sequence[Draft]) -> dict[_Key, int]:
+def _look_levels(headings: Sequence[Heading]) -> dict[_Key, int]:
     looks = sorted({_look(d) for d in headings}, key=lambda k: (-k[1], not k[2]))
     levels: dict[_Key, int] = {}
     level, last = 0, (float("inf"), True)
@@ -133,41 +158,40 @@ def _outline_levels(outline: Outline) -> dict[tuple[str, int], int]:
     }
 
 
-def _in_outline(draft: Draft, outline: Mapping[tuple[str, int], int]) -> int:
-    """The outline's level of a draft, 0 if it is not in it."""
-    if not outline or draft.table or len(draft.text) > MAX_OUTLINE_TITLE:
+def _in_outline(text: str, page: int, outline: Mapping[tuple[str, int], int]) -> int:
+    """The outline's level of a text on a page, 0 if it is not in it."""
+    if not outline or len(text) > MAX_OUTLINE_TITLE:
         return 0
-    text = _normal(draft.text)
-    return outline.get((text, draft.page), 0)
+    return outline.get((_normal(text), page), 0)
 
 
 def _apply_outline(
-    headings: Sequence[Draft], outline: Mapping[tuple[str, int], int]
+    headings: Sequence[Heading], outline: Mapping[tuple[str, int], int]
 ) -> None:
     """The outline's levels, and for each kind of heading it knows, its commonest."""
-    known = [(d, _in_outline(d, outline)) for d in headings]
+    known = [(d, _in_outline(d.text, d.page, outline)) for d in headings]
     listed = [(d, level) for d, level in known if level]
     if not listed:
         return
     votes: dict[_Key, Counter[int]] = defaultdict(Counter)
-    for draft, level in listed:
-        votes[_class(draft)][level] += 1
-        draft.level = level
+    for heading, level in listed:
+        votes[_class(heading)][level] += 1
+        heading.level = level
     others = [d for d, level in known if not level]
-    largest = max(_size(d) for d, _ in listed)
+    largest = max(d.size for d, _ in listed)
     deepest = max(level for _, level in listed)
     top = min((d.level for d in others), default=1)
-    for draft in others:
-        count = votes.get(_class(draft))
+    for heading in others:
+        count = votes.get(_class(heading))
         if count:
-            draft.level = count.most_common(1)[0][0]
-        elif _size(draft) > largest + 0.5:
-            draft.level = 1
-        elif not _depth(draft) and not _keyword(draft):
-            draft.level = min(deepest + 1 + draft.level - top, MAX_LEVEL)
+            heading.level = count.most_common(1)[0][0]
+        elif heading.size > largest + 0.5:
+            heading.level = 1
+        elif not _depth(heading) and not _keyword(heading):
+            heading.level = min(deepest + 1 + heading.level - top, MAX_LEVEL)
 
 
-def _class(draft: Draft) -> _Key:
-    depth = _depth(draft)
-    name = _keyword(draft) or (str(depth) if depth else "")
-    return name, _size(draft), draft.text.upper() == draft.text
+def _class(heading: Heading) -> _Key:
+    depth = _depth(heading)
+    name = _keyword(heading) or (str(depth) if depth else "")
+    return name, heading.size, heading.text.upper() == heading.text

@@ -1,4 +1,4 @@
-"""Words that PDFium has and our text of the page does not: found and brought back."""
+"""Words that PDFium has and LiteParse lost: found and brought back."""
 
 import re
 import unicodedata
@@ -9,10 +9,8 @@ from ctypes import c_int
 import pypdfium2
 from pypdfium2 import raw
 
-from elt_llm_core.document import BlockKind
-from elt_llm_ingest.formats.pdf.flow import Draft
-from elt_llm_ingest.formats.pdf.furniture import BAND, PAGE_NUMBER, PageWords
-from elt_llm_ingest.formats.pdf.words import HYPHENS, Word, lines_of
+from elt_llm_ingest.formats.pdf.furniture import BAND, PAGE_NUMBER
+from elt_llm_ingest.formats.pdf.words import HYPHENS, Word
 
 SAID = re.compile(r"[^\W_]+")
 RUN = 3  # so many lost words in a row are a lost passage
@@ -20,87 +18,80 @@ SHARE = 0.02  # of a page's words; fewer single ones are differences in spelling
 SHORT = 8  # a run of fewer letters is looked for together with its neighbours
 FINE = 100  # PDFium gives places on the page as whole numbers
 LIGATURE = 4  # letters of a word in which one may stand
+LETTERS = b"abcdefghijklmnopqrstuvwxyz0123456789"
 SURROGATES = range(0xD800, 0xE000)
+_Said = tuple[str, range]
 LEAST = 0.2  # points; PDFium has letters without width
 
 
-def says_less(ours: str, theirs: str) -> bool:
-    """Whether the page's text `ours` lacks words of PDFium's text, `theirs`."""
-    return bool(_lost(ours, theirs.split()))
+def _letters(text: str) -> tuple[list[int], list[str]]:
+    """How often each plain letter and digit stands in it, and the other letters."""
+    data = text.encode("utf-8", "replace")
+    counts = [data.count(letter) for letter in LETTERS]
+    if text.isascii():
+        return counts, []
+    return counts, sorted(c for c in text if not c.isascii() and c.isalnum())
 
 
-def bring_back(
-    pdf: pypdfium2.PdfDocument,
-    page: PageWords,
-    ours: str,
-    order: list[tuple[Draft, bool]],
-) -> list[str]:
-    """Add what `ours`, our text of the page, lacks to the drafts in `order`.
+def lost_words(
+    page: pypdfium2.PdfPage,
+    text_page: pypdfium2.PdfTextPage,
+    plain: str,
+    number: int,
+    ours: Sequence[Word],
+) -> list[Word]:
+    """The words of PDFium's text that `ours`, our words of the page, lack.
 
-    Each run of lost words is a paragraph where it stands; a page number is furniture.
-    Returns the warning, none where nothing but page numbers was lost.
+    A word or two that stand where we read something are only spelt otherwise. A bare
+    number at the edge of the page is furniture. `plain` is the text of `text_page`.
     """
-    words = _page_words(pdf, page)
-    count = 0
-    for run in _lost(ours, [word.text for word in words]):
-        draft = Draft(BlockKind.PARAGRAPH, lines_of([words[i] for i in run]))
-        middle = words[run.start].middle[1] / page.height
-        if PAGE_NUMBER.match(draft.text) and not BAND < middle < 1 - BAND:
-            draft.kind = BlockKind.FURNITURE
-        else:
-            count += len(run)
-        order.insert(_place_of(order, draft), (draft, False))
-    said = "words were" if count != 1 else "word was"
-    note = f"page {page.number}: {count} {said} recovered from the plain text layer"
-    return [note] if count else []
+    text = " ".join(word.text for word in ours)
+    if _letters(_plain(text)) == _letters(_plain(plain)):
+        return []  # the same letters: nothing is lost, as good as certainly
+    theirs = _words(text_page, plain)
+    said = [text for text, _ in theirs]
+    runs = _lost(text, said)
+    many = sum(map(len, runs)) > SHARE * len(theirs)
+    found: list[Word] = []
+    for run in runs:
+        placed = [_placed(page, text_page, theirs[i], number) for i in run]
+        words = [word for word in placed if word is not None]
+        if many or len(run) >= RUN or not any(_is_read(w, ours) for w in words):
+            found.extend(words)
+    height = page.get_height()
+    for word in found:
+        inner = BAND < word.middle[1] / height < 1 - BAND
+        word.furniture = not inner and bool(PAGE_NUMBER.match(word.text))
+    return found
 
 
-def _page_words(pdf: pypdfium2.PdfDocument, ours: PageWords) -> list[Word]:
-    page = pdf[ours.number - 1]
-    text_page = page.get_textpage()
-    try:
-        found = [_placed(page, text_page, c, ours) for c in _words(text_page)]
-    finally:
-        text_page.close()
-        page.close()
-    return [word for word in found if word is not None]
-
-
-def _place_of(order: Sequence[tuple[Draft, bool]], draft: Draft) -> int:
-    """Where in the reading order a draft belongs: before what stands below it.
-
-    That is on its page; else after all of the page, where nothing stands below.
-    """
-    page, bottom, end = draft.page, max(line.bottom for line in draft.lines), 0
-    for index, (other, _) in enumerate(order):
-        if other.page > page:
-            break
-        end = index + 1
-        on_page = other.page == page and other.kind is not BlockKind.FURNITURE
-        if on_page and min(_tops(other)) >= bottom - 1:
-            return index
-    return end
-
-
-def _tops(draft: Draft) -> list[float]:
-    rows = draft.table.rows if draft.table else [[line.words] for line in draft.lines]
-    words = [w for row in rows for cell in row for w in cell if w.page == draft.page]
-    return [word.top for word in words]
+def _is_read(word: Word, ours: Sequence[Word]) -> bool:
+    """Whether we read something where a word stands."""
+    x, y = word.middle
+    return any(
+        other.left - 1 <= x <= other.right + 1
+        and other.top - 1 <= y <= other.bottom + 1
+        for other in ours
+    )
 
 
 def _lost(ours: str, theirs: Sequence[str]) -> list[range]:
-    """The runs of words to bring back; none where only a few single words differ."""
+    """The runs of words that we lack, as places in `theirs`."""
     have = Counter(SAID.findall(_plain(ours)))
-    lacking = []
+    short = Counter(SAID.findall(_plain(" ".join(theirs)))) - have
+    if not short:
+        return []
+    lacking: list[int] = []
     for index, word in enumerate(theirs):
-        said = SAID.findall(_plain(word))
-        if any(count > have[part] for part, count in Counter(said).items()):
-            lacking.append(index)
-        have.subtract(said)
+        plain = _plain(word)
+        if not any(part in plain for part in short):
+            continue
+        for part in SAID.findall(plain):
+            if part in short and have[part] <= 0 and lacking[-1:] != [index]:
+                lacking.append(index)
+            have[part] -= 1
     dense = _dense(ours)
-    runs = [run for run in _runs(lacking, theirs) if not _is_there(dense, theirs, run)]
-    many = sum(map(len, runs)) > SHARE * len(theirs)
-    return [run for run in runs if many or len(run) >= RUN]
+    return [run for run in _runs(lacking, theirs) if not _is_there(dense, theirs, run)]
 
 
 def _runs(indexes: Sequence[int], theirs: Sequence[str]) -> list[range]:
@@ -137,6 +128,8 @@ def _is_repaired(dense: str, word: str) -> bool:
 
 
 def _plain(text: str) -> str:
+    if text.isascii():
+        return text.lower()
     return unicodedata.normalize("NFKC", text.replace("\xad", "")).casefold()
 
 
@@ -144,41 +137,48 @@ def _dense(text: str) -> str:
     return "".join(SAID.findall(_plain(text)))
 
 
-def _words(text_page: pypdfium2.PdfTextPage) -> Iterator[list[tuple[int, str]]]:
-    """The words as their characters: index on the page, and what it says."""
-    current: list[tuple[int, str]] = []
-    for index in range(text_page.count_chars()):
+def _words(text_page: pypdfium2.PdfTextPage, plain: str) -> list[_Said]:
+    """The words, and of each the places of its characters on the page.
+
+    Characters stand in PDFium's text as on the page, unless it left some out.
+    """
+    if text_page.count_chars() == len(plain):
+        found = re.finditer(r"\S+", plain.translate(HYPHENS))
+        return [(word.group(), range(*word.span())) for word in found]
+    return list(_one_by_one(text_page))
+
+
+def _one_by_one(text_page: pypdfium2.PdfTextPage) -> Iterator[_Said]:
+    text = ""
+    for index in range(text_page.count_chars() + 1):
         code = raw.FPDFText_GetUnicode(text_page.raw, index)
         char = chr(code) if code and code not in SURROGATES else " "
         if not char.isspace():
-            current.append((index, char.translate(HYPHENS)))
-        elif current:
-            yield current
-            current = []
-    if current:
-        yield current
+            text += char.translate(HYPHENS)
+        elif text:
+            yield text, range(index - len(text), index)
+            text = ""
 
 
 def _placed(
     page: pypdfium2.PdfPage,
     text_page: pypdfium2.PdfTextPage,
-    chars: Sequence[tuple[int, str]],
-    ours: PageWords,
+    said: _Said,
+    number: int,
 ) -> Word | None:
     """The word with its box from the top left; None for one that is off the page."""
     points = []
-    for index, _ in chars:
+    for index in said[1]:
         left, bottom, right, top = text_page.get_charbox(index)
         points += [_device(page, left, top), _device(page, right, bottom)]
-    width, height = ours.width, ours.height
+    width, height = page.get_size()
     left, right = min(x for x, _ in points) * width, max(x for x, _ in points) * width
     top, bottom = min(y for _, y in points) * height, max(y for _, y in points) * height
     if right <= 0 or left >= width - 1 or bottom <= 0 or top >= height - 1:
         return None
     left, top = max(left, 0.0), max(top, 0.0)
     right, bottom = max(right, left + LEAST), max(bottom, top + LEAST)
-    text = "".join(char for _, char in chars)
-    return Word(text, left, top, right, bottom, ours.number, run=-1)
+    return Word(said[0], left, top, right, bottom, number, run=-1)
 
 
 def _device(page: pypdfium2.PdfPage, x: float, y: float) -> tuple[float, float]:

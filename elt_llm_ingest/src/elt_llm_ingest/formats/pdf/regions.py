@@ -2,51 +2,43 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
+from elt_llm_ingest.formats.pdf.cells import layout_table
+from elt_llm_ingest.formats.pdf.found import aligned, drawn
+from elt_llm_ingest.formats.pdf.lattice import Grid
+from elt_llm_ingest.formats.pdf.region import (
+    Region,
+    area,
+    overlaps,
+    rectangle,
+)
+from elt_llm_ingest.formats.pdf.rules import NONE, Rules
 from elt_llm_ingest.formats.pdf.words import FOLDED, Line, Word, lines_of
 
 # A rule number, a letter or a bullet that stands alone in a hanging margin.
 LONE_MARKER = re.compile(
     r"^(?:\(?[0-9a-zA-Z]{1,4}[.)]|[0-9]{1,3}(?:\.[0-9]{1,3})*\.?|[ivxlc]{1,6}[.)]|[•●▪◦‣·\u2013-])$"
 )
+MARKER = 12  # characters; a longer word is none
 MARGIN = 90  # points between a marker and its text
-LIST_ROWS = 3  # fewer rows of one column are a paragraph
+NEAR = 4
 TEXT_KINDS = ("heading", "paragraph", "list_item", "code", "grid_fallback")
-Rectangle = tuple[float, float, float, float]
 
 
-@dataclass(eq=False)
-class Table:
-    """A table as rows of cells of words. `header` rows come first and are counted."""
-
-    rows: list[list[list[Word]]]
-    header: int = 0
-    title: str = ""
-
-
-@dataclass(eq=False)
-class Region:
-    """One block of a page in reading order: words, or a table of them."""
-
-    kind: str
-    box: Rectangle
-    words: list[Word] = field(default_factory=list)
-    table: Table | None = None
-    block: Any = None
-    said: str = ""
-
-
-def rectangle(box: Any) -> Rectangle:
-    """Left, top, right, bottom of a LiteParse box."""
-    return box.x, box.y, box.x + box.width, box.y + box.height
-
-
-def regions_of(blocks: Sequence[Any], words: Sequence[Word]) -> list[Region]:
+def regions_of(
+    blocks: Sequence[Any],
+    words: Sequence[Word],
+    grids: Sequence[Grid] = (),
+    rules: Rules = NONE,
+    lines: Sequence[Line] | None = None,
+) -> list[Region]:
     """The page's regions in reading order; no word is lost or used twice.
 
-    Words that LiteParse left out of its blocks become paragraphs where they stand.
+    `lines` are those of the words, if they are known. Drawn tables stand where their
+    first block stood. Words that LiteParse left out of
+    its blocks become paragraphs where they stand.
     """
     regions = [
         Region(
@@ -55,18 +47,46 @@ def regions_of(blocks: Sequence[Any], words: Sequence[Word]) -> list[Region]:
         for block in blocks
         if block.bbox is not None and block.kind in (*TEXT_KINDS, "table")
     ]
+    tables = [region for grid in grids if (region := drawn(grid, words))]
+    tables += aligned(lines or lines_of(words), tables, regions, rules)
+    taken = {id(word) for region in tables for word in region.words}
     strays: list[Word] = []
+    apart = _apart(regions)
+    last: Region | None = None
     for word in words:
-        region = _home(regions, word)
-        (region.words if region else strays).append(word)
+        if id(word) not in taken:
+            if last is None or id(last) not in apart or not _holds(last, word):
+                last = _home(regions, word)
+            (last.words if last else strays).append(word)
+    _forget_halves(regions, tables)
+    regions = _with_tables(regions, tables)
     _give_back_markers(regions)
     for region in regions:
-        if region.kind == "table":
-            region.table = _table(region)
+        if region.kind == "table" and region.table is None:
+            region.table = layout_table(region.block, region.words)
             if region.table is None:
                 region.kind = "paragraph"
     filled = [region for region in regions if region.words]
     return _with_strays(_headings_first(filled), strays)
+
+
+def _forget_halves(regions: Sequence[Region], tables: Sequence[Region]) -> None:
+    """Make plain text of what a drawn table left of LiteParse's view of it."""
+    for region in regions:
+        if region.kind == "table" and any(overlaps(region, t) for t in tables):
+            region.kind = "paragraph"
+
+
+def _with_tables(regions: list[Region], tables: Sequence[Region]) -> list[Region]:
+    """The regions with each table before the first that it touches or is above."""
+    done = list(regions)
+    for table in tables:
+        at = next(
+            (i for i, r in enumerate(done) if overlaps(r, table)),
+            next((i for i, r in enumerate(done) if _is_above(table, r)), len(done)),
+        )
+        done.insert(at, table)
+    return done
 
 
 def _headings_first(regions: list[Region]) -> list[Region]:
@@ -93,6 +113,8 @@ def _give_back_markers(regions: Sequence[Region]) -> None:
     """Put markers that LiteParse took for blocks of their own before their text."""
     for region in regions:
         if region.kind == "table" or not region.words:
+            continue
+        if any(len(word.text) > MARKER for word in region.words):
             continue
         lines = lines_of(region.words)
         if not all(LONE_MARKER.match(line.text) for line in lines):
@@ -121,6 +143,25 @@ def _right_of(regions: Sequence[Region], own: Region, marker: Line) -> Region | 
     return regions[best[1]] if best else None
 
 
+def _apart(regions: Sequence[Region]) -> set[int]:
+    """The ids of regions that no other region touches."""
+    touched = set()
+    for one, two in combinations(regions, 2):
+        a, b = one.box, two.box
+        if (
+            a[0] <= b[2] + NEAR and b[0] <= a[2] + NEAR
+            and a[1] <= b[3] + NEAR and b[1] <= a[3] + NEAR
+        ):  # fmt: skip
+            touched |= {id(one), id(two)}
+    return {id(region) for region in regions} - touched
+
+
+def _holds(region: Region, word: Word) -> bool:
+    x, y = word.middle
+    left, top, right, bottom = region.box
+    return left <= x <= right and top <= y <= bottom
+
+
 def _home(regions: Sequence[Region], word: Word) -> Region | None:
     x, y = word.middle
     inside = [
@@ -133,7 +174,7 @@ def _home(regions: Sequence[Region], word: Word) -> Region | None:
         return inside[0] if inside else None
     folded = word.text.translate(FOLDED)
     said = [region for region in inside if folded in region.said]
-    return min(said or inside, key=_area)
+    return min(said or inside, key=area)
 
 
 def _said(block: Any) -> str:
@@ -142,11 +183,6 @@ def _said(block: Any) -> str:
     for row in [block.header or [], *(block.rows or [])]:
         parts.extend(cell.text for cell in row)
     return re.sub(r"\s+", "", "".join(parts))
-
-
-def _area(region: Region) -> float:
-    left, top, right, bottom = region.box
-    return (right - left) * (bottom - top)
 
 
 def _with_strays(regions: list[Region], strays: Sequence[Word]) -> list[Region]:
@@ -170,74 +206,3 @@ def _with_strays(regions: list[Region], strays: Sequence[Word]) -> list[Region]:
         )
         regions.insert(at, group)
     return regions
-
-
-def _table(region: Region) -> Table | None:
-    """The words of a table region in its cells; None for what is no table."""
-    block = region.block
-    layout = [row for row in [block.header, *(block.rows or [])] if row]
-    columns = max((len(row) for row in layout), default=0)
-    if columns == 0 or (columns == 1 and len(layout) < LIST_ROWS):
-        return None
-    bands = [_band(row) for row in layout]
-    if any(band is None for band in bands):
-        layout = [row for row, band in zip(layout, bands, strict=True) if band]
-        bands = [band for band in bands if band]
-    if not layout:
-        return None
-    buckets: list[list[Word]] = [[] for _ in layout]
-    for word in region.words:
-        y = word.middle[1]
-        at = min(range(len(bands)), key=lambda i: _distance(bands[i], y))
-        buckets[at].append(word)
-    rows = [
-        _row(row, bucket) for row, bucket in zip(layout, buckets, strict=True) if bucket
-    ]
-    return Table(rows=rows) if rows else None
-
-
-def _band(row: Sequence[Any]) -> tuple[float, float] | None:
-    boxes = [cell.bbox for cell in row if cell.bbox is not None]
-    if not boxes:
-        return None
-    return min(b.y for b in boxes), max(b.y + b.height for b in boxes)
-
-
-def _distance(band: tuple[float, float] | None, value: float) -> float:
-    if band is None:
-        return float("inf")
-    low, high = band
-    if low <= value <= high:
-        return -1.0 / (1.0 + abs(value - (low + high) / 2))
-    return min(abs(value - low), abs(value - high))
-
-
-def _row(row: Sequence[Any], words: Sequence[Word]) -> list[list[Word]]:
-    """The words of one row in its cells.
-
-    A cell's box decides; a cell without a box takes the words its text begins with.
-    """
-    cells: list[list[Word]] = [[] for _ in row]
-    left = [re.sub(r"\s+", "", cell.text) for cell in row]
-    for line in lines_of(words):
-        for word in line.words:
-            at = _cell(row, left, word)
-            text = word.text.translate(FOLDED)
-            left[at] = left[at].replace(text, "", 1)
-            cells[at].append(word)
-    return cells
-
-
-def _cell(row: Sequence[Any], left: Sequence[str], word: Word) -> int:
-    text = word.text.translate(FOLDED)
-    x = word.middle[0]
-    distances = {
-        i: _distance((c.bbox.x, c.bbox.x + c.bbox.width), x)
-        for i, c in enumerate(row)
-        if c.bbox is not None
-    }
-    nearest = min(distances, key=lambda i: distances[i])
-    if text in left[nearest]:
-        return nearest
-    boxless = [i for i, c in enumerate(row) if c.bbox is None and text in left[i]]
-    return boxless[0] if boxless else nearest

@@ -1,25 +1,26 @@
 """Tables: which rows are headers, what goes on over the page, split rows joined."""
 
-import re
 from collections.abc import Sequence
 from statistics import mean
 
 from elt_llm_core.document import BlockKind
 from elt_llm_ingest.formats.pdf.flow import Draft
-from elt_llm_ingest.formats.pdf.regions import Table
-from elt_llm_ingest.formats.pdf.words import Line, Word, joined, lines_of
-
-FIGURES = re.compile(r"^[\s$€£(]*[-\u2013]?[0-9][0-9.,\s]*[%)]*\s*$")
-NUMBER = re.compile(
-    r"^[$€£]?\(?[-\u2013\u2212]?[$€£]?[0-9][0-9.,]*%?\)?%?$|^[-\u2013\u2014]$|^[$€£]$"
+from elt_llm_ingest.formats.pdf.numerals import (
+    FIGURES,
+    are_numbers,
+    is_one_number,
+    is_year,
 )
+from elt_llm_ingest.formats.pdf.pictures import PICTURE
+from elt_llm_ingest.formats.pdf.table import Table, cell_text
+from elt_llm_ingest.formats.pdf.words import Line, Word, lines_of
+
 HEAD_WORDS = 6  # the head of a column is short
+FULL = 3  # rows and columns of a drawn table
+CAPTION_NEAR = 5  # blocks from a caption to its picture
+LABEL_WORDS = 16
+SECOND_LINE = (BlockKind.HEADING, BlockKind.PARAGRAPH)
 SENTENCE_END = (".", ";", ":", "!", "?")
-
-
-def cell_text(cell: Sequence[Word]) -> str:
-    """The words of a cell on one line."""
-    return joined(cell)
 
 
 def tidy(drafts: Sequence[Draft], pitch: float) -> list[Draft]:
@@ -33,15 +34,44 @@ def tidy(drafts: Sequence[Draft], pitch: float) -> list[Draft]:
         if draft.table is None:
             done.append(draft)
             continue
-        draft.table.rows = _without_empty_columns(draft.table.rows)
-        draft.table.rows = [r for row in draft.table.rows for r in split_fused(row)]
-        _join_split_rows(draft.table)
-        draft.table.header = _header_rows(draft.table.rows)
-        if not draft.table.header:
+        if is_picture(draft.table, done):
+            done.append(Draft(BlockKind.PARAGRAPH, lines_of([*draft.table.words()])))
+            continue
+        if not draft.table.settled:
+            draft.table.rows = _without_empty_columns(draft.table.rows)
+            draft.table.rows = [r for row in draft.table.rows for r in split_fused(row)]
+            _join_split_rows(draft.table)
+        draft.table.header = draft.table.header or header_rows(draft.table)
+        if not draft.table.header and not draft.table.settled:
             take_in_heads(draft.table, drafts, pitch)
-        draft.table.title = _title(done)
+        draft.table.title = _title(done, pitch)
         done.append(draft)
     return [draft for draft in done if draft.table or draft.lines]
+
+
+def is_picture(table: Table, before: Sequence[Draft]) -> bool:
+    """Whether what looks like a table are the words in a figure.
+
+    Its caption stands right above or in it, and no full grid is drawn.
+    """
+    full = min(len(table.rows), len(table.rows[0])) >= FULL and (
+        table.drawn and header_rows(table) > 0
+    )
+    if any(PICTURE.match(cell_text(cell)) for row in table.rows for cell in row):
+        return True
+    said = _caption_above(before)
+    return bool(PICTURE.match(said)) and not (full or table.header)
+
+
+def _caption_above(before: Sequence[Draft]) -> str:
+    """The caption above with no text but labels between."""
+    for draft in before[: -CAPTION_NEAR - 1 : -1]:
+        if draft.kind in (BlockKind.CAPTION, BlockKind.FIGURE):
+            return draft.text
+        longest = max((len(line.words) for line in draft.lines), default=0)
+        if draft.table or longest > LABEL_WORDS:
+            return ""
+    return ""
 
 
 def _without_empty_columns(rows: list[list[list[Word]]]) -> list[list[list[Word]]]:
@@ -51,7 +81,25 @@ def _without_empty_columns(rows: list[list[list[Word]]]) -> list[list[list[Word]
     return [[row[i] for i in used] for row in padded]
 
 
-def _header_rows(rows: Sequence[Sequence[Sequence[Word]]]) -> int:
+def header_rows(table: Table) -> int:
+    """How many of the first rows name the columns.
+
+    Cells over several columns or rows ask for the rows below them.
+    """
+    rows = table.rows
+    spans = {row: span for (row, _), span in sorted(table.spans.items()) if span[1] > 1}
+    reach = max((s[0] for (row, _), s in table.spans.items() if row == 0), default=1)
+    count = 0
+    while count in spans and count + 1 < len(rows) and not _holds_numbers(rows[count]):
+        count += 1
+    if count:
+        is_head = not _holds_numbers(rows[count]) and count + 1 < len(rows)
+        return count + 1 if is_head else count
+    named = _header_row(rows)
+    return min(max(named, reach if named else 0), len(rows) - 1)
+
+
+def _header_row(rows: Sequence[Sequence[Sequence[Word]]]) -> int:
     """0 or 1: whether the first row names the columns."""
     if len(rows) <= 1 or _holds_numbers(rows[0]):
         return 0
@@ -59,7 +107,7 @@ def _header_rows(rows: Sequence[Sequence[Sequence[Word]]]) -> int:
     filled = [text for text in first if text]
     if len(filled) < min(len(first), 2):
         return 0
-    if any(FIGURES.match(text) and not _is_year(text) for text in filled):
+    if any(FIGURES.match(text) and not is_year(text) for text in filled):
         return 0
     bold = all(w.bold for cell in rows[0] for w in cell)
     if bold and not all(w.bold for cell in rows[1] for w in cell):
@@ -71,14 +119,9 @@ def _header_rows(rows: Sequence[Sequence[Sequence[Word]]]) -> int:
 def _holds_numbers(row: Sequence[Sequence[Word]]) -> bool:
     """Whether the cells after the first are mostly numbers, and not all years."""
     found = [text for cell in row[1:] if (text := cell_text(cell))]
-    numbers = [text for text in found if _are_numbers(text)]
-    plain = any(not _is_year(part) for text in numbers for part in text.split())
+    numbers = [text for text in found if are_numbers(text)]
+    plain = any(not is_year(part) for text in numbers for part in text.split())
     return plain and len(numbers) > 0.5 * len(found)
-
-
-def _are_numbers(text: str) -> bool:
-    has_digit = any(char.isdigit() for char in text)
-    return has_digit and all(NUMBER.match(part) for part in text.split())
 
 
 def split_fused(row: list[list[Word]]) -> list[list[list[Word]]]:
@@ -91,7 +134,7 @@ def split_fused(row: list[list[Word]]) -> list[list[list[Word]]]:
     if len(row) <= 1 or len(counts) != 1 or counts == {1} or not cells[0]:
         return [row]
     numbers = [line.text for lines in cells[1:] for line in lines]
-    if not numbers or not all(_is_one_number(text) for text in numbers):
+    if not numbers or not all(is_one_number(text) for text in numbers):
         return [row]
     return [
         [lines[at].words if lines else [] for lines in cells]
@@ -99,19 +142,9 @@ def split_fused(row: list[list[Word]]) -> list[list[list[Word]]]:
     ]
 
 
-def _is_one_number(text: str) -> bool:
-    marks = [part for part in text.split() if any(c.isdigit() for c in part)]
-    dash = re.fullmatch(r"[$€£\s]*[-\u2013\u2014]", text)
-    return dash is not None or (len(marks) == 1 and _are_numbers(text))
-
-
-def _is_year(text: str) -> bool:
-    return bool(re.fullmatch(r"(19|20)[0-9]{2}", text.strip()))
-
-
 def _has_figures(row: Sequence[Sequence[Word]]) -> bool:
     found = [cell_text(cell) for cell in row]
-    return any(FIGURES.match(t) and not _is_year(t) for t in found)
+    return any(FIGURES.match(t) and not is_year(t) for t in found)
 
 
 def _join_split_rows(table: Table) -> None:
@@ -138,12 +171,18 @@ def _is_wrapped(above: Sequence[list[Word]], row: Sequence[list[Word]]) -> bool:
     return text[:1].islower() or prose
 
 
-def _title(before: Sequence[Draft]) -> str:
-    """The caption right above, which then is labelled one."""
-    if not before or not before[-1].lines:
-        return ""
-    last = before[-1]
-    return last.text if last.kind is BlockKind.CAPTION else ""
+def _title(done: list[Draft], pitch: float) -> str:
+    """The caption right above; a second line of it is taken into it."""
+    above = done[-1] if done else None
+    caption = done[-2] if len(done) > 1 else None
+    if above and caption and caption.kind is BlockKind.CAPTION and above.lines:
+        gap = above.lines[0].top - caption.lines[-1].top
+        short = len(above.lines) == 1 and not caption.text.rstrip().endswith(".")
+        if short and above.kind in SECOND_LINE and 0 < gap <= 1.6 * pitch:
+            caption.lines.extend(above.lines)
+            done.pop()
+            above = caption
+    return above.text if above and above.kind is BlockKind.CAPTION else ""
 
 
 def continues(before: Table, table: Table) -> bool:
@@ -166,11 +205,11 @@ def continues(before: Table, table: Table) -> bool:
 def join(before: Table, table: Table) -> None:
     """Make `table` the continuation of `before`: its title, its header, split rows."""
     table.title = before.title
-    header = [cell_text(c) for c in before.rows[0]] if before.header else []
-    repeated = header == [cell_text(c) for c in table.rows[0]]
-    table.header = 1 if repeated else 0
+    header = [[cell_text(c) for c in row] for row in before.rows[: before.header]]
+    top = [[cell_text(c) for c in row] for row in table.rows[: before.header]]
+    table.header = before.header if header and top == header else 0
     first = table.rows[table.header] if len(table.rows) > table.header else None
-    if first is None or not _is_wrapped(before.rows[-1], first):
+    if first is None or table.spans or not _is_wrapped(before.rows[-1], first):
         return
     for above, cell in zip(before.rows[-1], first, strict=True):
         above.extend(cell)

@@ -54,14 +54,19 @@ class Line:
     bottom: float = field(init=False)
     left: float = field(init=False)
     right: float = field(init=False)
-    text: str = field(init=False)
+    _text: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
-        self.top = min(w.top for w in self.words)
-        self.bottom = max(w.bottom for w in self.words)
-        self.left = min(w.left for w in self.words)
-        self.right = max(w.right for w in self.words)
-        self.text = joined(self.words)
+        self.top = min([w.top for w in self.words])
+        self.bottom = max([w.bottom for w in self.words])
+        self.left = min([w.left for w in self.words])
+        self.right = max([w.right for w in self.words])
+
+    @property
+    def text(self) -> str:
+        """The words with their blanks."""
+        self._text = self._text or joined(self.words)
+        return self._text
 
     @property
     def page(self) -> int:
@@ -94,7 +99,7 @@ class Restorer:
     """Gives back the typographic characters, from PDFium's own text of the page."""
 
     def __init__(self, page_text: str) -> None:
-        dense = re.sub(r"\s+", "", page_text)
+        dense = "".join(page_text.split())
         self._original = dense.translate(HYPHENS)
         self._folded = dense.translate(FOLDED)
         self._at = 0
@@ -130,60 +135,57 @@ class Restorer:
 def page_words(page: Any, restorer: Restorer) -> list[Word]:
     """The words of a LiteParse page in its order, with their text as printed."""
     words: list[Word] = []
+    bold: dict[str, bool] = {}
     for run, item in enumerate(page.text_items):
-        words.extend(_item_words(item, run, page.page_num, restorer))
+        font = item.font_name or ""
+        if font not in bold:
+            bold[font] = bool(BOLD.search(font))
+        rotated = abs(item.rotation) > 1
+        for text, box, glued in _item_words(item, restorer):
+            x, y = box.x, box.y
+            words.append(
+                Word(
+                    text, x, y, x + box.width, y + box.height, page.page_num, run,
+                    bold[font], glued, rotated,
+                )
+            )  # fmt: skip
     for word in words:
-        if FOLDABLE.issuperset(word.text):
+        if word.text in FOLDABLE or FOLDABLE.issuperset(word.text):
             word.text = restorer.leftover(word.text)
     return words
 
 
-def _item_words(item: Any, run: int, page: int, restorer: Restorer) -> Iterable[Word]:
-    bold = bool(BOLD.search(item.font_name or ""))
-    dense = re.sub(r"\s+", "", item.text)
+def _item_words(item: Any, restorer: Restorer) -> Iterable[tuple[str, Any, bool]]:
+    """Text, box and whether no blank stands before it, of each word of a run."""
+    text = item.text
+    parts = text.split()
+    dense = "".join(parts)
     restored = restorer.restore(dense)
     if restored is None:
         # The run has a character PDFium shows otherwise (a repaired ligature, say):
         # its words are looked up one by one.
-        parts = item.text.split()
         restored = "".join(restorer.restore(part) or part for part in parts)
     at = position = 0
     for box in item.words or [item]:
-        size = len(re.sub(r"\s+", "", box.text))
-        if not size:
-            continue
-        found = item.text.find(box.text, position)
+        said = box.text
+        size = len(said)
+        if not said or " " in said or said.isspace():
+            size = len("".join(said.split()))
+            if not size:
+                continue
+        found = text.find(said, position)
         glued = at > 0 and found == position
-        position = found + len(box.text) if found >= 0 else position
-        yield Word(
-            text=restored[at : at + size] or box.text,
-            left=box.x,
-            top=box.y,
-            right=box.x + box.width,
-            bottom=box.y + box.height,
-            page=page,
-            run=run,
-            bold=bold,
-            glued=glued,
-            rotated=abs(item.rotation) > 1,
-        )
+        position = found + len(said) if found >= 0 else position
+        yield restored[at : at + size] or said, box, glued
         at += size
 
 
 def lines_of(words: Sequence[Word]) -> list[Line]:
     """The words as lines from top to bottom; turned text keeps its own runs."""
     straight = [w for w in words if not w.rotated]
-    rows: list[list[Word]] = []
-    tall: list[tuple[float, float]] = []
-    for word in sorted(straight, key=lambda w: (w.middle[1], w.left)):
-        if rows and _beside(tall[-1], word):
-            rows[-1].append(word)
-            if word.bottom - word.top > tall[-1][1] - tall[-1][0]:
-                tall[-1] = (word.top, word.bottom)
-        else:
-            rows.append([word])
-            tall.append((word.top, word.bottom))
-    lines = [Line(_glue(sorted(row, key=lambda w: w.left))) for row in rows]
+    lines = [Line(_glue(sorted(row, key=_left))) for row in _rows(straight)]
+    if len(straight) == len(words):
+        return lines
     turned: dict[int, list[Word]] = {}
     for word in words:
         if word.rotated:
@@ -192,10 +194,27 @@ def lines_of(words: Sequence[Word]) -> list[Line]:
     return lines
 
 
-def _beside(tall: tuple[float, float], word: Word) -> bool:
-    overlap = min(tall[1], word.bottom) - max(tall[0], word.top)
-    least = min(tall[1] - tall[0], word.bottom - word.top)
-    return overlap >= 0.5 * max(least, 0.1)
+def _left(word: Word) -> float:
+    return word.left
+
+
+def _rows(words: Sequence[Word]) -> list[list[Word]]:
+    """Words beside each other: half of the lower one's height is shared."""
+    order = sorted((w.top + w.bottom, w.left, i) for i, w in enumerate(words))
+    rows: list[list[Word]] = []
+    top = bottom = float("-inf")  # of the tallest word of the last row
+    for _, _, index in order:
+        word = words[index]
+        height = word.bottom - word.top
+        shared = min(bottom, word.bottom) - max(top, word.top)
+        if rows and shared >= 0.5 * max(min(bottom - top, height), 0.1):
+            rows[-1].append(word)
+            if height > bottom - top:
+                top, bottom = word.top, word.bottom
+        else:
+            rows.append([word])
+            top, bottom = word.top, word.bottom
+    return rows
 
 
 def _glue(row: list[Word]) -> list[Word]:

@@ -7,7 +7,7 @@ from elt_llm_core.document import Block, BlockKind, Cell
 from elt_llm_core.results import Box
 from elt_llm_ingest.formats.build import TextBuilder, one_line
 from elt_llm_ingest.formats.pdf.flow import Draft
-from elt_llm_ingest.formats.pdf.tables import cell_text
+from elt_llm_ingest.formats.pdf.table import Table
 from elt_llm_ingest.formats.pdf.words import Line, Word, lines_of
 
 WordRow = tuple[int, int, float, float, float, float]
@@ -51,7 +51,8 @@ class Writer:
             page=min(pages),
             end_page=max(pages),
             level=draft.level,
-            boxes=(),
+            boxes=self._figure(draft),
+            attributes=draft.attributes,
         )
 
     def _add_table(self, draft: Draft, continued: bool) -> None:
@@ -59,67 +60,114 @@ class Writer:
         assert table is not None  # noqa: S101  # the caller looked
         if not continued:
             self._tables += 1
-            self._headers = tuple(
-                one_line(cell_text(c))
-                for row in table.rows[: table.header]
-                for c in row
-            )
-        for index, row in enumerate(table.rows):
-            is_header = index < table.header
-            self._add_row(row, one_line(table.title), is_header)
+            self._headers = table.headers()
+        begun: dict[int, tuple[int, Cell]] = {}
+        covered = table.covered()
+        for index in range(len(table.rows)):
+            begun = {c: (end, cell) for c, (end, cell) in begun.items() if end > index}
+            cells = self._add_row(table, index, begun, covered)
+            begun |= {
+                cell.column or 0: (index + cell.rows, cell)
+                for cell in cells
+                if cell.rows > 1
+            }
 
-    def _add_row(self, row: Sequence[list[Word]], title: str, is_header: bool) -> None:
+    def _add_row(
+        self,
+        table: Table,
+        index: int,
+        begun: dict[int, tuple[int, Cell]],
+        covered: set[tuple[int, int]],
+    ) -> list[Cell]:
+        """Write a row; returns its own cells. `begun`: those that reach into it."""
+        row = table.rows[index]
         start = self._text.begin(BlockKind.TABLE_ROW, str(self._tables))
-        cells = []
-        for index, words in enumerate(row):
-            if index:
-                self._text.write("\t")
-            first = self._text.length
-            self._write_words(words)
-            header = self._headers[index] if index < len(self._headers) else ""
-            cells.append(
-                Cell(
-                    header=header,
-                    start=first,
-                    end=self._text.length,
-                    boxes=self._boxes(words),
+        cells: list[Cell] = []
+        for column, words in enumerate(row):
+            if (index, column) not in covered:
+                if cells:
+                    self._text.write("\t")
+                cells.append(
+                    self._cell(words, column, table.spans.get((index, column)))
                 )
-            )
+        over = [
+            cell.model_copy(update={"rows": end - index})
+            for _, (end, cell) in sorted(begun.items())
+        ]
         pages = [w.page for cell in row for w in cell]
         self._text.end(
             BlockKind.TABLE_ROW,
             start,
             page=min(pages),
             end_page=max(pages),
-            table=title,
-            cells=tuple(cells),
-            attributes={"row": "header"} if is_header else {},
+            table=one_line(table.title),
+            table_number=self._tables,
+            cells=tuple(sorted([*cells, *over], key=lambda cell: cell.column or 0)),
+            attributes={"row": "header"} if index < table.header else {},
+        )
+        return cells
+
+    def _cell(
+        self, words: Sequence[Word], column: int, span: tuple[int, int] | None
+    ) -> Cell:
+        first = self._text.length
+        self._write_words(words)
+        return Cell(
+            header=self._headers[column] if column < len(self._headers) else "",
+            start=first,
+            end=self._text.length,
+            boxes=self._boxes(words),
+            column=column,
+            columns=span[1] if span else 1,
+            rows=span[0] if span else 1,
         )
 
     def _write_words(self, words: Sequence[Word]) -> None:
+        """Write words with the blanks between them, and note where each stands."""
+        at = self._text.length
+        parts: list[str] = []
         for index, word in enumerate(words):
             if index and not word.glued:
-                self._text.write(" ")
-            start, end = self._text.write(word.text)
-            self.words[word.page].append((start, end, *self._fractions(word)))
+                parts.append(" ")
+                at += 1
+            parts.append(word.text)
+            start, at = at, at + len(word.text)
+            width, height = self._sizes[word.page]
+            left, top = word.left / width, word.top / height
+            right, bottom = word.right / width, word.bottom / height
+            if left < 0 or top < 0 or right > 1 or bottom > 1:
+                left, top, right, bottom = map(_clamped, (left, top, right, bottom))
+            self.words[word.page].append(
+                (start, at, round(left, 5), round(top, 5),
+                 round(right, 5), round(bottom, 5))
+            )  # fmt: skip
+        self._text.write("".join(parts))
 
-    def _fractions(self, word: Word) -> tuple[float, float, float, float]:
-        width, height = self._sizes[word.page]
+    def _figure(self, draft: Draft) -> tuple[Box, ...]:
+        if draft.box is None:
+            return ()
+        width, height = self._sizes[draft.page]
+        left, top, right, bottom = draft.box
         return (
-            _fraction(word.left / width),
-            _fraction(word.top / height),
-            _fraction(word.right / width),
-            _fraction(word.bottom / height),
+            Box(
+                page=draft.page,
+                left=_fraction(left / width),
+                top=_fraction(top / height),
+                right=_fraction(right / width),
+                bottom=_fraction(bottom / height),
+            ),
         )
 
     def _boxes(self, words: Sequence[Word]) -> tuple[Box, ...]:
+        if len(words) == 1:
+            return (self._box(words[0].page, words[0]),)
         return tuple(
             self._box(page, line)
             for page in sorted({w.page for w in words})
             for line in lines_of([w for w in words if w.page == page])
         )
 
-    def _box(self, page: int, line: Line) -> Box:
+    def _box(self, page: int, line: Line | Word) -> Box:
         width, height = self._sizes[page]
         return Box(
             page=page,
@@ -131,4 +179,8 @@ class Writer:
 
 
 def _fraction(value: float) -> float:
-    return round(min(max(value, 0.0), 1.0), 5)
+    return round(_clamped(value), 5)
+
+
+def _clamped(value: float) -> float:
+    return min(max(value, 0.0), 1.0)

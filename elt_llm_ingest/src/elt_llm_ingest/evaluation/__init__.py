@@ -1,0 +1,1 @@
+"""How well documents are read, measured on data that others made."""

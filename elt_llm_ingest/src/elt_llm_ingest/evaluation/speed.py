@@ -1,0 +1,94 @@
+"""How fast PDFs are read, and what ten thousand pages cost."""
+
+import io
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pypdfium2
+
+from elt_llm_core.atomicio import write_atomic
+from elt_llm_core.errors import LoadError
+from elt_llm_ingest.formats.pdf.document import parse as parse_pdf
+from elt_llm_ingest.safety import Limits
+
+TIMEOUT = 900
+READ = (
+    "import json, resource, sys, time\n"
+    "from pathlib import Path\n"
+    "from elt_llm_ingest.formats.pdf.document import parse\n"
+    "from elt_llm_ingest.safety import Limits\n"
+    "path = Path(sys.argv[1])\n"
+    "began = time.monotonic()\n"
+    "(document,) = parse(path, path.read_bytes(), Limits())\n"
+    "seconds = time.monotonic() - began\n"
+    "used = resource.getrusage(resource.RUSAGE_SELF)\n"
+    "print(json.dumps({'pages': len(document.pages), 'seconds': seconds,"
+    " 'cpu_seconds': used.ru_utime + used.ru_stime,"
+    " 'words': sum(len(p.words) for p in document.pages),"
+    " 'rss_mb': used.ru_maxrss / 1024}))\n"
+)
+
+
+def pages_per_second(pdfs: Sequence[Path], repeats: int = 2) -> dict[str, Any]:
+    """Pages a processor second over all files; of each file the best of `repeats`."""
+    pages, seconds = 0, 0.0
+    for pdf in pdfs:
+        data = pdf.read_bytes()
+        times = []
+        for _ in range(repeats):
+            began = time.process_time()
+            (document,) = parse_pdf(pdf, data, Limits())
+            times.append(time.process_time() - began)
+        pages += len(document.pages)
+        seconds += min(times)
+    return {
+        "pages": pages,
+        "cpu_seconds": round(seconds, 2),
+        "pages_per_cpu_second": round(pages / max(seconds, 1e-9), 1),
+    }
+
+
+def many_pages(pdfs: Sequence[Path], pages: int = 10_000) -> dict[str, Any]:
+    """What one file of so many pages costs, read by a process of its own.
+
+    The pages are those of the files in turn, again and again.
+    """
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "many.pdf"
+        write_atomic(path, _repeated(pdfs, pages))
+        done = subprocess.run(
+            [sys.executable, "-c", READ, str(path)],
+            capture_output=True,
+            check=False,
+            timeout=TIMEOUT,
+        )
+    if done.returncode:
+        raise LoadError(path.name, done.stderr.decode("utf-8", "replace")[-300:])
+    found: dict[str, Any] = json.loads(done.stdout)
+    return {name: round(value, 1) for name, value in found.items()}
+
+
+def _repeated(pdfs: Sequence[Path], pages: int) -> bytes:
+    """One PDF of the files' pages in turn, until there are enough."""
+    once = pypdfium2.PdfDocument.new()
+    whole = pypdfium2.PdfDocument.new()
+    try:
+        for pdf in pdfs:
+            source = pypdfium2.PdfDocument(pdf)
+            once.import_pages(source)
+            source.close()
+        while len(whole) < pages:
+            left = min(len(once), pages - len(whole))
+            whole.import_pages(once, list(range(left)))
+        out = io.BytesIO()
+        whole.save(out)
+        return out.getvalue()
+    finally:
+        whole.close()
+        once.close()

@@ -1,0 +1,176 @@
+"""Tables as we read them against tables as people marked them."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from elt_llm_core.document import Block, ParsedDocument
+from elt_llm_ingest.evaluation.adjacency import (
+    GridCell,
+    Rectangle,
+    Score,
+    compare,
+    compare_page,
+)
+from elt_llm_ingest.evaluation.truth import TrueTable, true_tables
+from elt_llm_ingest.formats.pdf.document import parse as parse_pdf
+from elt_llm_ingest.formats.pdf.given import table_in
+from elt_llm_ingest.formats.pdf.sheets import page_views
+from elt_llm_ingest.formats.pdf.table import Table, cell_text
+from elt_llm_ingest.safety import Limits
+
+EDGE = 3.0  # points by which a cell may stand out of its region
+
+
+class Outcome(NamedTuple):
+    """What one document gives: end to end, with the regions given, cell boxes."""
+
+    name: str
+    whole: Score
+    given: Score
+    cells: int
+    inside: int
+
+
+def measured(folder: Path) -> list[Outcome]:
+    """One outcome for each PDF of a folder that has both truth files, by name."""
+    pdfs = sorted(p for p in folder.glob("*.pdf") if _has_truth(p))
+    return [_outcome(pdf) for pdf in pdfs]
+
+
+def _has_truth(pdf: Path) -> bool:
+    return all(pdf.with_name(f"{pdf.stem}-{k}.xml").is_file() for k in ("reg", "str"))
+
+
+def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """The figures of all documents together, and the mean of theirs."""
+    whole = given = Score()
+    for outcome in outcomes:
+        whole, given = whole.plus(outcome.whole), given.plus(outcome.given)
+    cells = sum(outcome.cells for outcome in outcomes)
+    return {
+        "documents": len(outcomes),
+        "f1": round(whole.f1, 4),
+        "precision": round(whole.precision, 4),
+        "recall": round(whole.recall, 4),
+        "f1_mean_of_documents": _mean([o.whole.f1 for o in outcomes]),
+        "f1_regions_given": round(given.f1, 4),
+        "f1_regions_given_mean": _mean([o.given.f1 for o in outcomes]),
+        "cells": cells,
+        "cells_inside": round(sum(o.inside for o in outcomes) / max(cells, 1), 4),
+        "worst": [
+            {"document": o.name, "f1": round(o.whole.f1, 4)}
+            for o in sorted(outcomes, key=lambda o: (o.whole.f1, o.name))[:3]
+        ],
+    }
+
+
+def _mean(values: Sequence[float]) -> float:
+    return round(sum(values) / max(len(values), 1), 4)
+
+
+def _outcome(pdf: Path) -> Outcome:
+    (document,) = parse_pdf(pdf, pdf.read_bytes(), Limits())
+    found, true = tables_by_page(document), defaultdict(list)
+    for table in true_tables(pdf):
+        true[table.page].append(table)
+    whole = Score()
+    cells = inside = 0
+    for page in sorted({*found, *true}):
+        score, taken = compare_page(
+            found.get(page, []), [table.cells for table in true[page]]
+        )
+        whole = whole.plus(score)
+        cells += sum(len(table) for table in found.get(page, []))
+        for table, index in zip(true[page], taken, strict=True):
+            if index is not None:
+                inside += sum(_is_inside(c, table.region) for c in found[page][index])
+    return Outcome(pdf.stem, whole, _given(pdf), cells, inside)
+
+
+def tables_by_page(document: ParsedDocument) -> dict[int, list[list[GridCell]]]:
+    """The tables of a document page by page; cells with content, boxes in points.
+
+    A table over several pages counts as one on each.
+    """
+    sizes = {page.number: (page.width, page.height) for page in document.pages}
+    rows: dict[tuple[int, int], list[Block]] = defaultdict(list)
+    for block in document.blocks:
+        if block.cells and block.page is not None:
+            rows[block.page, block.table_number].append(block)
+    found: dict[int, list[list[GridCell]]] = defaultdict(list)
+    for (page, _), blocks in sorted(rows.items()):
+        cells = [
+            cell
+            for number, block in enumerate(blocks)
+            for cell in _cells(document.text, block, number, sizes[page])
+        ]
+        found[page].append(cells)
+    return found
+
+
+def _cells(
+    text: str, block: Block, row: int, size: tuple[float, float]
+) -> Iterator[GridCell]:
+    for place, cell in enumerate(block.cells):
+        column = cell.column if cell.column is not None else place
+        said = text[cell.start : cell.end]
+        if not said.strip() or cell.start < block.start:
+            continue  # an empty place, or a cell that began in a row above
+        boxes = [box for box in cell.boxes if box.page == block.page]
+        yield GridCell(
+            row,
+            row + cell.rows - 1,
+            column,
+            column + cell.columns - 1,
+            said,
+            (
+                min(box.left for box in boxes) * size[0],
+                (1 - max(box.bottom for box in boxes)) * size[1],
+                max(box.right for box in boxes) * size[0],
+                (1 - min(box.top for box in boxes)) * size[1],
+            )
+            if boxes
+            else None,
+        )
+
+
+def _is_inside(cell: GridCell, region: Rectangle) -> bool:
+    if cell.box is None:
+        return False
+    left, bottom, right, top = cell.box
+    return (
+        left >= region[0] - EDGE
+        and bottom >= region[1] - EDGE
+        and right <= region[2] + EDGE
+        and top <= region[3] + EDGE
+    )
+
+
+def _given(pdf: Path) -> Score:
+    """The score where the regions are told and only cells are looked for."""
+    total = Score()
+    true: dict[int, list[TrueTable]] = defaultdict(list)
+    for table in true_tables(pdf):
+        true[table.page].append(table)
+    for view in page_views(pdf, pdf.read_bytes(), Limits()):
+        for table in true[view.words.number]:
+            left, bottom, right, top = table.region
+            height = view.words.height
+            box = (left, height - top, right, height - bottom)
+            found = table_in(box, view.words.words, view.rules, view.blocks)
+            cells = list(grid_cells(found)) if found else []
+            total = total.plus(compare(cells, table.cells))
+    return total
+
+
+def grid_cells(table: Table) -> Iterator[GridCell]:
+    """The cells of a table on its way that say something."""
+    for row, cells in enumerate(table.rows):
+        for column, cell in enumerate(cells):
+            rows, columns = table.spans.get((row, column), (1, 1))
+            if cell:
+                yield GridCell(
+                    row, row + rows - 1, column, column + columns - 1, cell_text(cell)
+                )

@@ -1,0 +1,281 @@
+"""Imports what LandingAI's document extraction (ADE) writes.
+
+Both forms are read: the current one (chunks with `markdown`, one map `grounding` of
+every element's place) and the older one (`chunk_type`, `text`, a list of places in each
+chunk). Every chunk and every table cell keeps its id, page and box.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from elt_llm_core.document import Block, BlockKind, Page, ParsedDocument
+from elt_llm_core.errors import LoadError
+from elt_llm_core.results import Box
+from elt_llm_ingest.formats.ade_tables import write_tables
+from elt_llm_ingest.formats.build import (
+    MAX_TITLE,
+    TextBuilder,
+    one_line,
+    title_of,
+    with_sections,
+)
+from elt_llm_ingest.formats.json_file import opened, wrong
+from elt_llm_ingest.formats.text import heading_level
+from elt_llm_ingest.safety import Limits
+
+PARSER = "ade 1"
+FURNITURE = frozenset(
+    ("marginalia", "logo", "page_header", "page_footer", "page_number", "scan_code")
+)
+TEXTS = frozenset(("text", "title", "form", "key_value", "card", "attestation"))
+ANCHOR = re.compile(r"<a\s+id=['\"][^'\"]*['\"]\s*>\s*</a>")
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+# Descriptions stand between <:: and ::>, their kind before or after a colon.
+DESCRIBED = re.compile(r"<::(.*?)::>", re.DOTALL)
+KIND_BEFORE = re.compile(
+    r"\A\s*(?:transcription of the content\s*:\s*)?(logo|figure|chart|flowchart|photo|"
+    r"image|diagram|forest plot|scan_code|attestation|card)\s*(?::|\Z)\s*",
+    re.IGNORECASE,
+)
+KIND_AFTER = re.compile(r"\n\s*:\s*([\w ]{1,40})\s*\Z")
+MARKED_HEADING = re.compile(r"\A(#{1,6})\s+(.+?)\s*#*\Z")
+SIDES = (("left", "l"), ("top", "t"), ("right", "r"), ("bottom", "b"))
+PORTRAIT = (612.0, 792.0)  # the file does not tell the size of pages
+LOW = 0.6
+MAX_PAGES = 100_000
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A chunk of either form."""
+
+    id: str
+    kind: str
+    text: str
+    boxes: tuple[Box, ...]
+    confidence: float | None = None
+
+
+@dataclass
+class _Places:
+    """Where every element stands, and what was wrong with what the file says of it."""
+
+    grounding: Mapping[str, Any]
+    problems: Counter[str] = field(default_factory=Counter)
+
+    def box(self, place: Any) -> Box | None:
+        """The box of `{page, box}`, pages from 1; None where it is no box."""
+        try:
+            sides = [_side(place["box"], names) for names in SIDES]
+            page = int(place["page"]) + 1
+        except (KeyError, TypeError, ValueError, StopIteration, OverflowError):
+            self.problems["place cannot be read"] += 1
+            return None
+        kept = [min(max(side, 0.0), 1.0) for side in sides]
+        if kept != sides or page < 1:
+            self.problems["place lies outside its page"] += 1
+        left, top, right, bottom = kept
+        return Box(page=max(page, 1), left=left, top=top, right=right, bottom=bottom)
+
+    def of(self, key: str) -> Box | None:
+        """The box of an element by its id."""
+        place = self.grounding.get(key)
+        return self.box(place) if place is not None else None
+
+
+def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # noqa: ARG001
+    """The document. Raises LoadError for JSON of another shape and one without text."""
+    found, warnings = opened(path, data)
+    content = found.get("data", found) if isinstance(found, dict) else None
+    if not isinstance(content, dict) or not isinstance(content.get("chunks"), list):
+        raise wrong(path, "it holds no chunks of a parsed document")
+    grounding = content.get("grounding")
+    places = _Places(grounding if isinstance(grounding, dict) else {})
+    chunks = [chunk for raw in content["chunks"] for chunk in _chunk(raw, places)]
+    builder = TextBuilder()
+    unknown: Counter[str] = Counter()
+    for number, chunk in enumerate(chunks):
+        _write(builder, chunk, number, places, unknown)
+    if not builder.text.strip():
+        raise LoadError(path.name, "no text: its chunks are empty", "export it again")
+    blocks = with_sections(builder.text, builder.blocks)
+    return [
+        ParsedDocument(
+            title=_title(path, content, builder.text, blocks),
+            text=builder.text,
+            blocks=blocks,
+            pages=_pages(content, blocks),
+            parser=f"{PARSER}{_version(content)}",
+            warnings=(*warnings, *_warnings(content, places, unknown, blocks)),
+        )
+    ]
+
+
+def _side(box: Mapping[str, Any], names: Sequence[str]) -> float:
+    value = float(next(box[name] for name in names if name in box))
+    if not math.isfinite(value):
+        raise ValueError(names)
+    return value
+
+
+def _chunk(raw: Any, places: _Places) -> Iterator[Chunk]:
+    """The chunk of either form; nothing for what is none."""
+    if not isinstance(raw, dict):
+        places.problems["chunk cannot be read"] += 1
+        return
+    told = raw.get("grounding") or []
+    listed = told if isinstance(told, list) else [told]
+    boxes = tuple(box for place in listed if (box := places.box(place)) is not None)
+    key = str(raw.get("id") or raw.get("chunk_id") or "")
+    entry = places.grounding.get(key)
+    sure = entry.get("confidence") if isinstance(entry, dict) else None
+    yield Chunk(
+        id=key,
+        kind=str(raw.get("type") or raw.get("chunk_type") or "text").lower(),
+        text=_plain(str(raw.get("markdown") or raw.get("text") or "")),
+        boxes=boxes,
+        confidence=float(sure)
+        if isinstance(sure, int | float) and 0 <= sure <= 1
+        else None,
+    )
+
+
+def _plain(markdown: str) -> str:
+    return COMMENT.sub("", ANCHOR.sub("", markdown)).strip()
+
+
+def _write(
+    builder: TextBuilder,
+    chunk: Chunk,
+    number: int,
+    places: _Places,
+    unknown: Counter[str],
+) -> None:
+    pages = [box.page for box in chunk.boxes]
+    fields: dict[str, Any] = {
+        "boxes": chunk.boxes,
+        "page": min(pages, default=None),
+        "end_page": max(pages, default=None),
+        "confidence": chunk.confidence,
+        "attributes": {"id": chunk.id, "type": chunk.kind},
+    }
+    if not chunk.text:
+        _write_empty(builder, fields)
+    elif "<table" in chunk.text:
+        before = _title_before(builder) if chunk.kind == "table" else ""
+        write_tables(builder, chunk.text, places.of, f"{number}", before, fields)
+    elif chunk.kind in FURNITURE:
+        builder.add(BlockKind.FURNITURE, _described(chunk.text)[0], **fields)
+    elif chunk.kind == "figure" or "<::" in chunk.text:
+        _write_figure(builder, chunk.text, fields)
+    else:
+        if chunk.kind not in TEXTS and chunk.kind != "table":
+            unknown[chunk.kind] += 1
+        _write_text(builder, chunk, fields)
+
+
+def _write_empty(builder: TextBuilder, fields: dict[str, Any]) -> None:
+    """A chunk without text keeps its place; there is nothing in it to search."""
+    at = builder.length
+    builder.blocks.append(Block(kind=BlockKind.FURNITURE, start=at, end=at, **fields))
+
+
+def _write_text(builder: TextBuilder, chunk: Chunk, fields: dict[str, Any]) -> None:
+    for paragraph in re.split(r"\n\s*\n", chunk.text):
+        text = paragraph.strip()
+        marked = MARKED_HEADING.match(text)
+        level = len(marked[1]) if marked else heading_level(text)
+        if chunk.kind == "title" or level:
+            plain = marked[2] if marked else text
+            builder.add(BlockKind.HEADING, plain, level=level or 1, **fields)
+        else:
+            builder.add(BlockKind.PARAGRAPH, text, **fields)
+
+
+def _write_figure(builder: TextBuilder, text: str, fields: dict[str, Any]) -> None:
+    """A model's description of a picture is a block of its own, marked as that."""
+    described, kind = _described(text)
+    around = DESCRIBED.sub("\n\n", text)
+    if not DESCRIBED.search(text):
+        described, around = text, ""
+    said = {**fields["attributes"], "figure": kind} if kind else fields["attributes"]
+    generated = {**said, "generated": "true"}
+    builder.add(BlockKind.FIGURE, described, **{**fields, "attributes": generated})
+    for paragraph in re.split(r"\n\s*\n", around):
+        builder.add(BlockKind.CAPTION, paragraph, **fields)
+
+
+def _described(text: str) -> tuple[str, str]:
+    """The descriptions without their markers, and what they call the picture."""
+    found = DESCRIBED.findall(text)
+    if not found:
+        return text, ""
+    texts, kinds = [], []
+    for inner in found:
+        kind = KIND_BEFORE.match(inner)
+        after = KIND_AFTER.search(inner)
+        words = inner[kind.end() :] if kind else inner
+        kinds += [match[1].strip().lower() for match in (kind, after) if match]
+        texts.append(KIND_AFTER.sub("", words).strip())
+    return "\n".join(part for part in texts if part), kinds[0] if kinds else ""
+
+
+def _title_before(builder: TextBuilder) -> str:
+    """The text right above a table, if it names it ("Table 3: fees")."""
+    if not builder.blocks:
+        return ""
+    last = builder.blocks[-1]
+    text = one_line(builder.text[last.start : last.end])
+    named = re.match(r"(?:table|exhibit|schedule)\s+[\w.]{1,8}\b", text, re.IGNORECASE)
+    return text if named and len(text) <= MAX_TITLE else ""
+
+
+def _title(
+    path: Path, content: Mapping[str, Any], text: str, blocks: Sequence[Block]
+) -> str:
+    """A chunk that is called the title, a heading at the top, or the file's name."""
+    named = [b for b in blocks if b.attributes.get("type") == "title"][:1]
+    told = content.get("metadata")
+    file = told.get("filename") if isinstance(told, dict) else None
+    stem = Path(file).stem if isinstance(file, str) and file else path.stem
+    return title_of(text, named or blocks[:3], stem)
+
+
+def _pages(content: Mapping[str, Any], blocks: Sequence[Block]) -> list[Page]:
+    told = content.get("metadata")
+    count = told.get("page_count") if isinstance(told, dict) else None
+    last = max((b.end_page or 0 for b in blocks), default=0)
+    if isinstance(count, int) and last <= count <= MAX_PAGES:
+        last = count
+    width, height = PORTRAIT
+    return [Page(number=n, width=width, height=height) for n in range(1, last + 1)]
+
+
+def _version(content: Mapping[str, Any]) -> str:
+    told = content.get("metadata")
+    version = told.get("version") if isinstance(told, dict) else None
+    return f" ({version[:40]})" if isinstance(version, str) else ""
+
+
+def _warnings(
+    content: Mapping[str, Any],
+    places: _Places,
+    unknown: Counter[str],
+    blocks: Sequence[Block],
+) -> Iterator[str]:
+    for problem, count in sorted(places.problems.items()):
+        yield f"{count} times: a {problem}"
+    for kind, count in sorted(unknown.items()):
+        yield f"{count} chunks are of the unknown kind {kind[:40]!r}, read as text"
+    told = content.get("metadata")
+    failed = told.get("failed_pages") if isinstance(told, dict) else None
+    if failed:
+        yield f"pages that failed when the file was made: {str(failed)[:200]}"
+    low = sum(1 for b in blocks if b.confidence is not None and b.confidence < LOW)
+    if low:
+        yield f"{low} passages were recognised with little confidence (below {LOW})"

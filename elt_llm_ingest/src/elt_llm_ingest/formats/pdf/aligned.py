@@ -1,0 +1,183 @@
+"""Tables without lines: numbers that stand below each other in several columns."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+from elt_llm_ingest.formats.pdf.numerals import is_year
+from elt_llm_ingest.formats.pdf.segments import Piece, pieces_of
+from elt_llm_ingest.formats.pdf.words import Line
+
+MARK = re.compile(r"[0-9]|(?:^|\s)[-\u2013\u2014](?=\s|$)")  # in what may be a number
+LEAST_ROWS = 3
+PROSE_WORDS = 14  # so many words in one piece are a sentence
+FAR = 3.2  # line heights without a line end a table
+SLACK = 1.5  # points that neighbours in a column may miss each other by
+NO_VALUE = 4  # letters; "n.a." and the like stand for a number
+STEPS = 4  # so many numbers with one distance are the axis of a chart
+Interval = tuple[float, float]
+
+
+@dataclass(eq=False)
+class TextRow:
+    """A line of the page in its pieces."""
+
+    line: Line
+
+    @cached_property
+    def pieces(self) -> list[Piece]:
+        """The pieces from left to right."""
+        return pieces_of(self.line)
+
+    @cached_property
+    def numbers(self) -> list[Piece]:
+        """Those that are numbers."""
+        if not MARK.search(self.line.text):
+            return []
+        return [piece for piece in self.pieces if piece.is_number]
+
+    @property
+    def is_prose(self) -> bool:
+        """Whether one piece holds a sentence."""
+        long = len(self.line.words) >= PROSE_WORDS
+        return long and any(len(p.words) >= PROSE_WORDS for p in self.pieces)
+
+
+@dataclass(eq=False)
+class Run:
+    """Neighbouring lines whose numbers stand in common columns."""
+
+    first: int  # number of the line
+    last: int
+    rows: int  # with two numbers or more
+    columns: list[Interval]
+
+
+def runs_of(rows: Sequence[TextRow], *, surely: bool = False) -> list[Run]:
+    """The runs of lines that are the body of a table, from the top.
+
+    Three lines at least have two numbers; `surely`: two lines have one. What a chart
+    writes along its axes is no table.
+    """
+    many = 1 if surely else 2
+    least = LEAST_ROWS - surely
+    found = []
+    at = 0
+    while at < len(rows):
+        run = _run(rows, at, many)
+        if run is None:
+            at += 1
+            continue
+        at = run.last + 1
+        if run.rows >= least and len(run.columns) >= many and not _is_chart(rows, run):
+            found.append(run)
+    return found
+
+
+def _run(rows: Sequence[TextRow], first: int, many: int) -> Run | None:
+    if len(rows[first].numbers) < many or rows[first].is_prose:
+        return None
+    if all(is_year(piece.text) for piece in rows[first].numbers):
+        return None  # years name columns
+    columns = [(piece.left, piece.right) for piece in rows[first].numbers]
+    run = Run(first, first, 1, columns)
+    for index in range(first + 1, len(rows)):
+        row, before = rows[index], rows[index - 1]
+        if _gap(before.line, row.line) > FAR * _height(row.line) or row.is_prose:
+            break
+        if row.numbers:
+            joined = _joined(run.columns, row.numbers)
+            if joined is None:
+                break
+            run.columns = joined
+            run.last = index
+            run.rows += len(row.numbers) >= many
+        elif not _is_label(row, run.columns):
+            break
+    return run
+
+
+def _height(line: Line) -> float:
+    return max(line.bottom - line.top, 1.0)
+
+
+def _gap(above: Line, below: Line) -> float:
+    return below.top - above.bottom
+
+
+def _joined(
+    columns: Sequence[Interval], numbers: Sequence[Piece]
+) -> list[Interval] | None:
+    """The columns with a line's numbers in them; None if these do not belong there."""
+    spans = [(piece.left - SLACK, piece.right + SLACK) for piece in numbers]
+    at = [[i for i, c in enumerate(columns) if _touch(c, span)] for span in spans]
+    if any(len(touched) > 1 for touched in at):
+        return None
+    known = [touched[0] for touched in at if touched]
+    if len(set(known)) < len(known) or 2 * len(known) < len(numbers) or not known:
+        return None
+    return united([*columns, *((p.left, p.right) for p in numbers)])
+
+
+def _touch(one: Interval, two: Interval) -> bool:
+    return one[0] < two[1] and two[0] < one[1]
+
+
+def united(intervals: Sequence[Interval]) -> list[Interval]:
+    """The intervals with those that overlap made one, from left to right."""
+    done: list[Interval] = []
+    for left, right in sorted(intervals):
+        if done and left < done[-1][1]:
+            done[-1] = (done[-1][0], max(done[-1][1], right))
+        else:
+            done.append((left, right))
+    return done
+
+
+def _is_label(row: TextRow, columns: Sequence[Interval]) -> bool:
+    """Whether a line without numbers may stand in the table: text on its left only.
+
+    A word or dash that stands in a column of numbers is fine too.
+    """
+    first = columns[0][0]
+    if row.pieces[0].left > first and any(map(_is_name, row.pieces)):
+        return False  # the header of another table
+    for piece in row.pieces:
+        touched = [c for c in columns if _touch(c, (piece.left, piece.right))]
+        if piece.left < first - SLACK:
+            if len(touched) > 1:
+                return False
+        elif len(touched) != 1:
+            return False
+    return True
+
+
+def _is_name(piece: Piece) -> bool:
+    return sum(map(str.isalpha, piece.text)) > NO_VALUE
+
+
+def _is_chart(rows: Sequence[TextRow], run: Run) -> bool:
+    """Whether most columns count up or down in equal steps, as an axis does."""
+    axes = [_is_axis(list(_values(rows, run, column))) for column in run.columns]
+    return 2 * sum(axes) >= len(axes)
+
+
+def _values(rows: Sequence[TextRow], run: Run, column: Interval) -> Iterator[float]:
+    for row in rows[run.first : run.last + 1]:
+        for piece in row.numbers:
+            digits = "".join(c for c in piece.text if c.isdigit() or c == ".")
+            if _touch(column, (piece.left, piece.right)) and not is_year(piece.text):
+                try:
+                    yield float(digits)
+                except ValueError:
+                    continue
+
+
+def _is_axis(values: Sequence[float]) -> bool:
+    steps = [round(abs(b - a), 6) for a, b in pairwise(values)]
+    if len(values) < STEPS or not any(steps):
+        return False
+    commonest = max(steps.count(step) for step in set(steps) if step)
+    return commonest >= 0.75 * len(steps)

@@ -1,0 +1,243 @@
+"""Builds tables of runs of aligned numbers: columns, wrapped labels, headers."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from elt_llm_ingest.formats.pdf.aligned import (
+    Interval,
+    Run,
+    TextRow,
+    runs_of,
+    united,
+)
+from elt_llm_ingest.formats.pdf.headed import (
+    by_name,
+    covered,
+    header_lines,
+    in_turn,
+    is_unit,
+)
+from elt_llm_ingest.formats.pdf.rules import Rule
+from elt_llm_ingest.formats.pdf.segments import Piece, header_pieces
+from elt_llm_ingest.formats.pdf.table import Row, Spans, Table
+from elt_llm_ingest.formats.pdf.words import Line
+
+LABELLED = 0.3  # share of the rows that must have text on the left of their numbers
+FILLED = 0.4  # share of the rows in which a second column of text says something
+SENTENCES = 5  # so many words among the numbers are text from beside the table
+OPEN_ENDS = frozenset(
+    {"a", "an", "and", "as", "at", "by", "for", "from", "in", "of", "on", "or", "per",
+     "the", "to", "with"}
+)  # fmt: skip
+
+
+@dataclass(eq=False)
+class Found:
+    """A table and the lines that are in it, first to last."""
+
+    table: Table
+    lines: list[Line]
+    columns: list[Interval] = field(default_factory=list)
+
+    @property
+    def box(self) -> tuple[float, float, float, float]:
+        """Left, top, right, bottom."""
+        return (
+            min(line.left for line in self.lines), min(line.top for line in self.lines),
+            max(line.right for line in self.lines),
+            max(line.bottom for line in self.lines),
+        )  # fmt: skip
+
+
+def aligned_tables(
+    lines: Sequence[Line], rules: Sequence[Rule], *, surely: bool = False
+) -> list[Found]:
+    """The tables among the lines of a page (or of a part of it) from the top.
+
+    `surely`: somebody sees a table there, so that less is proof enough.
+    """
+    rows = [TextRow(line) for line in lines]
+    found: list[Found] = []
+    above = -1
+    for run in runs_of(rows, surely=surely):
+        if not _is_text_beside(rows, run):
+            header = header_lines(rows, run, above)
+            found.append(_built(rows, run, header, rules))
+        above = run.last
+    return found
+
+
+def _is_text_beside(rows: Sequence[TextRow], run: Run) -> bool:
+    """Whether sentences beside the numbers would be taken into the table."""
+    body = rows[run.first : run.last + 1]
+    first = run.columns[0][0]
+    among = sum(
+        any(p.left >= first and len(p.words) >= SENTENCES for p in row.pieces)
+        for row in body
+    )
+    labels = [row.pieces[0] for row in body if row.pieces[0].right < first]
+    small = sum(p.text[:1].islower() and len(p.words) > 2 for p in labels)  # noqa: PLR2004
+    return among > 0.1 * len(body) or small > 0.5 * max(len(labels), 4)
+
+
+def _built(
+    rows: Sequence[TextRow], run: Run, header: int, rules: Sequence[Rule]
+) -> Found:
+    body = list(rows[run.first : run.last + 1])
+    head = list(rows[run.first - header : run.first])
+    while head and not _is_over(head[-1], run.columns):
+        body.insert(0, head.pop())
+    columns = _columns(body, run.columns)
+    numbers = columns.index(run.columns[0])
+    above, spans = _head(head, columns, numbers, rules)
+    table = Table(
+        rows=[*above, *_body(body, columns)],
+        header=len(above),
+        spans=spans,
+        settled=True,
+    )
+    return Found(table, [row.line for row in (*head, *body)], columns)
+
+
+def _is_over(row: TextRow, columns: Sequence[Interval]) -> bool:
+    return any(piece.right > columns[0][0] for piece in row.pieces)
+
+
+def _columns(body: Sequence[TextRow], numbers: Sequence[Interval]) -> list[Interval]:
+    """All columns from left to right: those of text, then the numbers and between."""
+    first = numbers[0][0]
+    labels = [p for row in body for p in row.pieces if p.right <= first + 1]
+    found: list[Interval] = []
+    with_label = sum(row.pieces[0].right <= first + 1 for row in body)
+    if with_label >= LABELLED * len(body):
+        found = _text_columns(labels, len(body))
+    loose = [
+        (p.left, p.right)
+        for row in body
+        for p in row.pieces
+        if p.left > first and not any(p.left < b and a < p.right for a, b in numbers)
+    ]
+    between = [c for c in united(loose) if sum(_in(s, c) for s in loose) > 1]
+    return [*found, *sorted([*numbers, *between])]
+
+
+def _in(span: Interval, column: Interval) -> bool:
+    return column[0] <= span[0] and span[1] <= column[1]
+
+
+def _text_columns(labels: Sequence[Piece], rows: int) -> list[Interval]:
+    """One column of labels, or several if each says something in many rows."""
+    columns = united([(p.left, p.right) for p in labels])
+    counts = [sum(_in((p.left, p.right), c) for p in labels) for c in columns]
+    if len(columns) > 1 and min(counts) >= FILLED * rows:
+        return columns
+    return [(columns[0][0], columns[-1][1])]
+
+
+def _place(piece: Piece, columns: Sequence[Interval]) -> int:
+    """The column that shares most with a piece, else the nearest."""
+
+    def miss(index: int) -> tuple[float, int]:
+        left, right = columns[index]
+        return max(left, piece.left) - min(right, piece.right), index
+
+    return min(range(len(columns)), key=miss)
+
+
+def _cells(row: TextRow, columns: Sequence[Interval]) -> Row:
+    cells: Row = [[] for _ in columns]
+    for piece in row.pieces:
+        cells[_place(piece, columns)].extend(piece.words)
+    return cells
+
+
+def _body(body: Sequence[TextRow], columns: Sequence[Interval]) -> list[Row]:
+    """The rows, with labels of several lines put together."""
+    done: list[Row] = []
+    for text_row in body:
+        row = _cells(text_row, columns)
+        small = text_row.pieces[0].text[:1].islower()
+        if done and row[0] and small and not any(row[1:]):
+            done[-1][0].extend(row[0])
+            continue
+        waiting = done and done[-1][0] and not any(done[-1][1:])
+        if waiting and row[0] and (small or _is_open(done[-1])):
+            row[0][:0] = done.pop()[0]
+        done.append(row)
+    return done
+
+
+def _is_open(row: Row) -> bool:
+    """Whether a label cannot end where it does."""
+    said = row[0][-1].text
+    return said.casefold() in OPEN_ENDS or said.endswith((",", "-", "\u2013", "—"))
+
+
+def _head(
+    head: Sequence[TextRow],
+    columns: Sequence[Interval],
+    numbers: int,
+    rules: Sequence[Rule],
+) -> tuple[list[Row], Spans]:
+    """The header's rows: lines of one name together, names over several columns."""
+    rows: list[Row] = []
+    spans: Spans = {}
+    before: set[tuple[int, int]] | None = None
+    for line, placed in zip(head, _placed(head, columns, numbers, rules), strict=True):
+        wide = {span for span in placed if span[0] < span[1]}
+        if before is None or wide != before:
+            rows.append([[] for _ in columns])
+        before = wide
+        end = -1
+        for (start, last), piece in zip(placed, line.pieces, strict=True):
+            first = max(start, end + 1) if last > end else end
+            rows[-1][first].extend(piece.words)
+            if last > first:
+                spans[len(rows) - 1, first] = (1, last - first + 1)
+            end = max(last, end)
+    return rows, spans
+
+
+def _placed(
+    head: Sequence[TextRow],
+    columns: Sequence[Interval],
+    numbers: int,
+    rules: Sequence[Rule],
+) -> Iterator[list[tuple[int, int]]]:
+    """First and last column of each piece of the header's lines."""
+    first = columns[numbers]
+    left = first[0] - 0.5 * (first[1] - first[0])
+    edge = max(columns[numbers - 1][1], left) if numbers else float("-inf")
+    over = []
+    for line in head:
+        line.pieces = header_pieces(line.line)
+        over.append([p for p in line.pieces if p.right >= edge])
+    count = len(columns) - numbers
+    named = next((pieces for pieces in over[::-1] if len(pieces) == count), None)
+    for line, pieces in zip(head, over, strict=True):
+        labels = line.pieces[: len(line.pieces) - len(pieces)]
+        places = [_place(piece, columns[:numbers]) for piece in labels]
+        spans = _spans(pieces, line, columns[numbers:], named, rules)
+        yield [
+            *((place, place) for place in places),
+            *((start + numbers, end + numbers) for start, end in spans),
+        ]
+
+
+def _spans(
+    pieces: Sequence[Piece],
+    line: TextRow,
+    columns: Sequence[Interval],
+    named: Sequence[Piece] | None,
+    rules: Sequence[Rule],
+) -> list[tuple[int, int]]:
+    if is_unit(pieces):
+        return [(0, len(columns) - 1)]
+    if named is pieces:
+        return [(index, index) for index in range(len(columns))]
+    known = by_name(pieces, named or [])
+    shared = [] if named else in_turn(pieces, columns)
+    return shared or [
+        span or covered(piece, line, columns, rules)
+        for span, piece in zip(known, pieces, strict=True)
+    ]

@@ -1,0 +1,81 @@
+"""Words in the cells of a table that LiteParse sees."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from elt_llm_ingest.formats.pdf.table import Table
+from elt_llm_ingest.formats.pdf.words import FOLDED, Word, lines_of
+
+ROWS = 3  # with several cells that say something: fewer are no table
+
+
+def layout_table(block: Any, words: Sequence[Word]) -> Table | None:
+    """The words of a table region in its cells; None for what is no table."""
+    layout = [row for row in [block.header, *(block.rows or [])] if row]
+    columns = max((len(row) for row in layout), default=0)
+    if columns <= 1 or (columns == 2 and len(layout) <= 2):  # noqa: PLR2004
+        return None
+    bands = [_band(row) for row in layout]
+    if any(band is None for band in bands):
+        layout = [row for row, band in zip(layout, bands, strict=True) if band]
+        bands = [band for band in bands if band]
+    if not layout:
+        return None
+    buckets: list[list[Word]] = [[] for _ in layout]
+    for word in words:
+        y = word.middle[1]
+        at = min(range(len(bands)), key=lambda i: _distance(bands[i], y))
+        buckets[at].append(word)
+    rows = [
+        _row(row, bucket) for row, bucket in zip(layout, buckets, strict=True) if bucket
+    ]
+    several = sum(sum(map(bool, row)) > 1 for row in rows)
+    return Table(rows=rows) if several >= max(ROWS, 0.5 * len(rows)) else None
+
+
+def _band(row: Sequence[Any]) -> tuple[float, float] | None:
+    boxes = [cell.bbox for cell in row if cell.bbox is not None]
+    if not boxes:
+        return None
+    return min(b.y for b in boxes), max(b.y + b.height for b in boxes)
+
+
+def _distance(band: tuple[float, float] | None, value: float) -> float:
+    if band is None:
+        return float("inf")
+    low, high = band
+    if low <= value <= high:
+        return -1.0 / (1.0 + abs(value - (low + high) / 2))
+    return min(abs(value - low), abs(value - high))
+
+
+def _row(row: Sequence[Any], words: Sequence[Word]) -> list[list[Word]]:
+    """The words of one row in its cells.
+
+    A cell's box decides; a cell without a box takes the words its text begins with.
+    """
+    cells: list[list[Word]] = [[] for _ in row]
+    left = [re.sub(r"\s+", "", cell.text) for cell in row]
+    for line in lines_of(words):
+        for word in line.words:
+            at = _cell(row, left, word)
+            text = word.text.translate(FOLDED)
+            left[at] = left[at].replace(text, "", 1)
+            cells[at].append(word)
+    return cells
+
+
+def _cell(row: Sequence[Any], left: Sequence[str], word: Word) -> int:
+    text = word.text.translate(FOLDED)
+    x = word.middle[0]
+    distances = {
+        i: _distance((c.bbox.x, c.bbox.x + c.bbox.width), x)
+        for i, c in enumerate(row)
+        if c.bbox is not None
+    }
+    nearest = min(distances, key=lambda i: distances[i])
+    if text in left[nearest]:
+        return nearest
+    boxless = [i for i, c in enumerate(row) if c.bbox is None and text in left[i]]
+    return boxless[0] if boxless else nearest

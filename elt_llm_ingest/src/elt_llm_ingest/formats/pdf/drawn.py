@@ -1,0 +1,173 @@
+"""Words in the cells of drawn tables."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from elt_llm_ingest.formats.pdf.lattice import Grid
+from elt_llm_ingest.formats.pdf.numerals import is_one_number
+from elt_llm_ingest.formats.pdf.segments import pieces_of
+from elt_llm_ingest.formats.pdf.table import Table
+from elt_llm_ingest.formats.pdf.words import Line, Word, lines_of
+
+CROSSED = 0.1  # share of words that lines cut through: then it is a picture
+MARGIN = 1.0
+Place = tuple[int, int, int, int]
+Filled = dict[Place, list[Word]]
+
+
+def inside(grid: Grid, words: Sequence[Word]) -> list[Word]:
+    """The words whose middle is in the grid."""
+    left, top, right, bottom = grid.box
+    return [
+        word
+        for word in words
+        if left - MARGIN <= word.middle[0] <= right + MARGIN
+        and top - MARGIN <= word.middle[1] <= bottom + MARGIN
+    ]
+
+
+def drawn_table(grid: Grid, words: Sequence[Word]) -> Table | None:
+    """The table of the words in a grid; None for frames, charts and drawings."""
+    filled = _filled(grid, words)
+    if not _is_table(grid, filled, len(words)):
+        return None
+    finer = _with_rows(grid, filled)
+    if finer is not grid:
+        filled = _filled(finer, words)
+    return _dense(filled)
+
+
+def _filled(grid: Grid, words: Sequence[Word]) -> Filled:
+    places = {
+        (row, column): cell
+        for cell in grid.cells
+        for row in range(cell[0], cell[1] + 1)
+        for column in range(cell[2], cell[3] + 1)
+    }
+    filled: Filled = defaultdict(list)
+    for word in words:
+        x, y = word.middle
+        filled[places[_band(grid.ys, y), _band(grid.xs, x)]].append(word)
+    return filled
+
+
+def _band(edges: Sequence[float], value: float) -> int:
+    index = 0
+    while index < len(edges) - 2 and value >= edges[index + 1]:
+        index += 1
+    return index
+
+
+def _is_table(grid: Grid, filled: Filled, words: int) -> bool:
+    """Whether several rows and columns hold text that no line cuts through."""
+    rows = {cell[0] for cell in filled}
+    columns = {cell[2] for cell in filled}
+    if len(rows) <= 1 or len(columns) <= 1:
+        return len(columns) > 1 and len(filled) > 1 and len(grid.cells) > 1 and (
+            _has_stacks(filled)
+        )  # fmt: skip
+    crossed = sum(
+        _is_crossed(word, grid.box_of(cell))
+        for cell, found in filled.items()
+        for word in found
+    )
+    return crossed <= CROSSED * words and not _holds_columns(filled)
+
+
+def _holds_columns(filled: Filled) -> bool:
+    """Whether cells hold several columns of numbers that no line parts."""
+    several = [
+        sum(len([p for p in pieces_of(line) if p.is_number]) > 1 for line in lines)
+        for lines in map(lines_of, filled.values())
+        if len(lines) > 1
+    ]
+    return any(count > 1 for count in several)
+
+
+def _is_crossed(word: Word, box: tuple[float, float, float, float]) -> bool:
+    width = word.right - word.left
+    return max(box[0] - word.left, word.right - box[2]) > max(0.3 * width, 3)
+
+
+def _has_stacks(filled: Filled) -> bool:
+    """Whether one drawn row holds several rows of numbers."""
+    stacks = [lines_of(found) for found in filled.values()]
+    return sum(_is_stack(lines) for lines in stacks) >= 1
+
+
+def _is_stack(lines: Sequence[Line]) -> bool:
+    return len(lines) > 1 and all(is_one_number(line.text) for line in lines)
+
+
+def _with_rows(grid: Grid, filled: Filled) -> Grid:
+    """The grid with rows between its lines where numbers stand below each other."""
+    cuts: list[float] = []
+    for row in range(len(grid.ys) - 1):
+        cells = {c: lines_of(w) for c, w in filled.items() if c[0] == c[1] == row}
+        cuts.extend(_cuts(cells))
+    if not cuts:
+        return grid
+    ys = sorted({*grid.ys, *cuts})
+    new = {y: index for index, y in enumerate(ys)}
+    pieces = tuple(
+        piece
+        for row, end_row, column, end_column in grid.cells
+        for piece in _pieces(
+            new[grid.ys[row]], new[grid.ys[end_row + 1]], row == end_row,
+            (column, end_column),
+        )
+    )  # fmt: skip
+    return Grid(grid.xs, tuple(ys), tuple(sorted(pieces)))
+
+
+def _pieces(
+    first: int, stop: int, one_row: bool, columns: tuple[int, int]
+) -> Iterator[Place]:
+    if not one_row:
+        yield first, stop - 1, *columns
+        return
+    for row in range(first, stop):
+        yield row, row, *columns
+
+
+def _cuts(cells: dict[Place, list[Line]]) -> list[float]:
+    """Where to cut a drawn row into rows, from the top; nowhere for a plain row."""
+    if not cells:
+        return []
+    first = min(cell[2] for cell in cells)
+    others = [lines for cell, lines in cells.items() if cell[2] != first]
+    stacks = [lines for lines in others if _is_stack(lines)]
+    if not stacks or not all(
+        len(lines) == 1 or is_one_number(lines[-1].text) for lines in others
+    ):
+        return []
+    lines = sorted((line for found in cells.values() for line in found), key=_top)
+    bands: list[list[float]] = []
+    for line in lines:
+        if bands and line.top + 0.5 * (line.bottom - line.top) < bands[-1][1]:
+            bands[-1][1] = max(bands[-1][1], line.bottom)
+        else:
+            bands.append([line.top, line.bottom])
+    return [(bands[i][1] + bands[i + 1][0]) / 2 for i in range(len(bands) - 1)]
+
+
+def _top(line: Line) -> float:
+    return line.top
+
+
+def _dense(filled: Filled) -> Table:
+    """Rows and columns that hold words; cells over several of them keep their span."""
+    rows = sorted({cell[0] for cell in filled})
+    columns = sorted({cell[2] for cell in filled})
+    cells = [[[] for _ in columns] for _ in rows]  # type: list[list[list[Word]]]
+    spans: dict[tuple[int, int], tuple[int, int]] = {}
+    for (row, end_row, column, end_column), words in sorted(filled.items()):
+        at = rows.index(row), columns.index(column)
+        cells[at[0]][at[1]] = [w for line in lines_of(words) for w in line.words]
+        span = (
+            sum(row <= r <= end_row for r in rows),
+            sum(column <= c <= end_column for c in columns),
+        )
+        if span != (1, 1):
+            spans[at] = span
+    return Table(rows=cells, spans=spans, settled=True, drawn=True)

@@ -1,0 +1,65 @@
+"""The tables of a page that are ours and not LiteParse's: drawn and aligned ones."""
+
+from collections.abc import Sequence
+
+from elt_llm_ingest.formats.pdf.borderless import Found, aligned_tables
+from elt_llm_ingest.formats.pdf.drawn import drawn_table, inside
+from elt_llm_ingest.formats.pdf.lattice import Grid
+from elt_llm_ingest.formats.pdf.region import Region, overlaps
+from elt_llm_ingest.formats.pdf.rules import Rules
+from elt_llm_ingest.formats.pdf.words import Line, Word
+
+ABOVE = 40  # points over LiteParse's table in which its header may stand
+BELOW = 5
+
+
+def drawn(grid: Grid, words: Sequence[Word]) -> Region | None:
+    """The table of a grid; None for a grid that is none."""
+    found = inside(grid, words)
+    table = drawn_table(grid, found) if found else None
+    if table is None:
+        return None
+    return Region(kind="table", box=grid.box, words=found, table=table)
+
+
+def aligned(
+    page: Sequence[Line],
+    known: Sequence[Region],
+    regions: Sequence[Region],
+    rules: Rules,
+) -> list[Region]:
+    """Tables of aligned numbers among the words that no drawn table holds.
+
+    Where LiteParse sees a table, fewer rows are enough.
+    """
+    taken = {id(word) for region in known for word in region.words}
+    lines = [free for line in page if (free := _free(line, taken))]
+    found = [_region(table) for table in aligned_tables(lines, rules.across)]
+    for region in regions:
+        if region.kind == "table" and not any(overlaps(region, f) for f in found):
+            _, top, _, bottom = region.box
+            used = {id(word) for f in found for word in f.words}
+            near = [
+                line
+                for line in lines
+                if top - ABOVE <= line.top and line.bottom <= bottom + BELOW
+                and id(line.words[0]) not in used
+            ]  # fmt: skip
+            tables = aligned_tables(near, rules.across, surely=True)
+            found += [_region(t) for t in tables if overlaps(region, _region(t))]
+    return found
+
+
+def _free(line: Line, taken: set[int]) -> Line | None:
+    """The line without the words of drawn tables and furniture, and turned text."""
+    if line.words[0].rotated:
+        return None
+    words = [w for w in line.words if id(w) not in taken and not w.furniture]
+    if len(words) == len(line.words):
+        return line
+    return Line(words) if words else None
+
+
+def _region(found: Found) -> Region:
+    words = [word for line in found.lines for word in line.words]
+    return Region(kind="table", box=found.box, words=words, table=found.table)

@@ -1,0 +1,129 @@
+"""A PDF opened: LiteParse's layout of its pages, and PDFium's view of the file."""
+
+import contextlib
+import math
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pypdfium2
+from liteparse import LiteParse, ParseError
+
+from elt_llm_core.errors import LoadError
+from elt_llm_ingest.formats.pdf.headings import Outline
+from elt_llm_ingest.safety import Limits
+
+PART = 200  # pages; a part has running headers and a style of its own
+
+def layouts_of(path: Path, data: bytes, limits: Limits, pages: int) -> Iterator[Any]:
+    """LiteParse's results for the file's `pages`, a part of them at a time, in order.
+
+    A part is laid out by another thread while the one before is worked on. Raises
+    LoadError with the reason and the cure.
+    """
+    if pages > limits.max_pages:
+        raise LoadError(
+            path.name,
+            f"{pages} pages are more than the limit of {limits.max_pages}",
+            "split the file or raise ingest.max_pages",
+        )
+    if pages <= PART:
+        yield _some(path, _tried(path, lambda: _laid_out(_parser(limits), data)))
+        return
+    with ThreadPoolExecutor(1) as thread:
+        size = math.ceil(pages / math.ceil(pages / PART))
+        session = thread.submit(_tried, path, lambda: _session(limits, data, size))
+        batches = session.result()
+        coming = thread.submit(_tried, path, batches.next_batch)
+        while (batch := coming.result()) is not None:
+            coming = thread.submit(_tried, path, batches.next_batch)
+            yield batch.result
+            del batch  # its pages are tens of megabytes
+
+
+def _parser(limits: Limits) -> LiteParse:
+    return LiteParse(
+        ocr_enabled=False,
+        quiet=True,
+        output_format="markdown",
+        extract_blocks=True,
+        emit_word_boxes=True,
+        max_pages=limits.max_pages,
+        continue_on_page_error=True,
+        keep_headers_footers=True,
+        extract_vector_graphics=True,
+        num_workers=1,
+    )
+
+
+def _session(limits: Limits, data: bytes, size: int) -> Any:
+    engine: Any = _parser(limits)._native  # noqa: SLF001 - as `_laid_out` tells
+    return engine.open_batch_session_bytes(data, size)
+
+
+def _tried(path: Path, work: Callable[[], Any]) -> Any:
+    try:
+        return work()
+    except (ParseError, RuntimeError, ValueError, OSError) as error:
+        raise _refused(path, str(error)) from error
+
+
+def _some(path: Path, result: Any) -> Any:
+    if not result.pages:
+        reason = result.page_errors[0].message if result.page_errors else "no pages"
+        raise LoadError(path.name, f"none of its pages can be read ({reason})")
+    return result
+
+
+def _laid_out(parser: LiteParse, data: bytes) -> Any:
+    """LiteParse's pages without the copy of every field that `parse` makes of them.
+
+    The copy takes as long as half of the layout; the objects behind it answer to the
+    same names. Another version that has no such thing is asked for the copy.
+    """
+    engine: Any = getattr(parser, "_native", None)
+    if not hasattr(engine, "parse_bytes"):
+        return parser.parse(data)
+    try:
+        return engine.parse_bytes(data)
+    except Exception as error:
+        raise ParseError(str(error)) from error
+
+
+def _refused(path: Path, message: str) -> LoadError:
+    if "password" in message.lower():
+        return LoadError(
+            path.name,
+            "it is protected by a password",
+            "save a copy without the password",
+        )
+    return LoadError(
+        path.name,
+        "the PDF is damaged or incomplete",
+        "download it again, or open it and print it to a new PDF",
+    )
+
+
+@contextlib.contextmanager
+def opened(path: Path, data: bytes) -> Iterator[pypdfium2.PdfDocument]:
+    """The file in PDFium while the block runs. Raises LoadError."""
+    try:
+        pdf = pypdfium2.PdfDocument(data)
+    except pypdfium2.PdfiumError as error:
+        raise _refused(path, str(error)) from error
+    try:
+        yield pdf
+    finally:
+        pdf.close()
+
+
+def outline_of(pdf: pypdfium2.PdfDocument) -> Outline:
+    """The bookmarks that lead to a page."""
+    found = []
+    for bookmark in pdf.get_toc(max_depth=8):
+        target = bookmark.get_dest()
+        index = target.get_index() if target is not None else None
+        if index is not None:
+            found.append((bookmark.level + 1, bookmark.get_title(), index + 1))
+    return found

@@ -1,0 +1,68 @@
+"""The pages of a PDF before anything is made of them: words, lines, what is drawn."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pypdfium2
+
+from elt_llm_ingest.formats.pdf.flow import Draft
+from elt_llm_ingest.formats.pdf.furniture import PageWords
+from elt_llm_ingest.formats.pdf.lattice import Grid, grids_of
+from elt_llm_ingest.formats.pdf.layout import layouts_of, opened
+from elt_llm_ingest.formats.pdf.recovery import lost_words
+from elt_llm_ingest.formats.pdf.region import rectangle
+from elt_llm_ingest.formats.pdf.rules import NONE, Rules, rules_of
+from elt_llm_ingest.formats.pdf.words import Line, Restorer, Word, page_words
+from elt_llm_ingest.safety import Limits
+
+
+@dataclass
+class Sheet:
+    """A page on its way: LiteParse's blocks, our words, what became of them."""
+
+    blocks: list[Any]
+    label: str
+    words: PageWords
+    drafts: list[Draft] = field(default_factory=list)
+    furniture: list[Line] = field(default_factory=list)
+    grids: list[Grid] = field(default_factory=list)
+    rules: Rules = NONE
+
+
+def sheet_of(page: Any, pdf: pypdfium2.PdfDocument, recognised: bool) -> Sheet:
+    """A page of LiteParse. `recognised`: its text is no text of the file."""
+    words = page_words(page, Restorer("")) if recognised else _words(page, pdf)
+    blocks = list(page.blocks or [])
+    tables = tuple(rectangle(b.bbox) for b in blocks if b.kind == "table" and b.bbox)
+    rules = rules_of(getattr(page, "vector_graphics", None))
+    grids = grids_of(rules)
+    boxes = (*tables, *(grid.box for grid in grids))
+    found = PageWords(page.page_num, page.width, page.height, words, boxes)
+    return Sheet(blocks, page.page_label or "", found, grids=grids, rules=rules)
+
+
+def _words(page: Any, pdf: pypdfium2.PdfDocument) -> list[Word]:
+    """The words of a page: LiteParse's, as PDFium spells them, and those it lost."""
+    try:
+        page_file = pdf[page.page_num - 1]
+        text_page = page_file.get_textpage()
+    except (pypdfium2.PdfiumError, IndexError):
+        return page_words(page, Restorer(""))  # plain quotes and dashes stay
+    try:
+        plain = str(text_page.get_text_range())
+        words = page_words(page, Restorer(plain))
+        lost = lost_words(page_file, text_page, plain, page.page_num, words)
+        return [*words, *lost]
+    finally:
+        text_page.close()
+        page_file.close()
+
+
+def page_views(path: Path, data: bytes, limits: Limits) -> Iterator[Sheet]:
+    """The pages of a PDF before anything is made of them. Raises LoadError."""
+    with opened(path, data) as pdf:
+        for result in layouts_of(path, data, limits, len(pdf)):
+            for page in result.pages:
+                yield sheet_of(page, pdf, recognised=False)

@@ -1,0 +1,60 @@
+"""`elt-llm inspect`."""
+
+from pathlib import Path
+
+import click
+
+from elt_llm_core.cli.common import CommandContext, common_options
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--all", "everything", is_flag=True, help="Every block, row and chunk.")
+@click.option("--page", type=click.IntRange(min=1), help="The page to draw.")
+@click.option(
+    "--png",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Draw what was read on the page into this file.",
+)
+@click.option("--part", default="", help="Of a file that holds several documents.")
+@common_options
+def inspect(
+    ctx: CommandContext,
+    file: Path,
+    everything: bool,
+    page: int | None,
+    png: Path | None,
+    part: str,
+) -> None:
+    """Show what is read of a file, and store nothing.
+
+    Sections, blocks with their places, tables with their cells, figures, running heads,
+    warnings, and the chunks as configured. With --png, the page with all boxes.
+    """
+    from elt_llm_core.atomicio import write_atomic
+    from elt_llm_core.errors import UsageError
+    from elt_llm_ingest.chunking import Chunking
+    from elt_llm_ingest.client import ReadingProcess
+    from elt_llm_ingest.files import read_bytes
+    from elt_llm_ingest.inspecting.picture import draw
+    from elt_llm_ingest.inspecting.view import shown, view
+    from elt_llm_ingest.run import limits
+
+    if bool(page) != bool(png):
+        raise UsageError("--page and --png belong together", "give both or neither")
+    data = read_bytes(file)
+    with ReadingProcess(limits(ctx.job_context)) as reading:
+        loader, documents = reading.read(file, data)
+    chosen = next((d for d in documents if d.part == part), None)
+    if part and chosen is None:
+        known = ", ".join(repr(d.part) for d in documents if d.part) or "none"
+        raise UsageError(f"{file.name} has no part {part!r}", f"its parts: {known}")
+    if png is not None and page is not None:
+        write_atomic(png, draw(file, data, chosen or documents[0], page))
+    chunking = Chunking(ctx.config, ctx.models)
+    wanted = [chosen] if part and chosen else documents
+    found = [view(document, loader, chunking.cut(document)) for document in wanted]
+    ctx.emit(
+        {"file": file.name, "documents": found},
+        lambda: "\n\n".join(shown(one, everything=everything) for one in found),
+    )

@@ -1,0 +1,121 @@
+"""A page with the boxes of what was read drawn on it."""
+
+import io
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from PIL import Image, ImageDraw
+
+from elt_llm_core.document import Block, BlockKind, Page, ParsedDocument
+from elt_llm_core.errors import LoadError, UsageError
+from elt_llm_core.results import Box
+from elt_llm_ingest.inspecting.view import boxes_of
+
+LONGEST = 1600  # pixels of the longer side
+PATIENCE = 60.0  # seconds for one page
+COLOURS = {
+    BlockKind.CAPTION: (0, 140, 140),
+    BlockKind.CODE: (90, 90, 0),
+    BlockKind.CONTENTS: (120, 120, 120),
+    BlockKind.FIGURE: (150, 0, 170),
+    BlockKind.FURNITURE: (120, 120, 120),
+    BlockKind.HEADING: (200, 0, 0),
+    BlockKind.LIST_ITEM: (0, 130, 0),
+    BlockKind.PARAGRAPH: (0, 70, 220),
+    BlockKind.TABLE_ROW: (220, 120, 0),
+}
+OTHER = (60, 60, 60)
+UNCERTAIN = 0.6
+
+
+def draw(path: Path, data: bytes, document: ParsedDocument, number: int) -> bytes:
+    """PNG of page `number` (from 1) with a rectangle for each line, cell and picture.
+
+    A page that cannot be shown itself (a slide, a sheet, an imported file) is white.
+    Raises UsageError for a document without pages or without this one.
+    """
+    page = next((p for p in document.pages if p.number == number), None)
+    if page is None:
+        known = f"it has pages 1 to {len(document.pages)}" if document.pages else ""
+        raise UsageError(
+            f"{path.name} has no page {number} to draw",
+            known or "files of this kind have no pages; leave out --page and --png",
+        )
+    canvas = _background(path, data, page)
+    layer = Image.new("RGBA", canvas.size, (0, 0, 0, 0))
+    pen = ImageDraw.Draw(layer)
+    seen = {}
+    for block in document.blocks:
+        colour = COLOURS.get(block.kind, OTHER)
+        for box, width in _rectangles(document, block):
+            if box.page == number:
+                seen[block.kind.value] = colour
+                low = block.confidence is not None and block.confidence < UNCERTAIN
+                fill = (255, 0, 0, 70) if low else (*colour, 28)
+                sides = _pixels(box, canvas)
+                pen.rectangle(sides, outline=(*colour, 255), width=width, fill=fill)
+    _legend(pen, seen)
+    buffer = io.BytesIO()
+    Image.alpha_composite(canvas.convert("RGBA"), layer).convert("RGB").save(
+        buffer, "PNG"
+    )
+    return buffer.getvalue()
+
+
+def _rectangles(document: ParsedDocument, block: Block) -> Iterator[tuple[Box, int]]:
+    """Boxes with the width of their lines: cells where a row has them."""
+    cells = [box for cell in block.cells for box in cell.boxes]
+    for box in cells or boxes_of(document, block):
+        yield box, 1 if cells else 2
+
+
+def _pixels(box: Box, canvas: Image.Image) -> tuple[float, float, float, float]:
+    return (
+        box.left * canvas.width,
+        box.top * canvas.height,
+        max(box.right * canvas.width, box.left * canvas.width),
+        max(box.bottom * canvas.height, box.top * canvas.height),
+    )
+
+
+def _legend(pen: ImageDraw.ImageDraw, seen: dict[str, tuple[int, int, int]]) -> None:
+    for line, (name, colour) in enumerate(sorted(seen.items())):
+        top = 4 + 14 * line
+        pen.rectangle((4, top, 92, top + 13), fill=(255, 255, 255, 220))
+        pen.rectangle((6, top + 2, 16, top + 11), fill=(*colour, 255))
+        pen.text((20, top + 1), name, fill=(0, 0, 0, 255))
+
+
+def _background(path: Path, data: bytes, page: Page) -> Image.Image:
+    """The page itself, where it can be shown."""
+    is_pdf = b"%PDF-" in data[:1024]
+    is_picture = data.startswith((b"\x89PNG", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*"))
+    if not (is_pdf or is_picture):
+        scale = LONGEST / max(page.width, page.height)
+        size = max(round(page.width * scale), 1), max(round(page.height * scale), 1)
+        return Image.new("RGB", size, "white")
+    rendered = _rendered(path, data, "pdf" if is_pdf else "picture", page.number)
+    return Image.open(io.BytesIO(rendered)).convert("RGB")
+
+
+def _rendered(path: Path, data: bytes, kind: str, number: int) -> bytes:
+    """PNG of a page, drawn by a process with limits: a page can hang its renderer."""
+    command = [sys.executable, "-P", "-B", "-m", "elt_llm_ingest.inspecting.render"]
+    try:
+        done: Any = subprocess.run(
+            [*command, kind, str(number), str(LONGEST)],
+            input=data,
+            capture_output=True,
+            timeout=PATIENCE,
+            check=True,
+        )
+    except subprocess.TimeoutExpired as error:
+        reason = f"drawing page {number} took longer than {PATIENCE:g} s"
+        raise LoadError(str(path), reason, "inspect it without --png") from error
+    except subprocess.CalledProcessError as error:
+        reason = f"page {number} cannot be drawn"
+        raise LoadError(str(path), reason, "inspect it without --png") from error
+    return bytes(done.stdout)

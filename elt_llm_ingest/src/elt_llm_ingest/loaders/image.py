@@ -1,0 +1,14 @@
+"""Loads pictures of pages."""
+
+from typing_extensions import override
+
+from elt_llm_core.strategy import Models, Strategy
+from elt_llm_ingest.loaders.base import BuiltIn, Loader
+
+
+class ImageLoader(Strategy[Loader]):
+    """pictures of pages, by `elt_llm_ingest.formats`."""
+
+    @override
+    def build(self, models: Models) -> Loader:
+        return BuiltIn("image")

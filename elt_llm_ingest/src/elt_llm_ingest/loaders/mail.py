@@ -1,0 +1,14 @@
+"""Loads e-mail with its attachments."""
+
+from typing_extensions import override
+
+from elt_llm_core.strategy import Models, Strategy
+from elt_llm_ingest.loaders.base import BuiltIn, Loader
+
+
+class MailLoader(Strategy[Loader]):
+    """e-mail with its attachments, by `elt_llm_ingest.formats`."""
+
+    @override
+    def build(self, models: Models) -> Loader:
+        return BuiltIn("mail")
