@@ -1,15 +1,13 @@
 """The stage, and how a parsed document is handed to a node parser."""
 
-import json
 from typing import Any
 
 from llama_index.core.node_parser import NodeParser
 from llama_index.core.schema import Document
 from pydantic import PrivateAttr
 
-from elt_llm_core.config import RagConfig
 from elt_llm_core.document import ParsedDocument
-from elt_llm_core.strategy import Models, Stage
+from elt_llm_core.strategy import Stage
 
 CHUNKERS: Stage[NodeParser] = Stage("chunkers")
 
@@ -33,17 +31,3 @@ class SourceDocument(Document):
     def parsed(self) -> ParsedDocument | None:
         """What the loader returned."""
         return self._parsed
-
-
-def make_chunker(config: RagConfig, models: Models) -> tuple[NodeParser, str]:
-    """The configured chunker, and a name that changes with its options."""
-    wanted = config.chunking
-    options = {
-        "chunk_size": wanted.chunk_size,
-        "chunk_overlap": wanted.chunk_overlap,
-        **wanted.options,
-    }
-    allow = config.allowed_plugins()
-    strategy = CHUNKERS.load(wanted.strategy, options, allow)
-    shown = json.dumps(strategy.model_dump(mode="json"), sort_keys=True)
-    return strategy.build(models), f"{wanted.strategy} {shown}"

@@ -18,22 +18,36 @@ SEPARATOR = " > "
 
 
 def groups(blocks: Sequence[Block]) -> Iterator[list[Block]]:
-    """Runs of prose of one section; every other block by itself.
+    """Runs of prose of one section, the rows of one table, other blocks one by one.
 
-    Headings join the section below them when they have no text of their own. The header
-    row of a table that has other rows is told with each of them.
+    Headings join the section below them when they have no text of their own. What is
+    not chunked (furniture, contents) ends a run of prose, not a table.
     """
     group: list[Block] = []
-    for index, block in enumerate(blocks):
-        if group and (block.kind not in PROSE or not _same_section(group, block)):
+    for block in blocks:
+        if group and not _goes_on(group, block):
             yield group
             group = []
-        if block.kind in PROSE:
+        if block.kind not in UNSEEN:
             group.append(block)
-        elif block.kind not in UNSEEN and not _is_told_elsewhere(blocks, index):
-            yield [block]
     if group:
         yield group
+
+
+def _goes_on(group: Sequence[Block], block: Block) -> bool:
+    last = group[-1]
+    if last.kind is BlockKind.TABLE_ROW:
+        # A page may end within a table.
+        return block.kind in UNSEEN or same_table(last, block)
+    return last.kind in PROSE and block.kind in PROSE and _same_section(group, block)
+
+
+def same_table(row: Block, block: Block) -> bool:
+    """Whether `block` goes on with the table of `row`."""
+    return block.kind is BlockKind.TABLE_ROW and (
+        (row.table_number, row.table, row.section)
+        == (block.table_number, block.table, block.section)
+    )
 
 
 def _same_section(group: Sequence[Block], block: Block) -> bool:
@@ -44,14 +58,9 @@ def _same_section(group: Sequence[Block], block: Block) -> bool:
     return only_headings and block.section.startswith(last + SEPARATOR)
 
 
-def _is_told_elsewhere(blocks: Sequence[Block], index: int) -> bool:
-    if blocks[index].attributes.get("row") != "header":
-        return False
-    following = blocks[index + 1 : index + 2]
-    return any(
-        b.kind is BlockKind.TABLE_ROW and b.attributes.get("row") != "header"
-        for b in following
-    )
+def is_header(row: Block) -> bool:
+    """Whether a row tells the names of the columns."""
+    return row.attributes.get("row") == "header"
 
 
 def row_text(text: str, row: Block) -> str:
@@ -60,14 +69,19 @@ def row_text(text: str, row: Block) -> str:
     The title is the table's, else the innermost heading above it. Empty cells are left
     out.
     """
+    said = row_cells(text, row)
+    title = row_title(row)
+    return f"{title} - {said}" if title else said
+
+
+def row_cells(text: str, row: Block) -> str:
+    """The cells with their headers: "Header: value | Header: value"."""
     cells = []
     for cell in row.cells:
         value = text[cell.start : cell.end].strip()
         if value:
             cells.append(f"{cell.header}: {value}" if cell.header else value)
-    said = " | ".join(cells) or cells_shown(text[row.start : row.end])
-    title = row_title(row)
-    return f"{title} - {said}" if title else said
+    return " | ".join(cells) or cells_shown(text[row.start : row.end])
 
 
 def row_title(row: Block) -> str:

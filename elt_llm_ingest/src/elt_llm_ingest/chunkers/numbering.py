@@ -1,0 +1,247 @@
+"""Which rules a stretch of a document holds, and which it refers to.
+
+A rule begins where a line begins with its number: `3.2.1 `, `1a1) `, `C12(a) `,
+`Article 5 `, and `(a) ` below one of them. Numbers the loader found count first.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from elt_llm_core.document import Block, BlockKind, ParsedDocument
+from elt_llm_core.rules import canonical, parent
+
+_WORD = r"Rules?|Sections?|Articles?|Artikel|Art\.|Regulations?|Chapters?|Clauses?|§§?"
+_SUB = r"(?:\.?\((?:[a-z]{1,4}|[A-Z]|\d{1,3})\))"
+_DOTTED = rf"\d{{1,3}}[A-Z]?(?:\.(?:\d{{1,3}}[A-Z]?|[A-Z][a-z]{{2,}}(?=[.\s])))+{_SUB}*"
+_MIXED = (
+    rf"(?:[A-Z]{{1,2}}\d{{1,3}}|\d{{1,3}}[a-z])(?:[a-z]?\d{{0,2}}){{0,4}}"
+    rf"\+{{0,3}}{_SUB}*"
+)
+_PLAIN = rf"\d{{1,3}}(?!\d)[A-Z]?{_SUB}*"
+_BLANK = r"[ \t\u200b-\u200f]*"
+_MARK = re.compile(
+    rf"{_BLANK}(?:[-*•]\s+)?(?:"
+    rf"(?P<named>(?:{_WORD}|PART){_BLANK}(?:{_DOTTED}|{_MIXED}|{_PLAIN}|[A-Z]\b))"
+    rf"|(?P<dotted>{_DOTTED})|(?P<mixed>{_MIXED}(?=[).:]))"
+    rf"|(?P<plain>{_PLAIN})|(?P<sub>\((?:[a-z]{{1,4}}|[A-Z]|\d{{1,2}})\))"
+    r")[.):]*(?=\s|$|:)(?P<after>\s*\S?)"
+)
+_NUMBER = rf"(?:{_DOTTED}|{_MIXED}|{_PLAIN}|[A-Z](?![\w'\u2019]))"
+_AND = r"(?:\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or|to|und|bis)\s+|\s*[-\u2013]\s*)"
+_REFERENCE = re.compile(
+    rf"(?<!\w)(?:(?P<word>{_WORD}|[Pp]aragraphs?|(?:rules?|sections?|articles?"
+    rf"|clauses?|chapters?))\s*|\b(?:[Ss]ee|[Uu]nder|[Ii]n)\s+(?=\[?(?:{_DOTTED}|{_MIXED})))"
+    rf"\[?[\u200b-\u200f]*(?P<first>{_NUMBER}|{_SUB}+)"
+    rf"(?P<more>(?:{_AND}[\u200b-\u200f]*(?:{_NUMBER}|{_SUB}+))*)"
+)
+_ONE = re.compile(rf"{_NUMBER}|{_SUB}+")
+# "Section 5 of the Companies Act" is no rule of this document.
+_ELSEWHERE = re.compile(r"\s+of\s+(?:the\s+)?((?:[A-Z][\w.-]*\s?)+)")
+_ENDED = (".", ":", ";", ")", "and", "or")
+LINE = 200  # characters before a line that tell whether a sentence ended there
+LEFT_OUT = 3  # letters that a list may skip, and still be one list
+_LIMIT = 30  # a longer range of rules is no reference to each of them
+
+
+class Numbering:
+    """The rules of one document."""
+
+    def __init__(self, parsed: ParsedDocument) -> None:
+        self._text = parsed.text
+        self._title = _words(parsed.title)
+        marks = list(_marks(parsed))
+        self._starts = [start for start, _ in marks]
+        self._rules = [rule for _, rule in marks]
+        self._known = frozenset(self._rules) - {""}
+
+    def within(self, start: int, end: int) -> tuple[str, ...]:
+        """The rule the span begins in, then those that begin in it; no repeats."""
+        first = max(bisect_right(self._starts, start) - 1, 0)
+        last = bisect_left(self._starts, end)
+        found = self._rules[first:last]
+        return tuple(dict.fromkeys(rule for rule in found if rule))
+
+    def begins(self, start: int, end: int) -> Sequence[int]:
+        """Where rules begin in the span."""
+        low, high = bisect_left(self._starts, start), bisect_left(self._starts, end)
+        return self._starts[low:high]
+
+    def is_rule(self, at: int) -> bool:
+        """Whether what begins at `at` has a number of its own, not only `(a)`."""
+        index = bisect_left(self._starts, at)
+        found = self._rules[index] if self._starts[index : index + 1] == [at] else ""
+        written = self._text[at : at + 8].lstrip("-*• \t")
+        return bool(found) and not written.startswith("(")
+
+    def references(self, start: int, end: int) -> tuple[str, ...]:
+        """The rules of this document that the span names, other than its own."""
+        if not self._known:
+            return ()
+        found: dict[str, None] = {}
+        own = self.within(start, end)
+        for match in _REFERENCE.finditer(self._text, start, end):
+            if self._is_elsewhere(match.end()):
+                continue
+            home = self._home(match.start())
+            for number in _numbers(match):
+                target = self._resolved(number, match["word"] or "", home)
+                if target:
+                    found[target] = None
+        return tuple(rule for rule in found if rule not in own)
+
+    def _is_elsewhere(self, at: int) -> bool:
+        """Whether another work is named behind a reference."""
+        named = _ELSEWHERE.match(self._text, at)
+        return named is not None and not self._title & _words(named[1])
+
+    def _home(self, at: int) -> str:
+        index = bisect_right(self._starts, at) - 1
+        return self._rules[index] if index >= 0 else ""
+
+    def _resolved(self, number: str, word: str, home: str) -> str:
+        """The rule of the document it names, or the nearest above it, or nothing."""
+        if number.startswith("("):
+            while home:
+                if home + canonical(number) in self._known:
+                    return home + canonical(number)
+                home = parent(home)
+            return ""
+        named = canonical(f"{word} {number}") if word else canonical(number)
+        for rule in dict.fromkeys((named, canonical(number))):
+            found = self._nearest(rule)
+            if found:
+                return found
+        return ""
+
+    def _nearest(self, rule: str) -> str:
+        while rule and rule not in self._known:
+            rule = parent(rule)
+        return rule
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"[^\W_]+", text.lower()))
+
+
+def _numbers(match: re.Match[str]) -> Iterator[str]:
+    """The numbers of one reference; `3 to 6` names four."""
+    yield match["first"]
+    before, at = match["first"], match.end("first")
+    for one in _ONE.finditer(match.string, match.end("first"), match.end("more")):
+        joint = match.string[at : one.start()].strip()
+        if (
+            joint in {"to", "bis", "-", "\u2013"}
+            and before.isdigit()
+            and one[0].isdigit()
+        ):
+            low, high = int(before), int(one[0])
+            if high - low <= _LIMIT:
+                yield from map(str, range(low + 1, high))
+        yield one[0]
+        before, at = one[0], one.end()
+
+
+def _marks(parsed: ParsedDocument) -> Iterator[tuple[int, str]]:
+    """Where each rule begins and its number; an empty one where no rule goes on."""
+    headings: list[tuple[int, str]] = []
+    current = ""
+    for block in parsed.blocks:
+        if block.kind in (BlockKind.FURNITURE, BlockKind.CONTENTS):
+            continue
+        given = block.number
+        if block.kind is BlockKind.HEADING:
+            headings = [h for h in headings if h[0] < (block.level or 1)]
+            number = canonical(given) or _heading(parsed.text, block)
+            headings.append((block.level or 1, number))
+            current = next((n for _, n in reversed(headings) if n), "")
+            yield block.start, current
+            continue
+        if given:
+            current = canonical(given)
+            yield block.start, current
+        for start, mark in _lines(parsed.text, block):
+            number = _number(mark, current)
+            if number and not (given and start == block.start):
+                current = number
+                yield start, number
+
+
+def _heading(text: str, block: Block) -> str:
+    found = _MARK.match(text, block.start, block.end)
+    if found is None or found["sub"]:
+        return ""
+    return canonical(
+        found["named"] or found["dotted"] or found["mixed"] or found["plain"]
+    )
+
+
+def _lines(text: str, block: Block) -> Iterator[tuple[int, re.Match[str]]]:
+    """The lines of a block that begin with a number. A wrapped line begins nothing."""
+    breaks = [m.start() for m in re.finditer("\n", text[block.start : block.end])]
+    starts = [block.start, *(block.start + at + 1 for at in breaks), block.end]
+    for line, (start, end) in enumerate(pairwise(starts)):
+        before = text[max(block.start, start - LINE) : start].rstrip()
+        if line and not before.endswith(_ENDED):
+            continue
+        found = _MARK.match(text, start, end)
+        if found:
+            yield start, found
+
+
+def _number(mark: re.Match[str], current: str) -> str:
+    """The rule a line begins, or nothing where its number is only a figure."""
+    if mark["sub"]:
+        return _below(current, mark["sub"]) if current else ""
+    if mark["mixed"]:
+        return canonical(mark["mixed"])
+    after = mark["after"].strip()
+    begins = not after or after.isupper() or not after.isalnum()
+    if mark["dotted"]:
+        return canonical(mark["dotted"]) if begins else ""
+    if mark["named"]:
+        return canonical(mark["named"]) if begins and after != "," else ""
+    whole = mark["plain"]
+    return canonical(whole) if "(" in whole and begins else ""
+
+
+def _below(current: str, sub: str) -> str:
+    """`(b)` after `3.2(a)` is `3.2(b)`; after `3.2` it is below; `(i)` may be roman."""
+    base, above = current, []
+    while base.endswith(")"):
+        cut = base.rindex("(")
+        above.append(base[cut:])
+        base = base[:cut]
+    above.reverse()
+    label = sub[1:-1]
+    for depth in range(len(above) - 1, -1, -1):
+        if _follows(above[depth][1:-1], label):
+            return base + "".join(above[:depth]) + sub
+    first = label in {"1", "a", "i", "A", "aa"} or not above
+    return base + "".join(above) + sub if first else ""
+
+
+def _follows(before: str, label: str) -> bool:
+    """Whether the one is counted right after the other, with a few left out."""
+    for number in (_digits, _roman, _letters):
+        low, high = number(before), number(label)
+        if low and high and 0 < high - low <= LEFT_OUT:
+            return True
+    return False
+
+
+def _digits(label: str) -> int:
+    return int(label) if label.isdecimal() else 0
+
+
+def _letters(label: str) -> int:
+    return ord(label.lower()) - ord("`") if len(label) == 1 and label.isalpha() else 0
+
+
+def _roman(label: str) -> int:
+    values = [{"i": 1, "v": 5, "x": 10, "l": 50}.get(c, 0) for c in label.lower()]
+    if not all(values):
+        return 0
+    signed = [-a if a < b else a for a, b in pairwise([*values, 0])]
+    return sum(signed)

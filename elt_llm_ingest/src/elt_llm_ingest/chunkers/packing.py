@@ -1,0 +1,123 @@
+"""How sentences are packed into chunks, so that an edit changes few of them."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from zlib import crc32
+
+from elt_llm_core.document import Block, BlockKind
+from elt_llm_ingest.chunkers.units import Count, Span, sentences, trimmed, windows
+
+FILLED = 0.6  # share of its size that a chunk has at least, where the text allows
+CLAUSE = re.compile(r"[;:]\s+|\n\s*")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A sentence, or a part of a long one, and the block it is in."""
+
+    start: int
+    end: int
+    tokens: int
+    block: Block
+    begins: bool = True  # a sentence
+
+
+@dataclass(frozen=True)
+class Packing:
+    """Packs the sentences of one section.
+
+    A chunk holds at most `size` tokens. It ends where the text has a joint: before a
+    block rather than inside one. Among joints of one sort from six tenths of the size
+    on, the words that follow decide (the least checksum), not what was packed before.
+    So the borders behind an inserted sentence fall where they fell, after a few chunks.
+    `overlap` tokens of whole sentences are carried over. No chunk goes beyond one of
+    `cuts`.
+    """
+
+    text: str
+    size: int
+    overlap: int
+    count: Count
+    language: str = "en"
+    cuts: frozenset[int] = frozenset()
+
+    def runs(self, blocks: Sequence[Block]) -> Iterator[Sequence[Unit]]:
+        """The units of each chunk, in order."""
+        units = [unit for block in blocks for unit in self.units(block)]
+        cuts = [i for i, unit in enumerate(units) if i and unit.start in self.cuts]
+        for first, last in pairwise([0, *cuts, len(units)]):
+            yield from self._pack(units[first:last])
+
+    def _pack(self, units: Sequence[Unit]) -> Iterator[Sequence[Unit]]:
+        at = 0
+        while at < len(units):
+            until = self._end(units, at)
+            yield units[at:until]
+            if until == len(units):
+                return
+            at = max(self._back(units, at, until), at + 1)
+
+    def units(self, block: Block) -> Iterator[Unit]:
+        """The sentences of a block, none longer than a chunk."""
+        if block.kind in (BlockKind.HEADING, BlockKind.CODE):
+            spans = [trimmed(self.text, block.start, block.end)]
+        else:
+            spans = sentences(self.text, block.start, block.end, self.language)
+        for span in spans:
+            for (start, end), tokens in self._parts(span):
+                yield Unit(start, end, tokens, block, start == span[0])
+
+    def _parts(self, span: Span) -> Iterator[tuple[Span, int]]:
+        """A sentence whole, or in clauses, or in windows, with the tokens of each."""
+        tokens = self.count(self.text[slice(*span)])
+        if tokens <= self.size:
+            yield span, tokens
+            return
+        cuts = [m.end() for m in CLAUSE.finditer(self.text, *span)]
+        for start, end in pairwise([span[0], *cuts, span[1]]):
+            clause = trimmed(self.text, start, end)
+            for piece in windows(self.text, clause, self.size, self.count):
+                yield piece, self.count(self.text[slice(*piece)])
+
+    def _end(self, units: Sequence[Unit], at: int) -> int:
+        """The end of the chunk that begins at `at`."""
+        until, total, ends = at + 1, units[at].tokens, []
+        while until < len(units) and total + units[until].tokens <= self.size:
+            if total >= FILLED * self.size:
+                ends.append(until)
+            total += units[until].tokens
+            until += 1
+        if until < len(units):
+            until = min([*ends, until], key=lambda end: self._joint(units, end))
+        return self._fitted(units, at, until)
+
+    def _joint(self, units: Sequence[Unit], end: int) -> tuple[int, int]:
+        """How well a chunk can end before a unit; least is best."""
+        last, following = units[end - 1], units[end]
+        words = self.text[following.start : following.end]
+        if last.block.kind is BlockKind.HEADING:
+            sort = 3
+        elif last.block is not following.block:
+            sort = 0
+        else:
+            sort = 1 if following.begins else 2
+        return sort, crc32(words.encode("utf-8", "surrogatepass"))
+
+    def _fitted(self, units: Sequence[Unit], at: int, until: int) -> int:
+        """`until`, or less where the joined text counts more than its parts."""
+        while until - at > 1:
+            joined = self.text[units[at].start : units[until - 1].end]
+            if self.count(joined) <= self.size:
+                return until
+            until -= 1
+        return until
+
+    def _back(self, units: Sequence[Unit], at: int, until: int) -> int:
+        """Where the next chunk begins: `overlap` tokens of sentences earlier."""
+        total, start = 0, until
+        while start > at + 1 and total + units[start - 1].tokens <= self.overlap:
+            start -= 1
+            total += units[start].tokens
+        return start

@@ -1,0 +1,117 @@
+"""What every chunker of ours has: exact spans, places on the page, rule numbers."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from llama_index.core.node_parser import NodeParser
+from llama_index.core.schema import (
+    BaseNode,
+    Document,
+    MetadataMode,
+    NodeRelationship,
+    RelatedNodeInfo,
+    TextNode,
+)
+from pydantic import Field, PrivateAttr
+from typing_extensions import override
+
+from elt_llm_core.document import Block, BlockKind, ParsedDocument
+from elt_llm_core.provenance import Provenance, read, write
+from elt_llm_ingest.chunkers.base import SourceDocument
+from elt_llm_ingest.chunkers.numbering import Numbering
+from elt_llm_ingest.chunkers.places import Places
+
+Piece = tuple[Provenance, Sequence[Block]]
+
+
+class SpanChunker(NodeParser):
+    """Cuts documents into chunks with their exact places.
+
+    `document_text[start:end]` is the text of every chunk, and no chunk's searchable
+    text is longer than the embedder reads. Plain documents are read as one stretch of
+    prose.
+    """
+
+    max_tokens: int = Field(default=256, ge=8, description="the embedder's limit")
+    language: str = Field(default="en", description="of the sentence rules")
+
+    _count: Callable[[str], int] = PrivateAttr()
+
+    def __init__(self, count: Callable[[str], int], **fields: Any) -> None:
+        super().__init__(**fields)
+        self._count = count
+
+    @abstractmethod
+    def pieces(self, parsed: ParsedDocument, numbers: Numbering) -> Iterator[Piece]:
+        """Every chunk's span, kind and section with the blocks it touches, in order."""
+
+    def chunk(self, parsed: ParsedDocument) -> list[TextNode]:
+        """The chunks of a parsed document in reading order, with provenance."""
+        found = []
+        places, numbers = Places(parsed.pages), Numbering(parsed)
+        for ordinal, (place, blocks) in enumerate(self.pieces(parsed, numbers)):
+            start, end = place.span_start, place.span_end
+            page, last, boxes = places.of(start, end, blocks)
+            done = place.model_copy(
+                update={
+                    "ordinal": ordinal,
+                    "page": page,
+                    "end_page": last,
+                    "boxes": boxes,
+                    "rules": numbers.within(start, end),
+                    "references": numbers.references(start, end),
+                }
+            )
+            found.append(write(TextNode(text=parsed.text[start:end]), done))
+        return found
+
+    @override
+    def _parse_nodes(
+        self, nodes: Sequence[BaseNode], show_progress: bool = False, **kwargs: Any
+    ) -> list[BaseNode]:
+        made: list[BaseNode] = []
+        for node in nodes:
+            source = node.source_node if not isinstance(node, Document) else None
+            source = source or node.as_related_node_info()
+            for index, chunk in enumerate(self.chunk(parsed_of(node))):
+                made.append(_tied(chunk, source, self.id_func(index, node)))
+        return made
+
+    @override
+    def _postprocess_parsed_nodes(
+        self, nodes: list[BaseNode], parent_doc_map: dict[str, Document]
+    ) -> list[BaseNode]:
+        # LlamaIndex looks chunks up by their text and may find an earlier copy of it.
+        done = super()._postprocess_parsed_nodes(nodes, parent_doc_map)
+        for node in done:
+            if isinstance(node, TextNode):
+                place = read(node)
+                node.start_char_idx = place.span_start
+                node.end_char_idx = place.span_end
+                node.excluded_embed_metadata_keys = sorted(node.metadata)
+                node.excluded_llm_metadata_keys = sorted(node.metadata)
+        return done
+
+
+def parsed_of(node: BaseNode) -> ParsedDocument:
+    """What the loader returned, or the node's text as one paragraph."""
+    if isinstance(node, SourceDocument) and node.parsed is not None:
+        return node.parsed
+    text = node.get_content(metadata_mode=MetadataMode.NONE)
+    blocks = []
+    if text.strip():
+        blocks = [Block(kind=BlockKind.PARAGRAPH, start=0, end=len(text))]
+    return ParsedDocument(title="", text=text, blocks=blocks, parser="")
+
+
+def place(start: int, end: int, blocks: Sequence[Block], kind: str) -> Provenance:
+    """The place of a span: its section is that of the last block it touches."""
+    section = blocks[-1].section
+    return Provenance(span_start=start, span_end=end, kind=kind, section=section)
+
+
+def _tied(chunk: TextNode, source: RelatedNodeInfo, node_id: str) -> TextNode:
+    chunk.id_ = node_id
+    chunk.relationships[NodeRelationship.SOURCE] = source
+    return chunk

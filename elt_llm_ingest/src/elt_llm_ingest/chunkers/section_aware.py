@@ -1,0 +1,67 @@
+"""One chunk a section, or a rule of it where the section is too long."""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from llama_index.core.node_parser import NodeParser
+from typing_extensions import override
+
+from elt_llm_core.document import Block
+from elt_llm_core.models.protocol import as_counting
+from elt_llm_core.strategy import Models
+from elt_llm_ingest.chunkers.numbering import Numbering
+from elt_llm_ingest.chunkers.packing import Packing
+from elt_llm_ingest.chunkers.parser import Piece
+from elt_llm_ingest.chunkers.sentence import SentenceChunker, SentenceChunks, piece_of
+
+
+class SectionAwareChunker(SentenceChunker):
+    """A section that fits is one chunk, else each of its rules is.
+
+    A rule begins with a number of its own, not with `(a)`. What is longer than a chunk
+    is packed as by `SentenceChunker`.
+    """
+
+    @classmethod
+    @override
+    def class_name(cls) -> str:
+        return "SectionAwareChunker"
+
+    @override
+    def prose(
+        self, group: Sequence[Block], packing: Packing, numbers: Numbering
+    ) -> Iterator[Piece]:
+        whole = packing.text[group[0].start : group[-1].end]
+        parts = [group]
+        if packing.count(whole) > packing.size:
+            parts = list(_rules(group, numbers))
+        for part in parts:
+            yield from map(piece_of, packing.runs(part))
+
+
+class SectionAwareChunks(SentenceChunks):
+    """`SectionAwareChunker` with the embedder's own token count."""
+
+    @override
+    def build(self, models: Models) -> NodeParser:
+        embedder = as_counting(models.embedder)
+        return SectionAwareChunker(
+            count=embedder.count_tokens,
+            max_tokens=embedder.max_tokens,
+            **self.model_dump(),
+        )
+
+
+def _rules(group: Sequence[Block], numbers: Numbering) -> Iterator[Sequence[Block]]:
+    """The group cut where a rule with a number of its own begins.
+
+    A heading stays with the first rule below it.
+    """
+    cuts = [0]
+    for index, block in enumerate(group):
+        begins = numbers.begins(block.start, block.end)
+        own = begins[:1] == [block.start] and numbers.is_rule(block.start)
+        only_headings = all(b.kind == "heading" for b in group[cuts[-1] : index])
+        if own and not only_headings:
+            cuts.append(index)
+    yield from (group[low:high] for low, high in pairwise([*cuts, len(group)]))

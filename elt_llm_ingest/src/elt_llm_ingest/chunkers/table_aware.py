@@ -1,0 +1,87 @@
+"""Tables with their titles, and several short rows a chunk where that is wanted."""
+
+import re
+from collections.abc import Iterator
+
+from llama_index.core.node_parser import NodeParser
+from pydantic import Field
+from typing_extensions import override
+
+from elt_llm_core.document import Block, BlockKind, ParsedDocument
+from elt_llm_core.models.protocol import as_counting
+from elt_llm_core.strategy import Models
+from elt_llm_ingest.chunkers.groups import same_table
+from elt_llm_ingest.chunkers.numbering import Numbering
+from elt_llm_ingest.chunkers.parser import Piece
+from elt_llm_ingest.chunkers.rows import Rows
+from elt_llm_ingest.chunkers.sentence import SentenceChunker, SentenceChunks
+
+TITLE = re.compile(r"\s*(?:Table|Tabelle|Tab\.)\s+[\w.-]+", re.IGNORECASE)
+TITLES = frozenset({BlockKind.CAPTION, BlockKind.PARAGRAPH, BlockKind.HEADING})
+MAX_TITLE = 200
+
+
+class TableAwareChunker(SentenceChunker):
+    """`SentenceChunker` that reads "Table 3 ..." before a table as its title.
+
+    The title is said with every row and is no chunk of its own. Rows share a chunk
+    while they are together no longer than `table_chunk_size` tokens (0: one row each).
+    """
+
+    table_chunk_size: int = Field(default=0, ge=0, description="tokens of rows a chunk")
+
+    @classmethod
+    @override
+    def class_name(cls) -> str:
+        return "TableAwareChunker"
+
+    @override
+    def pieces(self, parsed: ParsedDocument, numbers: Numbering) -> Iterator[Piece]:
+        blocks = _titled(parsed.text, parsed.blocks)
+        yield from super().pieces(parsed.model_copy(update={"blocks": blocks}), numbers)
+
+    @override
+    def rows(self, text: str) -> Rows:
+        return Rows(text, self.max_tokens, self._count, self.table_chunk_size)
+
+
+class TableAwareChunks(SentenceChunks):
+    """`TableAwareChunker` with the embedder's own token count."""
+
+    table_chunk_size: int = Field(default=0, ge=0)
+
+    @override
+    def build(self, models: Models) -> NodeParser:
+        embedder = as_counting(models.embedder)
+        return TableAwareChunker(
+            count=embedder.count_tokens,
+            max_tokens=embedder.max_tokens,
+            **self.model_dump(),
+        )
+
+
+def _titled(text: str, blocks: list[Block]) -> list[Block]:
+    """The blocks without titles of tables; those are on the rows."""
+    done: list[Block] = []
+    title, first = "", None
+    for block in blocks:
+        row = block.kind is BlockKind.TABLE_ROW
+        before = done[-1] if done else None
+        if row and (first is None or not same_table(first, block)):
+            title, first = "", block
+            if before is not None and _is_title(text, before, block):
+                title = " ".join(text[before.start : before.end].split())
+                done.pop()
+        elif not row:
+            first = None
+        done.append(
+            block.model_copy(update={"table": title}) if row and title else block
+        )
+    return done
+
+
+def _is_title(text: str, block: Block, row: Block) -> bool:
+    said = " ".join(text[block.start : block.end].split())
+    if block.kind not in TITLES or len(said) > MAX_TITLE:
+        return False
+    return said == row.table or bool(TITLE.match(said))

@@ -1,0 +1,121 @@
+"""Dates and versions, so that chunks can be filtered and weighed by age."""
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import date
+
+from llama_index.core.schema import TextNode, TransformComponent
+from pydantic import Field
+from typing_extensions import override
+
+from elt_llm_core.document import ParsedDocument
+from elt_llm_core.models.protocol import as_counting
+from elt_llm_core.strategy import Models, Strategy
+from elt_llm_ingest.enrichers.base import Addition, Enricher
+
+FRONT = 2000
+_MONTHS = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
+_NAME = "|".join(f"{name}|{name[:3]}\\.?" for name in _MONTHS)
+_DATE = re.compile(
+    r"(?<![\d.])(?:"
+    r"(?P<y>(?:19|20)\d\d)-(?P<m>\d\d)-(?P<d>\d\d)"
+    rf"|(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\s+(?P<m2>{_NAME}),?\s+(?P<y2>(?:19|20)\d\d)"
+    rf"|(?P<m3>{_NAME})\s+(?P<d3>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<y3>(?:19|20)\d\d)"
+    r"|(?P<d4>\d{1,2})\.(?P<m4>\d{1,2})\.(?P<y4>(?:19|20)\d\d)"
+    r")(?!\d)",
+    re.IGNORECASE,
+)
+_OF_TEXT = re.compile(
+    r"\b(?:effective|amended|updated|revised|version|edition|issued|published|in force"
+    r"|as of|valid from|with effect from)\b[^.\n]{0,40}$",
+    re.IGNORECASE,
+)
+_VERSION = re.compile(
+    r"\b(?:version|ver\.?|edition|revision|rev\.|release)[ :]{0,2}"
+    r"(\d{1,3}(?:\.\d{1,3}){0,3})\b(?!\.\d)|\bv(\d{1,3}(?:\.\d{1,3}){1,3})\b",
+    re.IGNORECASE,
+)
+
+
+class DatesEnricher(Enricher):
+    """`date` (ISO 8601) and `version` of each chunk, as metadata; nothing is indexed.
+
+    The date is one the chunk itself calls that of its text ("effective 1 May 2024",
+    "as amended on ..."), else the document's: the first such on its front (`front`
+    characters), else the first of any sort there. A day and month in figures alone
+    are read where their order is plain (2024-05-01, 1.5.2024).
+    """
+
+    front: int = Field(default=FRONT, ge=0, description="characters looked at")
+
+    @classmethod
+    @override
+    def class_name(cls) -> str:
+        return "DatesEnricher"
+
+    @override
+    def additions(
+        self, nodes: Sequence[TextNode], parsed: ParsedDocument | None
+    ) -> Iterator[Addition]:
+        front = f"{parsed.title}\n{parsed.text[: self.front]}" if parsed else ""
+        whole = date_of_text(front) or next((found for found, _ in dates(front)), "")
+        version = version_of(front)
+        for node in nodes:
+            own = date_of_text(node.text) or whole
+            yield Addition(date=own, metadata={"version": version} if version else {})
+
+
+class Dates(Strategy[TransformComponent]):
+    """`DatesEnricher`."""
+
+    front: int = Field(default=FRONT, ge=0)
+
+    @override
+    def build(self, models: Models) -> TransformComponent:
+        embedder = as_counting(models.embedder)
+        return DatesEnricher(
+            count_tokens=embedder.count_tokens,
+            max_tokens=embedder.max_tokens,
+            front=self.front,
+        )
+
+
+def dates(text: str) -> Iterator[tuple[str, int]]:
+    """The dates of a text in ISO 8601, in order, and where each begins."""
+    for match in _DATE.finditer(text):
+        found = {key[0]: value for key, value in match.groupdict().items() if value}
+        month = found["m"].lower()
+        if not month.isdecimal():
+            month = str(1 + [m[:3] for m in _MONTHS].index(month[:3]))
+        try:
+            day = date(int(found["y"]), int(month), int(found["d"]))
+        except ValueError:
+            continue  # 31.02.2024 is no date
+        yield day.isoformat(), match.start()
+
+
+def date_of_text(text: str) -> str:
+    """The first date a text calls its own, or nothing."""
+    for found, at in dates(text):
+        if _OF_TEXT.search(text[max(at - 80, 0) : at]):
+            return found
+    return ""
+
+
+def version_of(text: str) -> str:
+    """The first version number of a text, or nothing."""
+    match = _VERSION.search(text)
+    return (match[1] or match[2]) if match else ""

@@ -1,0 +1,69 @@
+"""The words that set a chunk apart from the rest of its document."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from llama_index.core.schema import TextNode, TransformComponent
+from pydantic import Field
+from typing_extensions import override
+
+from elt_llm_core.document import ParsedDocument
+from elt_llm_core.models.protocol import as_counting
+from elt_llm_core.provenance import reading
+from elt_llm_core.strategy import Models, Strategy
+from elt_llm_ingest.enrichers.base import Addition, Enricher
+
+_WORD = re.compile(r"[^\W\d_][\w'-]{3,}")
+COMMON = 0.2  # words in more than this share of the chunks set nothing apart
+
+
+class KeywordsEnricher(Enricher):
+    """The `count` words of highest tf-idf within the document, behind the text.
+
+    The frequency is damped (1 + log tf); equal weights are ordered by the alphabet.
+    They are in the metadata too, as `keywords`.
+    """
+
+    count: int = Field(default=5, ge=1, le=50, description="words a chunk")
+
+    @classmethod
+    @override
+    def class_name(cls) -> str:
+        return "KeywordsEnricher"
+
+    @override
+    def additions(
+        self, nodes: Sequence[TextNode], parsed: ParsedDocument | None
+    ) -> Iterator[Addition]:
+        words = [Counter(_WORD.findall(reading(node).lower())) for node in nodes]
+        seen = Counter(word for counts in words for word in counts)
+        most = max(COMMON * len(nodes), 1)
+        for counts in words:
+            weights = {
+                word: (1 + math.log(n)) * math.log(len(nodes) / seen[word])
+                for word, n in counts.items()
+                if seen[word] <= most
+            }
+            best = sorted(weights, key=lambda word: (-weights[word], word))
+            told = ", ".join(best[: self.count])
+            if told:
+                yield Addition(after=(told,), metadata={"keywords": told})
+            else:
+                yield Addition()
+
+
+class Keywords(Strategy[TransformComponent]):
+    """`KeywordsEnricher` within the embedder's limit."""
+
+    count: int = Field(default=5, ge=1, le=50)
+
+    @override
+    def build(self, models: Models) -> TransformComponent:
+        embedder = as_counting(models.embedder)
+        return KeywordsEnricher(
+            count_tokens=embedder.count_tokens,
+            max_tokens=embedder.max_tokens,
+            count=self.count,
+        )
