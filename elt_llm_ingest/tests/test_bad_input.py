@@ -13,7 +13,7 @@ from reportlab.pdfgen import canvas
 import elt_llm_ingest
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.client import ReadingProcess
-from elt_llm_ingest.formats.sniff import sniff
+from elt_llm_ingest.formats.sniff import is_document, sniff
 from elt_llm_ingest.safety import Limits, check_no_doctype, check_zip
 
 SELF_REFERENCE = b"""%PDF-1.4
@@ -63,6 +63,8 @@ BAD = {
     "text.pdf": (b"this is no PDF at all", "no PDF"),
     "random.bin": (bytes(range(256)) * 40, "nothing that is read"),
     "picture.png": (b"\x89PNG\r\n\x1a\n" + bytes(100), "picture"),
+    "picture.gif": (b"GIF89a" + bytes(100), "picture"),
+    "other.json": (b'{"name": "package"}', "JSON of a kind"),
     "old.doc": (b"\xd0\xcf\x11\xe0" + bytes(600), "Office"),
     "packed.zip": (zipped({"a.txt": b"x"}), "archive"),
     "blank.txt": (b" \n\n \n", "no text"),
@@ -194,14 +196,6 @@ def test_deep_html_is_read(reading):
     assert document.text == "end"
 
 
-def test_invisible_characters_are_warned_of(reading):
-    text = "plain\u200b text \u202eand\U000e0041 more".encode()
-    (document,) = reading.parse(Path("odd.txt"), text)
-    assert [w.split(" characters")[0] for w in document.warnings] == [
-        "1 direction-changing", "1 invisible tag", "1 zero-width",
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("name", "data", "loader"),
     [
@@ -216,3 +210,14 @@ def test_invisible_characters_are_warned_of(reading):
 )
 def test_sniffing(name, data, loader):
     assert sniff(Path(name), data)[0] == loader
+
+
+def test_what_of_a_folder_is_a_document(tmp_path):
+    parsed = b'{"chunks": [{"markdown": "x"}]}'
+    for name, data in (("a.json", parsed), ("b.json", b"{}"), ("c.PNG", b"x")):
+        (tmp_path / name).write_bytes(data)
+    names = ("a.json", "b.json", "c.PNG", "d.eml", "e.exe")
+    (tmp_path / "d.eml").touch()
+    found = [name for name in names if is_document(tmp_path / name)]
+    assert found == ["a.json", "d.eml"]
+    assert is_document(tmp_path / "c.PNG", asked=".png")

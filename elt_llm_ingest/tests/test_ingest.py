@@ -155,14 +155,14 @@ def test_a_missing_path_and_an_empty_folder(place):
 def test_a_folder_is_walked_in_order_and_inside_only(place, tmp_path):
     place.write("b/two.txt", "Two.")
     place.write("a/one.txt", "One.")
-    place.write("c.json", "{}")
+    place.write("c.bin", "{}")
     place.write(".hidden.txt", "No.")
     (tmp_path / "secret.txt").write_text("Secret.")
     (place.files / "link.txt").symlink_to(tmp_path / "secret.txt")
     plan = make_plan([str(place.files)])
     assert [item.name for item in plan.items] == ["one.txt", "two.txt"]
     assert "leads out" in plan.notes[0]
-    assert plan.notes[1] == "1 files of other kinds were passed over: c.json"
+    assert plan.notes[1] == "1 files of other kinds were passed over: c.bin"
 
 
 def test_the_same_file_twice(place):

@@ -135,7 +135,7 @@ def test_doctor_names_what_is_missing(harbour: tuple[str, Path]) -> None:
     checks = {c["name"]: c for c in json.loads(done.stdout)["checks"]}
     assert checks["ollama embedder"]["level"] == "OK"
     assert checks["ollama writer"]["fix"] == "ollama pull smollm2:135m"
-    assert done.returncode == 1
+    assert done.returncode == 65
 
 
 def test_another_embedder_than_the_collection_has_is_refused(

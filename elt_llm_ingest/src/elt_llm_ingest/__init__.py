@@ -7,35 +7,61 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from elt_llm_core.document import ParsedDocument
     from elt_llm_ingest.chunkers.base import CHUNKERS, SourceDocument
+    from elt_llm_ingest.chunkers.hierarchical import HierarchicalChunker
+    from elt_llm_ingest.chunkers.proposition import PropositionChunker
+    from elt_llm_ingest.chunkers.section_aware import SectionAwareChunker
+    from elt_llm_ingest.chunkers.semantic import SemanticChunker
     from elt_llm_ingest.chunkers.sentence import SentenceChunker, SentenceChunks
+    from elt_llm_ingest.chunkers.sentence_window import SentenceWindowChunker
+    from elt_llm_ingest.chunkers.table_aware import TableAwareChunker
+    from elt_llm_ingest.chunking import Chunking
     from elt_llm_ingest.client import ReadingProcess
+    from elt_llm_ingest.enrichers.base import ENRICHERS, Enricher
     from elt_llm_ingest.ingest import IngestJob
     from elt_llm_ingest.loaders.base import LOADERS, Loader
     from elt_llm_ingest.safety import Limits
 
 __all__ = [
     "CHUNKERS",
+    "ENRICHERS",
     "LOADERS",
+    "Chunking",
+    "Enricher",
+    "HierarchicalChunker",
     "IngestJob",
     "Limits",
     "Loader",
+    "PropositionChunker",
     "ReadingProcess",
+    "SectionAwareChunker",
+    "SemanticChunker",
     "SentenceChunker",
     "SentenceChunks",
+    "SentenceWindowChunker",
     "SourceDocument",
+    "TableAwareChunker",
     "load",
 ]
 
 _HOMES = {
     "CHUNKERS": "elt_llm_ingest.chunkers.base",
+    "ENRICHERS": "elt_llm_ingest.enrichers.base",
     "LOADERS": "elt_llm_ingest.loaders.base",
+    "Chunking": "elt_llm_ingest.chunking",
+    "Enricher": "elt_llm_ingest.enrichers.base",
+    "HierarchicalChunker": "elt_llm_ingest.chunkers.hierarchical",
     "IngestJob": "elt_llm_ingest.ingest",
     "Limits": "elt_llm_ingest.safety",
     "Loader": "elt_llm_ingest.loaders.base",
+    "PropositionChunker": "elt_llm_ingest.chunkers.proposition",
     "ReadingProcess": "elt_llm_ingest.client",
+    "SectionAwareChunker": "elt_llm_ingest.chunkers.section_aware",
+    "SemanticChunker": "elt_llm_ingest.chunkers.semantic",
     "SentenceChunker": "elt_llm_ingest.chunkers.sentence",
     "SentenceChunks": "elt_llm_ingest.chunkers.sentence",
+    "SentenceWindowChunker": "elt_llm_ingest.chunkers.sentence_window",
     "SourceDocument": "elt_llm_ingest.chunkers.base",
+    "TableAwareChunker": "elt_llm_ingest.chunkers.table_aware",
 }
 
 

@@ -1,46 +1,120 @@
-"""`elt-llm ingest` and `elt-llm remove`."""
+"""`elt-llm ingest`, `elt-llm watch` and `elt-llm remove`."""
 
-from typing import TYPE_CHECKING
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from elt_llm_core.cli.common import CommandContext, common_options
 
 if TYPE_CHECKING:
-    from elt_llm_core.jobs import JobReport
+    from elt_llm_core.cli.interrupt import Stop
+    from elt_llm_core.errors import EltLlmError
+    from elt_llm_core.jobs import ItemOutcome, JobReport
 
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True)
 @click.option("--collection", required=True, help="Where the documents go.")
 @click.option("--rebuild", is_flag=True, help="Read and embed unchanged files again.")
+@click.option("--prune", is_flag=True, help="Remove documents whose files are gone.")
 @click.option("--wait", default=0.0, help="Seconds to wait for another writer.")
-@click.option("--dry-run", is_flag=True, help="Read and count; store nothing.")
+@click.option("--dry-run", is_flag=True, help="Tell what would happen; store nothing.")
 @common_options
-def ingest(
+def ingest(ctx: CommandContext, /, paths: tuple[str, ...], **options: Any) -> None:
+    """Take files, folders and patterns into a collection.
+
+    PDF, Word, PowerPoint, Excel, HTML, EPUB, e-mail, Markdown, text, CSV, JATS,
+    draw.io, ADE and Docling JSON files are read, and scans with the extra `ocr`.
+    Unchanged files are left alone, renamed ones recognised; a file that cannot be read
+    is reported and the others go on. Ctrl-C ends after the file at hand, twice at once;
+    the same command goes on where it stopped.
+    """
+    from elt_llm_core.cli.interrupt import stoppable
+    from elt_llm_core.names import collection_name
+
+    collection = collection_name(options["collection"])
+    with stoppable() as stop:
+        report = _run(ctx, paths, options, stop)
+    dry = options["dry_run"]
+    ctx.emit(report, lambda: summary(report, collection, dry_run=dry))
+    ctx.exit(stop.exit_code if report.stopped else report.exit_code)
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True)
+@click.option("--collection", required=True, help="Where the documents go.")
+@click.option("--interval", default=2.0, help="Seconds between two looks.")
+@click.option("--prune", is_flag=True, help="Remove documents whose files are gone.")
+@common_options
+def watch(
     ctx: CommandContext,
     paths: tuple[str, ...],
     collection: str,
-    rebuild: bool,
-    wait: float,
-    dry_run: bool,
+    interval: float,
+    prune: bool,
 ) -> None:
-    """Take files and folders into a collection.
+    """Take files in whenever they change, until Ctrl-C.
 
-    PDF, Word, PowerPoint, Excel, HTML, Markdown, text, CSV and draw.io files are read.
-    Unchanged files are left alone; a file that cannot be read is reported and the
-    others go on.
+    A change is taken in when nothing has changed for one interval. An error is told,
+    and tried again later. While another process writes, it waits. With --json, a line
+    for each ingest.
     """
+    from elt_llm_core.cli.interrupt import stoppable
+    from elt_llm_core.errors import EltLlmError, UsageError
     from elt_llm_core.names import collection_name
-    from elt_llm_ingest.ingest import IngestJob
+    from elt_llm_ingest.watch import FOREVER, Watch
 
     collection_name(collection)
-    job = IngestJob(
-        paths=paths, collection=collection, rebuild=rebuild, wait=wait, dry_run=dry_run
-    )
-    report = job.build(ctx.models)(ctx.job_context)
-    ctx.emit(report, lambda: summary(report, collection, dry_run=dry_run))
-    ctx.exit(report.exit_code)
+    if interval <= 0:
+        raise UsageError(f"--interval is {interval:g}", "give some seconds")
+    options = {"collection": collection, "prune": prune, "wait": FOREVER}
+    with stoppable() as stop:
+        said = _Said(ctx, collection)
+        for done in Watch(paths, interval, stop).changes():
+            try:
+                said.report(_run(ctx, paths, options, stop))
+            except EltLlmError as error:
+                said.error(error)
+                done(error)
+
+
+class _Said:
+    """What a watch tells, line by line."""
+
+    def __init__(self, ctx: CommandContext, collection: str) -> None:
+        self._ctx = ctx
+        self._collection = collection
+
+    def report(self, report: "JobReport") -> None:
+        """What one ingest did, where it did anything."""
+        self._ctx.end_progress()
+        if self._ctx.as_json:
+            click.echo(report.model_dump_json())
+        else:
+            click.echo(summary(report, self._collection))
+
+    def error(self, error: "EltLlmError") -> None:
+        """What went wrong; the watch goes on."""
+        self._ctx.end_progress()
+        click.echo(f"elt-llm: {error}", err=True)
+        if self._ctx.as_json:
+            told = {"code": error.code, "message": error.message, "hint": error.hint}
+            click.echo(json.dumps({"error": told}, ensure_ascii=False))
+
+
+def _run(
+    ctx: CommandContext,
+    paths: tuple[str, ...],
+    options: dict[str, Any],
+    stop: "Stop",
+) -> "JobReport":
+    from elt_llm_core.models.build import LateModels
+    from elt_llm_ingest.ingest import IngestJob
+
+    job = IngestJob(paths=paths, **options)
+    return job.build(LateModels(ctx.config))(replace(ctx.job_context, stopped=stop))
 
 
 @click.command()
@@ -80,9 +154,27 @@ def summary(report: "JobReport", collection: str, *, dry_run: bool = False) -> s
     """What happened, one line, then a line for each thing to know."""
     counts = report.counts
     done = "Would take" if dry_run else "Took"
+    seldom = "".join(
+        f", {counts[name]} {name}" for name in ("renamed", "removed") if name in counts
+    )
+    embedded = f"{counts['embedded']} embedded"
+    if dry_run:
+        embedded = f"{sum(item.to_embed for item in report.items)} texts to embed"
     head = (
         f"{done} into {collection}: {counts['added']} added, {counts['updated']} "
-        f"updated, {counts['unchanged']} unchanged, {counts['failed']} failed; "
-        f"{counts['chunks']} chunks, {counts['embedded']} embedded."
+        f"updated, {counts['unchanged']} unchanged{seldom}, {counts['failed']} failed; "
+        f"{counts['chunks']} chunks, {embedded}."
     )
-    return "\n".join([head, *(f"  {d.detail}" for d in report.degradations)])
+    items = [_line(item) for item in report.items if item.outcome != "unchanged"]
+    notes = [f"  {d.detail}" for d in report.degradations]
+    if report.stopped:
+        notes.append("  Stopped; the same command goes on from here.")
+    return "\n".join([head, *items, *notes])
+
+
+def _line(item: "ItemOutcome") -> str:
+    if item.outcome == "failed":
+        return f"  failed     {item.name}"
+    size = f"{item.chunks} chunks, {item.to_embed} to embed" if item.chunks else ""
+    told = "; ".join(filter(None, (size, item.detail)))
+    return f"  {item.outcome:<10} {item.name}" + (f": {told}" if told else "")

@@ -68,11 +68,18 @@ class ReadingProcess:
 
         `loader` names a loader; without it the bytes decide.
         """
+        return self.read(path, data, loader)[1]
+
+    def read(
+        self, path: Path, data: bytes, loader: str = ""
+    ) -> tuple[str, list[ParsedDocument]]:
+        """As `parse`, with the name of the loader that read them first."""
         check_size(str(path), len(data), self.limits)
         answer = self._ask(path, data, loader)
         if "reason" in answer:
             raise LoadError(str(path), answer["reason"], answer["hint"])
-        return [ParsedDocument.model_validate(d) for d in answer["documents"]]
+        documents = [ParsedDocument.model_validate(d) for d in answer["documents"]]
+        return answer["loader"], documents
 
     def close(self) -> None:
         """End the child."""

@@ -1,45 +1,179 @@
-"""Vectors for chunks: only those that no earlier run made."""
+"""Vectors for texts: checked, kept by content, and only those that nobody made yet."""
 
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
 
-from llama_index.core.schema import TextNode
+import numpy as np
+from numpy.typing import NDArray
 
-from elt_llm_core import provenance
 from elt_llm_core.crash import CrashPoint, crash_point
-from elt_llm_core.errors import EmbedError
-from elt_llm_core.jobs import Progress
+from elt_llm_core.errors import EmbedError, ModelError
 from elt_llm_core.models.protocol import CountingEmbedder
 from elt_llm_core.store.writer import Writer
 
-BATCH = 32
+BATCH = 32  # texts a call
+BATCH_CHARACTERS = 40_000
+SAME = 0.999  # cosine of one text's vectors, alone and in a batch
+PROBES = (
+    "The fee is due in June.",
+    "A second text of another length, so that the shorter one is padded in a batch.",
+    "3.2(a)",
+)
 
 
-def embed_missing(
-    writer: Writer,
-    embedder: CountingEmbedder,
-    nodes: Sequence[TextNode],
-    progress: Progress,
-    name: str,
-) -> int:
-    """Put the vectors of the chunks that have none yet; tells how many were made.
+class Vectors:
+    """Makes the vectors of texts and keeps them in the truth.
 
-    Thirty-two texts at a time, each batch kept at once, so that a run that breaks off
-    has lost no more than one. Raises EmbedError for vectors that are none.
+    Not for several threads. `on_batch` hears how many texts each call made.
     """
-    texts = list(dict.fromkeys(provenance.index_text(node) for node in nodes))
-    missing = [texts[i] for i in writer.missing_vectors(embedder.digest, texts)]
-    for start in range(0, len(missing), BATCH):
-        batch = missing[start : start + BATCH]
-        progress("embed", start, len(missing), name)
-        rows = embedder.embed_array(batch)
-        if rows.shape != (len(batch), embedder.dimension):
-            raise EmbedError(
-                f"{len(batch)} texts gave vectors of shape {rows.shape}, not "
-                f"({len(batch)}, {embedder.dimension})",
-                "check the embedding model with: elt-llm doctor",
-            )
-        writer.put_vectors(embedder.digest, batch, rows)
-        crash_point(CrashPoint.EMBED_BATCH)
-    if missing:
-        progress("embed", len(missing), len(missing), name)
-    return len(missing)
+
+    def __init__(
+        self,
+        writer: Writer,
+        embedder: CountingEmbedder,
+        on_batch: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        self._writer = writer
+        self._embedder = embedder
+        self._on_batch = on_batch
+        self._batch = 0  # texts a call, once that is known
+        self.made = 0
+        self.bad: dict[str, str] = {}
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether the model gives a text another vector in a batch than alone."""
+        return self._batch == 1
+
+    def missing(self, texts: Sequence[str]) -> list[str]:
+        """Those of the texts without a vector, each once, in order.
+
+        A text that none could be made of in this run is not asked for again.
+        """
+        wanted = [t for t in dict.fromkeys(texts) if t not in self.bad]
+        places = self._writer.missing_vectors(self._embedder.digest, wanted)
+        return [wanted[i] for i in places]
+
+    def make(self, texts: Sequence[str]) -> None:
+        """Make and keep the vectors, short texts first.
+
+        Each batch is kept at once, so that a run that breaks off has lost no more than
+        one. A text that no vector can be made of goes to `bad` with the reason. Raises
+        ModelError where the model and not a text is at fault.
+        """
+        self._check_model()
+        for batch in self._batches(sorted(self._fitting(texts), key=_by_length)):
+            self._keep(batch)
+            crash_point(CrashPoint.EMBED_BATCH)
+            self._on_batch(len(batch))
+
+    def _fitting(self, texts: Sequence[str]) -> Iterator[str]:
+        """The texts that the model reads to their end."""
+        most = self._embedder.max_tokens
+        for text in texts:
+            count = self._embedder.count_tokens(text)
+            if count <= most:
+                yield text
+            else:
+                self.bad[text] = f"it has {count} tokens and the model reads {most}"
+
+    def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
+        batch: list[str] = []
+        characters = 0
+        for text in texts:
+            characters += len(text)
+            full = len(batch) == self._batch or characters > BATCH_CHARACTERS
+            if batch and full:
+                yield batch
+                batch, characters = [], len(text)
+            batch.append(text)
+        if batch:
+            yield batch
+
+    def _keep(self, texts: list[str]) -> None:
+        """Vectors of a batch; of its halves, where there is a bad text among them."""
+        try:
+            self._put(texts, self._vectors(texts))
+        except EmbedError as error:
+            if len(texts) == 1:
+                self._retry(texts[0], error)
+                return
+            middle = len(texts) // 2
+            self._keep(texts[:middle])
+            self._keep(texts[middle:])
+
+    def _retry(self, text: str, error: EmbedError) -> None:
+        """Once more alone, then with plain characters; else it stays without."""
+        plain = unicodedata.normalize("NFKC", " ".join(text.split()))
+        for said in (text, plain):
+            try:
+                self._put([text], self._vectors([said]))
+            except EmbedError as again:
+                error = again
+            else:
+                return
+        self._probe(PROBES[0])
+        self.bad[text] = error.message
+
+    def _probe(self, text: str) -> NDArray[np.float32]:
+        """The vector of a text that any model can read, in two attempts at most."""
+        try:
+            return self._vectors([text])
+        except EmbedError:
+            pass
+        try:
+            return self._vectors([text])
+        except EmbedError as error:
+            raise ModelError(
+                f"{self._embedder.model_name!r} makes no vector of any text: "
+                f"{error.message}",
+                "check it with: elt-llm doctor",
+            ) from error
+
+    def _put(self, texts: Sequence[str], rows: NDArray[np.float32]) -> None:
+        self._writer.put_vectors(self._embedder.digest, texts, rows)
+        self.made += len(texts)
+
+    def _vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors that are some. Raises EmbedError."""
+        rows = np.asarray(self._embedder.embed_array(texts), dtype=np.float32)
+        name, wanted = self._embedder.model_name, (len(texts), self._embedder.dimension)
+        if rows.shape != wanted:
+            raise EmbedError(f"{name!r} gave vectors {rows.shape}, not {wanted}")
+        if not np.isfinite(rows).all():
+            raise EmbedError(f"{name!r} gave a vector with NaN or infinity")
+        if not np.linalg.norm(rows, axis=1).all():
+            raise EmbedError(f"{name!r} gave a vector of length zero")
+        return rows
+
+    def _check_model(self) -> None:
+        """Once a model: does a batch give the vectors that single texts give?
+
+        What was found is kept as the probes' vectors; a model that fails is asked for
+        one text at a time, and checked again by the next run.
+        """
+        if self._batch:
+            return
+        self._batch = BATCH
+        if not self._writer.missing_vectors(self._embedder.digest, PROBES):
+            return
+        alone = np.concatenate([self._probe(text) for text in PROBES])
+        try:
+            together = self._vectors(PROBES)
+        except EmbedError:
+            self._batch = 1
+            return
+        if (_cosines(alone, together) > SAME).all():
+            self._writer.put_vectors(self._embedder.digest, PROBES, alone)
+        else:
+            self._batch = 1
+
+
+def _cosines(left: NDArray[np.float32], right: NDArray[np.float32]) -> np.ndarray:
+    lengths = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
+    cosines: np.ndarray = (left * right).sum(axis=1) / lengths
+    return cosines
+
+
+def _by_length(text: str) -> tuple[int, str]:
+    return len(text), text

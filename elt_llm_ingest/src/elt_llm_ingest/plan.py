@@ -1,28 +1,34 @@
-"""Which files are to be read: named ones as they are, folders walked in order."""
+"""Which files are to be read: named ones as they are, folders and patterns in order."""
 
+import functools
+import glob
 import os
-import shlex
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+import stat
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from elt_llm_core.errors import LoadError, UsageError
-from elt_llm_core.store import DocumentRow
-from elt_llm_ingest.formats.sniff import READ, SUFFIXES, sniff
+from elt_llm_ingest.formats.sniff import READ, is_document, sniff
+from elt_llm_ingest.scope import Scope
 
-GONE = "is no longer in the folder"
 SHOWN = 5  # file names in a note
+HIDDEN = (".", "~$")
+MAGIC = "*?["  # begin what a pattern does not take literally
 
 
 @dataclass(frozen=True)
 class Item:
-    """One file, the address it is known by, and a title where one was given."""
+    """One file, the address it is known by, and a title where one was given.
+
+    `named` tells whether the caller named this very file, or a folder or pattern.
+    """
 
     path: Path
     uri: str
     title: str = ""
+    named: bool = False
 
     @property
     def name(self) -> str:
@@ -34,11 +40,16 @@ class Item:
 
 @dataclass
 class Plan:
-    """The files in order, those that cannot be read, and what was passed over."""
+    """The files in order, those that cannot be read, and what was passed over.
+
+    `scope` tells which addresses the paths speak for, so that a document whose file is
+    gone can be told from one that nobody asked about.
+    """
 
     items: list[Item] = field(default_factory=list)
     failed: list[LoadError] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    scope: Scope = field(default_factory=Scope)
 
 
 def make_plan(
@@ -46,8 +57,9 @@ def make_plan(
 ) -> Plan:
     """The plan for paths. `uris` and `titles`, where given, are one for each path.
 
-    In folders, hidden files, links that lead out and kinds that are not read are passed
-    over and noted. Raises UsageError for lists of different lengths.
+    A path is a file, a folder, a pattern such as `docs/**/*.pdf`, or a file:// address.
+    In folders and by patterns, hidden files, links that lead out and kinds that are not
+    read are passed over and noted. Raises UsageError for lists of different lengths.
     """
     for name, given in (("uris", uris), ("titles", titles)):
         if given and len(given) != len(paths):
@@ -57,43 +69,37 @@ def make_plan(
             )
     plan = Plan()
     for index, text in enumerate(paths):
-        path = Path(text).expanduser()
+        path = path_of(text)
         if path.is_dir():
             _add_folder(plan, path)
         elif path.exists() and not path.is_file():
             plan.failed.append(not_regular(path))
         elif path.exists():
             uri = uris[index] if uris else path.absolute().as_uri()
-            plan.items.append(Item(path, uri, titles[index] if titles else ""))
+            title = titles[index] if titles else ""
+            plan.items.append(Item(path, uri, title, named=True))
+        elif glob.has_magic(str(path)):
+            _add_pattern(plan, path)
         else:
-            plan.failed.append(
-                LoadError(text, "there is no such file or folder", "check the spelling")
-            )
+            _add_missing(plan, text, path)
     plan.items = list({item.uri: item for item in reversed(plan.items)}.values())[::-1]
     return plan
 
 
-def _add_folder(plan: Plan, folder: Path) -> None:
-    root = folder.resolve()
-    found: list[Path] = []
-    others: list[str] = []
-    for path in _files(folder):
-        if path.exists() and not path.is_file():
-            plan.failed.append(not_regular(path))
-        elif not path.resolve().is_relative_to(root):
-            plan.notes.append(f"{path} is a link that leads out of {folder}, not read")
-        elif path.suffix.lower() in SUFFIXES:
-            found.append(path)
-        else:
-            others.append(path.name)
-    if others:
-        shown = ", ".join(others[:SHOWN]) + (" and more" if len(others) > SHOWN else "")
-        plan.notes.append(
-            f"{len(others)} files of other kinds were passed over: {shown}"
+def path_of(text: str) -> Path:
+    """The path that a text names: a path of this system, or a file:// address.
+
+    Raises UsageError for an address on another machine.
+    """
+    if not text.startswith("file:"):
+        return Path(text).expanduser()
+    parts = urlsplit(text)
+    if parts.netloc not in ("", "localhost"):
+        raise UsageError(
+            f"{text!r} is on the machine {parts.netloc!r}",
+            "copy the file here, or mount the folder",
         )
-    plan.items.extend(Item(p, p.absolute().as_uri()) for p in _best_first(found))
-    if not found:
-        plan.failed.append(LoadError(str(folder), "nothing in it can be read", READ))
+    return Path(unquote(parts.path))
 
 
 def not_regular(path: Path) -> LoadError:
@@ -101,25 +107,108 @@ def not_regular(path: Path) -> LoadError:
     return LoadError(str(path), "it is not a regular file", "name an ordinary file")
 
 
-def _best_first(paths: Sequence[Path]) -> list[Path]:
-    """The paths in their order, but of files that may be copies the best comes first.
+def _add_missing(plan: Plan, text: str, path: Path) -> None:
+    reason = "there is no such file or folder"
+    plan.failed.append(LoadError(text, reason, "check the spelling"))
+    plan.scope.missing[path.absolute().as_uri()] = len(plan.failed) - 1
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A file that was met, as it lies there."""
+
+    path: Path
+    size: int
+    is_link: bool
+
+    @property
+    def suffix(self) -> str:
+        return self.path.suffix.lower()
+
+
+def _add_folder(plan: Plan, folder: Path) -> None:
+    entries = (entry for entry in _entries(folder) if not _is_hidden(entry.name))
+    found = _readable(plan, folder, (Path(entry.path) for entry in entries))
+    plan.items.extend(Item(f.path, _uri(f.path)) for f in _best_first(found))
+    if found:
+        plan.scope.folders.append(_uri(folder).rstrip("/") + "/")
+    else:
+        plan.failed.append(LoadError(str(folder), "nothing in it can be read", READ))
+
+
+def _add_pattern(plan: Plan, pattern: Path) -> None:
+    """Files that match, in order; hidden ones and folders are left out."""
+    text = str(pattern.absolute())
+    first = min(text.find(sign) for sign in MAGIC if sign in text)
+    root = Path(text[:first] + "x").parent
+    matched = glob.iglob(text, recursive=True)  # noqa: PTH207 - Path.glob: relative
+    matches = map(Path, sorted(matched))
+    files = (p for p in matches if not p.is_dir() and not _is_hidden(p.name))
+    found = _readable(plan, root, files, pattern.suffix)
+    plan.items.extend(Item(f.path, _uri(f.path)) for f in _best_first(found))
+    if found:
+        plan.scope.patterns.append(text)
+    else:
+        reason = "no file that can be read matches"
+        plan.failed.append(LoadError(str(pattern), reason, READ))
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(HIDDEN)
+
+
+def _readable(
+    plan: Plan, folder: Path, paths: Iterable[Path], asked: str = ""
+) -> list[_Found]:
+    """Those of the paths that are read; what is wrong with others goes to the plan.
+
+    `asked` is the ending that a pattern names.
+    """
+    real = functools.cache(Path.resolve)
+    root = real(folder)
+    found: list[_Found] = []
+    others: list[str] = []
+    for path in paths:
+        told = path.lstat()
+        is_link = stat.S_ISLNK(told.st_mode)
+        if is_link and path.exists():
+            told = path.stat()
+        target = path.resolve() if is_link else real(path.parent)
+        if not (stat.S_ISREG(told.st_mode) or stat.S_ISLNK(told.st_mode)):
+            plan.failed.append(not_regular(path))
+        elif not target.is_relative_to(root):
+            plan.notes.append(f"{path} is a link that leads out of {folder}, not read")
+        elif is_document(path, asked):
+            found.append(_Found(path, told.st_size, is_link))
+        else:
+            others.append(path.name)
+    if others:
+        shown = ", ".join(others[:SHOWN]) + (" and more" if len(others) > SHOWN else "")
+        plan.notes.append(
+            f"{len(others)} files of other kinds were passed over: {shown}"
+        )
+    return found
+
+
+def _best_first(files: Sequence[_Found]) -> list[_Found]:
+    """The files in their order, but of those that may be copies the best comes first.
 
     The first of several files of one content is the one that is taken in: better a
     file than a link, better one whose name says what it holds.
     """
     by_size: dict[int, list[int]] = {}
-    for index, path in enumerate(paths):
-        if path.is_file():
-            by_size.setdefault(path.stat().st_size, []).append(index)
-    done = list(paths)
+    for index, file in enumerate(files):
+        by_size.setdefault(file.size, []).append(index)
+    done = list(files)
     for places in by_size.values():
-        same = [paths[i] for i in places]
-        named = len({path.suffix.lower() for path in same}) == 1
-        ranks = {p: (p.is_symlink(), not named and _is_misnamed(p)) for p in same}
-        for place, path in zip(
-            places, sorted(same, key=ranks.__getitem__), strict=True
-        ):
-            done[place] = path
+        same = [files[i] for i in places]
+        named = len({file.suffix for file in same}) == 1
+        if named and not any(file.is_link for file in same):
+            continue
+        ranks = {f: (f.is_link, not named and _is_misnamed(f.path)) for f in same}
+        ordered = sorted(same, key=ranks.__getitem__)
+        for place, file in zip(places, ordered, strict=True):
+            done[place] = file
     return done
 
 
@@ -131,36 +220,16 @@ def _is_misnamed(path: Path) -> bool:
     return bool(warnings)
 
 
-def no_longer_there(
-    paths: Sequence[str], known: Mapping[str, Sequence[DocumentRow]]
-) -> list[str]:
-    """A warning for each document, by address, whose file is gone from a folder."""
-    folders = [Path(text).expanduser() for text in paths]
-    roots = tuple(f.absolute().as_uri() + "/" for f in folders if f.is_dir())
-    names = Counter(rows[0].name for rows in known.values())
-    return [
-        _gone(row, row.uri if names[row.name] > 1 else row.name)
-        for uri, rows in sorted(known.items())
-        if uri.startswith(roots) and not _file_of(uri).exists()
-        for row in rows[:1]
-    ]
+def _uri(path: Path) -> str:
+    return path.absolute().as_uri()
 
 
-def _file_of(uri: str) -> Path:
-    return Path(unquote(urlsplit(uri).path))
-
-
-def _gone(row: DocumentRow, said: str) -> str:
-    return (
-        f"{row.name} {GONE} and is still searched; take it out "
-        f"with: elt-llm remove {shlex.quote(said)} --collection {row.collection}"
-    )
-
-
-def _files(folder: Path) -> Iterator[Path]:
+def _entries(folder: Path) -> Iterator["os.DirEntry[str]"]:
     """Files below a folder by their path; links to folders are not followed."""
-    for top, folders, names in os.walk(folder, followlinks=False):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(names):
-            if not name.startswith((".", "~$")):
-                yield Path(top) / name
+    with os.scandir(folder) as found:
+        entries = sorted(found, key=lambda entry: entry.name)
+    folders = [e for e in entries if e.is_dir(follow_symlinks=False)]
+    yield from (e for e in entries if not e.is_dir())
+    for entry in folders:
+        if not entry.name.startswith("."):
+            yield from _entries(Path(entry.path))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from elt_llm_core.cli.interrupt import Stop, stoppable
 from elt_llm_core.errors import EltLlmError, UsageError
 from elt_llm_ingest.runfile import (
     IngestFile,
@@ -37,7 +38,8 @@ def main(**options: Any) -> None:
     Exit codes: 0 done, 2 some files failed, others as `elt-llm --help` tells.
     """
     try:
-        code = _Command(options).run()
+        with stoppable() as stop:
+            code = _Command(options, stop).run()
     except EltLlmError as error:
         click.echo(f"elt-llm: {error}", err=True)
         if options["as_json"]:
@@ -50,8 +52,9 @@ def main(**options: Any) -> None:
 class _Command:
     """The options, and what each of them asks for."""
 
-    def __init__(self, options: dict[str, Any]) -> None:
+    def __init__(self, options: dict[str, Any], stop: Stop) -> None:
         self._options = options
+        self._stop = stop
 
     def run(self) -> int:
         """Do what is asked; tell the exit code."""
@@ -149,7 +152,11 @@ class _Command:
             reports[each.stem] = report.model_dump(mode="json")
             lines.append(self._told(each.stem, report))
             codes.append(report.exit_code)
+            if report.stopped:
+                break
         self._emit(reports if len(files) > 1 else reports[path.stem], "\n".join(lines))
+        if self._stop():
+            return self._stop.exit_code
         failed = [code for code in codes if code]
         return (2 if len(failed) < len(codes) else failed[0]) if failed else 0
 
@@ -162,9 +169,9 @@ class _Command:
         self, path: Path, file: IngestFile, config: "RagConfig", store: "Store"
     ) -> "JobReport":
         from elt_llm_core.jobs import JobContext  # noqa: PLC0415 - --help is quick
-        from elt_llm_core.models.build import build_models  # noqa: PLC0415
+        from elt_llm_core.models.build import LateModels  # noqa: PLC0415
         from elt_llm_ingest.ingest import IngestJob  # noqa: PLC0415
-        from elt_llm_ingest.plan import GONE  # noqa: PLC0415
+        from elt_llm_ingest.scope import GONE  # noqa: PLC0415
 
         chosen = file.chunking.model_dump(exclude_none=True)
         chunking = {**config.chunking.model_dump(), **chosen}
@@ -177,8 +184,9 @@ class _Command:
             rebuild=self._options["force"],
             metadata=file.metadata,
         )
-        report = job.build(build_models(own))(JobContext(own, store))
-        if file.rebuild and not self._options["no_rebuild"]:
+        context = JobContext(own, store, stopped=self._stop)
+        report = job.build(LateModels(own))(context)
+        if file.rebuild and not self._options["no_rebuild"] and not report.stopped:
             _drop_unlisted(store, file, job.paths)
             kept = tuple(d for d in report.degradations if GONE not in d.detail)
             return report.model_copy(update={"degradations": kept})

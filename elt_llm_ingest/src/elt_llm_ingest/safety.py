@@ -1,11 +1,11 @@
 """Limits on what is read, checked before any parser sees the file."""
 
 import io
+import lzma
 import re
-import unicodedata
+import struct
 import zipfile
-from collections import Counter
-from collections.abc import Iterable
+import zlib
 
 from pydantic import Field
 
@@ -19,6 +19,11 @@ MAX_MEMBERS = 10_000
 ARCHIVES = (".zip", ".docx", ".xlsx", ".pptx", ".jar", ".7z", ".gz", ".rar", ".tar")
 DOCTYPE = re.compile(rb"<!\s*(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 CHUNK = 1 << 20
+# What the standard library raises for archives that are damaged in one way or another.
+BROKEN = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, OSError, ValueError,
+    NotImplementedError, EOFError, RuntimeError,
+)  # fmt: skip
 
 
 class Limits(Record):
@@ -43,17 +48,17 @@ def check_size(name: str, size: int, limits: Limits) -> None:
         )
 
 
-def check_zip(name: str, data: bytes) -> zipfile.ZipFile:
-    """The opened archive of an Office file.
+def check_zip(name: str, data: bytes, *, pages: bool = False) -> zipfile.ZipFile:
+    """The opened archive of an Office file, or of a book where `pages` is true.
 
     Members are counted while they are unpacked, because the sizes in the headers may
     lie. Raises LoadError for bombs, archives in archives, unsafe names, and XML parts
-    that declare a document type or entities.
+    that declare a document type or entities; the pages of books may name their type.
     """
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
         members = archive.infolist()
-    except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+    except BROKEN as error:
         raise LoadError(
             name, "the file is damaged or incomplete", "save or download it again"
         ) from error
@@ -63,7 +68,7 @@ def check_zip(name: str, data: bytes) -> zipfile.ZipFile:
     total = 0
     for member in members:
         _check_member(name, member)
-        total += _unpack_checked(name, archive, member)
+        total += _unpack_checked(name, archive, member, pages)
         _check_sizes(name, len(data), total)
     return archive
 
@@ -84,9 +89,9 @@ def _check_member(name: str, member: zipfile.ZipInfo) -> None:
 
 
 def _unpack_checked(
-    name: str, archive: zipfile.ZipFile, member: zipfile.ZipInfo
+    name: str, archive: zipfile.ZipFile, member: zipfile.ZipInfo, pages: bool
 ) -> int:
-    is_xml = member.filename.lower().endswith((".xml", ".rels", ".vml"))
+    is_xml = not pages and member.filename.lower().endswith((".xml", ".rels", ".vml"))
     read = 0
     try:
         with archive.open(member) as stream:
@@ -98,7 +103,7 @@ def _unpack_checked(
                     raise _bomb(
                         name, f"{member.filename[:80]!r} is larger than it says"
                     )
-    except (zipfile.BadZipFile, OSError, NotImplementedError, EOFError) as error:
+    except BROKEN as error:
         raise LoadError(
             name, "the file is damaged or incomplete", "save or download it again"
         ) from error
@@ -130,35 +135,3 @@ def check_no_doctype(name: str, data: bytes) -> None:
             "its XML declares a document type or entities, which can hide other files",
             "export it again without them",
         )
-
-
-TAGS = range(0xE0000, 0xE0080)
-ZERO_WIDTH = frozenset("\u200b\u200c\u200d\u2060\ufeff")
-BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-
-
-def hidden_characters(texts: Iterable[str]) -> tuple[str, ...]:
-    """One warning for each family of characters that a reader cannot see."""
-    counts: Counter[str] = Counter()
-    for text in texts:
-        if text.isascii():
-            continue
-        for char in set(text):
-            if family := _family(char):
-                counts[family] += text.count(char)
-    return tuple(
-        f"{n} {family} characters are in the text; a reader cannot see them"
-        for family, n in sorted(counts.items())
-    )
-
-
-def _family(char: str) -> str:
-    if char in ZERO_WIDTH:
-        return "zero-width"
-    if char in BIDI:
-        return "direction-changing"
-    if ord(char) in TAGS:
-        return "invisible tag"
-    if unicodedata.category(char) == "Cc" and char not in "\t\n\r\x0c":
-        return "control"
-    return ""

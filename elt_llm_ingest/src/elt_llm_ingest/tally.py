@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from elt_llm_core.errors import IngestError
-from elt_llm_core.jobs import JobReport
+from elt_llm_core.jobs import ItemOutcome, JobReport
 from elt_llm_core.results import Degradation, DegradationKind
 
 MAX_WARNINGS = 20
 COUNTS = ("added", "updated", "unchanged", "failed", "chunks", "embedded")
+SELDOM = ("renamed", "removed", "quarantined")  # told where there are any
 
 
 @dataclass
@@ -20,6 +21,14 @@ class Tally:
     degradations: list[Degradation] = field(default_factory=list)
     first: IngestError | None = None
     touched: set[str] = field(default_factory=set)
+    items: list[ItemOutcome] = field(default_factory=list)
+    stopped: bool = False
+
+    @property
+    def taken(self) -> int:
+        """Files that are in the store now, and documents that were to go."""
+        names = ("added", "updated", "unchanged", "renamed", "removed")
+        return sum(self.counts[name] for name in names)
 
     def fail(self, collection: str, error: IngestError) -> None:
         """Note a file that could not be taken in."""
@@ -43,8 +52,11 @@ class Tally:
 
     def report(self) -> JobReport:
         """The counts, every one of them, and the degradations in order."""
+        seldom = {name: self.counts[name] for name in SELDOM if self.counts[name]}
         return JobReport(
             job="ingest",
-            counts={name: self.counts[name] for name in COUNTS},
+            counts={name: self.counts[name] for name in COUNTS} | seldom,
             degradations=tuple(self.degradations),
+            items=tuple(self.items),
+            stopped=self.stopped,
         )

@@ -18,6 +18,7 @@ from elt_llm_core.errors import LoadError
 from elt_llm_ingest.formats.registry import MODULES, Parse, parser_of
 from elt_llm_ingest.formats.sniff import sniff
 from elt_llm_ingest.frames import receive, send
+from elt_llm_ingest.hygiene import cleaned
 from elt_llm_ingest.safety import Limits
 
 FORBIDDEN = (
@@ -87,8 +88,8 @@ def _answer(request: dict[str, Any], data: bytes) -> bytes:
     try:
         limits = Limits.model_validate(request["limits"])
         _limit(limits)
-        documents = parse(path, data, limits, request["loader"])
-        return _packed(documents)
+        loader, documents = parse(path, data, limits, request["loader"])
+        return _packed(loader, documents)
     except LoadError as error:
         return _refused(error.reason, error.hint)
     except MemoryError:
@@ -105,8 +106,8 @@ def _answer(request: dict[str, Any], data: bytes) -> bytes:
 
 def parse(
     path: Path, data: bytes, limits: Limits, loader: str = ""
-) -> list[ParsedDocument]:
-    """The documents of a file's bytes, here and now. Raises LoadError.
+) -> tuple[str, list[ParsedDocument]]:
+    """The loader and the documents of a file's bytes, here and now. Raises LoadError.
 
     `loader` is a name of the stage `loaders`; without it the bytes decide.
     """
@@ -114,13 +115,13 @@ def parse(
     if not loader:
         loader, warnings = sniff(path, data)
     function = parser_of(loader) if loader in MODULES else _foreign(loader)
-    documents = function(path, data, limits)
+    documents = [cleaned(document) for document in function(path, data, limits)]
     if not warnings:
-        return documents
+        return loader, documents
     first = documents[0].model_copy(
         update={"warnings": (*warnings, *documents[0].warnings)}
     )
-    return [first, *documents[1:]]
+    return loader, [first, *documents[1:]]
 
 
 def _foreign(name: str) -> Parse:
@@ -130,9 +131,9 @@ def _foreign(name: str) -> Parse:
     return foreign_parser(name)
 
 
-def _packed(documents: Sequence[ParsedDocument]) -> bytes:
+def _packed(loader: str, documents: Sequence[ParsedDocument]) -> bytes:
     inner = ",".join(document.model_dump_json() for document in documents)
-    return f'{{"documents":[{inner}]}}'.encode()
+    return f'{{"loader":{json.dumps(loader)},"documents":[{inner}]}}'.encode()
 
 
 def _refused(reason: str, hint: str) -> bytes:

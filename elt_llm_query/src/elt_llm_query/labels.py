@@ -95,7 +95,7 @@ def parse_labels(answer: str, known: Sequence[str]) -> ParsedAnswer:
 
 def _labelled(node: Any, label: str) -> TextNode:
     excluded = {*node.metadata, LABEL_KEY}
-    shown = f"{header(label, node)}\n{_disarm(provenance.index_text(node))}"
+    shown = f"{header(label, node)}\n{_disarm(provenance.reading(node))}"
     metadata = {**node.metadata, LABEL_KEY: label, SHOWN_KEY: shown}
     changes = {
         "metadata": metadata,

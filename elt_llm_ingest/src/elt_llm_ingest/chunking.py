@@ -1,0 +1,112 @@
+"""From a read document to its chunks, as configured."""
+
+import json
+from collections.abc import Iterable, Sequence
+
+from llama_index.core.schema import TextNode, TransformComponent
+from pydantic import BaseModel
+
+from elt_llm_core import provenance
+from elt_llm_core.config import RagConfig
+from elt_llm_core.document import ParsedDocument
+from elt_llm_core.errors import ConfigError
+from elt_llm_core.strategy import Models
+from elt_llm_ingest.answers import Answers, RememberingLLM, identity
+from elt_llm_ingest.chunkers.base import CHUNKERS, SourceDocument
+from elt_llm_ingest.enrichers.base import ENRICHERS
+
+# What is put nearest to the text comes first and has room first; others by name.
+ORDER = (
+    "dates",
+    "heading_path",
+    "contextual_prefix",
+    "entities",
+    "keywords",
+    "questions",
+)
+
+
+class Chunking:
+    """The configured chunker, then the enrichers in their fixed order.
+
+    With `answers` the language model is asked every prompt once only. `name` changes
+    with everything that shapes a chunk or what is indexed for it. Raises ConfigError.
+    """
+
+    def __init__(
+        self, config: RagConfig, models: Models, answers: Answers | None = None
+    ) -> None:
+        if models.llm is not None and answers is not None:
+            models = Models(models.embedder, RememberingLLM(models.llm, answers))
+        self._models = models
+        _check_options(config)
+        allow = config.allowed_plugins()
+        wanted = config.chunking
+        sizes = {"chunk_size": wanted.chunk_size, "chunk_overlap": wanted.chunk_overlap}
+        chosen = CHUNKERS.load(wanted.strategy, {**sizes, **wanted.options}, allow)
+        self._chunker = chosen.build(models)
+        self.name = f"{wanted.strategy} {_shown(chosen)}"
+        self._enrichers: list[TransformComponent] = []
+        for name in _ordered(config.enrichment.strategy):
+            told = config.enrichment.options.get(name, {})
+            strategy = ENRICHERS.load(name, told, allow)
+            self._enrichers.append(strategy.build(models))
+            self.name += f" + {name} {_shown(strategy)}"
+        if models.llm is not None and self._asks():
+            self.name += f" by {identity(models.llm)}"
+
+    @property
+    def calls(self) -> int:
+        """How often the language model was asked so far; what it knew not counted."""
+        llm = self._models.llm
+        return llm.calls if isinstance(llm, RememberingLLM) else 0
+
+    def cut(self, parsed: ParsedDocument) -> list[TextNode]:
+        """The chunks in reading order, with provenance and what enrichers add."""
+        document = SourceDocument.of(parsed)
+        found = self._chunker.get_nodes_from_documents([document])
+        nodes = [node for node in found if isinstance(node, TextNode) and node.text]
+        for enrich in self._enrichers:
+            made = enrich(nodes, parsed=parsed)
+            nodes = [node for node in made if isinstance(node, TextNode)]
+        return nodes
+
+    def _asks(self) -> bool:
+        parts = (self._chunker, *self._enrichers)
+        return any(getattr(part, "_llm", None) is not None for part in parts)
+
+
+def problems(nodes: Iterable[TextNode]) -> list[str]:
+    """What could not be done for some of the chunks, each once with their number."""
+    counts: dict[str, int] = {}
+    for node in nodes:
+        said = provenance.read(node).problem
+        if said:
+            counts[said] = counts.get(said, 0) + 1
+    return [f"{n} chunks: {said}" for said, n in sorted(counts.items())]
+
+
+def _ordered(names: Sequence[str]) -> list[str]:
+    rank = {name: place for place, name in enumerate(ORDER)}
+    return sorted(set(names), key=lambda name: (rank.get(name, len(rank)), name))
+
+
+def _shown(strategy: BaseModel) -> str:
+    return json.dumps(strategy.model_dump(mode="json"), sort_keys=True)
+
+
+def _check_options(config: RagConfig) -> None:
+    told, wanted = config.enrichment.options, config.enrichment.strategy
+    unused = sorted(set(told) - set(wanted))
+    if unused:
+        raise ConfigError(
+            f"enrichment.options has {', '.join(unused)}, which "
+            "enrichment.strategy does not name",
+            f"named there: {', '.join(wanted) or 'nothing'}",
+        )
+    for name, options in sorted(told.items()):
+        if not isinstance(options, dict):
+            raise ConfigError(
+                f"enrichment.options.{name} is {options!r}, not a map of options",
+                f"write: enrichment: {{options: {{{name}: {{OPTION: VALUE}}}}}}",
+            )

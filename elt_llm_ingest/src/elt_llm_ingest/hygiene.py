@@ -1,0 +1,170 @@
+"""Characters that no reader sees are taken out of a document, and counted.
+
+They hide orders from people and words from search. Every span moves with the text, so
+boxes, cells and words stay where they were.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable
+from itertools import accumulate, pairwise
+from typing import Any
+
+from elt_llm_core.document import Block, Cell, Page, ParsedDocument, Sidecar
+
+JOINERS = frozenset("\u200c\u200d")
+SHY = "soft hyphen"  # wanted by typesetters, a trap for search
+FAMILIES = (
+    (SHY, "\xad"),
+    ("zero-width", "\u200b\u200c\u200d\u2060\u2061\u2062\u2063\u2064\u180e\ufeff"),
+    (
+        "direction-changing",
+        "\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069",
+    ),
+    (
+        "invisible tag",
+        {chr(c) for c in (*range(0xE0000, 0xE0080), *range(0xE0100, 0xE01F0))},
+    ),
+)
+CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
+# Whatever may have to go; one look tells that an ordinary document has none of it.
+SUSPECT = re.compile(
+    "[\xad\u061c\u180e\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u2069\ufeff\U000e0000-\U000e007f\U000e0100-\U000e01ef]"
+)
+
+
+def cleaned(document: ParsedDocument) -> ParsedDocument:
+    """The document without invisible characters; a warning counts what is gone."""
+    gone: Counter[str] = Counter()
+    text = document.text
+    gone["control"] = len(CONTROLS.findall(text))
+    removed = [
+        m.start() for m in SUSPECT.finditer(text) if _goes(text, m.start(), gone)
+    ]
+
+    def plain(value: str) -> str:
+        return _without(value, Counter())
+
+    # A control character may stand for a sign between two figures: a blank takes its
+    # place, so that they do not run together.
+    text = CONTROLS.sub(" ", text)
+    changed: dict[str, Any] = {
+        "title": plain(document.title),
+        "sidecars": tuple(_clean_sidecar(s, plain) for s in document.sidecars),
+        "warnings": (*map(plain, document.warnings), *_counted(gone)),
+    }
+    if removed:
+        move = _mover(len(text), removed)
+        blocks = [
+            moved
+            for block in document.blocks
+            if (moved := _moved_block(block, move, plain)).end > moved.start
+            or block.end == block.start
+        ]
+        pages = [_moved_page(page, move, plain) for page in document.pages]
+        changed |= {"blocks": blocks, "pages": pages}
+    changed["text"] = _cut(text, removed)
+    return document.model_copy(update=changed)
+
+
+def _counted(gone: Counter[str]) -> Iterable[str]:
+    for family, count in sorted((+gone).items()):
+        said = "characters were" if count != 1 else "character was"
+        yield f"{count} {family} {said} taken out of the text; no reader sees them"
+
+
+def _without(text: str, gone: Counter[str]) -> str:
+    text = CONTROLS.sub(" ", text)
+    found = [m.start() for m in SUSPECT.finditer(text) if _goes(text, m.start(), gone)]
+    return _cut(text, found)
+
+
+def _goes(text: str, at: int, gone: Counter[str]) -> bool:
+    """Whether the character goes, which is then counted."""
+    family = _family(text, at)
+    if family and family != SHY:
+        gone[family] += 1
+    return bool(family)
+
+
+def _family(text: str, at: int) -> str:
+    char = text[at]
+    if char in JOINERS and _joins(text, at):
+        return ""
+    return next((name for name, chars in FAMILIES if char in chars), "")
+
+
+def _joins(text: str, at: int) -> bool:
+    """Whether a joiner shapes letters or signs that need it (Persian, Hindi, emoji)."""
+    before = text[at - 1 : at]
+    return before > "\u0600" and unicodedata.category(before)[0] in "LMS"
+
+
+def _cut(text: str, removed: list[int]) -> str:
+    if not removed:
+        return text
+    edges = [-1, *removed, len(text)]
+    return "".join(text[first + 1 : last] for first, last in pairwise(edges))
+
+
+def _mover(length: int, removed: list[int]) -> Callable[[int], int]:
+    """Where a position stands once the characters at `removed` are gone."""
+    marks = bytearray(length + 1)
+    for at in removed:
+        marks[at] = 1
+    before = [0, *accumulate(marks)]
+    return lambda position: position - before[position]
+
+
+def _moved_block(
+    block: Block, move: Callable[[int], int], plain: Callable[[str], str]
+) -> Block:
+    cells = tuple(_moved_cell(cell, move, plain) for cell in block.cells)
+    attributes = {key: plain(value) for key, value in block.attributes.items()}
+    changed = {
+        "start": move(block.start),
+        "end": move(block.end),
+        "section": plain(block.section),
+        "table": plain(block.table),
+        "cells": cells,
+        "attributes": attributes,
+    }
+    return block.model_copy(update=changed)
+
+
+def _moved_cell(
+    cell: Cell, move: Callable[[int], int], plain: Callable[[str], str]
+) -> Cell:
+    changed = {
+        "start": move(cell.start),
+        "end": move(cell.end),
+        "header": plain(cell.header),
+    }
+    return cell.model_copy(update=changed)
+
+
+def _moved_page(
+    page: Page, move: Callable[[int], int], plain: Callable[[str], str]
+) -> Page:
+    words = [(move(start), move(end), *box) for start, end, *box in page.words]
+    return page.model_copy(
+        update={
+            "words": [word for word in words if word[1] > word[0]],
+            "label": plain(page.label),
+        }
+    )
+
+
+def _clean_sidecar(sidecar: Sidecar, plain: Callable[[str], str]) -> Sidecar:
+    def walk(value: Any) -> Any:
+        if isinstance(value, str):
+            return plain(value)
+        if isinstance(value, dict):
+            return {walk(key): walk(inner) for key, inner in value.items()}
+        if isinstance(value, list | tuple):
+            return [walk(inner) for inner in value]
+        return value
+
+    return sidecar.model_copy(update={"content": walk(sidecar.content)})

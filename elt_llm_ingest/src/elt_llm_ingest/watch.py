@@ -1,0 +1,66 @@
+"""Waiting for files to change."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+from elt_llm_ingest.plan import make_plan
+
+FOREVER = 365 * 86_400.0  # seconds a watch waits for another writer
+NAP = 0.1  # seconds between two looks at whether to end
+RESTLESS = 10  # looks after which a change is taken in, though more keeps coming
+MOST_WAIT = 60.0  # seconds between two attempts after errors
+
+State = dict[str, tuple[int, int, int]]
+
+
+class Watch:
+    """Looks at files every `interval` seconds until `stopped` says so."""
+
+    def __init__(
+        self, paths: Sequence[str], interval: float, stopped: Callable[[], bool]
+    ) -> None:
+        self._paths = paths
+        self._interval = interval
+        self._stopped = stopped
+        self._delay = interval
+
+    def changes(self) -> Iterator[Callable[[Exception], None]]:
+        """Something for each time there is a change to take in, and at the start.
+
+        What comes out is to be called with the error where that failed: it is then due
+        again after a while, each time a longer one.
+        """
+        taken: State | None = None
+        before: State | None = None
+        restless = 0
+        while not self._stopped():
+            now = self.look()
+            quiet = now == before or taken is None
+            restless = 0 if quiet else restless + 1
+            if now != taken and (quiet or restless >= RESTLESS):
+                taken, restless = now, 0
+                failures: list[Exception] = []
+                yield failures.append
+                if failures:
+                    taken = {}
+                    self._delay = min(MOST_WAIT, 2 * self._delay)
+                else:
+                    self._delay = self._interval
+            before = now
+            self._sleep()
+
+    def look(self) -> State:
+        """Size, time of change and inode of every file, by address."""
+        state: State = {}
+        for item in make_plan(self._paths).items:
+            try:
+                told = item.path.stat()
+            except OSError:  # it has just gone
+                continue
+            state[item.uri] = (told.st_size, told.st_mtime_ns, told.st_ino)
+        return state
+
+    def _sleep(self) -> None:
+        end = time.monotonic() + self._delay
+        while time.monotonic() < end and not self._stopped():
+            time.sleep(min(NAP, self._delay))

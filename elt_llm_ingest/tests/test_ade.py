@@ -1,0 +1,158 @@
+"""Every chunk and cell of ADE's JSON comes back with its page and box."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+import format_files
+from elt_llm_core.document import ParsedDocument
+from elt_llm_core.errors import LoadError
+from elt_llm_ingest.evaluation.imports import ade_figures
+
+FOLDER = Path(os.environ.get("ELT_LLM_EVAL_DATA", "")) / "ade_json"
+
+
+def place(page: int, *sides: float) -> dict:
+    return {
+        "page": page,
+        "box": dict(zip(("left", "top", "right", "bottom"), sides, strict=True)),
+    }
+
+
+def chunk(key: str, kind: str, text: str, *sides: float) -> dict:
+    anchor = f"<a id='{key}'></a>\n\n{text}"
+    return {"id": key, "type": kind, "markdown": anchor, "grounding": place(0, *sides)}
+
+
+TABLE = (
+    '<table id="0-1"><tr><td id="0-2" rowspan="2">Item</td><td id="0-3" colspan="2">'
+    'Price</td></tr><tr><td id="0-4">Net</td><td id="0-5">Gross</td></tr><tr>'
+    '<td id="0-6">Berth</td><td id="0-7">10</td><td id="0-8">12</td></tr></table>'
+)
+CURRENT = {
+    "chunks": [
+        chunk("a", "marginalia", "Page foot", 0.1, 0.9, 0.9, 0.95),
+        chunk("b", "text", "# Fees\n\nThey are due.", 0.1, 0.1, 0.9, 0.2),
+        chunk("c", "text", "Table 1. Fees", 0.1, 0.2, 0.9, 0.25),
+        chunk("d", "table", TABLE, 0.1, 0.3, 0.9, 0.5),
+        chunk("e", "figure", "<::a boat\n: photo::>\nFigure 2", 0.1, 0.5, 0.9, 0.8),
+        chunk("f", "marginalia", "", 0.1, 0.8, 0.9, 0.9),
+        chunk("g", "hologram", "Odd words.", 0.0, 0.0, 1.0, 1.0),
+    ],
+    "grounding": {
+        f"0-{n}": {**place(0, n / 10, 0.3, n / 10 + 0.05, 0.4), "type": "tableCell"}
+        for n in range(1, 8)
+    },
+    "metadata": {"filename": "fees.pdf", "page_count": 2, "version": "v1"},
+}
+OLDER = {
+    "data": {
+        "chunks": [
+            {
+                "chunk_id": "a",
+                "chunk_type": "text",
+                "text": "Two places.",
+                "grounding": [
+                    {"page": n, "box": {"l": 0.1, "t": 0.2, "r": 0.3, "b": 0.4}}
+                    for n in (0, 1)
+                ],
+            }
+        ]
+    }
+}
+
+
+def parsed(reading, content: object) -> ParsedDocument:
+    (document,) = reading.parse(Path("fees.json"), json.dumps(content).encode())
+    format_files.check_spans(document)
+    return document
+
+
+def test_the_current_form(reading):
+    document = parsed(reading, CURRENT)
+    assert format_files.texts(document) == [
+        ("furniture", "Page foot"),
+        ("heading", "Fees"),
+        ("paragraph", "They are due."),
+        ("paragraph", "Table 1. Fees"),
+        ("table_row", "Item\tPrice\t"),
+        ("table_row", "Item\tNet\tGross"),
+        ("table_row", "Berth\t10\t12"),
+        ("figure", "a boat"),
+        ("caption", "Figure 2"),
+        ("furniture", ""),
+        ("paragraph", "Odd words."),
+    ]
+    assert (document.title, len(document.pages)) == ("Fees", 2)
+    row = document.blocks[6]
+    assert row.table == "Table 1. Fees"
+    assert format_files.cells(document) == [
+        [("Item", "Berth"), ("Price Net", "10"), ("Price Gross", "12")]
+    ]
+    assert [(c.id, c.boxes[0].left) for c in row.cells[:2]] == [
+        ("0-6", 0.6), ("0-7", 0.7),
+    ]  # fmt: skip
+    assert row.cells[2].boxes[0].right == 0.9, "a cell without a place has the chunk's"
+    assert document.blocks[7].attributes["generated"] == "true"
+    assert document.warnings == (
+        "1 chunks are of the unknown kind 'hologram', read as text",
+    )
+
+
+def test_the_older_form(reading):
+    document = parsed(reading, OLDER)
+    (block,) = document.blocks
+    assert [b.page for b in block.boxes] == [1, 2]
+    assert (block.boxes[0].left, block.boxes[0].bottom) == (0.1, 0.4)
+
+
+def test_places_that_cannot_be_are_told(reading):
+    bad = chunk("a", "text", "Words.", -3.0, 0.1, 9.0, 0.2)
+    none = {"markdown": "More.", "grounding": {"page": "x"}}
+    found = {"chunks": [bad, none, 7]}
+    document = parsed(reading, found)
+    assert document.blocks[0].boxes[0].left == 0.0
+    assert document.warnings == (
+        "1 times: a chunk cannot be read",
+        "1 times: a place cannot be read",
+        "1 times: a place lies outside its page",
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        (b'{"chunks": []}', "no text"),
+        (b'{"chunks": [' + b"[" * 200_000, "nested deeper"),
+        (b'{"chunks": [1', "damaged"),
+        (b'[{"chunks": []}]', "holds no chunks"),
+    ],
+)
+def test_json_that_is_refused(source, reason, reading):
+    with pytest.raises(LoadError, match=reason):
+        reading.parse(Path("fees.json"), source)
+
+
+def test_every_element_comes_back(tmp_path):
+    folder = tmp_path / "ade_json"
+    folder.mkdir()
+    whole = {**CURRENT, "grounding": {**CURRENT["grounding"]}}
+    for one in CURRENT["chunks"]:
+        whole["grounding"][one["id"]] = one["grounding"]
+    (folder / "a.json").write_text(json.dumps(whole))
+    (figure,) = ade_figures(tmp_path)
+    assert (figure["value"], figure["detail"]["elements"]) == (1.0, 14)
+    whole["grounding"]["lost"] = place(0, 0.0, 0.0, 1.0, 1.0)
+    (folder / "a.json").write_text(json.dumps(whole))
+    (figure,) = ade_figures(tmp_path)
+    assert figure["value"] == 14 / 15
+
+
+@pytest.mark.data
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="ELT_LLM_EVAL_DATA has no ade_json")
+def test_every_element_of_real_files_comes_back():
+    (figure,) = ade_figures(FOLDER.parent)
+    assert figure["value"] == 1.0
+    assert figure["detail"]["failed"] == []

@@ -1,0 +1,196 @@
+"""Vectors: checked, bisected, quarantined, shared batches, one model check."""
+
+import numpy as np
+import pytest
+
+from elt_llm_core.errors import EmbedError, ModelError, ModelUnavailableError
+from elt_llm_core.pace import Pace, spoken
+from elt_llm_core.results import DegradationKind
+from elt_llm_ingest.embedding import BATCH, PROBES, Vectors
+from ingest_world import CountingEmbedding, World, told
+
+QUARANTINED = DegradationKind.CHUNK_QUARANTINED
+
+
+@pytest.fixture
+def world(tmp_path, without_index):
+    made = World(tmp_path)
+    yield made
+    made.store.close()
+
+
+def rules(count: int, bad: int = -1) -> str:
+    """A section a rule, so that each is a chunk; one of them says POISON."""
+    said = ("POISON" if n == bad else f"fee{n}" for n in range(count))
+    return "\n\n".join(
+        f"# Rule {n}\n\nThe {word} of berth {n} is due." for n, word in enumerate(said)
+    )
+
+
+def spoil_row(value):
+    def change(texts, rows):
+        for place, text in enumerate(texts):
+            if "POISON" in text:
+                rows[place] = value
+        return rows
+
+    return change
+
+
+def drop_row(texts, rows):
+    return rows[:-1] if any("POISON" in text for text in texts) else rows
+
+
+def refuse(texts, rows):
+    if any("POISON" in text for text in texts):
+        raise EmbedError("the server blames the text")
+    return rows
+
+
+def widen(texts, rows):
+    wrong = any("POISON" in text for text in texts)
+    return np.ones((len(texts), 7), dtype=np.float32) if wrong else rows
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (spoil_row(np.nan), "NaN or infinity"),
+        (spoil_row(np.inf), "NaN or infinity"),
+        (spoil_row(0.0), "length zero"),
+        (drop_row, "gave vectors (0, 256)"),
+        (widen, "gave vectors (1, 7)"),
+        (refuse, "blames the text"),
+    ],
+    ids=["nan", "inf", "zero", "few", "wide", "refused"],
+)
+def test_one_bad_text_costs_one_vector(world, change, reason):
+    world.write("rules.md", rules(40, bad=17))
+    world.embedder.spoil(change)
+    report = world.run()
+    assert (report.counts["added"], report.counts["embedded"]) == (1, 39)
+    (said,) = told(report, QUARANTINED)
+    assert said.startswith("rules.md: partial: 1 of 40 chunks has no vector: ")
+    assert reason in said
+    assert report.exit_code == 2
+    (row,) = world.store.quarantined("harbour")
+    assert "POISON" in world.ids()[row.node_id]
+
+
+def test_a_quarantined_chunk_alone_is_tried_again(world):
+    world.write("rules.md", rules(10, bad=3))
+    world.embedder.spoil(refuse)
+    world.run()
+    again = world.run()
+    assert (again.counts["updated"], again.exit_code) == (1, 2)
+    assert all("POISON" in text for text in world.embedder.texts)
+    world.embedder.spoil(None)
+    healed = world.run()
+    assert (healed.counts["embedded"], healed.exit_code) == (1, 0)
+    assert world.store.quarantined("harbour") == []
+    assert world.run().counts["unchanged"] == 1
+
+
+def test_plain_characters_may_help(world):
+    def dislike(texts, rows):
+        if any("\N{LATIN SMALL LIGATURE FI}" in text for text in texts):
+            raise EmbedError("unknown character")
+        return rows
+
+    world.write("a.md", "A \N{LATIN SMALL LIGATURE FI}ne is due in June.\n")
+    world.embedder.spoil(dislike)
+    report = world.run()
+    assert (report.counts["embedded"], report.exit_code) == (1, 0)
+    assert "A fine is due in June." in world.embedder.texts
+
+
+def test_a_model_that_makes_no_vector_at_all_stops_the_run(world):
+    world.write("rules.md", rules(3))
+    world.embedder.spoil(lambda _, rows: rows * np.nan)
+    with pytest.raises(ModelError, match="no vector of any text") as caught:
+        world.run()
+    assert caught.value.exit_code == 69
+
+
+def test_a_model_that_goes_away_is_no_bad_text(world):
+    for n in range(3):
+        world.write(f"{n}.md", rules(300).replace("due", f"due in week {n}"))
+
+    def leave(texts, rows):
+        if len(world.embedder.calls) > 20:
+            raise ModelUnavailableError("http://localhost:1", "refused")
+        return rows
+
+    world.embedder.spoil(leave)
+    with pytest.raises(ModelUnavailableError) as caught:
+        world.run()
+    assert "the same command goes on" in caught.value.hint
+    done = len(world.embedder.texts) - len(world.embedder.calls[-1])
+    assert world.names() == ["0.md"]
+    world.embedder.spoil(None)
+    report = world.run()
+    assert (report.counts["added"], report.counts["unchanged"]) == (2, 1)
+    assert report.counts["embedded"] == 900 - done
+    assert world.store.quarantined("harbour") == []
+
+
+def test_small_files_share_batches(world):
+    for n in range(3 * BATCH):
+        world.write(f"{n:03}.txt", f"Note {n} is about berth {n}.")
+    report = world.run()
+    assert report.counts["added"] == 3 * BATCH
+    assert [len(call) for call in world.embedder.calls] == [BATCH] * 3
+    lengths = [len(text) for text in world.embedder.texts]
+    assert lengths == sorted(lengths)
+    assert world.run().counts["unchanged"] == 3 * BATCH
+
+
+def test_a_batch_has_a_most_of_characters(world):
+    embedder = CountingEmbedding(max_tokens=100_000)
+    with world.store.writer() as writer:
+        Vectors(writer, embedder).make([f"{n} " + "word " * 6000 for n in range(3)])
+    assert [len(call) for call in embedder.calls] == [1, 1, 1]
+
+
+def test_a_text_that_the_model_would_cut_is_not_sent(world):
+    embedder = CountingEmbedding(max_tokens=20)
+    long = "word " * 21
+    with world.store.writer() as writer:
+        vectors = Vectors(writer, embedder)
+        vectors.make(["short", long])
+        assert vectors.bad == {long: "it has 21 tokens and the model reads 20"}
+        assert vectors.missing(["short", long]) == []
+    assert embedder.texts == ["short"]
+
+
+def test_a_model_that_cannot_do_batches_is_asked_one_by_one(world):
+    def mix(texts, rows):
+        return rows[::-1].copy() if len(texts) > 1 else rows
+
+    world.write("rules.md", rules(5))
+    world.embedder.spoil(mix)
+    report = world.run()
+    assert [len(call) for call in world.embedder.calls] == [1] * 5
+    (said,) = told(report, DegradationKind.DOCUMENT_WARNING)
+    assert "one by one" in said
+
+
+def test_a_model_is_checked_once(world):
+    world.write("a.md", rules(2))
+    world.run()
+    assert [list(PROBES)] == [c for c in world.embedder._calls if len(c) == len(PROBES)]
+    world.write("b.md", rules(3))
+    world.run()
+    assert not set(PROBES) & {t for call in world.embedder._calls for t in call}
+
+
+def test_a_forecast_needs_a_basis():
+    now = [0.0]
+    pace = Pace(100, lambda: now[0])
+    assert pace.left(50) == ""
+    now[0] = 10.0
+    assert pace.left(1) == ""
+    assert pace.left(10) == "about 2 min left"
+    assert pace.left(50) == "about 10 s left"
+    assert pace.left(100) == ""
+    assert spoken(3 * 3600) == "3 h"

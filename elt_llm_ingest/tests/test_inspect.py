@@ -1,0 +1,86 @@
+"""`elt-llm inspect`: what was read, as JSON, for people, and drawn on the page."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+
+import format_files
+from elt_llm_core.document import ParsedDocument
+from elt_llm_core.errors import UsageError
+from elt_llm_ingest.inspecting.cli import inspect
+from elt_llm_ingest.inspecting.picture import COLOURS, draw
+from elt_llm_ingest.inspecting.view import shown, view
+
+TABLE = "# Guide\n\nTable 1. Fees\n\n| Item | Fee |\n| --- | --- |\n| Berth | 20 |\n"
+
+
+def run(*arguments: str):
+    return CliRunner().invoke(inspect, [*arguments, "--quiet"], catch_exceptions=False)
+
+
+def test_everything_is_told_as_json(tmp_path):
+    path = tmp_path / "guide.md"
+    path.write_text(TABLE)
+    done = run(str(path), "--json", "--data-dir", str(tmp_path / "data"))
+    (found,) = json.loads(done.output)["documents"]
+    assert (found["loader"], found["title"]) == ("markdown", "Guide")
+    assert [s["text"] for s in found["sections"]] == ["Guide"]
+    (table,) = found["tables"]
+    texts = [[cell["text"] for cell in row["cells"]] for row in table["rows"]]
+    assert texts == [["Item", "Fee"], ["Berth", "20"]]
+    assert [row["header"] for row in table["rows"]] == [True, False]
+    assert any("Berth" in chunk["text"] for chunk in found["chunks"])
+    assert all(chunk["end"] > chunk["start"] for chunk in found["chunks"])
+    assert not (tmp_path / "data").exists()
+
+
+def test_people_see_the_beginning_and_how_to_see_the_rest(reading):
+    text = "# A\n\n" + "\n\n".join(f"Paragraph {n}." for n in range(60))
+    (document,) = reading.parse(Path("a.md"), text.encode())
+    found = view(document, "markdown", [])
+    lines = shown(found).split("\n")
+    assert lines[1].endswith("0 pages; 1 heading, 60 paragraph")
+    assert lines[-1] == "  ... 21 more; --all shows them"
+    assert shown(found, everything=True).count("Paragraph") == 60
+
+
+def test_the_picture_has_a_box_where_a_word_is(tmp_path, reading):
+    data = format_files.page_pdf(["Harbour rules are here."])
+    (document,) = reading.parse(Path("a.pdf"), data)
+    plain = Image.open(io.BytesIO(draw(Path("a.pdf"), data, without(document), 1)))
+    drawn = Image.open(io.BytesIO(draw(Path("a.pdf"), data, document, 1)))
+    left, top = document.pages[0].words[0][2:4]
+    colour = COLOURS[document.blocks[0].kind]
+    place = round(left * drawn.width), round(top * drawn.height)
+    near = [
+        (place[0] + dx, place[1] + dy) for dx in range(-3, 4) for dy in range(-3, 4)
+    ]
+    assert colour in [drawn.getpixel(at) for at in near]
+    assert colour not in [plain.getpixel(at) for at in near]
+
+
+def without(document: ParsedDocument) -> ParsedDocument:
+    return document.model_copy(update={"blocks": []})
+
+
+def test_a_file_without_pages_says_so(reading):
+    (document,) = reading.parse(Path("a.md"), TABLE.encode())
+    with pytest.raises(UsageError, match="no page 1 to draw; files of this kind have"):
+        draw(Path("a.md"), TABLE.encode(), document, 1)
+
+
+def test_the_command_draws_and_checks_its_options(tmp_path):
+    path, png = tmp_path / "a.pdf", tmp_path / "out.png"
+    path.write_bytes(format_files.page_pdf(["Harbour rules are here."]))
+    done = run(str(path), "--page", "1", "--png", str(png))
+    assert "1 pages; " in done.output
+    with Image.open(png) as image:
+        assert max(image.size) == 1600
+    with pytest.raises(UsageError, match="belong together"):
+        run(str(path), "--page", "1")
+    with pytest.raises(UsageError, match="it has pages 1 to 1"):
+        run(str(path), "--page", "2", "--png", str(png))
