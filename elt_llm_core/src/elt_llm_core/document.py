@@ -6,12 +6,18 @@ Cells of a table row are separated by a tab in the text, rows by a newline, bloc
 blank line; nothing else is added to what the document says.
 """
 
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any, overload
 
-from pydantic import Field
+from pydantic import Field, PlainSerializer, TypeAdapter, WithJsonSchema
+from typing_extensions import override
 
 from elt_llm_core.results import Box, Record
+
+FINE = 100_000  # units a side of a page
+TIE = 1e-6
 
 
 class BlockKind(StrEnum):
@@ -69,6 +75,64 @@ class Block(Record):
     attributes: dict[str, str] = Field(default_factory=dict)
 
 
+WordRow = tuple[int, int, float, float, float, float]
+
+
+def fine(fraction: float) -> int:
+    """A fraction in the nearest whole number of units of `FINE`."""
+    scaled = fraction * FINE
+    near = round(scaled)
+    if abs(abs(scaled - near) - 0.5) < TIE:  # the product is not exact
+        return round(round(fraction, 5) * FINE)
+    return near
+
+
+class Words(Sequence[WordRow]):
+    """Rows of `Page.words` in 24 bytes a word; fractions have five decimals."""
+
+    __slots__ = ("_flat",)
+
+    def __init__(self, flat: Iterable[int] = ()) -> None:
+        """`flat`: six numbers a word, the last four in units of `FINE`."""
+        self._flat = flat if isinstance(flat, array) else array("i", flat)
+
+    @override
+    def __len__(self) -> int:
+        return len(self._flat) // 6
+
+    @overload
+    def __getitem__(self, index: int) -> WordRow: ...
+    @overload
+    def __getitem__(self, index: slice) -> "list[WordRow]": ...
+    @override
+    def __getitem__(self, index: int | slice) -> "WordRow | list[WordRow]":
+        if isinstance(index, slice):
+            return [self._row(i) for i in range(*index.indices(len(self)))]
+        return self._row(range(len(self))[index])
+
+    @override
+    def __iter__(self) -> Iterator[WordRow]:
+        flat = iter(self._flat)
+        for s, e, a, b, c, d in zip(flat, flat, flat, flat, flat, flat, strict=True):
+            yield s, e, a / FINE, b / FINE, c / FINE, d / FINE
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Words):
+            return self._flat == other._flat
+        return isinstance(other, list) and list(self) == other
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @override
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+    def _row(self, index: int) -> WordRow:
+        s, e, a, b, c, d = self._flat[6 * index : 6 * index + 6]
+        return s, e, a / FINE, b / FINE, c / FINE, d / FINE
+
+
 class Page(Record):
     """A page (or slide, sheet, diagram) and its words.
 
@@ -80,9 +144,11 @@ class Page(Record):
     width: float = Field(gt=0, description="points")
     height: float = Field(gt=0, description="points")
     label: str = ""
-    words: list[tuple[int, int, float, float, float, float]] = Field(
-        default_factory=list
-    )
+    words: Annotated[
+        Sequence[WordRow],
+        PlainSerializer(list, return_type=list[WordRow]),
+        WithJsonSchema(TypeAdapter(list[WordRow]).json_schema()),
+    ] = Field(default_factory=list)
 
 
 class Sidecar(Record):

@@ -7,6 +7,7 @@ the generation is never published. Prints one JSON object a collection.
 """
 
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -24,6 +25,7 @@ from elt_llm_core.store.ranking import nearest
 from elt_llm_core.store.truth import Truth
 from elt_llm_core.store.words import tokenize
 
+BEHIND = 10  # searches of other processes come first
 PROBES = 20
 PROBE_K = 10
 MIN_RECALL = 0.95
@@ -134,6 +136,7 @@ def probe_recall(dense: DenseIndex, rows: np.ndarray, strays: np.ndarray) -> flo
 def main(arguments: list[str]) -> None:
     """Do what the command line says, one line of JSON a collection."""
     end_with_parent()
+    os.nice(BEHIND)
     action, data_dir, *targets = arguments
     step = {"build": build, "verify": verify}[action]
     for target in targets:
