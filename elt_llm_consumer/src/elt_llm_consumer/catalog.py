@@ -44,7 +44,7 @@ class CatalogJob(ProductJob):
 
     def _run(self, context: JobContext, models: Models) -> JobReport:
         cataloguer = Cataloguer(
-            Handbook(context.store, self.collections),
+            Handbook(context.store, self.collections, textbook=self.textbook),
             read_model(context.store, self.model),
             read_aliases(self.aliases or context.config.consumer.aliases),
             models,

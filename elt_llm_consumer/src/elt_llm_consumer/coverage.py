@@ -54,7 +54,7 @@ class CoverageJob(ProductJob):
             )
         aliases = read_aliases(self.aliases or context.config.consumer.aliases)
         surveyor = Surveyor(
-            Handbook(context.store, self.collections),
+            Handbook(context.store, self.collections, textbook=self.textbook),
             read_model(context.store, self.model),
             aliases,
             context.config.consumer,

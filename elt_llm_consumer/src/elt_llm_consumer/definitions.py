@@ -14,6 +14,7 @@ from elt_llm_consumer.prose import in_units
 from elt_llm_consumer.references import resolve
 from elt_llm_consumer.tables import in_tables
 from elt_llm_consumer.terms import Definition, DefinitionSource
+from elt_llm_consumer.textbook import in_textbook
 from elt_llm_consumer.units import SKIPPED, units
 from elt_llm_core.document import Block
 
@@ -32,6 +33,13 @@ def extract(text: str, blocks: Sequence[Block]) -> list[Definition]:
     kept = [one for one in found if SHORTEST <= len(one.definition) <= LONGEST]
     kept.sort(key=lambda one: (one.start, one.term))
     return _with_acronyms(_once(resolve(kept, text, blocks)), text, blocks)
+
+
+def explained(text: str, blocks: Sequence[Block]) -> list[Definition]:
+    """What sentences of explaining prose say a term is, less sure than `extract`."""
+    found = in_textbook(text, units(text, blocks))
+    kept = [one for one in found if SHORTEST <= len(one.definition) <= LONGEST]
+    return _once(sorted(kept, key=lambda one: (one.start, one.term)))
 
 
 def _once(found: Sequence[Definition]) -> list[Definition]:

@@ -118,6 +118,7 @@ def _product(job: str, pack: Pack, context: JobContext, models: Models) -> JobRe
         "collections": handbooks,
         "model": model,
         "aliases": pack.aliases_file,
+        "textbook": pack.textbook,
     }
     return JOBS.load(job, options).build(models)(context)
 

@@ -11,7 +11,7 @@ from elt_llm_consumer.batch import Item, run_items
 from elt_llm_consumer.handbook import Entry, Handbook
 from elt_llm_consumer.matching import Match, Matcher
 from elt_llm_consumer.model import Model, read_aliases, read_model
-from elt_llm_consumer.outputs import default_path, dump_csv, write_json
+from elt_llm_consumer.outputs import default_path, dump_csv, dump_json, write_json
 from elt_llm_consumer.product import ProductJob
 from elt_llm_core.atomicio import write_atomic
 from elt_llm_core.jobs import JobContext, JobReport, Runner
@@ -71,7 +71,7 @@ class GlossaryJob(ProductJob):
         return self._run
 
     def _run(self, context: JobContext) -> JobReport:
-        handbook = Handbook(context.store, self.collections)
+        handbook = Handbook(context.store, self.collections, textbook=self.textbook)
         model = read_model(context.store, self.model)
         aliases = read_aliases(self.aliases or context.config.consumer.aliases)
         entries = handbook.entries
@@ -88,10 +88,17 @@ class GlossaryJob(ProductJob):
         rows = outcome.good
         write_atomic(csv_file, dump_csv(COLUMNS, rows))
         write_json(json_file, rows, "glossary")
+        undefined = json_file.with_name(f"{json_file.stem}_undefined.json")
+        listed = [one.model_dump(mode="json") for one in handbook.undefined]
+        write_atomic(undefined, dump_json({"undefined_terms": listed}))
         return JobReport(
             job="glossary",
             counts={**outcome.counts, "terms": len(rows)},
-            files={"glossary_csv": str(csv_file), "glossary_json": str(json_file)},
+            files={
+                "glossary_csv": str(csv_file),
+                "glossary_json": str(json_file),
+                "undefined_terms": str(undefined),
+            },
             degradations=outcome.degradations,
         )
 

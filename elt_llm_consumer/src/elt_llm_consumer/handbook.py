@@ -1,11 +1,15 @@
 """The handbook side of every product: documents, passages and definitions."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 
-from elt_llm_consumer.definitions import extract
-from elt_llm_consumer.terms import Definition
+from elt_llm_consumer.definitions import explained, extract
+from elt_llm_consumer.phrases import fold
+from elt_llm_consumer.terms import Definition, DefinitionSource
+from elt_llm_consumer.undefined import UndefinedTerm, undefined_terms
+from elt_llm_consumer.units import units
+from elt_llm_core.document import Block
 from elt_llm_core.errors import UsageError
 from elt_llm_core.names import digest
 from elt_llm_core.provenance import boxes_of_span, read
@@ -63,10 +67,13 @@ class Entry(Record):
 class Handbook:
     """The documents of some collections, read once."""
 
-    def __init__(self, store: Store, collections: Sequence[str]) -> None:
+    def __init__(
+        self, store: Store, collections: Sequence[str], *, textbook: bool = False
+    ) -> None:
         if not collections:
             raise UsageError("no collection is named", "pass --collection NAME")
         self.store = store
+        self._textbook = textbook
         self.collections = tuple(dict.fromkeys(collections))
         self.rows = [r for name in self.collections for r in store.documents(name)]
         self.text = lru_cache(maxsize=8)(store.document_text)
@@ -82,16 +89,43 @@ class Handbook:
 
     @cached_property
     def entries(self) -> list[Entry]:
-        """Every definition, by term and then by document."""
-        found = [
+        """Every definition, by term and then by document.
+
+        Sentences that only explain a term count where `textbook` asks for them, or
+        where none of the documents states a definition.
+        """
+        found = self._stated(extract)
+        if self._textbook or not any(_is_formal(entry.found) for entry in found):
+            known = {fold(entry.found.term) for entry in found}
+            told = self._stated(explained)
+            found += [e for e in told if fold(e.found.term) not in known]
+        return sorted(found, key=lambda entry: entry.order)
+
+    def _stated(
+        self, find: Callable[[str, Sequence[Block]], list[Definition]]
+    ) -> list[Entry]:
+        return [
             Entry(row=row, found=one)
             for row in self.rows
-            for one in extract(
-                self.text(row.document_id),
-                self.store.blocks(row.document_id),
+            for one in find(
+                self.text(row.document_id), self.store.blocks(row.document_id)
             )
         ]
-        return sorted(found, key=lambda entry: entry.order)
+
+    @cached_property
+    def undefined(self) -> list[UndefinedTerm]:
+        """Terms used like defined ones and defined nowhere, document by document."""
+        known = [
+            name
+            for entry in self.entries
+            for name in (entry.found.term, *entry.found.synonyms)
+        ]
+        found = []
+        for row in self.rows:
+            text = self.text(row.document_id)
+            running = units(text, self.store.blocks(row.document_id))
+            found += undefined_terms(row.document_id, text, running, known)
+        return found
 
     @cached_property
     def passages(self) -> list[Passage]:
@@ -167,6 +201,10 @@ class Handbook:
                 )
             )
         return found
+
+
+def _is_formal(found: Definition) -> bool:
+    return found.source is not DefinitionSource.ACRONYM
 
 
 def quoted(passage: Passage, start: int, end: int) -> Evidence:

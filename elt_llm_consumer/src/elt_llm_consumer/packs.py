@@ -46,6 +46,7 @@ class Pack(_Closed):
     aliases: str = ""
     questions: tuple[str, ...] = ()
     seed_topics: tuple[str, ...] = ()
+    textbook: bool = False
     folder: Path = Field(default=Path(), exclude=True)
 
     @field_validator("aliases")

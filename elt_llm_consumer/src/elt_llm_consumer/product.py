@@ -18,3 +18,6 @@ class ProductJob(Strategy[Runner]):
     aliases: Path | None = Field(
         default=None, description="YAML file of entity name to synonyms"
     )
+    textbook: bool = Field(
+        default=False, description="count sentences that only explain a term too"
+    )

@@ -16,6 +16,7 @@ class DefinitionSource(StrEnum):
     TABLE = "table"
     ACRONYM = "acronym"
     REFERENCE = "reference"
+    TEXTBOOK = "textbook"
 
 
 class Place(Record):
@@ -46,6 +47,12 @@ class Definition(Record):
     reference: str = ""
     resolved: Place | None = Field(
         default=None, description="the words a reference points to, where found"
+    )
+    named_at: tuple[int, int] | None = Field(
+        default=None, description="where the term stands, of a sentence that explains"
+    )
+    confidence: float = Field(
+        default=1, ge=0, le=1, description="below 1 for a sentence that only explains"
     )
 
     @property

@@ -23,7 +23,7 @@ _SHORT_SUBJECT = (
 )
 _VERB = (
     r"(?:refers?|involves?|describes?|occurs?|includes?|consists?|examines?|studies|"
-    r"states?|holds?|allows?|produces?|focuse?s?|measures?|requires?|provides?|"
+    r"states?|holds?|allows?|produces?|focus(?:es)?|measures?|requires?|provides?|"
     r"represents?|exists?|means|happens?|arises?|explains?|seeks?|contains?|"
     r"emphasi[sz]es?|proposes?|suggests?|views?|assumes?|looks?|helps?|controls?|"
     r"regulates?|serves?|acts?|works?)"
@@ -59,16 +59,16 @@ CUES = (
         rf"\b(?:is|are|was|were|be|been)\s+{_ADVERB}(?:{_NAMED}|said\s+to\s+be)\b",
         folded=True,
     ),
-    _cue("name", 0.5, rf"\b{_NAMED}\b", folded=True),
+    _cue("name", 0.8, rf"\b{_NAMED}\b", folded=True),
     _cue(
         "name at the end",
-        0.7,
+        0.3,
         r"(?:called|known as|termed|referred to as)\s+(?:an?\s|the\s)?"
         r"(?:[\w'\u2019\u201c\u201d-]+\s?){1,4}(?:\([^)]*\))?\s*[.,;]",
     ),
     _cue(
         "relative copula",
-        1.3,
+        1.2,
         r",\s+(?:which|who)\s+(?:is|are|was|were)\s+(?:\w+ly\s+)?"
         r"(?:an?|the|those|\w+s|when|\w+ed)\b",
     ),
@@ -79,14 +79,14 @@ CUES = (
     ),
     _cue(
         "copula and article",
-        0.8,
+        0.6,
         _SUBJECT + r"(?:is|are)\s+(?:\w+ly\s+|also\s+|often\s+)?(?:an?|the|any|one)\s+"
         r"[\w-]+(?:\s[\w-]+){0,4}?\s(?:that|which|of|in|who|whose|where|used|for|with|"
         r"by|between|to|when|from|at|whereby|made|containing|designed|\w+ing|\w+ed)\b",
     ),
     _cue(
         "copula",
-        0.4,
+        0.6,
         _SUBJECT + r"(?:is|are)\s+(?:typically |usually |also |often |defined as )?"
         r"(?:an?|the|any|one|those)\b",
     ),
@@ -96,7 +96,7 @@ CUES = (
         r"\b(?:is|are)\s+an?\s+[^,.;]{2,70}?\s"
         r"(?:that|which|of|in which|who|where|used|for|with|by|between|to)\b",
     ),
-    _cue("is the ... of", 0.5, r"\b(?:is|are)\s+the\s+[\w-]+(?:\s[\w-]+)?\s+"
+    _cue("is the ... of", 0.6, r"\b(?:is|are)\s+the\s+[\w-]+(?:\s[\w-]+)?\s+"
          r"(?:of|that|in which|by which|between|when|at which|from)\b"),
     _cue("short subject", 0.9, rf"{_SHORT_SUBJECT}(?:{_VERB}|is|are)\b"),
     _cue("subject and verb", 0.3, rf"{_SUBJECT}{_VERB}\b"),
@@ -112,14 +112,14 @@ CUES = (
          r"(?:is|are)\s+made\s+up\s+of)\b", folded=True),
     _cue("involves", 0.4, r"\b(?:involves?|describes?|includes?|encompasses|requires|"
          r"represents?|denotes?|indicates|states\s+that)\b", folded=True),
-    _cue("defined", 0.6, r"\bdefin(?:ed|es|e|ition)\b", folded=True),
+    _cue("defined", 0.7, r"\bdefin(?:ed|es|e|ition)\b", folded=True),
     _cue(
         "apposition",
         0.8,
         r",\s+(?:an?|the|any)\s+[^,]{8,}?"
         r"(?:that|which|of|in|for|who|whereby|where|used|to)\b[^,]*[,.]",
     ),
-    _cue("kind", 0.3, rf"\b{KIND}s?\s+(?:of|in which|that|by which|for|whereby|where|"
+    _cue("kind", 0.1, rf"\b{KIND}s?\s+(?:of|in which|that|by which|for|whereby|where|"
          r"who|which|used)\b", folded=True),
     _cue("copula and kind", 0.3, r"\b(?:is|are|as|,)\s+(?:an?|the|any)\s+"
          rf"(?:[\w-]+\s){{0,3}}{KIND}s?\b"),
@@ -129,10 +129,10 @@ CUES = (
         r"[a-z]\s*:\s+(?:an?|the|any|one|those|\w+s)\b",
     ),
     _cue("colon", 0.7, r"[a-z)]\s?:\s+(?:an?|the|any)?\s?[a-z][\w-]+\s"),
-    _cue("phrase in brackets", 1.0, r"\w\s\((?!\s?\[)(?:an?\s|the\s|or\s|also\s)?"
+    _cue("phrase in brackets", 0.9, r"\w\s\((?!\s?\[)(?:an?\s|the\s|or\s|also\s)?"
          r"[a-z][\w-]+\s[a-z][^)]{4,}\)"),
     _cue("short form", 1.0, r"\([A-Z]{2,6}s?\)"),
-    _cue("such as", 0.6, r"\b(?:for\s+example|for\s+instance|such\s+as)\b", folded=True),
+    _cue("such as", 0.6, r"\b(?:for\s+(?:example|instance)|such\s+as)\b", folded=True),
     _cue("long", 0.9, r"^.{240}"),
     _cue("example", -0.7, r"\bexamples?\b", folded=True),
     _cue("modal", -0.3, r"\b(?:can|may|might|could|will|would|should)\b", folded=True),
@@ -146,7 +146,7 @@ CUES = (
     _cue("one word", -1.4, r"^\W*\w*\W*$"),
     _cue("tiny", -1.7, r"^.{0,45}$"),
 )  # fmt: skip
-BIAS = -1.7
+BIAS = -1.4
 LEAST = 0.31  # where precision and recall are about equal on the marked sentences
 
 
