@@ -65,19 +65,19 @@ def test_dots_for_unknown_numbers_make_no_table_of_contents(tmp_path):
 
 
 def test_a_table_the_layout_lost_is_recovered_where_it_stood(tmp_path, monkeypatch):
-    whole = pdf.layout_of
+    whole = pdf.layouts_of
 
     def without_table(*args):
-        page = whole(*args).pages[0]
+        page = next(whole(*args)).pages[0]
         names = ("page_num", "width", "height", "page_label")
         page = SimpleNamespace(
             **{name: getattr(page, name) for name in names},
             text_items=[i for i in page.text_items if not 140 < i.y < 290],
             blocks=[b for b in page.blocks if not 140 < b.bbox.y < 290],
         )
-        return SimpleNamespace(pages=[page], page_errors=[])
+        yield SimpleNamespace(pages=[page], page_errors=[])
 
-    monkeypatch.setattr(pdf, "layout_of", without_table)
+    monkeypatch.setattr(pdf, "layouts_of", without_table)
     document = parsed(counted_pdf(tmp_path / "counted.pdf"))
     kept = [said(document, b) for b in document.blocks]
     assert kept[0].startswith(INTRO)

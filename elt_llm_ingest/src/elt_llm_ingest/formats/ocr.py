@@ -17,7 +17,7 @@ from typing import Any
 import pypdfium2
 from pypdfium2 import raw
 
-from elt_llm_core.document import Block, ParsedDocument
+from elt_llm_core.document import FINE, Block, ParsedDocument, fine
 from elt_llm_ingest.formats.ocr_engine import Engine, named
 from elt_llm_ingest.formats.ocr_lie import Lie, block_in_file, page_in_file
 
@@ -43,6 +43,15 @@ class Recognised:
     pages: Mapping[int, Any] = field(default_factory=dict)
     lies: Mapping[int, Lie] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+
+
+def together(one: Recognised, other: Recognised) -> Recognised:
+    """What was read of two parts of a file; what is warned of both is said once."""
+    return Recognised(
+        {**one.pages, **other.pages},
+        {**one.lies, **other.lies},
+        tuple(dict.fromkeys((*one.warnings, *other.warnings))),
+    )
 
 
 def needs_ocr(text: str, page: pypdfium2.PdfPage) -> bool:
@@ -188,7 +197,7 @@ def _confidences(page: Any) -> dict[tuple[float, float], float]:
 
 
 def _fraction(value: float, whole: float) -> float:
-    return round(min(max(value / whole, 0.0), 1.0), 5)
+    return fine(min(max(value / whole, 0.0), 1.0)) / FINE
 
 
 def _mean(values: Mapping[Any, float]) -> float:

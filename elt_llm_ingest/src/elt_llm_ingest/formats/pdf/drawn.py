@@ -21,8 +21,8 @@ def inside(grid: Grid, words: Sequence[Word]) -> list[Word]:
     return [
         word
         for word in words
-        if left - MARGIN <= word.middle[0] <= right + MARGIN
-        and top - MARGIN <= word.middle[1] <= bottom + MARGIN
+        if left - MARGIN <= (word.left + word.right) / 2 <= right + MARGIN
+        and top - MARGIN <= (word.top + word.bottom) / 2 <= bottom + MARGIN
     ]
 
 

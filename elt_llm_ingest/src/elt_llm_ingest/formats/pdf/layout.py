@@ -2,7 +2,7 @@
 
 import contextlib
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from elt_llm_ingest.formats.pdf.headings import Outline
 from elt_llm_ingest.safety import Limits
 
 PART = 200  # pages; a part has running headers and a style of its own
+
 
 def layouts_of(path: Path, data: bytes, limits: Limits, pages: int) -> Iterator[Any]:
     """LiteParse's results for the file's `pages`, a part of them at a time, in order.
@@ -29,17 +30,52 @@ def layouts_of(path: Path, data: bytes, limits: Limits, pages: int) -> Iterator[
             "split the file or raise ingest.max_pages",
         )
     if pages <= PART:
-        yield _some(path, _tried(path, lambda: _laid_out(_parser(limits), data)))
+        yield _whole(path, data, limits)
         return
+    size = math.ceil(pages / math.ceil(pages / PART))
+    session = _Session(path)
     with ThreadPoolExecutor(1) as thread:
-        size = math.ceil(pages / math.ceil(pages / PART))
-        session = thread.submit(_tried, path, lambda: _session(limits, data, size))
-        batches = session.result()
-        coming = thread.submit(_tried, path, batches.next_batch)
-        while (batch := coming.result()) is not None:
-            coming = thread.submit(_tried, path, batches.next_batch)
-            yield batch.result
-            del batch  # its pages are tens of megabytes
+        try:
+            thread.submit(session.open, limits, data, size).result()
+            coming = thread.submit(session.next)
+            while (result := coming.result()) is not None:
+                coming = thread.submit(session.next)
+                yield result
+                del result  # its pages are tens of megabytes
+        finally:
+            thread.submit(session.close).result()
+
+
+def _whole(path: Path, data: bytes, limits: Limits) -> Any:
+    try:
+        result = _laid_out(_parser(limits), data)
+    except ParseError as error:
+        raise _refused(path, str(error)) from error
+    if not result.pages:
+        reason = result.page_errors[0].message if result.page_errors else "no pages"
+        raise LoadError(path.name, f"none of its pages can be read ({reason})")
+    return result
+
+
+class _Session:
+    """LiteParse's pages part after part; all of its work belongs to one thread."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._batches: Any = None
+
+    def open(self, limits: Limits, data: bytes, size: int) -> None:
+        engine: Any = _parser(limits)._native  # noqa: SLF001 - as `_laid_out` tells
+        with _refusing(self._path):
+            self._batches = engine.open_batch_session_bytes(data, size)
+
+    def next(self) -> Any:
+        with _refusing(self._path):
+            batch = self._batches.next_batch()
+        return batch.result if batch is not None else None
+
+    def close(self) -> None:
+        self._batches = None
 
 
 def _parser(limits: Limits) -> LiteParse:
@@ -57,23 +93,12 @@ def _parser(limits: Limits) -> LiteParse:
     )
 
 
-def _session(limits: Limits, data: bytes, size: int) -> Any:
-    engine: Any = _parser(limits)._native  # noqa: SLF001 - as `_laid_out` tells
-    return engine.open_batch_session_bytes(data, size)
-
-
-def _tried(path: Path, work: Callable[[], Any]) -> Any:
+@contextlib.contextmanager
+def _refusing(path: Path) -> Iterator[None]:
     try:
-        return work()
+        yield
     except (ParseError, RuntimeError, ValueError, OSError) as error:
         raise _refused(path, str(error)) from error
-
-
-def _some(path: Path, result: Any) -> Any:
-    if not result.pages:
-        reason = result.page_errors[0].message if result.page_errors else "no pages"
-        raise LoadError(path.name, f"none of its pages can be read ({reason})")
-    return result
 
 
 def _laid_out(parser: LiteParse, data: bytes) -> Any:

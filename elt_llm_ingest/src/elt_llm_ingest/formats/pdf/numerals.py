@@ -3,6 +3,7 @@
 import re
 
 FIGURES = re.compile(r"^[\s$€£(]*[-\u2013]?[0-9][0-9.,\s]*[%)]*\s*$")
+DASH = re.compile(r"[$€£\s]*[-\u2013\u2014]")
 NUMBER = re.compile(
     r"^[$€£]?\(?[-\u2013\u2212]?[$€£]?[0-9][0-9.,]*%?\)?%?$|^[-\u2013\u2014]$|^[$€£]$"
 )
@@ -16,9 +17,11 @@ def are_numbers(text: str) -> bool:
 
 def is_one_number(text: str) -> bool:
     """Whether there is one number and marks around it, or a dash for none."""
-    marks = [part for part in text.split() if any(c.isdigit() for c in part)]
-    dash = re.fullmatch(r"[$€£\s]*[-\u2013\u2014]", text)
-    return dash is not None or (len(marks) == 1 and are_numbers(text))
+    if DASH.fullmatch(text):
+        return True
+    parts = text.split()
+    marks = [part for part in parts if any(map(str.isdigit, part))]
+    return len(marks) == 1 and all(map(NUMBER.match, parts))
 
 
 def is_year(text: str) -> bool:

@@ -27,7 +27,8 @@ LEAST = 0.2  # points; PDFium has letters without width
 def _letters(text: str) -> tuple[list[int], list[str]]:
     """How often each plain letter and digit stands in it, and the other letters."""
     data = text.encode("utf-8", "replace")
-    counts = [data.count(letter) for letter in LETTERS]
+    found = Counter(data)
+    counts = [found[letter] for letter in LETTERS]
     if text.isascii():
         return counts, []
     return counts, sorted(c for c in text if not c.isascii() and c.isalnum())

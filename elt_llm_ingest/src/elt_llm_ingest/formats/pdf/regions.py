@@ -157,19 +157,18 @@ def _apart(regions: Sequence[Region]) -> set[int]:
 
 
 def _holds(region: Region, word: Word) -> bool:
-    x, y = word.middle
+    x, y = (word.left + word.right) / 2, (word.top + word.bottom) / 2
     left, top, right, bottom = region.box
     return left <= x <= right and top <= y <= bottom
 
 
 def _home(regions: Sequence[Region], word: Word) -> Region | None:
-    x, y = word.middle
-    inside = [
-        region
-        for region in regions
-        if region.box[0] - 1.5 <= x <= region.box[2] + 1.5
-        and region.box[1] - 1.5 <= y <= region.box[3] + 1.5
-    ]
+    x, y = (word.left + word.right) / 2, (word.top + word.bottom) / 2
+    inside = []
+    for region in regions:
+        left, top, right, bottom = region.box
+        if top - 1.5 <= y <= bottom + 1.5 and left - 1.5 <= x <= right + 1.5:
+            inside.append(region)
     if len(inside) <= 1:
         return inside[0] if inside else None
     folded = word.text.translate(FOLDED)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from statistics import median
+from operator import attrgetter
 from typing import Any
 
 BOLD = re.compile(r"bold|black|heavy|semibd|demi(?!tal)", re.IGNORECASE)
@@ -21,6 +21,8 @@ FOLDED = str.maketrans(
 )  # fmt: skip
 HYPHENS = str.maketrans("\ufffe\x02\xad", "---")
 FOLDABLE = frozenset("\"'-")
+LETTER = re.compile(r"[^\W_]")
+LEAST = 0.1  # points; a word is as high as that
 
 
 @dataclass(slots=True, eq=False)
@@ -55,6 +57,7 @@ class Line:
     left: float = field(init=False)
     right: float = field(init=False)
     _text: str = field(init=False, default="")
+    _size: float = field(init=False, default=-1.0)
 
     def __post_init__(self) -> None:
         self.top = min([w.top for w in self.words])
@@ -76,13 +79,24 @@ class Line:
     @property
     def size(self) -> float:
         """The height of its letters, rounded to half points."""
-        return round(median(w.bottom - w.top for w in self.words) * 2) / 2
+        if self._size < 0:
+            heights = sorted([w.bottom - w.top for w in self.words])
+            half = len(heights) // 2
+            middle = heights[half]
+            if len(heights) % 2 == 0:
+                middle = (heights[half - 1] + middle) / 2
+            self._size = round(middle * 2) / 2
+        return self._size
 
     @property
     def bold(self) -> bool:
         """Whether every word with a letter or digit is bold."""
-        said = [w.bold for w in self.words if any(c.isalnum() for c in w.text)]
-        return bool(said) and all(said)
+        said = False
+        for word in self.words:
+            if not word.bold and LETTER.search(word.text):
+                return False
+            said = said or (word.bold and LETTER.search(word.text) is not None)
+        return said
 
 
 def joined(words: Sequence[Word]) -> str:
@@ -182,8 +196,12 @@ def _item_words(item: Any, restorer: Restorer) -> Iterable[tuple[str, Any, bool]
 
 def lines_of(words: Sequence[Word]) -> list[Line]:
     """The words as lines from top to bottom; turned text keeps its own runs."""
+    if len(words) == 1:
+        words[0].glued = words[0].glued and words[0].rotated
+        return [Line([words[0]])]
     straight = [w for w in words if not w.rotated]
-    lines = [Line(_glue(sorted(row, key=_left))) for row in _rows(straight)]
+    left = attrgetter("left")
+    lines = [Line(_glue(sorted(row, key=left))) for row in _rows(straight)]
     if len(straight) == len(words):
         return lines
     turned: dict[int, list[Word]] = {}
@@ -194,26 +212,24 @@ def lines_of(words: Sequence[Word]) -> list[Line]:
     return lines
 
 
-def _left(word: Word) -> float:
-    return word.left
-
-
 def _rows(words: Sequence[Word]) -> list[list[Word]]:
     """Words beside each other: half of the lower one's height is shared."""
-    order = sorted((w.top + w.bottom, w.left, i) for i, w in enumerate(words))
+    order = sorted([(w.top + w.bottom, w.left, i) for i, w in enumerate(words)])
     rows: list[list[Word]] = []
     top = bottom = float("-inf")  # of the tallest word of the last row
     for _, _, index in order:
         word = words[index]
-        height = word.bottom - word.top
-        shared = min(bottom, word.bottom) - max(top, word.top)
-        if rows and shared >= 0.5 * max(min(bottom - top, height), 0.1):
+        high, low = word.top, word.bottom
+        height, tallest = low - high, bottom - top
+        shared = (low if low < bottom else bottom) - (high if high > top else top)  # noqa: FURB136
+        least = height if height < tallest else tallest  # noqa: FURB136 - millions
+        if rows and shared >= 0.5 * (least if least > LEAST else LEAST):  # noqa: FURB136
             rows[-1].append(word)
-            if height > bottom - top:
-                top, bottom = word.top, word.bottom
+            if height > tallest:
+                top, bottom = high, low
         else:
             rows.append([word])
-            top, bottom = word.top, word.bottom
+            top, bottom = high, low
     return rows
 
 

@@ -1,28 +1,28 @@
 """Writes drafts as text, blocks and word rows."""
 
-from collections import defaultdict
+from array import array
 from collections.abc import Sequence
 
-from elt_llm_core.document import Block, BlockKind, Cell
-from elt_llm_core.results import Box
+from elt_llm_core.document import FINE, Block, BlockKind, Cell, Words, fine
+from elt_llm_core.results import Box, trusted
 from elt_llm_ingest.formats.build import TextBuilder, one_line
 from elt_llm_ingest.formats.pdf.flow import Draft
 from elt_llm_ingest.formats.pdf.table import Table
 from elt_llm_ingest.formats.pdf.words import Line, Word, lines_of
 
-WordRow = tuple[int, int, float, float, float, float]
 Sizes = dict[int, tuple[float, float]]
 
 
 class Writer:
     """The canonical text of a PDF, and where each of its words stands."""
 
-    def __init__(self, sizes: Sizes) -> None:
-        self._sizes = sizes
+    def __init__(self) -> None:
+        self.sizes: Sizes = {}  # points; of a page before its first word
         self._text = TextBuilder()
         self._tables = 0
         self._headers: tuple[str, ...] = ()
-        self.words: dict[int, list[WordRow]] = defaultdict(list)
+        self._headings: list[int] = []
+        self._words: dict[int, array[int]] = {}
 
     @property
     def text(self) -> str:
@@ -33,6 +33,16 @@ class Writer:
     def blocks(self) -> list[Block]:
         """The blocks, without sections."""
         return self._text.blocks
+
+    def words(self, page: int) -> Words:
+        """Where the words of a page stand."""
+        return Words(self._words.get(page, ()))
+
+    def set_levels(self, levels: Sequence[int]) -> None:
+        """Give the headings their levels, in the order of writing."""
+        for at, level in zip(self._headings, levels, strict=True):
+            known = self.blocks[at]
+            self.blocks[at] = known.model_copy(update={"level": level})
 
     def add(self, draft: Draft, continued: bool = False) -> None:
         """Write a draft. `continued`: a table that goes on from the one before."""
@@ -45,12 +55,13 @@ class Writer:
                 self._text.write("\n")
             self._write_words(line.words)
         pages = [line.page for line in draft.lines]
+        if draft.kind is BlockKind.HEADING:
+            self._headings.append(len(self.blocks))
         self._text.end(
             draft.kind,
             start,
             page=min(pages),
             end_page=max(pages),
-            level=draft.level,
             boxes=self._figure(draft),
             attributes=draft.attributes,
         )
@@ -112,11 +123,13 @@ class Writer:
     ) -> Cell:
         first = self._text.length
         self._write_words(words)
-        return Cell(
+        return trusted(
+            Cell,
             header=self._headers[column] if column < len(self._headers) else "",
             start=first,
             end=self._text.length,
             boxes=self._boxes(words),
+            id="",
             column=column,
             columns=span[1] if span else 1,
             rows=span[0] if span else 1,
@@ -126,27 +139,28 @@ class Writer:
         """Write words with the blanks between them, and note where each stands."""
         at = self._text.length
         parts: list[str] = []
+        page, note = 0, None
         for index, word in enumerate(words):
             if index and not word.glued:
                 parts.append(" ")
                 at += 1
             parts.append(word.text)
             start, at = at, at + len(word.text)
-            width, height = self._sizes[word.page]
+            if note is None or word.page != page:
+                page = word.page
+                width, height = self.sizes[page]
+                note = self._words.setdefault(page, array("i")).extend
             left, top = word.left / width, word.top / height
             right, bottom = word.right / width, word.bottom / height
             if left < 0 or top < 0 or right > 1 or bottom > 1:
                 left, top, right, bottom = map(_clamped, (left, top, right, bottom))
-            self.words[word.page].append(
-                (start, at, round(left, 5), round(top, 5),
-                 round(right, 5), round(bottom, 5))
-            )  # fmt: skip
+            note((start, at, fine(left), fine(top), fine(right), fine(bottom)))
         self._text.write("".join(parts))
 
     def _figure(self, draft: Draft) -> tuple[Box, ...]:
         if draft.box is None:
             return ()
-        width, height = self._sizes[draft.page]
+        width, height = self.sizes[draft.page]
         left, top, right, bottom = draft.box
         return (
             Box(
@@ -168,8 +182,9 @@ class Writer:
         )
 
     def _box(self, page: int, line: Line | Word) -> Box:
-        width, height = self._sizes[page]
-        return Box(
+        width, height = self.sizes[page]
+        return trusted(
+            Box,
             page=page,
             left=_fraction(line.left / width),
             top=_fraction(line.top / height),
@@ -179,7 +194,7 @@ class Writer:
 
 
 def _fraction(value: float) -> float:
-    return round(_clamped(value), 5)
+    return fine(_clamped(value)) / FINE
 
 
 def _clamped(value: float) -> float:

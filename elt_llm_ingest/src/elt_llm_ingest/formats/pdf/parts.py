@@ -1,0 +1,185 @@
+"""The pages of a PDF part after part: what is seen, and what is noted of all of it."""
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pypdfium2
+
+from elt_llm_core.document import BlockKind
+from elt_llm_ingest.formats import ocr
+from elt_llm_ingest.formats.build import one_line
+from elt_llm_ingest.formats.pdf.contents import mark_contents
+from elt_llm_ingest.formats.pdf.flow import (
+    Draft,
+    Style,
+    drafts_of,
+    goes_on_over_page,
+    style_of,
+)
+from elt_llm_ingest.formats.pdf.furniture import mark_furniture
+from elt_llm_ingest.formats.pdf.pictures import label_figures
+from elt_llm_ingest.formats.pdf.regions import regions_of
+from elt_llm_ingest.formats.pdf.sheets import Sheet, sheet_of
+from elt_llm_ingest.formats.pdf.tables import continues, join, tidy
+from elt_llm_ingest.formats.pdf.words import Line, lines_of
+
+OCR_SHARE = 0.7  # of the time a file may take
+OCR_CURE = (
+    "scan it again with 200 to 300 dots an inch, or make its text selectable: "
+    "ocrmypdf IN.pdf OUT.pdf"
+)
+
+
+@dataclass(frozen=True)
+class Side:
+    """A page without what stands on it. Points."""
+
+    number: int
+    width: float
+    height: float
+    label: str
+
+
+@dataclass
+class Noted:
+    """What is kept of the pages when they are done with."""
+
+    sides: list[Side] = field(default_factory=list)
+    letters: int = 0
+    unread: list[str] = field(default_factory=list)
+    blank: list[str] = field(default_factory=list)
+    recovered: list[str] = field(default_factory=list)
+    read: ocr.Recognised = field(default_factory=ocr.Recognised)
+    opening: Sequence[Draft] = ()  # of the first page
+    style: Style | None = None  # of the first part
+
+    def take(self, sheets: Sequence[Sheet], style: Style) -> None:
+        """Note what a part says of itself."""
+        if self.style is None and sheets:
+            self.opening, self.style = sheets[0].drafts, style
+        for sheet in sheets:
+            page = sheet.words
+            self.sides.append(Side(page.number, page.width, page.height, sheet.label))
+            self.letters += sum([len(w.text) for w in page.words])
+            self.blank.extend(_blank(sheet))
+            self.recovered.extend(_recovered(sheet))
+
+
+def sheets_of(
+    layouts: Iterable[Any],
+    pdf: pypdfium2.PdfDocument,
+    data: bytes,
+    timeout: float,
+    noted: Noted,
+) -> Iterator[list[Sheet]]:
+    """The pages of each part with their drafts; `noted` takes what outlives them."""
+    deadline = time.monotonic() + OCR_SHARE * timeout
+    for result in layouts:
+        seconds = max(deadline - time.monotonic(), 0.0)
+        pages, read = ocr.read_pictures(pdf, data, result.pages, seconds)
+        noted.unread.extend(_page_warnings(result))
+        noted.read = ocr.together(noted.read, read)
+        sheets = [sheet_of(page, pdf, page.page_num in read.pages) for page in pages]
+        del result, pages  # hundreds of megabytes
+        noted.take(sheets, _set_out(sheets))
+        yield sheets
+        del sheets
+
+
+def _set_out(sheets: Sequence[Sheet]) -> Style:
+    """Make drafts of every sheet; returns what is ordinary in the part."""
+    mark_furniture([sheet.words for sheet in sheets])
+    style = style_of([line for s in sheets for line in _body(s)])
+    for sheet in sheets:
+        _draft(sheet, style)
+    return style
+
+
+def _body(sheet: Sheet) -> list[Line]:
+    return [
+        line
+        for line in sheet.words.lines
+        if not line.words[0].rotated and not any(w.furniture for w in line.words)
+    ]
+
+
+def _draft(sheet: Sheet, style: Style) -> None:
+    body = [w for w in sheet.words.words if not w.furniture]
+    regions = regions_of(
+        sheet.blocks, body, sheet.grids, sheet.rules, sheet.words.lines
+    )
+    drafts = mark_contents(drafts_of(regions, style))
+    sheet.drafts = tidy(drafts, style.pitch)
+    size = sheet.words.width, sheet.words.height
+    label_figures(sheet.drafts, sheet.blocks, body, size)
+    sheet.furniture = lines_of([w for w in sheet.words.words if w.furniture])
+
+
+def in_order(parts: Iterable[Sequence[Sheet]]) -> Iterator[tuple[Draft, bool]]:
+    """Every draft once, and whether it is a table that goes on.
+
+    A page's furniture stands before its content, or, where a paragraph comes over from
+    the page before, right after that. The last draft of a page waits for the next page
+    with content, which may add to it.
+    """
+    waiting: list[tuple[Draft, bool]] = []
+    last: Draft | None = None
+    for sheets in parts:
+        for sheet in sheets:
+            drafts = list(sheet.drafts)
+            goes_on = last is not None and bool(drafts) and _join_over(last, drafts)
+            waiting.extend(
+                (Draft(BlockKind.FURNITURE, [f]), False) for f in sheet.furniture
+            )
+            waiting.extend((d, goes_on and i == 0) for i, d in enumerate(drafts))
+            if drafts:
+                last = drafts[-1]
+                yield from waiting[:-1]
+                del waiting[:-1]
+    yield from waiting
+
+
+def _join_over(last: Draft, drafts: list[Draft]) -> bool:
+    """Join the first draft of a page to the last one before, where it belongs to it.
+
+    True if a table goes on; a paragraph that was swallowed leaves `drafts`.
+    """
+    first = drafts[0]
+    if last.table and first.table:
+        if not continues(last.table, first.table):
+            return False
+        join(last.table, first.table)
+        if not first.table.rows:
+            del drafts[0]
+            return False
+        return True
+    if not last.table and not first.table and goes_on_over_page(last, first):
+        last.lines.extend(first.lines)
+        del drafts[0]
+    return False
+
+
+def _recovered(sheet: Sheet) -> Iterator[str]:
+    """A warning if words of the page were lost that are no page number."""
+    count = sum([w.run < 0 and not w.furniture for w in sheet.words.words])
+    said = "words were" if count != 1 else "word was"
+    if count:
+        yield (
+            f"page {sheet.words.number}: {count} {said} recovered from the plain "
+            "text layer"
+        )
+
+
+def _page_warnings(result: Any) -> list[str]:
+    return [
+        f"page {error.page_num} could not be read: {one_line(error.message)[:200]}"
+        for error in result.page_errors
+    ]
+
+
+def _blank(sheet: Sheet) -> Iterator[str]:
+    """A warning for a page that shows a picture and holds no text."""
+    if not sheet.words.words and any(b.kind == "figure" for b in sheet.blocks):
+        yield f"page {sheet.words.number} holds a picture and no text; {OCR_CURE}"

@@ -1,0 +1,57 @@
+"""A long PDF is read in parts, and nothing shows where one ends."""
+
+from pathlib import Path
+
+import pytest
+from reportlab.lib.pagesizes import A4
+from reportlab.pdfgen.canvas import Canvas
+
+from elt_llm_core.document import BlockKind, ParsedDocument
+from elt_llm_core.errors import LoadError
+from elt_llm_ingest.formats.pdf import layout
+from elt_llm_ingest.formats.pdf.document import parse
+from elt_llm_ingest.safety import Limits
+
+PAGES = 12
+
+
+def long_pdf(path: Path) -> Path:
+    """Pages with a running header; a sentence goes on over every page's end."""
+    canvas = Canvas(str(path), pagesize=A4, invariant=True)
+    for number in range(1, PAGES + 1):
+        canvas.setFont("Helvetica", 9)
+        canvas.drawString(72, 815, "Handbook of harbours")
+        canvas.setFont("Helvetica-Bold", 14)
+        canvas.drawString(72, 700, f"{number}. Harbour {number}")
+        canvas.setFont("Helvetica", 11)
+        canvas.drawString(72, 750, f"which ends on page {number}.")
+        for row in range(20):
+            said = f"Sentence {row} of page {number} tells of boats and of the sea"
+            canvas.drawString(72, 670 - 14 * row, said)
+        canvas.showPage()
+    canvas.save()
+    return path
+
+
+def parsed(path: Path) -> ParsedDocument:
+    (document,) = parse(path, path.read_bytes(), Limits())
+    return document
+
+
+def test_parts_read_as_the_whole_does(tmp_path, monkeypatch):
+    path = long_pdf(tmp_path / "long.pdf")
+    whole = parsed(path)
+    monkeypatch.setattr(layout, "PART", 4)
+    parts = parsed(path)
+    assert parts.model_dump_json() == whole.model_dump_json()
+    assert [page.number for page in parts.pages] == list(range(1, PAGES + 1))
+    over = [b for b in parts.blocks if b.page != b.end_page]
+    assert [(b.page, b.end_page) for b in over] == [(n, n + 1) for n in range(1, PAGES)]
+    headers = [b for b in parts.blocks if b.kind is BlockKind.FURNITURE]
+    assert len(headers) == PAGES
+
+
+def test_more_pages_than_allowed_are_refused(tmp_path):
+    path = long_pdf(tmp_path / "long.pdf")
+    with pytest.raises(LoadError, match=r"12 pages are more than the limit of 11"):
+        parse(path, path.read_bytes(), Limits(max_pages=11))
