@@ -253,14 +253,14 @@ def changed(mine: Path, reader: plain.Plain, corpus: Corpus) -> list[Row]:
 def seconds_of_a_change(store: Store, corpus: Corpus, word: str) -> float:
     """From the end of the embedding to a search that finds it, in a warm reader."""
     new = ours.change(store.data_dir, corpus, [1], word)
-    old = store.open(ours.NAME).search_keyword(corpus.texts[ours.DOCUMENT], 1)[0][0]
+    old = store.open(ours.NAME).ids({"document": new[0].name})
     started = perf_counter()
     ours.put(store.data_dir, new)
     collection = store.open(ours.NAME)
     found = collection.search_keyword(word, 5)
     near = dict(collection.search_dense(corpus.vectors[ours.DOCUMENT], 50))
     spent = perf_counter() - started
-    if not found or old in near:
+    if not found or old & near.keys():
         raise SystemExit("the changed document is not found, or the old one still is")
     return spent
 

@@ -91,6 +91,7 @@ def error_tree() -> str:
         "| 75 | locked: another process writes; try again |",
         "| 78 | the configuration is wrong |",
         "| 130 | interrupted; the same command goes on where it stopped |",
+        "| 143 | ended by SIGTERM; the same command goes on where it stopped |",
         "",
     ]
     return "\n".join(lines)

@@ -88,6 +88,59 @@ def test_a_damaged_truth_is_never_made_a_backup(published: Store) -> None:
     assert list((published.data_dir / "backups").iterdir()) == []
 
 
+CHANGES = (
+    "update node set text = 'another text' where ordinal = 1",
+    "update node set text = cast(x'ff' as text) where ordinal = 1",
+    "update node set metadata = metadata || ' ' where ordinal = 1",
+    "update node set vector = zeroblob(length(vector)) where ordinal = 1",
+)
+
+
+def change(path: Path, statement: str) -> None:
+    """Damage that SQLite does not see."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(statement)
+
+
+@pytest.mark.parametrize("statement", CHANGES)
+def test_a_truth_with_a_changed_row_is_no_backup_and_costs_none(
+    published: Store, statement: str
+) -> None:
+    sound = backup.back_up(published.data_dir)
+    published.close()
+    change(published.data_dir / TRUTH, statement)
+    with pytest.raises(TruthError, match=r"not sound: .*chunk") as told:
+        backup.back_up(published.data_dir, kept=1)
+    assert str(published.data_dir / TRUTH) in told.value.message
+    assert "elt-llm store restore latest" in told.value.hint
+    age(published.data_dir, 2 * DAY)
+    skipped = backup.back_up_if_due(published.data_dir, 24, kept=1)
+    assert skipped is not None
+    assert skipped.kind is DegradationKind.BACKUP_SKIPPED
+    assert "chunk" in skipped.detail
+    assert list(sound.parent.iterdir()) == [sound]
+
+
+def test_the_latest_sound_backup_is_put_back(published: Store) -> None:
+    before = ids(published)
+    sound = backup.back_up(published.data_dir)
+    bad = sound.with_name("truth-20990101T000000Z.sqlite3")
+    shutil.copyfile(sound, bad)
+    change(bad, CHANGES[0])
+    done = restore(published.data_dir, "latest")
+    assert done.file == str(sound)
+    assert [str(bad) in told for told in done.skipped] == [True]
+    assert ids(Store(published.data_dir)) == before
+    change(sound, CHANGES[0])
+    with pytest.raises(TruthError, match="nor is any of the 1"):
+        restore(published.data_dir, "latest")
+    assert ids(Store(published.data_dir)) == before
+    # A copy of a later program is not given up for what came before it.
+    change(bad, "pragma user_version = 99")
+    with pytest.raises(TruthError, match="schema 99"):
+        restore(published.data_dir, "latest")
+
+
 def damage(store: Store) -> None:
     """Overwrite pages in the middle of the truth."""
     store.close()
@@ -208,7 +261,7 @@ def test_an_index_of_what_came_after_the_backup_is_not_believed(
         )
         assert {i for i, _ in found} == set(ids(store)) != set(old_ids)
     with published.writer() as writer:
-        assert writer.publish(["rules"]) == {"rules": 3}
+        assert writer.publish(["rules"]) == {"rules": 2}
     assert published.open("rules").degradations == ()
 
 

@@ -60,7 +60,7 @@ def test_backup_list_damage_restore(small: Store, screen: Screen) -> None:
     (small.data_dir / "truth.sqlite3").write_bytes(b"broken " * 900)
     code, told = screen("compact")
     assert code == 78
-    assert "elt-llm store restore latest" in told
+    assert f"elt-llm store restore latest --data-dir {small.data_dir}" in told
     done = screen.json("restore", "latest")
     assert done["file"] == made["file"]
     assert Path(done["aside"]).read_bytes().startswith(b"broken")
@@ -104,6 +104,7 @@ def test_compact_and_rollback(small: Store, screen: Screen) -> None:
     code, told = screen("rollback", "rules")
     assert code == 1
     assert "no earlier sound generation" in told
+    assert "repair" not in told
     put(small, "rules", new_document("b.txt", ["a sail", "a buoy"]))
     assert screen.json("compact", "rules") == {"published": {"rules": 2}}
     assert screen.json("rollback", "rules") == {
@@ -119,8 +120,11 @@ def test_purge_says_what_remains(small: Store, screen: Screen) -> None:
     small.close()
     code, told = screen("purge")
     assert code == 0
-    assert "elt-llm store purge --backups" in told
-    assert "elt-llm store purge --journal" in told
+    rooted = f"--data-dir {small.data_dir}"
+    assert "1 earlier copy may still hold" in told
+    assert f"elt-llm store purge --backups {rooted}" in told
+    assert "1 batch result kept" in told
+    assert f"elt-llm store purge --journal {rooted}" in told
     done = screen.json("purge", "--backups", "--journal")
     assert (done["journal"], done["remaining"], done["notes"]) == (1, [], [])
     assert backup_files(small.data_dir) == []
@@ -137,3 +141,47 @@ def test_migrate_tells_the_backup_and_then_that_nothing_is_to_do(
     assert "nothing to do" in screen("migrate")[1]
     (listed,) = screen.json("backups")["backups"]
     assert listed["schema_version"] == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("backup",),
+        ("backups",),
+        ("compact",),
+        ("compact", "rules"),
+        ("migrate",),
+        ("purge",),
+        ("rollback", "rules"),
+    ],
+    ids=" ".join,
+)
+def test_a_data_root_that_is_not_there_is_told_and_not_made(
+    words: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, told = Screen(tmp_path / "typo", capsys)(*words)
+    assert code == 65
+    assert f"there is no data at {tmp_path / 'typo'}" in told
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_backup_hides_nowhere_in_the_data_root(small: Store, screen: Screen) -> None:
+    code, told = screen("backup", "--to", str(small.data_dir / "other" / "b.sqlite3"))
+    assert (code, "is within the data root" in told) == (64, True)
+    inside = small.data_dir / "backups" / "mine.sqlite3"
+    assert screen("backup", "--to", str(inside))[0] == 0
+    assert screen.json("purge")["remaining"] == ["backups/mine.sqlite3"]
+    assert screen.json("purge", "--backups")["remaining"] == []
+    assert not inside.exists()
+
+
+def test_a_restore_tells_of_the_copies_it_passed_over(
+    small: Store, screen: Screen
+) -> None:
+    made = screen.json("backup")["file"]
+    bad = Path(made).with_name("truth-20990101T000000Z.sqlite3")
+    bad.write_bytes(b"broken " * 900)
+    code, told = screen("restore", "latest")
+    assert code == 0
+    assert told.startswith(f"skipped: the truth file {bad} ")
+    assert f"restored {made}" in told

@@ -1,16 +1,19 @@
 """Damaged generations and manifests: slower, told, never wrong or embedded again."""
 
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import chromadb
 import pytest
 
 from core_stores import new_document, put
-from elt_llm_core.errors import GenerationError
+from elt_llm_core.doctor.truth import truth_checks
+from elt_llm_core.errors import GenerationError, TruthError
 from elt_llm_core.store import Store, publish
 from elt_llm_core.store.dense import DenseIndex
 from elt_llm_core.store.generation import Generation
@@ -230,3 +233,68 @@ def test_a_damaged_index_is_rebuilt_without_embedding(twice: Store) -> None:
         assert sorted(writer.publish(["rules"])) == ["rules"]
     assert kinds(twice.data_dir) == []
     assert answers(twice.data_dir) == wanted
+
+
+def lose_the_log(root: Path) -> None:
+    """Put back the truth as it was before the last index was built."""
+    for ending in ("-wal", "-shm"):
+        (root / f"truth.sqlite3{ending}").unlink(missing_ok=True)
+
+
+def test_a_closed_writer_leaves_everything_in_one_file(published: Store) -> None:
+    reader = Store(published.data_dir)
+    assert len(reader.documents("rules")) == 1  # its connection stays open
+    put(published, "rules", new_document("b.txt", ["one more"]), publish=False)
+    log = published.data_dir / "truth.sqlite3-wal"
+    assert not log.exists() or log.stat().st_size == 0
+    reader.close()
+    published.close()
+    lose_the_log(published.data_dir)
+    assert len(Store(published.data_dir).documents("rules")) == 2
+
+
+def test_lost_changes_fail_the_doctor_and_their_index_is_kept(
+    published: Store, tmp_path: Path
+) -> None:
+    early = tmp_path / "early.sqlite3"
+    shutil.copyfile(published.data_dir / "truth.sqlite3", early)
+    put(published, "later", new_document("b.txt", [f"later {i}" for i in range(9)]))
+    published.close()
+    lose_the_log(published.data_dir)
+    shutil.copyfile(early, published.data_dir / "truth.sqlite3")
+    store = Store(published.data_dir)
+    checks = {check.name: check for check in truth_checks(store, deep=False)}
+    assert checks["truth history"].level == "FAIL"
+    assert "'later'" in checks["truth history"].detail
+    with store.writer():
+        pass
+    assert (published.data_dir / "indexes" / "later" / "MANIFEST.json").exists()
+
+
+def test_a_truth_that_lost_everything_is_not_begun_anew(published: Store) -> None:
+    published.close()
+    lose_the_log(published.data_dir)
+    path = published.data_dir / "truth.sqlite3"
+    path.unlink()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("pragma journal_mode = wal")
+        connection.execute("vacuum")
+    store = Store(published.data_dir)
+    for attempt in (store.collections, store.writer().__enter__):
+        with pytest.raises(TruthError, match="although indexes"):
+            attempt()
+    path.unlink()
+    (check,) = truth_checks(Store(published.data_dir), deep=False)
+    assert check.level == "FAIL"
+    assert "is gone" in check.detail
+
+
+@pytest.mark.parametrize("key", [b"", b"short"])
+def test_a_key_that_is_none_seals_nothing(published: Store, key: bytes) -> None:
+    (published.data_dir / "KEY").write_bytes(key)
+    (degradation,) = Store(published.data_dir).open("rules").degradations
+    assert "not a key" in degradation.detail
+    with published.writer() as writer:
+        writer.publish(["rules"], force=True)
+    assert len((published.data_dir / "KEY").read_bytes()) == 32
+    assert Store(published.data_dir).open("rules").degradations == ()

@@ -135,6 +135,23 @@ def test_copies_hold_it_until_they_are_purged_too(haunted: Store) -> None:
     assert holders(haunted.data_dir) == set()
 
 
+def test_copies_are_found_wherever_they_lie(haunted: Store) -> None:
+    root = haunted.data_dir
+    aside = root / "truth.damaged-20200101T000000Z"
+    aside.mkdir()
+    (aside / "x").write_bytes(WORDS[0])
+    places = ("backups/mine.db", "backups/mine.sqlite3", "kept/deep/mine.sqlite3")
+    for place in places:
+        (root / place).parent.mkdir(parents=True, exist_ok=True)
+        (root / place).write_bytes(WORDS[0])
+    with haunted.writer() as writer:
+        assert writer.purge().remaining == (*places, aside.name)
+        assert writer.purge(backups=True).remaining == ()
+    assert holders(root) == set()
+    assert not aside.exists()
+    assert haunted.open("rules").degradations == ()
+
+
 def test_batch_results_are_kept_unless_they_are_asked_for(haunted: Store) -> None:
     haunted.journal.put("run", "k", 0, "item", result={"quote": REMOVED})
     haunted.close()

@@ -13,7 +13,8 @@ EltLlmError                                  code; what happened, the value, the
 │   ├── StoreLockedError        STO004       exit 75: another process writes
 │   ├── StoreWriteError         STO005       exit 73: disk full, read-only folder
 │   ├── GenerationError         STO006       a derived index is damaged
-│   └── TruthError              STO007       exit 78: damaged, or another schema
+│   ├── TruthError              STO007       exit 78: damaged, or another schema
+│   └── NoDataError             STO008       exit 65: a data root that is not there
 ├── IngestError                 ING001       exit 65: one document; others go on
 │   ├── LoadError               ING002
 │   └── EmbedError              ING003
@@ -201,6 +202,21 @@ class TruthError(StoreError):
 
     def __init__(self, path: str, reason: str, hint: str) -> None:
         super().__init__(f"the truth file {path} {reason}", hint)
+
+
+class NoDataError(StoreError):
+    """There is no data root where one was named; nothing was created."""
+
+    code = "STO008"
+    exit_code = 65
+    status = 404
+
+    def __init__(self, folder: str) -> None:
+        super().__init__(
+            f"there is no data at {folder} yet",
+            "check --data-dir, or add documents first: "
+            "elt-llm ingest PATH --collection NAME",
+        )
 
 
 class IngestError(EltLlmError):

@@ -24,7 +24,8 @@ def collections(ctx: CommandContext, name: str | None, *, check: bool) -> None:
 
     def human() -> str:
         if not rows:
-            return "No collections yet. Add one: elt-llm ingest PATH --collection NAME"
+            told = "No collections yet. Add one: "
+            return told + ctx.hint("elt-llm ingest PATH --collection NAME")
         head = f"{'collection':<24}{'documents':>10}{'chunks':>9}{'index':>7}  embedder"
         lines = [
             f"{r['name']:<24}{r['documents']:>10}{r['chunks']:>9}"

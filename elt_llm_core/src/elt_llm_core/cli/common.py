@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 import click
 
+from elt_llm_core.cli.hints import runnable
+
 if TYPE_CHECKING:
     from elt_llm_core.config import RagConfig
     from elt_llm_core.jobs import JobContext, Progress
@@ -89,6 +91,16 @@ class CommandContext:
             click.echo(json.dumps(plain, ensure_ascii=False, indent=2))
             return
         click.echo(human if isinstance(human, str) else human())
+
+    def hint(self, text: str) -> str:
+        """The text, its `elt-llm` commands about the same data and settings."""
+        given = {
+            "--data-dir": self._data_dir,
+            "--profile": self._profile,
+            "--config": self._config_file,
+        }
+        options = {name: str(value) for name, value in given.items() if value}
+        return runnable(text, options)
 
     def end_progress(self) -> None:
         """Take the bar off the screen before anything else is printed."""

@@ -31,6 +31,7 @@ def doctor(ctx: CommandContext, *, deep: bool, repair: bool) -> None:
 
     done = mend(ctx.config, ctx.store) if repair else Repaired()
     checks = examine(ctx.config, ctx.store, deep=deep)
+    checks = [c.model_copy(update={"fix": ctx.hint(c.fix)}) for c in checks]
     shown = [check.model_dump(mode="json") for check in checks]
     ctx.emit(
         {"checks": shown, **done.model_dump(mode="json")}, lambda: _human(checks, done)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import click
 
+from elt_llm_core.cli.hints import given_options, runnable
 from elt_llm_core.errors import EltLlmError
 
 OK = 0
@@ -39,7 +40,9 @@ def run(command: click.Command, arguments: Sequence[str] | None = None) -> int:
         _silence_stdout()
         return OK
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - process boundary
-        return _tell(_fault(error), as_json)
+        fault = _fault(error)
+        hint = runnable(fault.hint, given_options(arguments))
+        return _tell(fault._replace(hint=hint), as_json)
     return result if isinstance(result, int) else OK
 
 

@@ -51,15 +51,20 @@ def backup(ctx: CommandContext, target: Path | None) -> None:
 def backups(ctx: CommandContext) -> None:
     """List the backups in the data root, the newest first."""
     from elt_llm_core.store.backup import backups
+    from elt_llm_core.store.health import require_data
 
-    found = backups(ctx.config.stores.data_dir)
+    data_dir = ctx.config.stores.data_dir
+    if not data_dir.exists():
+        require_data(data_dir)
+    found = backups(data_dir)
 
     def human() -> str:
         lines = [
             f"{b.made}  {b.bytes / MB:>9.1f} MB  schema {b.schema_version}  {b.file}"
             for b in found
         ]
-        return "\n".join(lines) or "No backups yet. Make one: elt-llm store backup"
+        none = f"No backups yet. Make one: {ctx.hint('elt-llm store backup')}"
+        return "\n".join(lines) or none
 
     ctx.emit({"backups": [b.model_dump(mode="json") for b in found]}, human)
 
@@ -69,7 +74,7 @@ def backups(ctx: CommandContext) -> None:
 @wait_option
 @common_options
 def restore(ctx: CommandContext, file: str, wait: float) -> None:
-    """Put a backup FILE, or `latest`, in the place of what is there.
+    """Put a backup FILE, or the `latest` sound one, in the place of what is there.
 
     What is there is kept beside it, also if it cannot be read any more. Indexes that do
     not belong to the backup are built anew; nothing is embedded again.
@@ -84,7 +89,8 @@ def restore(ctx: CommandContext, file: str, wait: float) -> None:
         built = writer.publish(names, stores.delta_fraction)
 
     def human() -> str:
-        lines = [f"restored {done.file}"]
+        lines = [f"skipped: {reason}" for reason in done.skipped]
+        lines.append(f"restored {done.file}")
         if done.aside:
             lines.append(f"what was there is kept as {done.aside}")
         lines += [f"index of {name}: generation {n}" for name, n in built.items()]
@@ -100,6 +106,7 @@ def migrate(ctx: CommandContext, wait: float) -> None:
     """Bring a data root of an earlier version up to date; a backup is kept."""
     from elt_llm_core.store.records import SCHEMA_VERSION
 
+    _require_data(ctx)
     with ctx.store.writer(wait) as writer:
         kept = str(writer.migrated or "")
     told = f"brought up to schema {SCHEMA_VERSION}; the backup is {kept}"
@@ -113,6 +120,7 @@ def migrate(ctx: CommandContext, wait: float) -> None:
 @common_options
 def compact(ctx: CommandContext, collections: tuple[str, ...], wait: float) -> None:
     """Build the next index of COLLECTIONS (all of them without one) now."""
+    _require_data(ctx)
     names = [ctx.store.card(name).name for name in collections]
     names = names or [card.name for card in ctx.store.collections()]
     built: dict[str, int] = {}
@@ -141,9 +149,15 @@ def rollback(ctx: CommandContext, collection: str, wait: float) -> None:
 
     What is newer than that index stays findable.
     """
+    from elt_llm_core.errors import GenerationError, StoreError
+
+    _require_data(ctx)
     ctx.store.card(collection)
-    with ctx.store.writer(wait) as writer:
-        number = writer.rollback(collection)
+    try:
+        with ctx.store.writer(wait) as writer:
+            number = writer.rollback(collection)
+    except GenerationError as error:
+        raise StoreError(f"{collection}: {error.reason}", "nothing changed") from error
     ctx.emit(
         {"collection": collection, "generation": number},
         f"{collection}: generation {number} serves again",
@@ -160,33 +174,47 @@ def purge(ctx: CommandContext, *, backups: bool, journal: bool, wait: float) -> 
 
     Searches stop finding a removed document at once; its bytes go with this command.
     """
+    _require_data(ctx)
     with ctx.store.writer(wait) as writer:
         done = writer.purge(backups=backups, journal=journal)
-    rest = _rest(done, journal=journal)
+    rest = [ctx.hint(n) for n in _rest(done, backups=backups, journal=journal)]
     shown: dict[str, Any] = {**done.model_dump(mode="json"), "notes": rest}
     freed = (done.bytes_before - done.bytes_after) / MB
     head = (
-        f"{done.vectors} vectors, {done.originals} source files and {done.journal} "
-        f"batch results forgotten; {len(done.rebuilt)} indexes rebuilt; "
-        f"{freed:.1f} MB freed"
+        f"forgotten: {_many(done.vectors, 'vector')}, "
+        f"{_many(done.originals, 'source file')}, "
+        f"{_many(done.journal, 'batch result')}; "
+        f"{_many(len(done.rebuilt), 'index', 'indexes')} rebuilt; {freed:.1f} MB freed"
     )
     ctx.emit(shown, "\n".join([head, *rest]))
-    ctx.exit(0 if done.complete else PARTIAL)
+    whole = done.complete and not (backups and done.remaining)
+    ctx.exit(0 if whole else PARTIAL)
 
 
-def _rest(done: "Purged", *, journal: bool) -> list[str]:
+def _require_data(ctx: CommandContext) -> None:
+    """A writer makes the data root that it is given; these commands must not."""
+    from elt_llm_core.store.health import require_data
+
+    require_data(ctx.config.stores.data_dir)
+
+
+def _many(count: int, one: str, more: str = "") -> str:
+    return f"{count} {one if count == 1 else more or one + 's'}"
+
+
+def _rest(done: "Purged", *, backups: bool, journal: bool) -> list[str]:
     """What may still hold removed text."""
     notes = []
     if not done.complete:
         notes.append("a reader held the data root: run this again when it is done")
     if done.remaining:
-        notes.append(
-            f"{len(done.remaining)} backups still hold what they held: "
-            "elt-llm store purge --backups"
-        )
+        copies = _many(len(done.remaining), "earlier copy", "earlier copies")
+        cure = "remove them by hand" if backups else "elt-llm store purge --backups"
+        names = ", ".join(done.remaining)
+        notes.append(f"{copies} may still hold removed text ({names}): {cure}")
     if not journal and done.journal_kept:
         notes.append(
-            f"{done.journal_kept} batch results were kept and may quote removed text: "
-            "elt-llm store purge --journal"
+            f"{_many(done.journal_kept, 'batch result')} kept, which may quote "
+            "removed text: elt-llm store purge --journal"
         )
     return notes

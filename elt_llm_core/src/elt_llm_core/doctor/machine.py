@@ -41,9 +41,9 @@ def _disk(store: Store) -> Check:
             return warn("disk", f"{detail}; it can only be searched", fix)
         return fail("disk", detail, fix)
     free, needed = space.free_bytes(place), space.HEADROOM * _largest_index(store)
-    detail = f"{free / 1e9:.1f} GB free at {place}"
+    detail = f"{free / 1e6:,.0f} MB free at {place}"
     if free < needed:
-        needs = f"{detail}, the next index needs {needed / 1e9:.1f} GB"
+        needs = f"{detail}, the next index needs {needed / 1e6:,.0f} MB"
         return warn("disk", needs, "free some space")
     return good("disk", detail)
 

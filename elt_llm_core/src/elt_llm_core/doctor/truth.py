@@ -1,7 +1,7 @@
 """The truth file: whether SQLite can read it, and whether its parts agree."""
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from elt_llm_core.doctor.ledger import ledger_faults
@@ -16,9 +16,10 @@ from elt_llm_core.doctor.report import (
     warn,
 )
 from elt_llm_core.errors import EltLlmError, StoreLockedError, StoreWriteError
-from elt_llm_core.store import Store
+from elt_llm_core.store import Store, schema
 from elt_llm_core.store.backup import backup_files
 from elt_llm_core.store.health import words_agree
+from elt_llm_core.store.manifest import INDEXES, IndexFolder
 from elt_llm_core.store.reader import FILE
 from elt_llm_core.store.records import SCHEMA_VERSION
 from elt_llm_core.store.truth import Truth
@@ -29,16 +30,37 @@ START_ANEW = "there is no backup; index the sources again with another --data-di
 def truth_checks(store: Store, *, deep: bool) -> Iterator[Check]:
     """Every check of this kind; with `deep` each row is read and compared."""
     if not (store.data_dir / FILE).exists():
+        try:
+            schema.require_whole(store.data_dir / FILE)
+        except EltLlmError as error:
+            yield fail("truth", error.message, _restore(store.data_dir))
+            return
         detail = f"no data at {store.data_dir} yet"
         yield warn("truth", detail, "elt-llm ingest PATH --collection NAME")
         return
     with closing(Truth(store.data_dir)) as truth:
         sound = file_check(truth, deep=deep)
         yield sound
+        if sound.level is Level.OK:
+            yield from _lost_changes(truth)
         if deep and sound.level is Level.OK:
             yield _links(truth)
             yield _ledger(truth)
             yield _words(store.data_dir)
+
+
+def _lost_changes(truth: Truth) -> Iterator[Check]:
+    """Indexes that know of later changes than the truth: its log was lost."""
+    found = truth.rows("select value from counter where name = 'seq'")
+    last = int(found[0][0]) if found else 0
+    data_dir = truth.path.parent
+    for folder in sorted((data_dir / INDEXES).glob("*/")):
+        with suppress(EltLlmError):  # a broken manifest has its own check
+            manifest = IndexFolder(data_dir, folder.name).manifest()
+            if manifest is not None and manifest.seq > last:
+                lost = f"changes {last + 1} to {manifest.seq} are lost"
+                detail = f"older than the index of {folder.name!r}: {lost}"
+                yield fail("truth history", detail, _restore(data_dir))
 
 
 def file_check(truth: Truth, *, deep: bool) -> Check:

@@ -12,13 +12,18 @@ from pathlib import Path
 
 from elt_llm_core.atomicio import fsync_folder
 from elt_llm_core.crash import CrashPoint, crash_point
-from elt_llm_core.errors import StoreError, StoreWriteError, TruthError
+from elt_llm_core.errors import StoreError, StoreWriteError, TruthError, UsageError
 from elt_llm_core.results import Degradation, DegradationKind, Record
 from elt_llm_core.store import schema, space
+from elt_llm_core.store.health import require_data
 from elt_llm_core.store.reader import FILE
+from elt_llm_core.store.rowsums import SUMMED, row_fault
+from elt_llm_core.store.sound import CURE
 
 FOLDER = schema.BACKUPS
 HOUR = 3600.0
+ANOTHER = "choose a sound copy: elt-llm store backups"
+_NO_COPY = "there is no backup; index the sources again with another --data-dir"
 _NAME = re.compile(r"truth-(\d{8}T\d{6}Z)(-\w+)?\.sqlite3")
 _STAMP = "%Y%m%dT%H%M%SZ"
 _HALF = ".truth-"
@@ -74,14 +79,15 @@ def back_up(data_dir: Path, target: Path | None = None, kept: int = 0) -> Path:
     """Copy the truth to `target`, or into the data root's own folder; tells where.
 
     Of those in the data root the newest `kept` stay, all where it is 0; copies made
-    before a migration are left alone. Raises StoreError where there is no truth or it
-    is damaged, and StoreWriteError; a broken copy is never left.
+    before a migration are left alone. Raises NoDataError, UsageError for a target that
+    a purge would not find, StoreWriteError, and TruthError where the truth is damaged;
+    then no copy is left and no earlier one removed.
     """
-    source = data_dir / FILE
-    if not source.is_file():
-        raise StoreError(f"there is no data at {data_dir} yet")
+    require_data(data_dir)
+    if target:
+        _refuse_hidden(data_dir, target)
     made = target or next_file(data_dir)
-    copy_truth(source, made)
+    copy_truth(data_dir / FILE, made, CURE if backup_files(data_dir) else _NO_COPY)
     if target is None and kept:
         prune(data_dir, kept)
     return made
@@ -90,8 +96,8 @@ def back_up(data_dir: Path, target: Path | None = None, kept: int = 0) -> Path:
 def back_up_if_due(data_dir: Path, hours: float, kept: int) -> Degradation | None:
     """Copy the truth where the newest copy is older than `hours` and lacks something.
 
-    With 0 hours nothing is done. Where there is no room nothing is written: what is
-    told then is a notice, not a failure.
+    With 0 hours nothing is done. Where there is no room, or the truth is damaged, no
+    copy is left: what is told then is a notice, not a failure.
     """
     source = data_dir / FILE
     if not hours or not source.is_file() or not _is_due(data_dir, hours):
@@ -99,16 +105,17 @@ def back_up_if_due(data_dir: Path, hours: float, kept: int) -> Degradation | Non
     try:
         space.require_space(data_dir, _size(source))
         back_up(data_dir, kept=kept)
-    except StoreWriteError as error:
+    except StoreError as error:
         kind = DegradationKind.BACKUP_SKIPPED
-        return Degradation(kind=kind, detail=f"no backup was made: {error.message}")
+        return Degradation(kind=kind, detail=f"no backup was made: {error}")
     return None
 
 
-def copy_truth(source: Path, target: Path) -> None:
+def copy_truth(source: Path, target: Path, cure: str = CURE) -> None:
     """Put a sound copy of a truth file at `target`: whole and checked, or not at all.
 
-    Works beside readers and a writer. Raises TruthError where the source is damaged.
+    Works beside readers and a writer. Raises TruthError, with the cure, where the
+    source is damaged.
     """
     _sweep_folder(target.parent)
     with _half_made(target.parent) as half:
@@ -119,30 +126,44 @@ def copy_truth(source: Path, target: Path) -> None:
             # Of a source whose tables it cannot read SQLite blames the target.
             connection.execute("select count(*) from sqlite_master")
             connection.execute("vacuum into ?", (str(half),))
-        check(half)
+        check(half, source, cure)
         crash_point(CrashPoint.BACKUP_WRITTEN)
         half.replace(target)
         fsync_folder(target.parent)
     crash_point(CrashPoint.BACKED_UP)
 
 
-def check(path: Path) -> None:
-    """Raise TruthError unless the file is a sound truth of a schema that is known."""
+def check(path: Path, name: Path | None = None, cure: str = ANOTHER) -> None:
+    """Raise TruthError unless the file is a sound truth of a schema that is known.
+
+    Its chunks are compared with their check sums. An error calls it `name`.
+    """
+    name = name or path
     with schema.opened(path, "mode=rw") as connection, closing(connection):
         found = connection.execute("pragma integrity_check(3)").fetchall()
         if found != [("ok",)]:
             told = "; ".join(str(row[0]) for row in found)
-            raise damaged(path, told)
+            raise _damaged(name, told, cure)
         known = schema.schema_of(connection)
+        schema.refuse_newer(known, name)
+        if known >= SUMMED and (fault := row_fault(connection)):
+            raise _damaged(name, fault, cure)
     if not known:
-        raise damaged(path, "it has no tables")
-    schema.refuse_newer(known, path)
+        raise _damaged(name, "it has no tables", cure)
 
 
-def damaged(path: Path, reason: str) -> TruthError:
-    """The error of a truth, or a copy of one, that is not sound."""
-    cure = "choose a sound copy: elt-llm store backups"
+def _damaged(path: Path, reason: str, cure: str) -> TruthError:
     return TruthError(str(path), f"is not sound: {reason}", cure)
+
+
+def _refuse_hidden(data_dir: Path, target: Path) -> None:
+    """Copies in the data root have one place, where they are found again."""
+    root, place = data_dir.resolve(), target.resolve()
+    if place.is_relative_to(root) and place.parent != (root / FOLDER).resolve():
+        raise UsageError(
+            f"{target} is within the data root, but not in {data_dir / FOLDER}",
+            "choose a place outside, or make it there: elt-llm store backup",
+        )
 
 
 def prune(data_dir: Path, kept: int) -> list[Path]:

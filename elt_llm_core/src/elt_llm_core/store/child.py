@@ -72,4 +72,6 @@ def _last_words(done: subprocess.CompletedProcess[str]) -> str:
         cause = _KNOWN.get(killer)
         return f"killed by {killer.name}" + (f" ({cause})" if cause else "")
     lines = done.stderr.strip().splitlines()
-    return lines[-1] if lines else f"exit {done.returncode}"
+    last = lines[-1] if lines else f"exit {done.returncode}"
+    # Of an error of ours the sentence, not the class that Python names before it.
+    return last.partition(": ")[2] if last.startswith("elt_llm_core.") else last

@@ -5,7 +5,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from sqlite3 import Connection, DatabaseError
 
-from elt_llm_core.errors import TruthError
+from elt_llm_core.errors import NoDataError, TruthError
 from elt_llm_core.store import schema
 from elt_llm_core.store.lock import LOCK, writer_lock
 from elt_llm_core.store.reader import FILE
@@ -23,6 +23,17 @@ def require_sound(data_dir: Path) -> None:
     faults = [str(row[0]) for row in found if row != ("ok",)]
     if faults:
         raise TruthError(str(data_dir / FILE), f"is damaged: {'; '.join(faults)}", CURE)
+
+
+def require_data(data_dir: Path) -> None:
+    """Raise where there is no truth file, and create nothing.
+
+    NoDataError where there is no sign of one, TruthError where it is gone.
+    """
+    path = data_dir / FILE
+    if not path.exists():
+        schema.require_whole(path)
+        raise NoDataError(str(data_dir))
 
 
 def words_agree(data_dir: Path) -> bool:

@@ -18,6 +18,7 @@ from elt_llm_core.results import Record
 INDEXES = "indexes"
 CHECKSUMS = "CHECKSUMS.json"
 MANIFEST = "MANIFEST.json"
+KEY_BYTES = 32
 FORMAT = 2  # of a generation folder; another one is rebuilt, not guessed at
 _CHECKSUMS = TypeAdapter(dict[str, str])
 _GENERATION = re.compile(r"gen-(\d{6,9})")
@@ -206,11 +207,15 @@ class IndexFolder:
 
     def _key(self) -> bytes:
         try:
-            return self._key_file.read_bytes()
+            key = self._key_file.read_bytes()
         except FileNotFoundError as error:
             raise GenerationError(self.collection, "the key file is gone") from error
+        if len(key) != KEY_BYTES:  # anybody can seal with an empty one
+            raise GenerationError(self.collection, "the key file is not a key")
+        return key
 
     def ensure_key(self) -> None:
         """Make the data root's secret where it has none yet. Writers only."""
-        if not self._key_file.exists():
-            write_atomic(self._key_file, secrets.token_bytes(32), mode=0o600)
+        there = self._key_file.exists() and self._key_file.stat().st_size == KEY_BYTES
+        if not there:
+            write_atomic(self._key_file, secrets.token_bytes(KEY_BYTES), mode=0o600)

@@ -4,7 +4,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
@@ -98,12 +98,42 @@ def sweep_dropped(connection: Connection, data_dir: Path) -> None:
     with suppress(StoreError), schema.faults_told(data_dir / FILE):
         known = {name for (name,) in connection.execute("select name from collection")}
         folders = sorted((data_dir / INDEXES).glob("*/"))
-        dropped = [folder for folder in folders if folder.name not in known]
+        dropped = [
+            folder
+            for folder in folders
+            if folder.name not in known and not _is_ahead(connection, folder)
+        ]
         if dropped and connection.execute("pragma quick_check(1)").fetchone() == (
             "ok",
         ):
             for folder in dropped:
                 _discard(folder)
+
+
+def discard_ahead(data_dir: Path) -> None:
+    """Remove indexes that know of later changes than the truth, which was put back."""
+    with closing(schema.connect_writer(data_dir / FILE)) as connection:
+        last = _last_change(connection)
+    for path in sorted((data_dir / INDEXES).glob("*/")):
+        folder = IndexFolder(data_dir, path.name)
+        ahead = [m.generation for m in folder.manifests() if m.seq > last]
+        if ahead:
+            (path / MANIFEST).unlink(missing_ok=True)
+            _remove(folder, ahead)
+
+
+def _is_ahead(connection: Connection, folder: Path) -> bool:
+    """Whether an index knows of changes that the truth has lost: it is evidence."""
+    try:
+        manifest = IndexFolder(folder.parents[1], folder.name).manifest()
+    except GenerationError:
+        return False
+    return manifest is not None and manifest.seq > _last_change(connection)
+
+
+def _last_change(connection: Connection) -> int:
+    ((last,),) = connection.execute("select value from counter where name = 'seq'")
+    return int(last)
 
 
 def left_overs(data_dir: Path) -> list[Path]:

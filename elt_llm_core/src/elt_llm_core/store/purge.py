@@ -9,12 +9,12 @@ from sqlite3 import Connection
 from elt_llm_core.crash import CrashPoint, crash_point
 from elt_llm_core.results import Record
 from elt_llm_core.store import schema, space, vectors
-from elt_llm_core.store.backup import backup_files
-from elt_llm_core.store.manifest import IndexFolder
+from elt_llm_core.store.manifest import INDEXES, IndexFolder
 from elt_llm_core.store.reader import FILE
 from elt_llm_core.store.truth import Truth
 
 SLICE = 5_000
+_BESIDE = ("-wal", "-shm", "-journal")
 _UNUSED = "not exists (select 1 from document d where d.sha256 = original.sha256)"
 
 
@@ -70,11 +70,10 @@ class Purge:
                 prune_history(self._connection, self._truth, self._data_dir)
             complete = self._rewrite()
         crash_point(CrashPoint.PURGE_VACUUMED)
-        remaining = self._copies()
         if backups:
-            for path in remaining:
-                path.unlink(missing_ok=True)
-            remaining = []
+            for path in copies(self._data_dir):
+                _remove(path)
+        remaining = copies(self._data_dir)
         crash_point(CrashPoint.PURGED)
         return Purged(
             rebuilt=rebuilt,
@@ -157,10 +156,33 @@ class Purge:
         ).fetchone()
         return not busy
 
-    def _copies(self) -> list[Path]:
-        """Copies of earlier states of the truth."""
-        aside = sorted(self._data_dir.glob("truth.damaged-*"))
-        return [*backup_files(self._data_dir), *(p for p in aside if p.is_file())]
+
+def copies(data_dir: Path) -> list[Path]:
+    """What may hold earlier states of the truth, in order: files, and a folder aside.
+
+    That is all in the backups folder, what a restore kept aside, and every other
+    SQLite file that is neither the truth nor an index. Half-made copies are not told.
+    """
+    live = {data_dir / f"{FILE}{ending}" for ending in ("", *_BESIDE)}
+    aside = set(data_dir.glob("truth.damaged-*"))
+    found = [*(data_dir / schema.BACKUPS).rglob("*"), *data_dir.rglob("*.sqlite3*")]
+    files = {p for p in found if _is_kept(p, data_dir) and not aside & {*p.parents}}
+    return sorted((files | aside) - live)
+
+
+def _is_kept(path: Path, data_dir: Path) -> bool:
+    within = path.relative_to(data_dir)
+    if within.parts[0] == INDEXES or path.name.startswith("."):
+        return False
+    return path.is_symlink() or path.is_file()
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+        return
+    with suppress(OSError):  # what could not go is told as remaining
+        path.unlink(missing_ok=True)
 
 
 def prune_history(connection: Connection, truth: Truth, data_dir: Path) -> None:

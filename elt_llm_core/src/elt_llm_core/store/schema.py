@@ -55,6 +55,7 @@ def connect_writer(path: Path) -> sqlite3.Connection:
         connection.execute(f"pragma cache_size = -{CACHE_KIB}")
         connection.execute(f"pragma wal_autocheckpoint = {CHECKPOINT_PAGES}")
         if not found:
+            _refuse_to_forget(path, "holds nothing")
             _create(connection)
     return connection
 
@@ -70,7 +71,7 @@ def connect_reader(path: Path) -> sqlite3.Connection | None:
             found = schema_of(connection)
             if not found:
                 connection.close()
-                require_whole(path)
+                _refuse_to_forget(path, "holds nothing")
                 return None
             check_schema(found, path)
     except StoreWriteError as error:
@@ -199,6 +200,17 @@ def check_schema(found: int, path: Path) -> None:
         )
 
 
+def fold_log(connection: sqlite3.Connection) -> None:
+    """Move what the log holds into the file, so that the file alone is everything.
+
+    The log stays where a reader still needs it or the disk refuses; nothing is lost.
+    """
+    with suppress(sqlite3.DatabaseError):
+        connection.execute("pragma busy_timeout = 100")
+        connection.execute("pragma wal_checkpoint(passive)")
+        connection.execute("pragma wal_checkpoint(truncate)")
+
+
 def put_meta(connection: sqlite3.Connection) -> None:
     """Note who made the file, and a name that no other data root has."""
     connection.executemany(
@@ -218,10 +230,14 @@ def require_whole(path: Path) -> None:
     except PermissionError as error:
         told = f"cannot be reached: {error.strerror}"
         raise TruthError(str(path), told, "ask as the owner of the folder") from error
+    _refuse_to_forget(path, "is empty" if path.exists() else "is gone")
+
+
+def _refuse_to_forget(path: Path, how: str) -> None:
+    """Raise TruthError where indexes or backups say that there was more."""
     indexes = (path.parent / INDEXES).glob("*/gen-*")
     backups = (path.parent / BACKUPS).glob("truth-*.sqlite3")
     for left in (*indexes, *backups):
-        how = "is empty" if path.exists() else "is gone"
         raise TruthError(
             str(path),
             f"{how}, although {left.relative_to(path.parent)} is there",

@@ -47,8 +47,9 @@ class Writer:
         sweep_dropped(self._connection, data_dir)
 
     def close(self) -> None:
-        """Close the connections."""
+        """Fold the log into the truth file, and close the connections."""
         self._truth.close()
+        schema.fold_log(self._connection)
         self._connection.close()
 
     def ensure_collection(
