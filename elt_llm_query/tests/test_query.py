@@ -10,7 +10,7 @@ from elt_llm_core.errors import (
 )
 from elt_llm_core.results import DegradationKind, QueryResult, Status, Support
 from elt_llm_core.sections import QuerySection, RagConfig
-from elt_llm_core.store import Store
+from elt_llm_core.store import Collection, Store
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding
 from elt_llm_query.engine import breadth_of
@@ -19,7 +19,7 @@ from elt_llm_query.query import (
     query_collections,
     search_collections,
 )
-from query_world import fill
+from query_world import CONTENT, LENDING, fill, make_document
 from test_retrievers import Down
 
 BOTH = ["lending", "rooms"]
@@ -285,3 +285,25 @@ def test_candidates_are_shared_out_evenly(collections):
     breadth = breadth_of(QuerySection(), collections)
     assert breadth.each == max(20 // collections, 1)
     assert breadth.total >= breadth.each * collections or breadth.total == 20
+
+
+def test_a_document_replaced_between_search_and_reading_is_found_as_it_is_now(
+    world, tmp_path, monkeypatch
+):
+    store = Store(tmp_path / "data")
+    fill(store, world.models, CONTENT)
+    newer = [(section, f"{said} As amended.") for section, said in LENDING]
+    read = Collection.nodes
+
+    def replaced_first(collection, ids):
+        monkeypatch.setattr(Collection, "nodes", read)
+        document = make_document("Lending rules", newer)
+        fill(store, world.models, {"lending": [document]})
+        return read(collection, ids)
+
+    monkeypatch.setattr(Collection, "nodes", replaced_first)
+    found = search_collections(
+        ["lending"], ASK, store=store, config=world.config, models=world.models
+    )
+    assert found.sources
+    assert all("As amended." in source.text for source in found.sources)

@@ -14,14 +14,19 @@ QueryResult
 
 from collections.abc import Sequence
 
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.schema import NodeWithScore
+
 from elt_llm_core.config import RagConfig
 from elt_llm_core.results import QueryResult, SearchResult
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_query.engine import build_engine
-from elt_llm_query.request import open_request
+from elt_llm_query.request import Request, open_request
 from elt_llm_query.sources import offered
 from elt_llm_query.verdict import verdict
+
+TRIES = 5
 
 
 def query_collection(
@@ -48,11 +53,8 @@ def query_collections(
     in `degradations`. Raises UsageError for an empty question or no collection,
     CollectionNotFoundError, CollectionMismatchError and ConfigError.
     """
-    request = open_request(names, question, store=store, models=models)
-    engine = build_engine(
-        request.collections, config, models, request.log, dense=request.dense
-    )
-    response = engine.query(request.bundle)
+    request, engine, nodes = _retrieved(names, question, store, config, models)
+    response = engine.synthesize(request.bundle, nodes)
     sources = offered(response.source_nodes)
     with request.log.stage("verify", len(sources)) as note:
         checked = verdict(response, sources, store, config.query.citation_policy)
@@ -83,17 +85,34 @@ def search_collections(
     `k` says how many, instead of the configured number. Raises as `query_collections`.
     """
     config = retrieval_only(config, k)
-    request = open_request(names, question, store=store, models=models)
-    engine = build_engine(
-        request.collections, config, models, request.log, dense=request.dense
-    )
-    sources = offered(engine.retrieve(request.bundle))
+    request, _, nodes = _retrieved(names, question, store, config, models)
+    sources = offered(nodes)
     return SearchResult(
         question=question,
         sources=tuple(o.source for o in sources),
         degradations=request.degradations(),
         trace=request.trace(config),
     )
+
+
+def _retrieved(
+    names: Sequence[str], question: str, store: Store, config: RagConfig, models: Models
+) -> tuple[Request, RetrieverQueryEngine, list[NodeWithScore]]:
+    """The question with its collections, the engine, and what it found.
+
+    A document may be replaced after the search found its chunks and before they are
+    read; then it is searched again in the collection as it is now.
+    """
+    for _ in range(TRIES):
+        request = open_request(names, question, store=store, models=models)
+        engine = build_engine(
+            request.collections, config, models, request.log, dense=request.dense
+        )
+        nodes = engine.retrieve(request.bundle)
+        fetches = (s for s in request.log.stages if s.name == "fetch")
+        if all(stage.n_out == stage.n_in for stage in fetches):
+            break
+    return request, engine, nodes
 
 
 def retrieval_only(config: RagConfig, k: int | None) -> RagConfig:
