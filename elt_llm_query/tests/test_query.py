@@ -307,3 +307,13 @@ def test_a_document_replaced_between_search_and_reading_is_found_as_it_is_now(
     )
     assert found.sources
     assert all("As amended." in source.text for source in found.sources)
+    assert DegradationKind.DOCUMENT_WARNING not in kinds(found)
+
+
+def test_chunks_that_go_away_again_and_again_are_told(world, monkeypatch):
+    monkeypatch.setattr(Collection, "nodes", lambda *_: {})
+    found = search_collections(
+        ["lending"], ASK, store=world.store, config=world.config, models=world.models
+    )
+    assert found.sources == ()
+    assert DegradationKind.DOCUMENT_WARNING in kinds(found)

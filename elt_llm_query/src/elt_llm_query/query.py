@@ -18,7 +18,12 @@ from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore
 
 from elt_llm_core.config import RagConfig
-from elt_llm_core.results import QueryResult, SearchResult
+from elt_llm_core.results import (
+    Degradation,
+    DegradationKind,
+    QueryResult,
+    SearchResult,
+)
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_query.engine import build_engine
@@ -111,7 +116,10 @@ def _retrieved(
         nodes = engine.retrieve(request.bundle)
         fetches = (s for s in request.log.stages if s.name == "fetch")
         if all(stage.n_out == stage.n_in for stage in fetches):
-            break
+            return request, engine, nodes
+    kind = DegradationKind.DOCUMENT_WARNING
+    detail = "documents were replaced while they were searched; ask again"
+    request.log.degrade(Degradation(kind=kind, detail=detail))
     return request, engine, nodes
 
 

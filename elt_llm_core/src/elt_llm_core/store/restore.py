@@ -134,7 +134,7 @@ def _fold_log(truth: Path) -> None:
     with suppress(StoreError):
         schema.peek(truth)
         with schema.opened(truth, "mode=rw") as connection, closing(connection):
-            connection.execute("pragma wal_checkpoint(truncate)")
+            schema.fold_log(connection)
 
 
 def _link(path: Path, name: Path) -> None:
