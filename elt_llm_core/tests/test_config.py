@@ -13,7 +13,7 @@ from pydantic import BaseModel, SecretStr
 from elt_llm_core import config as module
 from elt_llm_core.config import RagConfig, known_profiles, load_config, profile_file
 from elt_llm_core.errors import ConfigError, UnknownProfileError
-from elt_llm_core.sections import Section
+from elt_llm_core.section import Section
 
 
 @pytest.fixture

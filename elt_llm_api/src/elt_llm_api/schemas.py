@@ -1,6 +1,6 @@
 """The shapes on the wire. They may stay as they are while the inner ones change."""
 
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -20,6 +20,13 @@ QUESTION = Field(min_length=1, max_length=4000, pattern=r"\S")
 COLLECTIONS = Field(
     default=(), max_length=64, description="names; none means all collections"
 )
+Filter = str | int | Annotated[list[str | int], Field(max_length=100)]
+WHERE: Any = Field(
+    default_factory=dict,
+    max_length=16,
+    description="only chunks of this document, document_id, section, page, kind, rule, "
+    "date or source; a list holds alternatives",
+)
 EXAMPLE_QUESTION = "Who may register a player?"
 
 
@@ -29,6 +36,7 @@ class SearchRequest(Wire):
     question: str = QUESTION
     collections: tuple[str, ...] = COLLECTIONS
     k: int | None = Field(default=None, ge=1, le=100, description="most passages")
+    where: dict[str, Filter] = WHERE
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"question": EXAMPLE_QUESTION, "k": 5}]}
@@ -43,6 +51,7 @@ class QueryRequest(Wire):
     profile: str = Field(
         default="default", max_length=64, description="how to answer; see /v1/status"
     )
+    where: dict[str, Filter] = WHERE
 
     model_config = ConfigDict(
         json_schema_extra={

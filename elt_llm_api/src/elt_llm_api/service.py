@@ -1,9 +1,10 @@
 """What the API and the page ask of the packages below: one thin class."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from elt_llm_api.pages import render_page
 from elt_llm_core.config import RagConfig, known_profiles, load_config
@@ -95,7 +96,11 @@ class QueryService:
         return sorted(set(names)) or known
 
     def query(
-        self, names: Sequence[str], question: str, profile: str = DEFAULT_PROFILE
+        self,
+        names: Sequence[str],
+        question: str,
+        profile: str = DEFAULT_PROFILE,
+        where: Mapping[str, Any] | None = None,
     ) -> QueryResult:
         """An answer with proof from the named collections (all, where none is)."""
         return query_collections(
@@ -104,10 +109,15 @@ class QueryService:
             store=self.store,
             config=self.profile_config(profile),
             models=self.models(profile),
+            where=where,
         )
 
     def search(
-        self, names: Sequence[str], question: str, k: int | None = None
+        self,
+        names: Sequence[str],
+        question: str,
+        k: int | None = None,
+        where: Mapping[str, Any] | None = None,
     ) -> SearchResult:
         """The best passages of the named collections (all, where none is)."""
         return search_collections(
@@ -117,6 +127,7 @@ class QueryService:
             config=self.config,
             models=self.models(),
             k=k,
+            where=where,
         )
 
     def has_pages(self, document_id: str) -> bool:

@@ -8,13 +8,10 @@ import json
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic import Field, SecretStr, model_validator
 
-
-class Section(BaseModel):
-    """A closed part of the configuration."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
+from elt_llm_core.query_section import QuerySection
+from elt_llm_core.section import Section
 
 
 class ModelsSection(Section):
@@ -155,63 +152,9 @@ class IngestSection(Section):
     keep_originals: bool = Field(
         default=True, description="keep the file, so that pages can be shown"
     )
-
-
-class QuerySection(Section):
-    """How a question is answered."""
-
-    similarity_top_k: int = Field(
-        default=8, ge=1, le=1000, description="sources without a reranker"
+    password_file: Path | None = Field(
+        default=None, description="lines `PATTERN: PASSWORD` for protected PDFs"
     )
-    use_hybrid_search: bool = Field(
-        default=True, description="keyword search beside the vectors"
-    )
-    fusion_strategy: str = Field(
-        default="convex", description="how the lists are joined"
-    )
-    fusion_options: dict[str, Any] = Field(
-        default_factory=dict, description="options of the fusion"
-    )
-    num_queries: int = Field(
-        default=1, ge=1, le=8, description="the question and n-1 rewrites by the model"
-    )
-    use_reranker: bool = Field(default=True, description="order the candidates again")
-    reranker_strategy: str = Field(default="embedding", description="who reranks")
-    reranker_options: dict[str, Any] = Field(
-        default_factory=dict, description="options of the reranker"
-    )
-    reranker_retrieve_k: int = Field(
-        default=20, ge=1, le=1000, description="candidates before reranking"
-    )
-    reranker_top_k: int = Field(
-        default=8, ge=1, le=1000, description="sources after reranking"
-    )
-    synthesizer_strategy: str = Field(
-        default="extractive",
-        description="extractive, compact, refine, tree_summarize, simple_summarize, "
-        "accumulate",
-    )
-    synthesizer_options: dict[str, Any] = Field(
-        default_factory=dict, description="options of the synthesizer"
-    )
-    system_prompt: str = Field(
-        default="", description="said to the model before every question"
-    )
-    citation_policy: Literal["strict", "flag", "lenient"] = Field(
-        default="strict",
-        description="what happens to a claim whose quote is not found: removed, "
-        "marked, kept",
-    )
-
-    @model_validator(mode="after")
-    def _top_k_fits(self) -> "QuerySection":
-        if self.use_reranker and self.reranker_top_k > self.reranker_retrieve_k:
-            msg = (
-                f"reranker_top_k ({self.reranker_top_k}) exceeds "
-                f"reranker_retrieve_k ({self.reranker_retrieve_k})"
-            )
-            raise ValueError(msg)
-        return self
 
 
 class ConsumerSection(Section):

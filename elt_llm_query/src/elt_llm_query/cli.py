@@ -14,13 +14,28 @@ _collections = click.option(
 )
 
 
+_where = click.option(
+    "--where",
+    "filters",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Only chunks of this document, section, page, kind, rule, date or source; "
+    "the same key again is an alternative.",
+)
+
+
 @click.command()
 @click.argument("question")
 @_collections
+@_where
 @click.option("--top-k", type=click.IntRange(1, 1000), help="How many sources to show.")
 @common_options
 def search(
-    ctx: CommandContext, question: str, collections: tuple[str, ...], top_k: int | None
+    ctx: CommandContext,
+    question: str,
+    collections: tuple[str, ...],
+    filters: tuple[str, ...],
+    top_k: int | None,
 ) -> None:
     """Find the passages that fit a QUESTION best."""
     from elt_llm_query.query import search_collections
@@ -33,6 +48,7 @@ def search(
         config=ctx.config,
         models=ctx.models,
         k=top_k,
+        where=where_of(filters),
     )
     ctx.emit(result, lambda: sources_text(result, colour=sys.stdout.isatty()))
 
@@ -40,8 +56,14 @@ def search(
 @click.command()
 @click.argument("question")
 @_collections
+@_where
 @common_options
-def query(ctx: CommandContext, question: str, collections: tuple[str, ...]) -> None:
+def query(
+    ctx: CommandContext,
+    question: str,
+    collections: tuple[str, ...],
+    filters: tuple[str, ...],
+) -> None:
     """Answer a QUESTION with citations, or say that the documents do not."""
     from elt_llm_query.query import query_collections
     from elt_llm_query.render import answer_text
@@ -52,8 +74,24 @@ def query(ctx: CommandContext, question: str, collections: tuple[str, ...]) -> N
         store=ctx.store,
         config=ctx.config,
         models=ctx.models,
+        where=where_of(filters),
     )
     ctx.emit(result, lambda: answer_text(result, colour=sys.stdout.isatty()))
+
+
+def where_of(given: tuple[str, ...]) -> dict[str, list[str]]:
+    """Filters by key, as they were given. Raises UsageError for one without `=`."""
+    from elt_llm_core.errors import UsageError
+
+    where: dict[str, list[str]] = {}
+    for one in given:
+        key, equals, value = one.partition("=")
+        if not (key and equals and value):
+            raise UsageError(
+                f"the filter {one!r} names no key and value", "write --where KEY=VALUE"
+            )
+        where.setdefault(key, []).append(value)
+    return where
 
 
 def names_of(ctx: CommandContext, given: tuple[str, ...]) -> list[str]:

@@ -1,22 +1,20 @@
 """A question's stages put together into one plain LlamaIndex query engine."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
 
-import numpy as np
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.query_engine import RetrieverQueryEngine
-from numpy.typing import NDArray
 
 from elt_llm_core.config import RagConfig
-from elt_llm_core.sections import QuerySection
+from elt_llm_core.errors import UnknownStrategyError
+from elt_llm_core.query_section import QuerySection
 from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models, Stage, T
-from elt_llm_query.guards import GuardedRerank, GuardedSynthesizer
+from elt_llm_query.guards import GuardedStep, GuardedSynthesizer
 from elt_llm_query.labels import LabelSources
-from elt_llm_query.rerankers.embedding import Lookup, StoredVectorRerank
 from elt_llm_query.retrievers import (
     Breadth,
     CollectionRetriever,
@@ -24,9 +22,23 @@ from elt_llm_query.retrievers import (
     HybridRetriever,
     KeywordRetriever,
 )
-from elt_llm_query.stages import FUSIONS, RERANKERS, SYNTHESIZERS
+from elt_llm_query.stages import (
+    FUSIONS,
+    POSTPROCESSORS,
+    RERANKERS,
+    SYNTHESIZERS,
+    TRANSFORMS,
+)
 from elt_llm_query.synthesizers.extractive import ExtractiveSynthesizer
 from elt_llm_query.trace import TraceLog
+
+
+@runtime_checkable
+class OverCollections(Protocol):
+    """A postprocessor that looks things up in the collections that are asked."""
+
+    def over(self, collections: Sequence[Collection]) -> BaseNodePostprocessor:
+        """The same postprocessor with these collections to look into."""
 
 
 def build_engine(
@@ -36,16 +48,26 @@ def build_engine(
     log: TraceLog | None = None,
     *,
     dense: bool = True,
+    where: Mapping[str, Any] | None = None,
 ) -> RetrieverQueryEngine:
-    """Return a plain LlamaIndex engine: retrieve, fuse, rerank, label, synthesise.
+    """Return a plain LlamaIndex engine.
 
-    `dense` False leaves the vectors out, for when nothing can embed the question.
-    Raises ConfigError for a strategy or option that does not exist.
+    It transforms, retrieves, fuses, postprocesses, reranks, postprocesses, labels and
+    synthesises. `dense` False leaves the vectors out, for when nothing can embed the
+    question. `where` limits what is found. Raises ConfigError for a strategy or option
+    that does not exist.
     """
-    parts = Parts(tuple(collections), config, models, log or TraceLog(), dense)
+    where = dict(where or {})
+    log = log or TraceLog()
+    parts = Parts(tuple(collections), config, models, log, dense, where)
     return RetrieverQueryEngine(
         retriever=parts.retriever(),
-        node_postprocessors=[*parts.rerankers(), LabelSources()],
+        node_postprocessors=[
+            *parts.steps("candidate"),
+            *parts.rerankers(),
+            *parts.steps("postprocessor"),
+            LabelSources(),
+        ],
         response_synthesizer=parts.synthesizer(),
         callback_manager=CallbackManager(),
     )
@@ -72,24 +94,39 @@ class Parts:
     models: Models
     log: TraceLog
     dense: bool = True
+    where: Mapping[str, Any] = field(default_factory=dict)
 
     def retriever(self) -> HybridRetriever:
         """Dense and keyword search of every collection, fused."""
         query = self.config.query
         members: list[CollectionRetriever] = []
-        for collection in self.collections:
+        for one in self.collections:
             if self.dense:
-                members.append(DenseRetriever(collection, self.models.embedder))
+                members.append(
+                    DenseRetriever(one, self.models.embedder, where=self.where)
+                )
             if query.use_hybrid_search or not self.dense:
-                members.append(KeywordRetriever(collection))
+                members.append(KeywordRetriever(one, where=self.where))
         return HybridRetriever(
             members,
             fusion=self._load(FUSIONS, query.fusion_strategy, query.fusion_options),
             breadth=breadth_of(query, len(self.collections)),
             llm=self.models.llm,
             num_queries=query.num_queries,
+            transforms=self._several(
+                TRANSFORMS, query.transform_strategy, query.transform_options
+            ),
             log=self.log,
         )
+
+    def steps(self, place: str) -> list[BaseNodePostprocessor]:
+        """The postprocessors of one place, `candidate` or `postprocessor`, in order."""
+        names = getattr(self.config.query, f"{place}_strategy")
+        options = getattr(self.config.query, f"{place}_options")
+        return [
+            GuardedStep(self._placed(inner), self.log, f"{place}:{name}")
+            for name, inner in self._several(POSTPROCESSORS, names, options).items()
+        ]
 
     def rerankers(self) -> list[BaseNodePostprocessor]:
         """The reranker with its stopwatch, or nothing."""
@@ -98,9 +135,8 @@ class Parts:
             return []
         options = {"top_n": query.reranker_top_k, **query.reranker_options}
         inner = self._load(RERANKERS, query.reranker_strategy, options)
-        if isinstance(inner, StoredVectorRerank):
-            inner = inner.with_vectors(stored_vectors(self.collections))
-        return [GuardedRerank(inner, query.reranker_top_k, self.log)]
+        top_k = query.reranker_top_k
+        return [GuardedStep(self._placed(inner), self.log, "rerank", top_k)]
 
     def synthesizer(self) -> GuardedSynthesizer:
         """The configured synthesizer, with the extractive one to fall back on."""
@@ -113,24 +149,23 @@ class Parts:
             inner = fallback = ExtractiveSynthesizer(embedder, inner.limits)
         return GuardedSynthesizer(inner, fallback, self.log)
 
+    def _placed(self, inner: BaseNodePostprocessor) -> BaseNodePostprocessor:
+        if isinstance(inner, OverCollections):
+            return inner.over(self.collections)
+        return inner
+
+    def _several(
+        self, stage: Stage[T], names: Sequence[str], options: Mapping[str, Any]
+    ) -> dict[str, T]:
+        """Strategies by name, in order. Options of one that is not used are kept."""
+        for name in options.keys() - stage.known().keys():
+            raise UnknownStrategyError(stage.name, name, stage.known())
+        return {name: self._load(stage, name, options.get(name, {})) for name in names}
+
     def _load(self, stage: Stage[T], name: str, options: Mapping[str, Any]) -> T:
         """A strategy built; `top_n` and `system_prompt` only where it takes them."""
         allowed = self.config.allowed_plugins()
         fields = stage.strategy_class(name, allowed).model_fields
         ours = {"top_n", "system_prompt"} - fields.keys()
-        taken = {key: value for key, value in options.items() if key not in ours}
+        taken = {k: value for k, value in options.items() if k not in ours}
         return stage.load(name, taken, allowed).build(self.models)
-
-
-def stored_vectors(collections: Sequence[Collection]) -> Lookup:
-    """Looks up stored vectors by collection name and ids."""
-    by_name = {c.name: c for c in collections}
-
-    def vectors(
-        collection: str, ids: Iterable[str]
-    ) -> Mapping[str, NDArray[np.float32]]:
-        """Vectors by id; unknown collections and ids are absent."""
-        found = by_name.get(collection)
-        return found.vectors(ids) if found else {}
-
-    return vectors

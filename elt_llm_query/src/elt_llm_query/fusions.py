@@ -17,14 +17,19 @@ from elt_llm_core.strategy import Models, Stage, Strategy
 Hit = tuple[str, float]
 Ranking = Sequence[Hit]
 Kind = Literal["dense", "keyword"]
+KINDS: tuple[Kind, ...] = ("dense", "keyword")
 
 
 @dataclass(frozen=True)
 class HitList:
-    """One index's answer to one query: ids and scores, best first."""
+    """One index's answer to one search: ids and scores, best first.
+
+    `weight` is its share among the lists of its kind.
+    """
 
     kind: Kind
     hits: tuple[Hit, ...]
+    weight: float = 1.0
 
 
 class Fusion(Protocol):
@@ -43,7 +48,12 @@ class Fusion(Protocol):
 
 def ordered(scores: Mapping[str, float]) -> list[Hit]:
     """Highest score first, equal scores by id."""
-    return sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))
+    return sorted(scores.items(), key=best_first)
+
+
+def best_first(hit: Hit) -> tuple[float, str]:
+    """Sorts hits: highest score first, equal scores by id."""
+    return -hit[1], hit[0]
 
 
 def rrf(rankings: Sequence[Ranking], k: float = 60.0) -> list[Hit]:
@@ -99,12 +109,13 @@ def min_max(ranking: Ranking) -> list[Hit]:
 def shares(lists: Sequence[HitList], dense: float) -> list[float]:
     """A weight per list: `dense` over the dense lists, the rest over the keyword lists.
 
-    Where only one kind is there it gets everything.
+    Lists of a kind share by their own weights. Where only one kind is there it gets
+    everything.
     """
-    counts = {kind: sum(1 for x in lists if x.kind == kind) for kind in _kinds(lists)}
-    alone = len(counts) == 1
+    totals = {kind: sum(x.weight for x in lists if x.kind == kind) for kind in KINDS}
+    alone = not all(totals.values())
     share = {"dense": 1.0 if alone else dense, "keyword": 1.0 if alone else 1.0 - dense}
-    return [share[x.kind] / counts[x.kind] for x in lists]
+    return [share[x.kind] * x.weight / totals[x.kind] for x in lists]
 
 
 def _kinds(lists: Iterable[HitList]) -> list[Kind]:

@@ -20,36 +20,42 @@ from elt_llm_query.trace import TraceLog
 WRITTEN_BY_KEY = "written_by_model"
 
 
-class GuardedRerank(BaseNodePostprocessor):
-    """A reranker with a stopwatch; where its model fails, the order stays."""
+class GuardedStep(BaseNodePostprocessor):
+    """A postprocessor with a stopwatch; where its model fails, the nodes stay.
 
-    top_k: int
+    `stage` is its name in the trace. At most `top_k` nodes come out; 0 is no limit.
+    """
+
+    stage: str
+    top_k: int = 0
 
     _inner: BaseNodePostprocessor = PrivateAttr()
     _log: TraceLog = PrivateAttr()
 
-    def __init__(self, inner: BaseNodePostprocessor, top_k: int, log: TraceLog) -> None:
-        super().__init__(top_k=top_k)
+    def __init__(
+        self, inner: BaseNodePostprocessor, log: TraceLog, stage: str, top_k: int = 0
+    ) -> None:
+        super().__init__(stage=stage, top_k=top_k)
         self._inner = inner
         self._log = log
 
     @classmethod
     @override
     def class_name(cls) -> str:
-        return "GuardedRerank"
+        return "GuardedStep"
 
     @override
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        with self._log.stage("rerank", len(nodes)) as note:
+        with self._log.stage(self.stage, len(nodes)) as note:
             try:
                 ranked = self._inner.postprocess_nodes(nodes, query_bundle)
             except (ModelError, EmbedError) as error:
                 kind = DegradationKind.RERANKER_UNAVAILABLE
                 self._log.degrade(Degradation(kind=kind, detail=str(error)))
                 ranked = list(nodes)
-            ranked = ranked[: self.top_k]
+            ranked = ranked[: self.top_k or None]
             note.nodes(ranked)
         return ranked
 

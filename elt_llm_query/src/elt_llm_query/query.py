@@ -2,17 +2,22 @@
 
 question
 │ embed       once for all collections
-│ retrieve    keyword and vectors of each collection
-│ fuse        one list                          ┐
-│ rerank      the best reranker_top_k           │ one plain LlamaIndex
-│ label       [S1] ... [Sn]                     │ RetrieverQueryEngine
+│ transform   what else to search for           ┐
+│ retrieve    keyword and vectors of each       │
+│             collection                        │ one plain LlamaIndex
+│ fuse        one list                          │ RetrieverQueryEngine
+│ candidates  widened or weighed, where wanted  │
+│ rerank      the best reranker_top_k           │
+│ postprocess widened or cut, where wanted      │
+│ label       [S1] ... [Sn]                     │
 │ synthesise  an answer with labels             ┘
 │ verify      a citation for each claim, or none
 ▼
 QueryResult
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore
@@ -35,11 +40,17 @@ TRIES = 5
 
 
 def query_collection(
-    name: str, question: str, *, store: Store, config: RagConfig, models: Models
+    name: str,
+    question: str,
+    *,
+    store: Store,
+    config: RagConfig,
+    models: Models,
+    where: Mapping[str, Any] | None = None,
 ) -> QueryResult:
     """Answer `question` from one collection; see `query_collections`."""
     return query_collections(
-        [name], question, store=store, config=config, models=models
+        [name], question, store=store, config=config, models=models, where=where
     )
 
 
@@ -50,15 +61,17 @@ def query_collections(
     store: Store,
     config: RagConfig,
     models: Models,
+    where: Mapping[str, Any] | None = None,
 ) -> QueryResult:
     """Answer `question` from all of the named collections together.
 
     Sources are in rank order; every claim of the answer was looked up in them. An
     honest refusal is a result, `status` tells. What was switched off or unavailable is
-    in `degradations`. Raises UsageError for an empty question or no collection,
+    in `degradations`. `where` limits the sources; see `Collection.ids` for its keys.
+    Raises UsageError for an empty question, no collection or an unknown filter,
     CollectionNotFoundError, CollectionMismatchError and ConfigError.
     """
-    request, engine, nodes = _retrieved(names, question, store, config, models)
+    request, engine, nodes = _retrieved(names, question, store, config, models, where)
     response = engine.synthesize(request.bundle, nodes)
     sources = offered(response.source_nodes)
     with request.log.stage("verify", len(sources)) as note:
@@ -76,7 +89,7 @@ def query_collections(
     )
 
 
-def search_collections(
+def search_collections(  # noqa: PLR0913 - what may be said of a search
     names: Sequence[str],
     question: str,
     *,
@@ -84,13 +97,14 @@ def search_collections(
     config: RagConfig,
     models: Models,
     k: int | None = None,
+    where: Mapping[str, Any] | None = None,
 ) -> SearchResult:
     """The best sources for `question` in rank order, without an answer.
 
     `k` says how many, instead of the configured number. Raises as `query_collections`.
     """
     config = retrieval_only(config, k)
-    request, _, nodes = _retrieved(names, question, store, config, models)
+    request, _, nodes = _retrieved(names, question, store, config, models, where)
     sources = offered(nodes)
     return SearchResult(
         question=question,
@@ -101,7 +115,12 @@ def search_collections(
 
 
 def _retrieved(
-    names: Sequence[str], question: str, store: Store, config: RagConfig, models: Models
+    names: Sequence[str],
+    question: str,
+    store: Store,
+    config: RagConfig,
+    models: Models,
+    where: Mapping[str, Any] | None,
 ) -> tuple[Request, RetrieverQueryEngine, list[NodeWithScore]]:
     """The question with its collections, the engine, and what it found.
 
@@ -109,9 +128,15 @@ def _retrieved(
     read; then it is searched again in the collection as it is now.
     """
     for _ in range(TRIES):
-        request = open_request(names, question, store=store, models=models)
+        request = open_request(names, question, store=store, models=models, where=where)
+        request.log.most = config.query.trace_hits
         engine = build_engine(
-            request.collections, config, models, request.log, dense=request.dense
+            request.collections,
+            config,
+            models,
+            request.log,
+            dense=request.dense,
+            where=request.where,
         )
         nodes = engine.retrieve(request.bundle)
         fetches = (s for s in request.log.stages if s.name == "fetch")

@@ -1,7 +1,8 @@
 """One question made ready: collections open and checked, the question embedded."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from llama_index.core.schema import QueryBundle
 
@@ -24,11 +25,12 @@ MOST_CHARACTERS = 8_000
 
 @dataclass
 class Request:
-    """What one question works on. `dense` is False where nothing could embed it."""
+    """What one question works on. `where` limits what may be found."""
 
     question: str
     collections: tuple[Collection, ...]
     bundle: QueryBundle
+    where: Mapping[str, Any] = field(default_factory=dict)
     log: TraceLog = field(default_factory=TraceLog)
 
     @property
@@ -45,9 +47,10 @@ class Request:
         """The stages so far. Equal questions over equal indexes have equal ids."""
         generations = {c.name: c.generation for c in self.collections}
         config_hash = config.hash("models", "query")
+        limits = [f"{key}={value!r}" for key, value in sorted(self.where.items())]
         versions = [f"{name}={number}" for name, number in sorted(generations.items())]
         return QueryTrace(
-            query_id=item_key(self.question, config_hash, *versions)[:16],
+            query_id=item_key(self.question, config_hash, *versions, *limits)[:16],
             config_hash=config_hash,
             generations=generations,
             stages=tuple(self.log.stages),
@@ -60,6 +63,7 @@ def open_request(
     *,
     store: Store,
     models: Models,
+    where: Mapping[str, Any] | None = None,
 ) -> Request:
     """A request with its collections open and its question embedded.
 
@@ -77,7 +81,8 @@ def open_request(
     if not names:
         raise UsageError("no collection to ask", "name one with --collection")
     collections = tuple(store.open(name) for name in dict.fromkeys(names))
-    request = Request(question, collections, QueryBundle(question))
+    bundle = QueryBundle(question)
+    request = Request(question, collections, bundle, dict(where or {}))
     if any(c.card.chunks for c in collections):
         _embed(request, models)
     return request

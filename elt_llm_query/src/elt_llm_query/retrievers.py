@@ -6,9 +6,10 @@ ids and scores are joined by a pure function, and nodes are fetched once, for th
 winners.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -23,19 +24,37 @@ from typing_extensions import override
 from elt_llm_core.errors import ConfigError, ModelError
 from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_core.store import Collection
-from elt_llm_query.fusions import Fusion, Hit, HitList, Rrf
+from elt_llm_query.fusions import KINDS, Fusion, Hit, HitList, Kind, Rrf, best_first
 from elt_llm_query.prompts import REWRITES
+from elt_llm_query.searches import Search, SearchTransform
 from elt_llm_query.terms import definitions_first
 from elt_llm_query.trace import TraceLog
 
 
 class CollectionRetriever(BaseRetriever):
-    """Best hits of one index of one collection as nodes, best first, ties by id."""
+    """Best hits of one index of one collection as nodes, best first, ties by id.
 
-    def __init__(self, collection: Collection, similarity_top_k: int = 8) -> None:
+    `where` limits them to the chunks that match; see `Collection.ids` for its keys.
+    """
+
+    def __init__(
+        self,
+        collection: Collection,
+        similarity_top_k: int = 8,
+        where: Mapping[str, Any] | None = None,
+    ) -> None:
         super().__init__(callback_manager=CallbackManager())
         self.collection = collection
         self.similarity_top_k = similarity_top_k
+        self.where = dict(where or {})
+
+    @property
+    def allowed(self) -> frozenset[str] | None:
+        """Ids of the chunks that match `where`, or None where it says nothing.
+
+        Raises UsageError for a filter that does not exist.
+        """
+        return self.collection.ids(self.where) if self.where else None
 
     def hits(self, query_bundle: QueryBundle, k: int) -> list[Hit]:
         """Ids and scores of the `k` best."""
@@ -56,15 +75,19 @@ class DenseRetriever(CollectionRetriever):
     """
 
     def __init__(
-        self, collection: Collection, embedder: BaseEmbedding, similarity_top_k: int = 8
+        self,
+        collection: Collection,
+        embedder: BaseEmbedding,
+        similarity_top_k: int = 8,
+        where: Mapping[str, Any] | None = None,
     ) -> None:
-        super().__init__(collection, similarity_top_k)
+        super().__init__(collection, similarity_top_k, where)
         self._embedder = embedder
 
     @override
     def hits(self, query_bundle: QueryBundle, k: int) -> list[Hit]:
         vector = query_vector(query_bundle, self._embedder)
-        return self.collection.search_dense(vector, k)
+        return self.collection.search_dense(vector, k, self.allowed)
 
 
 class KeywordRetriever(CollectionRetriever):
@@ -76,8 +99,9 @@ class KeywordRetriever(CollectionRetriever):
     @override
     def hits(self, query_bundle: QueryBundle, k: int) -> list[Hit]:
         question = query_bundle.query_str
-        hits = self.collection.search_keyword(question, k)
-        return definitions_first(question, hits, self.collection)[:k]
+        allowed = self.allowed
+        hits = self.collection.search_keyword(question, k, allowed)
+        return definitions_first(question, hits, self.collection, allowed)[:k]
 
 
 @dataclass(frozen=True)
@@ -94,19 +118,22 @@ class HybridRetriever(QueryFusionRetriever):
     Each collection gives its `breadth.each` best. Their scores are then made by fusing
     the dense hits of all collections with the keyword hits of all, so that they compare
     across collections. With `num_queries` above 1 the `llm` rewrites the question and
-    the hits of the rewrites are fused in.
+    the hits of the rewrites are fused in. `transforms`, by their names in the trace,
+    then add searches or replace them.
 
     Without an embedder only the keyword index is asked. Raises ConfigError where
     rewrites are wanted and there is no model to write them.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one parameter a part
         self,
         retrievers: Sequence[CollectionRetriever],
         fusion: Fusion | None = None,
         breadth: Breadth | None = None,
         llm: LLM | None = None,
         num_queries: int = 1,
+        *,
+        transforms: Mapping[str, SearchTransform] | None = None,
         log: TraceLog | None = None,
     ) -> None:
         if num_queries > 1 and llm is None:
@@ -128,11 +155,12 @@ class HybridRetriever(QueryFusionRetriever):
         )
         self._members = list(retrievers)
         self._fusion = fusion or Rrf()
+        self._transforms = dict(transforms or {})
         self._log = log or TraceLog()
 
     @override
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        queries = [query_bundle, *self._rewrites(query_bundle.query_str)]
+        queries = self._searches(query_bundle)
         lists = {
             name: self._search(queries, members) for name, members in self._groups()
         }
@@ -155,30 +183,41 @@ class HybridRetriever(QueryFusionRetriever):
             note.n_out = len(found)
         return found
 
+    def _searches(self, question: QueryBundle) -> list[Search]:
+        """The question and its rewrites, as the transforms leave them."""
+        rewrites = self._rewrites(question.query_str)
+        searches = [Search(bundle) for bundle in (question, *rewrites)]
+        for name, transform in self._transforms.items():
+            with self._log.stage(f"transform:{name}", len(searches)) as note:
+                try:
+                    searches = transform.transformed(searches)
+                except ModelError as error:
+                    self._degrade(DegradationKind.GENERATION_UNAVAILABLE, error)
+                note.n_out = len(searches)
+        return searches
+
     def _groups(self) -> list[tuple[str, list[CollectionRetriever]]]:
         """The retrievers by collection, in the order given."""
         grouped = groupby(self._members, key=lambda r: r.collection.name)
         return [(name, list(members)) for name, members in grouped]
 
     def _search(
-        self, queries: Sequence[QueryBundle], members: Sequence[CollectionRetriever]
+        self, searches: Sequence[Search], members: Sequence[CollectionRetriever]
     ) -> list[HitList]:
         """The hit lists of one collection, without those that could not be asked."""
         depth = max(self._fusion.depth, self._breadth.each)
         found: list[HitList] = []
         for member in members:
-            kind = "dense" if isinstance(member, DenseRetriever) else "keyword"
-            for query in queries:
+            kind: Kind = "dense" if isinstance(member, DenseRetriever) else "keyword"
+            for search in searches:
                 with self._log.stage(f"{kind}:{member.collection.name}", 1) as note:
                     try:
-                        hits = member.hits(query, depth)
+                        hits = member.hits(search.bundle, depth)
                     except ModelError as error:
                         self._degrade(DegradationKind.EMBEDDER_UNAVAILABLE, error)
                         continue
                     note.hits(hits)
-                found.append(
-                    HitList("dense" if kind == "dense" else "keyword", tuple(hits))
-                )
+                found.append(HitList(kind, tuple(hits), search.weight))
         return found
 
     def _fuse(self, lists: dict[str, list[HitList]]) -> list[Hit]:
@@ -192,7 +231,9 @@ class HybridRetriever(QueryFusionRetriever):
             }
             fused = self._fusion(_merged(list(lists.values())))
             best = [hit for hit in fused if hit[0] in kept][: self._breadth.total]
-            note.hits(best)
+            chosen = {item for item, _ in best}
+            note.hits([*best, *(hit for hit in fused if hit[0] not in chosen)])
+            note.n_out = len(best)
         return best
 
     def _fetch(self, hits: Sequence[Hit]) -> list[NodeWithScore]:
@@ -232,13 +273,10 @@ def _merged(groups: Sequence[Sequence[HitList]]) -> list[HitList]:
     if len(groups) == 1:
         return list(groups[0])
     merged: list[HitList] = []
-    for kind in ("dense", "keyword"):
+    for kind in KINDS:
         per_group = [[x for x in found if x.kind == kind] for found in groups]
         for rank in range(max((len(lists) for lists in per_group), default=0)):
-            hits = [
-                h for lists in per_group for x in lists[rank : rank + 1] for h in x.hits
-            ]
-            merged.append(
-                HitList(kind, tuple(sorted(hits, key=lambda h: (-h[1], h[0]))))
-            )
+            same = [x for lists in per_group for x in lists[rank : rank + 1]]
+            hits = sorted((h for x in same for h in x.hits), key=best_first)
+            merged.append(HitList(kind, tuple(hits), same[0].weight))
     return merged

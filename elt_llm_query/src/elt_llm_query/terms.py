@@ -14,13 +14,17 @@ _LIFT = 0.01
 
 
 def definitions_first(
-    question: str, hits: Sequence[Hit], collection: Collection
+    question: str,
+    hits: Sequence[Hit],
+    collection: Collection,
+    allowed: frozenset[str] | None = None,
 ) -> list[Hit]:
     """The hits with those in front that define the term the question asks for.
 
     BM25 cannot tell "Term means ..." from "Other Term means a Term ...", and prefers
     whichever is shorter. So the best hits for the term are read, and up to three that
     define exactly it get scores above the best. Other questions keep their hits.
+    `allowed` limits what is read, as it limited the hits.
     """
     term = defined_term(question)
     if not term or not hits:
@@ -28,7 +32,7 @@ def definitions_first(
     wider = [
         item
         for text in (question, f"{term} means defined definition")
-        for item, _ in collection.search_keyword(text, DEPTH)
+        for item, _ in collection.search_keyword(text, DEPTH, allowed)
     ]
     nodes = collection.nodes(wider)
     defining = [

@@ -14,15 +14,16 @@ TOP = 10
 class StageNote:
     """What a stage says of itself while it runs."""
 
-    def __init__(self, n_in: int) -> None:
+    def __init__(self, n_in: int, most: int = TOP) -> None:
         self.n_in = n_in
+        self._most = most
         self.n_out = 0
         self.top: tuple[tuple[str, float], ...] = ()
 
     def hits(self, hits: Sequence[tuple[str, float]]) -> None:
         """Record ids and scores that came out, best first."""
         self.n_out = len(hits)
-        self.top = tuple((item, round(float(score), 6)) for item, score in hits[:TOP])
+        self.top = tuple((i, round(float(score), 6)) for i, score in hits[: self._most])
 
     def nodes(self, nodes: Sequence[NodeWithScore]) -> None:
         """Record nodes that came out, before anyone replaces their scores."""
@@ -30,16 +31,20 @@ class StageNote:
 
 
 class TraceLog:
-    """Collects the stages and degradations of one question, in order."""
+    """Collects the stages and degradations of one question, in order.
 
-    def __init__(self) -> None:
+    `most` is how many hits of each stage are recorded.
+    """
+
+    def __init__(self, most: int = TOP) -> None:
+        self.most = most
         self.stages: list[StageRecord] = []
         self.degradations: list[Degradation] = []
 
     @contextmanager
     def stage(self, name: str, n_in: int = 0) -> Iterator[StageNote]:
         """Time the block as one stage; a stage that raises is recorded too."""
-        note = StageNote(n_in)
+        note = StageNote(n_in, self.most)
         started = perf_counter()
         try:
             yield note

@@ -12,10 +12,10 @@ router = APIRouter(prefix="/v1", tags=["questions"])
 @router.post("/search", operation_id="search", responses=problems(404, 422, 503))
 def search(body: SearchRequest, service: Service) -> SearchResult:
     """The passages that fit a question best, without an answer."""
-    return service.search(body.collections, body.question, body.k)
+    return service.search(body.collections, body.question, body.k, body.where)
 
 
 @router.post("/query", operation_id="query", responses=problems(404, 422, 503))
 def query(body: QueryRequest, service: Service) -> QueryResult:
     """An answer whose every claim is a quote that was looked up, or a refusal."""
-    return service.query(body.collections, body.question, body.profile)
+    return service.query(body.collections, body.question, body.profile, body.where)

@@ -11,6 +11,7 @@ from pydantic import Field, PrivateAttr
 from typing_extensions import override
 
 from elt_llm_core import provenance
+from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.fusions import min_max
 from elt_llm_query.retrievers import query_vector
@@ -49,8 +50,9 @@ class StoredVectorRerank(BaseNodePostprocessor):
     def class_name(cls) -> str:
         return "StoredVectorRerank"
 
-    def with_vectors(self, vectors: Lookup) -> "StoredVectorRerank":
-        """The same reranker over another store."""
+    def over(self, collections: Sequence[Collection]) -> "StoredVectorRerank":
+        """The same reranker with the vectors that these collections store."""
+        vectors = stored_vectors(collections)
         return StoredVectorRerank(self._embedder, vectors, **self.model_dump())
 
     @override
@@ -120,6 +122,18 @@ class Embedding(Strategy[BaseNodePostprocessor]):
     @override
     def build(self, models: Models) -> BaseNodePostprocessor:
         return StoredVectorRerank(models.embedder, **self.model_dump())
+
+
+def stored_vectors(collections: Sequence[Collection]) -> Lookup:
+    """Looks up stored vectors by collection name and ids."""
+    by_name = {c.name: c for c in collections}
+
+    def vectors(collection: str, ids: Iterable[str]) -> Mapping[str, Vector]:
+        """Vectors by id; unknown collections and ids are absent."""
+        found = by_name.get(collection)
+        return found.vectors(ids) if found else {}
+
+    return vectors
 
 
 def _collection(node: NodeWithScore) -> str:
