@@ -3,8 +3,10 @@
 import pytest
 
 from elt_llm_consumer.definitions import extract
+from elt_llm_consumer.handbook import Handbook
 from elt_llm_consumer.terms import Definition, DefinitionSource
 from elt_llm_core.document import Block, BlockKind, Cell
+from elt_llm_core.jobs import JOBS
 
 SHAPES = [
     ('"Lease" means a right;', "Lease", "a right"),
@@ -241,3 +243,119 @@ def test_same_words_once_other_words_twice():
 )
 def test_nothing_to_find(text):
     assert found_in(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "term", "meaning"),
+    [
+        ("The clerk may send a notice (a \u201cStop Notice\u201d). It is short.",
+         "Stop Notice", "The clerk may send a notice"),
+        ("1.2.1.(1)\tThe dues of a year (together, the \"Dues\") fall due in May.",
+         "Dues", "The dues of a year"),
+        ("The clerk keeps the Estates and Land Regulations 2015 (\"ELR\").",
+         "ELR", "Estates and Land Regulations 2015"),
+    ],
+)  # fmt: skip
+def test_name_in_brackets(text, term, meaning):
+    (one,) = found_in(text)
+    assert (one.term, one.definition) == (term, meaning)
+    assert text[one.start : one.end] == meaning
+    assert text[slice(*one.named_at)] == term
+
+
+def test_name_in_brackets_gives_way_to_a_definition():
+    (one,) = found_in('"Dues" means a sum. All sums of a year (the "Dues") count.')
+    assert one.definition == "a sum"
+
+
+def test_short_form_without_a_name_before_it():
+    assert found_in('it is kept by the clerk ("KBC") alone.') == []
+
+
+@pytest.mark.parametrize("section", ["Rules", "1 Definitions"])
+def test_includes_defines_among_definitions_only(section):
+    found = found_in('"Book" includes a magazine.', section)
+    assert [one.definition for one in found] == ["a magazine"] * (section != "Rules")
+
+
+def paragraphs(*said: str, section: str = "1 Definitions"):
+    text, blocks = "\n\n".join(said), []
+    for one in said:
+        start = text.index(one)
+        blocks.append(
+            Block(
+                kind=BlockKind.PARAGRAPH, start=start, end=start + len(one),
+                section=section,
+            )
+        )  # fmt: skip
+    return text, blocks
+
+
+def test_list_after_a_dash():
+    text, blocks = paragraphs('"Cedar" means \u2013', "(a) a tree; or", "(b) a chest.")
+    (one,) = extract(text, blocks)
+    assert one.definition == "(a) a tree; or\n\n(b) a chest."
+
+
+def test_description_in_a_paragraph_of_its_own():
+    text, blocks = paragraphs("Barn", ": A house for hay. It is dry.", section="Rules")
+    (one,) = extract(text, blocks)
+    assert (one.term, one.definition) == ("Barn", "A house for hay. It is dry.")
+
+
+def test_reference_to_an_item_of_a_rule():
+    text, blocks = paragraphs(
+        '"Aspen" has the meaning set out in Rule 2.2(a).',
+        '"Birch" has the meaning given in Rule 2.2(b).',
+        "2.2 Plots:",
+        "(a) an Aspen is a plot by the river;",
+        "2.3 Others.",
+        "(b) a Birch is a tree.",
+    )
+    aspen, birch = extract(text, blocks)
+    assert aspen.resolved.text == "(a) an Aspen is a plot by the river;"
+    assert birch.resolved is None
+
+
+def test_number_of_a_rule_is_no_list_mark():
+    found = found_in(
+        '"Hedge" has the meaning given in Rule 3.2.\n"Ivy" means a plant.',
+        "1 Definitions",
+    )
+    assert [one.reference for one in found] == ["Rule 3.2", ""]
+
+
+def test_reference_to_another_text_is_not_looked_up_here():
+    text, blocks = paragraphs(
+        '"Yew" has the meaning given in section 2 of the Land Act 1990.',
+        "2 A Yew is a tree.",
+    )
+    (one,) = extract(text, blocks)
+    assert (one.reference, one.resolved) == ("section 2 of the Land Act", None)
+
+
+def test_reference_to_a_definition():
+    found = found_in(
+        '"Vine" has the meaning given in the definition of "Walnut".\n'
+        '"Walnut" has the meaning given to "Yew".\n"Yew" means a tree.',
+        "1 Definitions",
+    )
+    assert [one.reference for one in found] == ["Yew", "Yew", ""]
+    assert [one.resolved.text for one in found[:2]] == ["a tree", "a tree"]
+
+
+def test_references_in_a_circle():
+    found = found_in(
+        '"Vine" has the meaning given in the definition of "Walnut".\n'
+        '"Walnut" has the meaning given in the definition of "Vine".'
+    )
+    assert [(one.reference, one.resolved) for one in found] == [("", None)] * 2
+
+
+def test_definition_list_of_a_web_page(context, models, store, tmp_path):
+    page = tmp_path / "terms.html"
+    page.write_text("<h1>Rules</h1><dl><dt>Barn</dt><dd>A house for hay.</dd></dl>")
+    job = JOBS.load("ingest", {"paths": (str(page),), "collection": "pages"})
+    job.build(models)(context)
+    (entry,) = Handbook(store, ["pages"]).entries
+    assert (entry.found.term, entry.found.definition) == ("Barn", "A house for hay.")

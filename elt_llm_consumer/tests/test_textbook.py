@@ -3,11 +3,13 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from elt_llm_consumer.definitions import explained
-from elt_llm_consumer.evaluation import definition_figures, sentences
+from elt_llm_consumer.evaluation import definition_figures
 from elt_llm_consumer.handbook import Handbook
+from elt_llm_consumer.marked import averaged, held_out, sentences
 from elt_llm_consumer.terms import DefinitionSource
 from elt_llm_core.document import Block, BlockKind
 from elt_llm_core.jobs import JOBS
@@ -91,6 +93,43 @@ def test_terms_that_are_used_and_not_defined(context, models, store, make, add):
             assert text[place["start"] : place["end"]] == one["term"]
 
 
+def undefined_in(store, make, add, rules):
+    text = f'# 1 Definitions\n1.1 "Ground Lease" means a right.\n# 2 Rules\n{rules}'
+    add(store, "estates", make(text, "Estates"))
+    return {one.term: one.uses for one in Handbook(store, ["estates"]).undefined}
+
+
+NOT_TERMS = [
+    "2.1 See the Chapter. A Chapter 3 and a Rule 4 apply. The Chapter ends. A Chapter.",
+    "2.1" + " The Basel Committee met." * 4,
+    "2.1 An English text, an English name, an English word, an English deed.",
+    "2.1 A Fee. Any Fee." + " The Fee of the Ground Lease." * 3,
+    "2.1 The EMB sits. An estate board (EMB) is heard. Ask the EMB. The EMB replies.",
+    "2.1 The clerk SHALL see that it SHALL be kept and SHALL be read.",
+    "2.1 Pay US$5, then US$6, or US$7. See part II, part II and part II.",
+]
+
+
+@pytest.mark.parametrize("rules", NOT_TERMS)
+def test_names_that_are_no_terms(store, make, add, rules):
+    assert set(undefined_in(store, make, add, rules)) <= {"Fee"}
+
+
+def test_clause_behind_a_term_is_no_part_of_it(store, make, add):
+    rules = "2.1 The Activity of Keeping a plot. An Activity. No Activity of Selling."
+    assert undefined_in(store, make, add, rules) == {"Activity": 3}
+
+
+def test_short_form_that_nobody_spells_out(store, make, add):
+    rules = "2.1 The KRT sits. Ask the KRT first. The KRT replies."
+    assert undefined_in(store, make, add, rules) == {"KRT": 3}
+
+
+def test_name_of_one_thing_counts_when_it_is_used_often(store, make, add):
+    rules = "2.1 " + "The Official Roll is kept. " * 4 + "The Usher comes. " * 7
+    assert undefined_in(store, make, add, rules) == {"Official Roll": 4}
+
+
 def test_measures(tmp_path):
     folder = tmp_path / "nist_sp800_63_4" / "_sp800-63"
     folder.mkdir(parents=True)
@@ -107,11 +146,57 @@ def test_measures(tmp_path):
     assert figure["detail"]["missed"] == ["day book"]
 
 
+def deft(*rows):
+    """A sentence of a DEFT file: words with their tags."""
+    lines, at = [], 0
+    for word, tag in rows:
+        lines.append(f"{word}\tf\t{at}\t{at + len(word)}\t{tag}")
+        at += len(word) + 1
+    return "\n".join(lines)
+
+
+DEFINES = deft(("A", "O"), ("ledger", "B-Term"), ("is", "O"), ("paper", "B-Definition"))
+ADDS = deft(("It", "O"), ("is", "O"), ("blue", "B-Secondary-Definition"))
+TELLS = deft(("Go", "O"), ("on", "O"))
+
+
 def test_marked_sentences(tmp_path):
-    rows = ["A\tf\t0\t1\tO", "ledger\tf\t2\t8\tB-Term", "is\tf\t9\t11\tO",
-            "paper\tf\t12\t17\tB-Definition", ".\tf\t17\t18\tO"]  # fmt: skip
-    plain = ["Go\tf\t30\t32\tO", ".\tf\t32\t33\tO"]
-    (tmp_path / "a.deft").write_text("\n".join(rows) + "\n\n\n" + "\n".join(plain))
-    one, two = sentences(tmp_path)
-    assert (one.text, one.defines) == ("A ledger is paper.", True)
-    assert (two.text, two.defines) == ("Go.", False)
+    (tmp_path / "a.deft").write_text("\n\n\n".join([DEFINES, ADDS, TELLS]))
+    found = sentences(tmp_path)
+    assert [one.text for one in found] == ["A ledger is paper", "It is blue", "Go on"]
+    assert [one.defines for one in found] == [True, True, False]
+    assert [one.chiefly for one in found] == [True, False, False]
+
+
+def test_figures_of_marked_sentences(tmp_path):
+    folder = tmp_path / "deft_definitions" / "dev"
+    folder.mkdir(parents=True)
+    for name in "abc":
+        (folder / f"{name}.deft").write_text("\n\n".join([DEFINES, TELLS]))
+    figures = {one["measure"]: one for one in definition_figures(tmp_path)}
+    assert figures["definition_peer_every_sentence"]["value"] == 0.6667
+    assert figures["definition_peer_embedder"]["value"] == 1
+    assert figures["definition_held_out_f1"]["bar"] == 0.7
+
+
+def test_no_figures_without_the_data(tmp_path):
+    assert list(definition_figures(tmp_path)) == []
+
+
+def test_held_out_weights_have_not_seen_the_file():
+    files = [name for name in "abcdefgh" for _ in range(10)]
+    gold = np.array([n % 2 == 0 for n in range(80)])
+    telling = gold[:, None].astype(float)
+    assert averaged(held_out(telling, gold, files), gold, files)["f1"] == 1
+    # A cue of one file alone says nothing of it once that file is held out.
+    own = telling * np.array([[name == "a"] for name in files])
+    first = [said[:10].tolist() for said in held_out(own, gold, files)]
+    assert all(len(set(said)) == 1 for said in first)
+
+
+def test_interval_holds_the_mean():
+    files = [name for name in "abcdefgh" for _ in range(10)]
+    gold = np.array([n % 2 == 0 for n in range(80)])
+    said = [np.array([n % 3 == 0 for n in range(80)])]
+    found = averaged(said, gold, files)
+    assert found["low"] < found["f1"] < found["high"]

@@ -1,7 +1,8 @@
 """Definitions that a document states, each with its exact place.
 
 Shapes: quoted, bold and bare terms with "means", "shall mean", "is defined as" or "has
-the meaning given in"; table rows; "Term  -  text"; definition lists; abbreviations.
+the meaning given in"; table rows; "Term  -  text"; definition lists; abbreviations;
+names in brackets behind what they stand for.
 The definition is what stands after the connector, or the whole meaning cell of a table,
 letter for letter. No model is asked and no field of knowledge is known here.
 """
@@ -9,6 +10,7 @@ letter for letter. No model is asked and no field of knowledge is known here.
 from collections.abc import Sequence
 
 from elt_llm_consumer.acronyms import Acronym, acronyms
+from elt_llm_consumer.bracketed import in_brackets
 from elt_llm_consumer.phrases import fold
 from elt_llm_consumer.prose import in_units
 from elt_llm_consumer.references import resolve
@@ -30,6 +32,9 @@ def extract(text: str, blocks: Sequence[Block]) -> list[Definition]:
     """
     running = units(text, blocks)
     found = [*in_units(text, running), *in_tables(text, blocks)]
+    stated = {fold(one.term) for one in found}
+    named = in_brackets(text, running)
+    found += [one for one in named if fold(one.term) not in stated]
     kept = [one for one in found if SHORTEST <= len(one.definition) <= LONGEST]
     kept.sort(key=lambda one: (one.start, one.term))
     return _with_acronyms(_once(resolve(kept, text, blocks)), text, blocks)

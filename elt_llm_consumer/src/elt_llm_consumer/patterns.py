@@ -6,8 +6,8 @@ the defining text. The lists hold function words only, no word of any field.
 
 import re
 
-_QUOTE_OPEN = "[\"\u201c\u201f\u201e\u2018'\u00ab]"
-_QUOTE_CLOSE = "[\"\u201d\u201c\u2019'\u00bb]"
+QUOTE_OPEN = "[\"\u201c\u201f\u201e\u2018'\u00ab]"
+QUOTE_CLOSE = "[\"\u201d\u201c\u2019'\u00bb]"
 # No quotation mark inside, but an apostrophe between letters.
 _QUOTED_TEXT = (
     "(?:[^\"\u201c\u201d\u2018\u2019'\u00ab\u00bb\\n]|\\n(?!\\n)|"
@@ -23,16 +23,16 @@ GIVEN = (
     r"(?:given|set|ascribed|assigned|as|stated|defined|specified|in|it|provided|"
     r"attributed|described|laid)"
 )
-CONNECTOR = re.compile(
+_STATES = (
     r"(?P<mean>\b(?:shall|will|is\s+taken\s+to|are\s+taken\s+to)\s+(?:\w+\s+)?mean\b|"
     r"\bmeans?(?:\s+and\s+includes?)?\b)"
     r"|(?P<defined>\b(?:is|are|shall\s+be)\s+(?:hereby\s+)?defined\s+"
     r"(?:as|to\s+(?:be|mean))\b)"
     rf"|(?P<reference>\b{MEANING_OF}(?=\s+{GIVEN}\b)|"
     r"\b(?:is|are)\s+defined\s+(?:in|by|under)\b)"
-    r"|(?P<refers>\brefers?\s+to\b)",
-    re.IGNORECASE,
+    r"|(?P<refers>\brefers?\s+to\b)"
 )
+CONNECTOR = re.compile(rf"{_STATES}|(?P<includes>\bincludes?\b)", re.IGNORECASE)
 # What may not follow "means" (or "mean"): the noun, the verb of a consequence.
 NOT_AFTER = re.compile(
     r"\s*(?:of|to|by|for|or|in\s+which|through\s+which|by\s+which|whereby|includ\w+|"
@@ -50,17 +50,17 @@ QUALIFIER = (
 )
 PAREN = r"(?:\s*\((?P<paren>[^()]{1,60})\))?"
 QUOTED_HEAD = re.compile(
-    rf"(?P<head>(?:\*\*|__)?{_QUOTE_OPEN}\s*(?:\*\*|__)?(?P<term>{_QUOTED_TEXT})"
-    rf"(?:\*\*|__)?\s*[,;]?{_QUOTE_CLOSE}(?:\*\*|__)?"
+    rf"(?P<head>(?:\*\*|__)?{QUOTE_OPEN}\s*(?:\*\*|__)?(?P<term>{_QUOTED_TEXT})"
+    rf"(?:\*\*|__)?\s*[,;]?{QUOTE_CLOSE}(?:\*\*|__)?"
     r"(?P<others>(?:\s*(?:,|or|and|/)\s*(?:or\s+|and\s+)?"
-    rf"{_QUOTE_OPEN}{_QUOTED_TEXT}{_QUOTE_CLOSE}){{0,4}}))"
+    rf"{QUOTE_OPEN}{_QUOTED_TEXT}{QUOTE_CLOSE}){{0,4}}))"
     rf"{PAREN}{QUALIFIER}\s*(?P<colon>[:,])?\s*$"
 )
 BOLD_HEAD = re.compile(
     rf"(?P<head>(?P<mark>\*\*|__|\*|_)(?P<term>[^*\n]{{1,90}}?)[:,]?(?P=mark))"
     rf"{PAREN}{QUALIFIER}\s*:?\s*$"
 )
-QUOTED_PART = re.compile(rf"{_QUOTE_OPEN}({_QUOTED_TEXT}){_QUOTE_CLOSE}")
+QUOTED_PART = re.compile(rf"{QUOTE_OPEN}({_QUOTED_TEXT}){QUOTE_CLOSE}")
 # Where a bare head may start: after a sentence, a list mark, a line break.
 BOUNDARY = re.compile(
     r"(?:^|(?<=[.;:!?])[\"'\u201d\u2019)]*\s+|(?<=[.;:!?])[\"\u201d\u2019)]+\s+|\n+)"
@@ -114,13 +114,22 @@ MEANING_HEADER = re.compile(
     r"what\s+it\s+means|defined\s+as|in\s+full)\b.{0,30}",
     re.IGNORECASE,
 )
-LEADING_CONNECTOR = re.compile(
-    rf"\s*(?:\W{{0,3}})(?:{CONNECTOR.pattern})\s*:?\s*", re.IGNORECASE
-)
+LEADING_CONNECTOR = re.compile(rf"\s*(?:\W{{0,3}})(?:{_STATES})\s*:?\s*", re.IGNORECASE)
 REFERENCE_TARGET = re.compile(
     r"\b(?P<kind>[A-Za-z]+)\s+(?P<number>[A-Z]{0,3}\d+(?:\.\d+)*(?:\([a-z0-9]+\))*)",
 )
 THE_MEANING = re.compile(r"\w+(?:\s+have)?\s+(?=the\b)|\w+\s+", re.IGNORECASE)
+# "has the meaning given in the definition of "Deposit"".
+NAMED_TARGET = re.compile(
+    rf"\b(?:definition\s+of|given\s+(?:to|for)|as|for)\s+(?:the\s+term\s+)?"
+    rf"{QUOTE_OPEN}(?P<term>{_QUOTED_TEXT}){QUOTE_CLOSE}"
+)
+# "section 5 of the Land Act": a place in another text.
+ELSEWHERE = re.compile(
+    r"(?:\([^()]*\)|,)?\s+(?:of|to|in)\s+(?:the\s+|that\s+)?(?:[\w'\u2019&-]+\s+){0,8}?"
+    r"(?:Acts?|Regulations?|Directive|Code|Law|Ordinance|Convention|Treaty|Statute|"
+    r"Order|Decree)\b"
+)
 A_REFERENCE = re.compile(
     rf"the\s+(?:same\s+)?(?:meanings?|definitions?)\s+{GIVEN}\b", re.IGNORECASE
 )
@@ -133,7 +142,7 @@ DETERMINED = re.compile(
     r"(?:the|an?|any|all|each|every|one|those|such|whatever|anything|anyone|someone)\s",
 )
 TRAILING_MARK = re.compile(
-    r"(?:[;,.\n]\s*(?:(?:and|or)\s+)?\(?|\s(?:(?:and|or)\s+)?\()"
+    r"(?:(?:[;,\n]\s*|\.\s+)(?:(?:and|or)\s+)?\(?|\s(?:(?:and|or)\s+)?\()"
     r"(?:[a-z]|[ivx]{1,4}|\d{1,3}(?:\.\d{1,3})*)[.)]?\s*$"
 )
 TRAILING = re.compile(r"(?:[\s;,]|;?\s*\b(?:and|or)\s*$)+$")

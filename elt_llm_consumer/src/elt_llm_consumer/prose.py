@@ -67,8 +67,8 @@ def _connected(unit: Unit) -> Iterator[Found]:
 
 
 def _after(text: str, position: int) -> int:
-    """Behind a colon or comma that follows the connector."""
-    match = re.compile(r"\s*[:,]?\s*").match(text, position)
+    """Behind a colon, comma or dash that follows the connector."""
+    match = re.compile(r"\s*(?::-|[:,\u2013\u2014])?\s*").match(text, position)
     return match.end() if match else position
 
 
@@ -79,14 +79,16 @@ def _the_meaning(match: re.Match[str]) -> int:
 
 
 def _leads_list(text: str, position: int) -> bool:
-    return re.compile(r"\s*[:\u2014]\s*\n").match(text, position) is not None
+    return re.compile(r"\s*[:\u2013\u2014]-?\s*\n").match(text, position) is not None
 
 
 def _connects(unit: Unit, match: re.Match[str], head: Head) -> bool:
     """Whether the connector defines, rather than being a noun or a consequence."""
     rest = unit.text[match.end() : match.end() + 60]
     likely = head.strong or (unit.defining and head.opens)
-    if match["refers"] is not None:
+    if match["includes"]:  # elsewhere a rule, not a definition
+        likely = head.strong and unit.defining
+    if match["refers"] or match["includes"]:
         return likely
     if match["mean"] is None:
         return True

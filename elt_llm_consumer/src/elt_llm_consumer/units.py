@@ -21,7 +21,10 @@ _DEFINING = re.compile(
     re.IGNORECASE,
 )
 _ENDED = re.compile(r"[.!?:;][\"'\u2019\u201d)\]*]*\s*$")
+_LETTERED = re.compile(r"\s*\(?(?:[a-z]|[ivx]{1,4})\)\s")
 _LONGEST_HEADING = 90
+_DESCRIBES = ": "
+_ANNOUNCING = (":", ":-", "\u2013", "\u2014")
 
 
 class Piece(Record):
@@ -42,7 +45,7 @@ class Unit(Record):
     in_table: bool = Field(default=False, description="a table row of one cell")
     defining: bool = Field(description="the headings above announce definitions")
     follows: tuple["Unit", ...] = Field(
-        default=(), description="list items that belong to a colon at its end"
+        default=(), description="list items that belong to a colon or dash at its end"
     )
 
     def spans(self, start: int, end: int) -> tuple[tuple[int, int], ...]:
@@ -77,8 +80,14 @@ def units(text: str, blocks: Sequence[Block]) -> list[Unit]:
             groups.append([block])
     groups = [group for group in groups if _is_running(text, group[0])]
     made = [_unit(text, group) for group in groups]
-    items = [group[0].kind is BlockKind.LIST_ITEM for group in groups]
+    items = [_is_item(text, group[0]) for group in groups]
     return [_with_items(made, items, number) for number in range(len(made))]
+
+
+def _is_item(text: str, block: Block) -> bool:
+    return block.kind is BlockKind.LIST_ITEM or (
+        _LETTERED.match(text, block.start, block.end) is not None
+    )
 
 
 def _is_running(text: str, block: Block) -> bool:
@@ -89,9 +98,14 @@ def _is_running(text: str, block: Block) -> bool:
 
 
 def _goes_on(text: str, before: Block, after: Block) -> bool:
-    """A paragraph cut by a page break: no full stop before it, a small letter after."""
+    """What describes the line before, or a paragraph cut by a page break.
+
+    Such a cut has no full stop before it and a small letter after.
+    """
     if before.kind not in RUNNING or after.kind is not BlockKind.PARAGRAPH:
         return False
+    if text.startswith(_DESCRIBES, after.start):
+        return before.end - before.start <= _LONGEST_HEADING
     last_page = before.end_page or before.page
     if last_page is None or after.page is None or after.page != last_page + 1:
         return False
@@ -121,7 +135,7 @@ def _unit(text: str, group: Sequence[Block]) -> Unit:
 def _with_items(made: Sequence[Unit], items: Sequence[bool], number: int) -> Unit:
     """The unit and, where it ends in a colon, the list items right after it."""
     unit = made[number]
-    if not unit.text.rstrip().endswith(":"):
+    if not unit.text.rstrip().endswith(_ANNOUNCING):
         return unit
     last = number + 1
     while last < len(made) and items[last] and made[last].section == unit.section:
