@@ -291,3 +291,23 @@ def test_merging_keeps_both_and_changes_neither(
     assert repr((base, over)) == before
     assert set(merged) == set(base) | set(over)
     assert module._deep_merge(merged, over) == merged
+
+
+def test_another_strategy_does_not_take_the_options_of_the_last(tmp_path):
+    file = tmp_path / "a.yaml"
+    file.write_text(
+        "query:\n  fusion_strategy: convex\n  fusion_options: {alpha: 0.5}\n"
+        "  postprocessor_strategy: [mmr]\n  postprocessor_options: {mmr: {top_n: 3}}\n"
+    )
+    over = {
+        "query": {"fusion_strategy": "rrf", "postprocessor_strategy": ["neighbours"]}
+    }
+    query = load_config(file, environ={}, overrides=over).query
+    assert query.fusion_options == {}
+    assert query.postprocessor_options == {"mmr": {"top_n": 3}}
+    same = load_config(file, environ={"ELT_LLM_QUERY__FUSION_STRATEGY": "convex"}).query
+    assert same.fusion_options == {"alpha": 0.5}
+    new = {"query": {"fusion_strategy": "rrf", "fusion_options": {"k": 10}}}
+    assert load_config(file, environ={}, overrides=new).query.fusion_options == {
+        "k": 10
+    }

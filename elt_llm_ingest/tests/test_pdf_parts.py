@@ -1,15 +1,19 @@
 """A long PDF is read in parts, and nothing shows where one ends."""
 
+import json
 from pathlib import Path
 
 import pytest
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
-from elt_llm_core.document import BlockKind, ParsedDocument
+from elt_llm_core.document import BlockKind, Blocks, ParsedDocument
 from elt_llm_core.errors import LoadError
-from elt_llm_ingest.formats.pdf import layout
+from elt_llm_ingest import parcels
+from elt_llm_ingest.client import ReadingProcess
+from elt_llm_ingest.formats.pdf import layout, writing
 from elt_llm_ingest.formats.pdf.document import parse
+from elt_llm_ingest.parcels import documents_of, messages
 from elt_llm_ingest.safety import Limits
 
 PAGES = 12
@@ -49,6 +53,42 @@ def test_parts_read_as_the_whole_does(tmp_path, monkeypatch):
     assert [(b.page, b.end_page) for b in over] == [(n, n + 1) for n in range(1, PAGES)]
     headers = [b for b in parts.blocks if b.kind is BlockKind.FURNITURE]
     assert len(headers) == PAGES
+
+
+def test_many_blocks_are_packed_and_say_the_same(tmp_path, monkeypatch):
+    path = long_pdf(tmp_path / "long.pdf")
+    plain = parsed(path)
+    monkeypatch.setattr(writing, "MANY", 10)
+    packed = parsed(path)
+    assert isinstance(plain.blocks, list)
+    assert isinstance(packed.blocks, Blocks)
+    assert packed.model_dump_json() == plain.model_dump_json()
+
+
+def test_documents_arrive_from_the_other_process_as_they_are(tmp_path, monkeypatch):
+    document = parsed(long_pdf(tmp_path / "long.pdf"))
+    notes = document.model_copy(update={"pages": [], "part": "notes"})
+    sent = messages("pdf", [document, notes])
+    head = json.loads(next(sent))
+    monkeypatch.setattr(parcels, "FEW", 10)
+    found = documents_of(head, lambda: next(sent))
+    assert [type(d.blocks) for d in found] == [Blocks, Blocks]
+    assert found == [document, notes]
+    assert next(sent, None) is None
+    with ReadingProcess() as process:
+        (read,) = process.parse(
+            tmp_path / "long.pdf", (tmp_path / "long.pdf").read_bytes()
+        )
+    assert read == document
+
+
+def test_nonsense_from_the_other_process_is_refused(tmp_path):
+    document = parsed(long_pdf(tmp_path / "long.pdf"))
+    sent = messages("pdf", [document])
+    head = json.loads(next(sent))
+    head["documents"][0]["groups"][0] += 1
+    with pytest.raises(ValueError, match="another length"):
+        documents_of(head, lambda: next(sent))
 
 
 def test_more_pages_than_allowed_are_refused(tmp_path):

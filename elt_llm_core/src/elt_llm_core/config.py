@@ -31,7 +31,13 @@ MAX_DEPTH = 20
 MAX_SHOWN = 80
 ENV_PREFIX = "ELT_LLM_"
 RESERVED_ENV = frozenset(
-    {"ELT_LLM_CACHE_DIR", "ELT_LLM_DATA_DIR", "ELT_LLM_EVAL_DATA", "ELT_LLM_PROFILE"}
+    {
+        "ELT_LLM_CACHE_DIR",
+        "ELT_LLM_DATA_DIR",
+        "ELT_LLM_EVAL_DATA",
+        "ELT_LLM_PASSWORD",
+        "ELT_LLM_PROFILE",
+    }
 )
 
 
@@ -135,7 +141,16 @@ def _parse(text: str | bytes, origin: str) -> Any:
 
 
 def _deep_merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    merged = dict(base)
+    """`over` on top of `base`; a strategy never takes the options of another."""
+    other = (
+        key
+        for key, value in over.items()
+        if key.endswith("strategy")
+        and isinstance(value, str)
+        and base.get(key, value) != value
+    )
+    stale = {key.replace("strategy", "options") for key in other}
+    merged = {key: value for key, value in base.items() if key not in stale}
     for key, value in over.items():
         below = merged.get(key)
         if isinstance(below, Mapping) and isinstance(value, Mapping):

@@ -6,9 +6,12 @@ Cells of a table row are separated by a tab in the text, rows by a newline, bloc
 blank line; nothing else is added to what the document says.
 """
 
+import zlib
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
+from itertools import islice
 from typing import Annotated, Any, overload
 
 from pydantic import Field, PlainSerializer, TypeAdapter, WithJsonSchema
@@ -18,6 +21,8 @@ from elt_llm_core.results import Box, Record
 
 FINE = 100_000  # units a side of a page
 TIE = 1e-6
+GROUP = 256  # blocks that are packed together
+MOST = 1 << 28  # bytes of such a group
 
 
 class BlockKind(StrEnum):
@@ -75,6 +80,77 @@ class Block(Record):
     attributes: dict[str, str] = Field(default_factory=dict)
 
 
+class Blocks(Sequence[Block]):
+    """The blocks of a long document, packed: made anew whenever they are asked for.
+
+    They take a twentieth of the memory. Reading them in order is quick, leaping about
+    is not.
+    """
+
+    __slots__ = ("_ends", "_groups", "_open")
+
+    def __init__(self, blocks: Iterable[Block] = ()) -> None:
+        self._groups: list[bytes] = []
+        self._ends: list[int] = []
+        self._open: tuple[int, list[Block]] = -1, []
+        self.extend(blocks)
+
+    def extend(self, blocks: Iterable[Block]) -> None:
+        """Pack more of them."""
+        left = iter(blocks)
+        while group := list(islice(left, GROUP)):
+            data = _GROUP.dump_json(group, exclude_defaults=True)
+            self.add_packed(zlib.compress(data, 1), len(group))
+
+    def add_packed(self, data: bytes, count: int) -> None:
+        """Take over a group as `packed` gives it. It is checked when it is read."""
+        self._groups.append(data)
+        self._ends.append(len(self) + count)
+
+    @property
+    def packed(self) -> Iterator[tuple[bytes, int]]:
+        """The groups in order, and how many blocks are in each."""
+        for data, start, end in zip(self._groups, [0, *self._ends], self._ends):  # noqa: B905
+            yield data, end - start
+
+    @override
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    @overload
+    def __getitem__(self, index: int) -> Block: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Block]: ...
+    @override
+    def __getitem__(self, index: int | slice) -> Block | list[Block]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        place = range(len(self))[index]
+        at = bisect_right(self._ends, place)
+        return self._group(at)[place - self._ends[at]]
+
+    @override
+    def __iter__(self) -> Iterator[Block]:
+        for at in range(len(self._groups)):
+            yield from self._group(at)
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Blocks | list):
+            return len(self) == len(other) and list(self) == list(other)
+        return NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _group(self, at: int) -> list[Block]:
+        if self._open[0] != at:
+            reader = zlib.decompressobj()
+            data = reader.decompress(self._groups[at], MOST)
+            self._open = at, _GROUP.validate_json(data)
+        return self._open[1]
+
+
+_GROUP = TypeAdapter(list[Block])
 WordRow = tuple[int, int, float, float, float, float]
 
 
@@ -95,6 +171,29 @@ class Words(Sequence[WordRow]):
     def __init__(self, flat: Iterable[int] = ()) -> None:
         """`flat`: six numbers a word, the last four in units of `FINE`."""
         self._flat = flat if isinstance(flat, array) else array("i", flat)
+
+    @property
+    def packed(self) -> bytes:
+        """The rows as bytes, from which `unpacked` makes them again."""
+        return self._flat.tobytes()
+
+    @classmethod
+    def unpacked(cls, data: bytes) -> "Words":
+        """The rows of `packed`. Raises ValueError for what are none."""
+        flat = array("i")
+        flat.frombytes(data)
+        if len(flat) % 6:
+            raise ValueError(f"{len(flat)} numbers are no rows of six")
+        return cls(flat)
+
+    def moved(self, move: Callable[[int], int]) -> "Words":
+        """The rows with each place in the text moved, those without text left out."""
+        flat = array("i")
+        for at in range(0, len(self._flat), 6):
+            start, end = move(self._flat[at]), move(self._flat[at + 1])
+            if end > start:
+                flat.extend((start, end, *self._flat[at + 2 : at + 6]))
+        return Words(flat)
 
     @override
     def __len__(self) -> int:
@@ -171,7 +270,11 @@ class ParsedDocument(Record):
 
     title: str
     text: str
-    blocks: list[Block]
+    blocks: Annotated[
+        Sequence[Block],
+        PlainSerializer(list, return_type=list[Block]),
+        WithJsonSchema(TypeAdapter(list[Block]).json_schema()),
+    ]
     pages: list[Page] = Field(default_factory=list)
     parser: str
     part: str = ""

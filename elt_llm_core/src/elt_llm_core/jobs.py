@@ -65,11 +65,21 @@ class ItemOutcome(Record):
     detail: str = ""
 
 
+class Expected(Record):
+    """How long an ingest would take, in seconds, as far as a dry run can tell.
+
+    `embedding` is None where no ingest with this model has been timed yet.
+    """
+
+    reading: float = Field(ge=0)
+    embedding: float | None = Field(default=None, ge=0)
+
+
 class JobReport(Record):
     """How a job ended. `counts` is by outcome; `files` maps a name to a path.
 
-    `items` tells of single files: a dry run's forecast. `stopped` is set where the job
-    was asked to end early; the same call goes on where it stopped.
+    `items` tells of single files, `expected` of time: a dry run's forecast. `stopped`
+    is set where the job was asked to end early; the same call goes on where it stopped.
     """
 
     job: str
@@ -77,6 +87,7 @@ class JobReport(Record):
     files: dict[str, str] = Field(default_factory=dict)
     degradations: tuple[Degradation, ...] = ()
     items: tuple[ItemOutcome, ...] = ()
+    expected: Expected | None = None
     stopped: bool = False
 
     @property

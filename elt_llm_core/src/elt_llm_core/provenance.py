@@ -41,6 +41,7 @@ KEYS = (
     "index_instead",
     "index_after",
     "problem",
+    "generated",
 )
 # Written only where there is something to tell, and as JSON, since stores take scalars.
 _LISTS = ("boxes", "cells", "rules", "references", "parents")
@@ -102,6 +103,9 @@ class Provenance(Record):
         default="", description="indexed after the text; never read or quoted"
     )
     problem: str = Field(default="", description="what could not be done for it")
+    generated: bool | None = Field(
+        default=None, description="true where a model wrote it, as of a picture"
+    )
 
     @property
     def rule(self) -> str:

@@ -13,6 +13,7 @@ from elt_llm_ingest.embedding import Vectors
 from elt_llm_ingest.ledger import Seen, Verdict
 from elt_llm_ingest.reading import Reader, Work
 from elt_llm_ingest.storing import Storer
+from elt_llm_ingest.timing import remember
 from elt_llm_ingest.window import Window
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Changed:
         run = self._run
         self._check_prompt()
         try:
-            with ReadingProcess(run.limits) as process:
+            with ReadingProcess(run.limits, run.passwords) as process:
                 process.start()  # it warms up while the chunker is made
                 config, metadata = run.context.config, run.job.metadata
                 answers = run.context.store.journal
@@ -55,6 +56,8 @@ class Changed:
         finally:
             self._tally.counts["embedded"] = self._vectors.made
         self._tell_of_batches()
+        model, made = self._embedder.digest, self._vectors
+        remember(run.context.store.data_dir, model, made.characters, made.seconds)
 
     def _take(self, todo: Sequence[tuple[Seen, Verdict]], reader: Reader) -> None:
         for seen, verdict in todo:

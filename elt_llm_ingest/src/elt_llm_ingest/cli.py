@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from elt_llm_core.cli.common import CommandContext, common_options
+from elt_llm_ingest.options import password_option, said_passwords
 
 if TYPE_CHECKING:
     from elt_llm_core.cli.interrupt import Stop
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 @click.option("--prune", is_flag=True, help="Remove documents whose files are gone.")
 @click.option("--wait", default=0.0, help="Seconds to wait for another writer.")
 @click.option("--dry-run", is_flag=True, help="Tell what would happen; store nothing.")
+@password_option
 @common_options
 def ingest(ctx: CommandContext, /, paths: tuple[str, ...], **options: Any) -> None:
     """Take files, folders and patterns into a collection.
@@ -35,6 +37,7 @@ def ingest(ctx: CommandContext, /, paths: tuple[str, ...], **options: Any) -> No
     from elt_llm_core.names import collection_name
 
     collection = collection_name(options["collection"])
+    options["password"] = said_passwords(options["password"])
     with stoppable() as stop:
         report = _run(ctx, paths, options, stop)
     dry = options["dry_run"]
@@ -47,13 +50,10 @@ def ingest(ctx: CommandContext, /, paths: tuple[str, ...], **options: Any) -> No
 @click.option("--collection", required=True, help="Where the documents go.")
 @click.option("--interval", default=2.0, help="Seconds between two looks.")
 @click.option("--prune", is_flag=True, help="Remove documents whose files are gone.")
+@password_option
 @common_options
 def watch(
-    ctx: CommandContext,
-    paths: tuple[str, ...],
-    collection: str,
-    interval: float,
-    prune: bool,
+    ctx: CommandContext, /, paths: tuple[str, ...], interval: float, **options: Any
 ) -> None:
     """Take files in whenever they change, until Ctrl-C.
 
@@ -66,10 +66,11 @@ def watch(
     from elt_llm_core.names import collection_name
     from elt_llm_ingest.watch import FOREVER, Watch
 
-    collection_name(collection)
+    collection = collection_name(options["collection"])
     if interval <= 0:
         raise UsageError(f"--interval is {interval:g}", "give some seconds")
-    options = {"collection": collection, "prune": prune, "wait": FOREVER}
+    options["wait"] = FOREVER
+    options["password"] = said_passwords(options["password"])
     with stoppable() as stop:
         said = _Said(ctx, collection)
         for done in Watch(paths, interval, stop).changes():
@@ -112,9 +113,12 @@ def _run(
 ) -> "JobReport":
     from elt_llm_core.models.build import LateModels
     from elt_llm_ingest.ingest import IngestJob
+    from elt_llm_ingest.run import Run
 
-    job = IngestJob(paths=paths, **options)
-    return job.build(LateModels(ctx.config))(replace(ctx.job_context, stopped=stop))
+    told = {name: value for name, value in options.items() if name != "password"}
+    job = IngestJob(paths=paths, **told)
+    context = replace(ctx.job_context, stopped=stop)
+    return Run(job, LateModels(ctx.config), context, options["password"]).run()
 
 
 @click.command()
@@ -167,6 +171,10 @@ def summary(report: "JobReport", collection: str, *, dry_run: bool = False) -> s
     )
     items = [_line(item) for item in report.items if item.outcome != "unchanged"]
     notes = [f"  {d.detail}" for d in report.degradations]
+    if report.expected is not None:
+        from elt_llm_ingest.timing import told
+
+        notes.append(f"  {told(report.expected)}")
     if report.stopped:
         notes.append("  Stopped; the same command goes on from here.")
     return "\n".join([head, *items, *notes])

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +18,8 @@ from typing import Any
 from elt_llm_core.document import ParsedDocument
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.frames import LENGTH, MAX_MESSAGE, send
+from elt_llm_ingest.parcels import documents_of
+from elt_llm_ingest.passwords import Passwords
 from elt_llm_ingest.safety import Limits, check_size
 
 START_SECONDS = 60.0
@@ -31,11 +34,15 @@ class ReadingProcess:
     """Reads files in a limited child process, one after the other.
 
     The child is started when first needed, serves many files and is started anew after
-    it was killed. Not for several threads at once.
+    it was killed. Protected PDFs are opened with `passwords`, which go through the
+    child's pipe. Not for several threads at once.
     """
 
-    def __init__(self, limits: Limits | None = None) -> None:
+    def __init__(
+        self, limits: Limits | None = None, passwords: Passwords | None = None
+    ) -> None:
         self.limits = limits or Limits()
+        self._passwords = passwords or Passwords()
         self._child: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> "ReadingProcess":
@@ -75,10 +82,27 @@ class ReadingProcess:
     ) -> tuple[str, list[ParsedDocument]]:
         """As `parse`, with the name of the loader that read them first."""
         check_size(str(path), len(data), self.limits)
-        answer = self._ask(path, data, loader)
+        request = {
+            "name": path.name,
+            "loader": loader,
+            "passwords": self._passwords.of(path),
+            "limits": self.limits.model_dump(mode="json"),
+        }
+        try:
+            answer, documents = self._ask(request, data)
+        except TimeoutError as error:
+            self.close()
+            seconds = f"{self.limits.timeout:g} s"
+            raise LoadError(
+                str(path), f"reading it took longer than {seconds}", OVERTIME
+            ) from error
+        except (EOFError, BrokenPipeError) as error:
+            raise LoadError(str(path), self._death(), OVERTIME) from error
+        except (ValueError, KeyError, zlib.error) as error:
+            self.close()
+            raise LoadError(str(path), "the reader talks nonsense", OVERTIME) from error
         if "reason" in answer:
             raise LoadError(str(path), answer["reason"], answer["hint"])
-        documents = [ParsedDocument.model_validate(d) for d in answer["documents"]]
         return answer["loader"], documents
 
     def close(self) -> None:
@@ -95,28 +119,19 @@ class ReadingProcess:
                 with contextlib.suppress(BrokenPipeError):
                     stream.close()
 
-    def _ask(self, path: Path, data: bytes, loader: str) -> dict[str, Any]:
-        request = {
-            "name": path.name,
-            "loader": loader,
-            "limits": self.limits.model_dump(mode="json"),
-        }
-        try:
-            child = self._ready()
-            assert child.stdin is not None  # noqa: S101 - Popen was told to pipe
-            send(child.stdin, json.dumps(request).encode())
-            send(child.stdin, data)
-            answer = self._receive(time.monotonic() + self.limits.timeout)
-        except TimeoutError as error:
-            self.close()
-            seconds = f"{self.limits.timeout:g} s"
-            raise LoadError(
-                str(path), f"reading it took longer than {seconds}", OVERTIME
-            ) from error
-        except (EOFError, BrokenPipeError) as error:
-            raise LoadError(str(path), self._death(), OVERTIME) from error
-        found: dict[str, Any] = json.loads(answer)
-        return found
+    def _ask(
+        self, request: dict[str, Any], data: bytes
+    ) -> tuple[dict[str, Any], list[ParsedDocument]]:
+        """The head of the answer and its documents, none where there is a reason."""
+        child = self._ready()
+        assert child.stdin is not None  # noqa: S101 - Popen was told to pipe
+        send(child.stdin, json.dumps(request).encode())
+        send(child.stdin, data)
+        deadline = time.monotonic() + self.limits.timeout
+        answer: dict[str, Any] = json.loads(self._receive(deadline))
+        if "reason" in answer:
+            return answer, []
+        return answer, documents_of(answer, lambda: self._receive(deadline))
 
     def _ready(self) -> subprocess.Popen[bytes]:
         fresh = self._child is None or self._child.poll() is not None

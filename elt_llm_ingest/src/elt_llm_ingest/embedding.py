@@ -1,5 +1,6 @@
 """Vectors for texts: checked, kept by content, and only those that nobody made yet."""
 
+import time
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 
@@ -38,6 +39,8 @@ class Vectors:
         self._on_batch = on_batch
         self._batch = 0  # texts a call, once that is known
         self.made = 0
+        self.characters = 0  # of what was made, and the time that took
+        self.seconds = 0.0
         self.bad: dict[str, str] = {}
 
     @property
@@ -63,7 +66,10 @@ class Vectors:
         """
         self._check_model()
         for batch in self._batches(sorted(self._fitting(texts), key=_by_length)):
+            began = time.monotonic()
             self._keep(batch)
+            self.seconds += time.monotonic() - began
+            self.characters += sum(map(len, batch))
             crash_point(CrashPoint.EMBED_BATCH)
             self._on_batch(len(batch))
 

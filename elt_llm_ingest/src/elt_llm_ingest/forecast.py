@@ -1,13 +1,15 @@
 """A dry run: what would become of each file. Nothing is stored or embedded."""
 
+import time
 from typing import TYPE_CHECKING
 
 from elt_llm_core.errors import IngestError
-from elt_llm_core.jobs import ItemOutcome
+from elt_llm_core.jobs import Expected, ItemOutcome
 from elt_llm_core.models.protocol import as_counting
 from elt_llm_ingest.client import ReadingProcess
 from elt_llm_ingest.ledger import Outcome, Seen, Verdict
 from elt_llm_ingest.plan import Plan
+from elt_llm_ingest.timing import known_speed
 
 if TYPE_CHECKING:
     from elt_llm_ingest.reading import Reader
@@ -21,6 +23,7 @@ class Forecast:
         self._run = run
         self._tally = run.tally
         self._failed: set[str] = set()
+        self._characters = 0  # to be embedded
         self._asked: set[str] = set()  # texts that an earlier file would have embedded
 
     def take(self, plan: Plan) -> None:
@@ -29,7 +32,9 @@ class Forecast:
         if todo:
             if not self._run.job.rebuild:
                 self._run.check_embedder()
+            began = time.monotonic()
             self._take(todo)
+            self._tell_time(time.monotonic() - began)
         stale = self._run.stale(plan)
         renamed = {v.other for _, v in todo if v.outcome is Outcome.RENAMED}
         for uri in stale:
@@ -49,7 +54,7 @@ class Forecast:
         from elt_llm_ingest.reading import Reader  # noqa: PLC0415 - LlamaIndex
 
         run = self._run
-        with ReadingProcess(run.limits) as process:
+        with ReadingProcess(run.limits, run.passwords) as process:
             process.start()
             config, metadata = run.context.config, run.job.metadata
             reader = Reader(config, run.models, process, metadata)
@@ -73,6 +78,15 @@ class Forecast:
                     self._tell(name, seen.item.uri, "failed", str(error))
             run.context.progress("read", len(todo), len(todo))
 
+    def _tell_time(self, reading: float) -> None:
+        """What the ingest would take: the reading as it went, and the embedding."""
+        run, embedding = self._run, 0.0 if not self._characters else None
+        if self._characters:
+            model = as_counting(run.models.embedder).digest
+            speed = known_speed(run.context.store.data_dir, model)
+            embedding = speed.of(self._characters) if speed else None
+        self._tally.expected = Expected(reading=reading, embedding=embedding)
+
     def _one(self, seen: Seen, verdict: Verdict, reader: "Reader") -> None:
         run = self._run
         work = reader.work(seen, verdict, run.job.collection, run.job.collection_prefix)
@@ -80,6 +94,7 @@ class Forecast:
         model = as_counting(run.models.embedder).digest
         missing = run.context.store.missing_vectors(model, texts)
         self._asked.update(texts[i] for i in missing)
+        self._characters += sum(len(texts[i]) for i in missing)
         copied = verdict.outcome is Outcome.COPY  # of a file that was no good
         outcome = Outcome.ADDED if copied else verdict.outcome
         self._tally.counts[outcome] += 1

@@ -7,11 +7,20 @@ boxes, cells and words stay where they were.
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
-from elt_llm_core.document import Block, Cell, Page, ParsedDocument, Sidecar
+from elt_llm_core.document import (
+    Block,
+    Blocks,
+    Cell,
+    Page,
+    ParsedDocument,
+    Sidecar,
+    WordRow,
+    Words,
+)
 
 JOINERS = frozenset("\u200c\u200d")
 SHY = "soft hyphen"  # wanted by typesetters, a trap for search
@@ -57,12 +66,14 @@ def cleaned(document: ParsedDocument) -> ParsedDocument:
     }
     if removed:
         move = _mover(len(text), removed)
-        blocks = [
+        moved_blocks = (
             moved
             for block in document.blocks
             if (moved := _moved_block(block, move, plain)).end > moved.start
             or block.end == block.start
-        ]
+        )
+        packed = isinstance(document.blocks, Blocks)
+        blocks = Blocks(moved_blocks) if packed else list(moved_blocks)
         pages = [_moved_page(page, move, plain) for page in document.pages]
         changed |= {"blocks": blocks, "pages": pages}
     changed["text"] = _cut(text, removed)
@@ -148,13 +159,18 @@ def _moved_cell(
 def _moved_page(
     page: Page, move: Callable[[int], int], plain: Callable[[str], str]
 ) -> Page:
-    words = [(move(start), move(end), *box) for start, end, *box in page.words]
     return page.model_copy(
-        update={
-            "words": [word for word in words if word[1] > word[0]],
-            "label": plain(page.label),
-        }
+        update={"words": _moved_words(page.words, move), "label": plain(page.label)}
     )
+
+
+def _moved_words(
+    words: Sequence[WordRow], move: Callable[[int], int]
+) -> Sequence[WordRow]:
+    if isinstance(words, Words):
+        return words.moved(move)
+    moved = [(move(s), move(e), a, b, c, d) for s, e, a, b, c, d in words]
+    return [word for word in moved if word[1] > word[0]]
 
 
 def _clean_sidecar(sidecar: Sidecar, plain: Callable[[str], str]) -> Sidecar:

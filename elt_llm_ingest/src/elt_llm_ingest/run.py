@@ -5,7 +5,7 @@ thousand files: `Changed` and what it needs are imported when the first file is 
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ from elt_llm_core.strategy import Models
 from elt_llm_ingest.files import sha256_of
 from elt_llm_ingest.keys import Keys
 from elt_llm_ingest.ledger import Ledger, Outcome, Seen, Verdict
+from elt_llm_ingest.passwords import known
 from elt_llm_ingest.plan import Plan, make_plan
 from elt_llm_ingest.safety import Limits
 from elt_llm_ingest.scope import gone, told_of_gone
@@ -43,13 +44,21 @@ STEP = 500  # files between two words of progress
 class Run:
     """The job at work."""
 
-    def __init__(self, job: "IngestJob", models: Models, context: JobContext) -> None:
+    def __init__(
+        self,
+        job: "IngestJob",
+        models: Models,
+        context: JobContext,
+        given: Sequence[str] = (),
+    ) -> None:
+        """`given`: passwords for protected files, beside those of the configuration."""
         self.job = job
         self.models = models
         self.context = context
         self.tally = Tally()
         self.keys = Keys(context.config, job.metadata)
         self.limits = limits(context)
+        self.passwords = known(context.config, given)
         self.ledger = Ledger()
         self.total = 0  # files
         self.now: dict[str, str] = {}  # digests by address

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from elt_llm_core.errors import IngestError
-from elt_llm_core.jobs import ItemOutcome, JobReport
+from elt_llm_core.jobs import Expected, ItemOutcome, JobReport
 from elt_llm_core.results import Degradation, DegradationKind
 
 MAX_WARNINGS = 20
@@ -22,6 +22,7 @@ class Tally:
     first: IngestError | None = None
     touched: set[str] = field(default_factory=set)
     items: list[ItemOutcome] = field(default_factory=list)
+    expected: Expected | None = None
     stopped: bool = False
 
     @property
@@ -58,5 +59,6 @@ class Tally:
             counts={name: self.counts[name] for name in COUNTS} | seldom,
             degradations=tuple(self.degradations),
             items=tuple(self.items),
+            expected=self.expected,
             stopped=self.stopped,
         )

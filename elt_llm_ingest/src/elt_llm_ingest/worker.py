@@ -9,7 +9,8 @@ import json
 import os
 import resource
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -19,6 +20,7 @@ from elt_llm_ingest.formats.registry import MODULES, Parse, parser_of
 from elt_llm_ingest.formats.sniff import sniff
 from elt_llm_ingest.frames import receive, send
 from elt_llm_ingest.hygiene import cleaned
+from elt_llm_ingest.parcels import messages
 from elt_llm_ingest.safety import Limits
 
 FORBIDDEN = (
@@ -44,8 +46,8 @@ def main() -> None:
             data = receive(source)
         except EOFError:
             return
-        answer = _answer(request, data)
-        send(sink, answer)
+        for message in _answer(request, data):
+            send(sink, message)
 
 
 def _streams() -> tuple[BinaryIO, BinaryIO]:
@@ -82,14 +84,17 @@ def _limit(limits: Limits) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, hard))
 
 
-def _answer(request: dict[str, Any], data: bytes) -> bytes:
-    """The documents as JSON, or the reason why there are none."""
+def _answer(request: dict[str, Any], data: bytes) -> Iterable[bytes]:
+    """The documents as messages, or the reason why there are none."""
     path = Path(request["name"])
     try:
         limits = Limits.model_validate(request["limits"])
         _limit(limits)
-        loader, documents = parse(path, data, limits, request["loader"])
-        return _packed(loader, documents)
+        loader, documents = parse(
+            path, data, limits, request["loader"], request["passwords"]
+        )
+        found = messages(loader, documents)
+        return chain([next(found)], found)
     except LoadError as error:
         return _refused(error.reason, error.hint)
     except MemoryError:
@@ -105,15 +110,22 @@ def _answer(request: dict[str, Any], data: bytes) -> bytes:
 
 
 def parse(
-    path: Path, data: bytes, limits: Limits, loader: str = ""
+    path: Path,
+    data: bytes,
+    limits: Limits,
+    loader: str = "",
+    passwords: Sequence[str] = (),
 ) -> tuple[str, list[ParsedDocument]]:
     """The loader and the documents of a file's bytes, here and now. Raises LoadError.
 
-    `loader` is a name of the stage `loaders`; without it the bytes decide.
+    `loader` is a name of the stage `loaders`; without it the bytes decide. `passwords`
+    are tried on a protected PDF.
     """
     warnings: tuple[str, ...] = ()
     if not loader:
         loader, warnings = sniff(path, data)
+    if loader == "pdf" and passwords:
+        data = _unlocked(path, data, passwords)
     function = parser_of(loader) if loader in MODULES else _foreign(loader)
     documents = [cleaned(document) for document in function(path, data, limits)]
     if not warnings:
@@ -124,6 +136,12 @@ def parse(
     return loader, [first, *documents[1:]]
 
 
+def _unlocked(path: Path, data: bytes, passwords: Sequence[str]) -> bytes:
+    from elt_llm_ingest.formats.pdf.unlocking import unlocked  # noqa: PLC0415 - seldom
+
+    return unlocked(path, data, passwords)
+
+
 def _foreign(name: str) -> Parse:
     """A stranger's loader. The job has checked that its package is trusted."""
     from elt_llm_ingest.loaders.base import foreign_parser  # noqa: PLC0415 - 2 s
@@ -131,13 +149,8 @@ def _foreign(name: str) -> Parse:
     return foreign_parser(name)
 
 
-def _packed(loader: str, documents: Sequence[ParsedDocument]) -> bytes:
-    inner = ",".join(document.model_dump_json() for document in documents)
-    return f'{{"loader":{json.dumps(loader)},"documents":[{inner}]}}'.encode()
-
-
-def _refused(reason: str, hint: str) -> bytes:
-    return json.dumps({"reason": reason, "hint": hint}).encode()
+def _refused(reason: str, hint: str) -> list[bytes]:
+    return [json.dumps({"reason": reason, "hint": hint}).encode()]
 
 
 if __name__ == "__main__":

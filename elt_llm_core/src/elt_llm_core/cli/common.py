@@ -4,7 +4,7 @@ import functools
 import json
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
@@ -54,6 +54,16 @@ class CommandContext:
             level=level, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s"
         )
         return config
+
+    def configured(
+        self, profile: str | None, overrides: Mapping[str, Any]
+    ) -> "RagConfig":
+        """The configuration with another profile, or settings on top."""
+        from elt_llm_core.config import load_config
+
+        return load_config(
+            self._config_file, profile or self._profile, overrides=overrides
+        )
 
     @cached_property
     def store(self) -> "Store":

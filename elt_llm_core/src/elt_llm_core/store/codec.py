@@ -2,7 +2,7 @@
 
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -51,7 +51,7 @@ def unpack_json(data: bytes) -> Any:
         return json.loads(unpack_text(data))
 
 
-def pack_blocks(blocks: list[Block]) -> bytes:
+def pack_blocks(blocks: Iterable[Block]) -> bytes:
     """Blocks without their defaults."""
     return pack_json([b.model_dump(mode="json", exclude_defaults=True) for b in blocks])
 

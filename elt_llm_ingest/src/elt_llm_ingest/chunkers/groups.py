@@ -25,6 +25,8 @@ def groups(blocks: Sequence[Block]) -> Iterator[list[Block]]:
     """
     group: list[Block] = []
     for block in blocks:
+        if block.kind is BlockKind.FIGURE and block.start == block.end:
+            continue  # a picture without words
         if group and not _goes_on(group, block):
             yield group
             group = []

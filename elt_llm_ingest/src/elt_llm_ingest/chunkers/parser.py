@@ -107,8 +107,14 @@ def parsed_of(node: BaseNode) -> ParsedDocument:
 
 def place(start: int, end: int, blocks: Sequence[Block], kind: str) -> Provenance:
     """The place of a span: its section is that of the last block it touches."""
-    section = blocks[-1].section
-    return Provenance(span_start=start, span_end=end, kind=kind, section=section)
+    last = blocks[-1]
+    return Provenance(
+        span_start=start,
+        span_end=end,
+        kind=kind,
+        section=last.section,
+        generated=last.attributes.get("generated") == "true" or None,
+    )
 
 
 def _tied(chunk: TextNode, source: RelatedNodeInfo, node_id: str) -> TextNode:

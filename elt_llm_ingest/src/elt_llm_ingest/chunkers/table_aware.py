@@ -1,7 +1,7 @@
 """Tables with their titles, and several short rows a chunk where that is wanted."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from llama_index.core.node_parser import NodeParser
 from pydantic import Field
@@ -60,7 +60,7 @@ class TableAwareChunks(SentenceChunks):
         )
 
 
-def _titled(text: str, blocks: list[Block]) -> list[Block]:
+def _titled(text: str, blocks: Sequence[Block]) -> list[Block]:
     """The blocks without titles of tables; those are on the rows."""
     done: list[Block] = []
     title, first = "", None

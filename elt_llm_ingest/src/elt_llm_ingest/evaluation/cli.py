@@ -44,7 +44,8 @@ def evaluate() -> None:
 @click.option(
     "--only",
     default="",
-    help="tables, words, evidence, speed, bulk, ade, mutations, scans or definitions.",
+    help="tables, tables-unruled, words, evidence, speed, bulk, ade, mutations, scans "
+    "or definitions.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def parsing(data: Path, only: str, as_json: bool) -> None:

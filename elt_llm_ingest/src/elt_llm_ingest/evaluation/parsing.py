@@ -12,6 +12,7 @@ from elt_llm_core.document import ParsedDocument
 from elt_llm_core.errors import UsageError
 from elt_llm_core.results import Record
 from elt_llm_ingest.evaluation import evidence, lost, speed, tables
+from elt_llm_ingest.evaluation.unruled import without_lines
 from elt_llm_ingest.formats.pdf.document import parse as parse_pdf
 from elt_llm_ingest.safety import Limits
 
@@ -78,6 +79,15 @@ def table_figures(data: Data) -> Iterator[Figure]:
     yield Figure(measure="table_f1", value=found["f1"], bar=0.85, detail=found)
     yield Figure(measure="table_f1_regions_given", value=found["f1_regions_given"])
     yield Figure(measure="cells_inside_region", value=found["cells_inside"], bar=0.95)
+
+
+def unruled_figures(data: Data) -> Iterator[Figure]:
+    """Adjacency F1 where no drawn line is seen; no rule was made with it in view."""
+    if not data.has(TABLES):
+        return
+    with without_lines():
+        found = tables.summary(tables.measured(data.root / TABLES))
+    yield Figure(measure="table_f1_unruled", value=found["f1"], detail=found)
 
 
 def word_figures(data: Data) -> Iterator[Figure]:
@@ -153,6 +163,7 @@ def bulk_figures(data: Data) -> Iterator[Figure]:
 
 MEASURES: Mapping[str, Callable[[Data], Iterator[Figure]]] = {
     "tables": table_figures,
+    "tables-unruled": unruled_figures,
     "words": word_figures,
     "evidence": evidence_figures,
     "speed": speed_figures,

@@ -1,7 +1,7 @@
 """Writes the canonical text and keeps every span right while doing so."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from elt_llm_core.document import Block, BlockKind, Cell
@@ -21,6 +21,7 @@ class TextBuilder:
 
     def __init__(self) -> None:
         self._parts: list[str] = []
+        self._settled: list[str] = []
         self._length = 0
         self._last_table: str | None = None
         self._tables: dict[str, int] = {}
@@ -29,7 +30,12 @@ class TextBuilder:
     @property
     def text(self) -> str:
         """Everything written so far."""
-        return "".join(self._parts)
+        return "".join([*self._settled, *self._parts])
+
+    def settle(self) -> None:
+        """Put together what is written, which takes less memory than its pieces."""
+        self._settled.append("".join(self._parts))
+        self._parts.clear()
 
     @property
     def length(self) -> int:
@@ -115,16 +121,22 @@ def with_sections(
 
     `plain` takes the markup out of a heading's text.
     """
+    return list(sectioned(text, blocks, plain))
+
+
+def sectioned(
+    text: str, blocks: Iterable[Block], plain: Callable[[str], str] = str
+) -> Iterator[Block]:
+    """As `with_sections`, one after the other."""
     stack: list[tuple[int, str]] = []
-    done = []
+    section = ""
     for block in blocks:
         if block.kind is BlockKind.HEADING:
             level = block.level or 1
             stack = [entry for entry in stack if entry[0] < level]
             stack.append((level, plain(one_line(text[block.start : block.end]))))
-        section = SEPARATOR.join(title for _, title in stack)
-        done.append(block.model_copy(update={"section": section}))
-    return done
+            section = SEPARATOR.join(title for _, title in stack)
+        yield block.model_copy(update={"section": section})
 
 
 def title_of(text: str, blocks: Sequence[Block], fallback: str) -> str:

@@ -20,6 +20,7 @@ from elt_llm_ingest.formats.grid import (
     span,
     write_table,
 )
+from elt_llm_ingest.formats.html_hidden import Visibility
 
 SILENT = frozenset(("script", "style", "template", "svg", "math", "select", "textarea"))
 FURNITURE = frozenset(("nav", "footer", "aside"))
@@ -41,13 +42,8 @@ BLOCKS = HOLDERS | frozenset(
         "tr", "ul",
     )
 )  # fmt: skip
-VOID = frozenset(("br", "hr", "img", "input", "link", "meta", "source", "wbr"))
 BREAK = "\v"
-HIDDEN = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(?![.\d]*[1-9])"
-    r"|font-size\s*:\s*[01](?:\.\d+)?\s*(?:px|pt|%|em)?\s*(?:;|$|!)",
-    re.IGNORECASE,
-)
+DESCRIBES = ": "  # before the text of a <dd>, as Markdown writes it
 CDATA = re.compile(r"<!\[CDATA\[([^\[\]]*)\]\]>")
 REACH = 8  # open elements that a closing tag may close over
 
@@ -87,8 +83,8 @@ class HtmlReader(HTMLParser):
         self._silent = ""
         self._marker = ""
         self._furniture = 0
-        self._hidden: list[str] = []
-        self._hidden_blocks = 0
+        self._view = Visibility()
+        self._hidden = 0
         self._counters: list[int | None] = []
         self._tables: list[_Table] = []
         self._pictures: list[str] = []
@@ -104,10 +100,10 @@ class HtmlReader(HTMLParser):
         self._write_pictures()
 
     def warnings(self) -> tuple[str, ...]:
-        """What a reader of the page does not see, though it is in the text."""
-        if not self._hidden_blocks:
+        """What a reader of the page does not see, and of this neither."""
+        if not self._hidden:
             return ()
-        return (f"it has hidden passages, which were read: {self._hidden_blocks}",)
+        return (f"it has hidden passages, which were left out: {self._hidden}",)
 
     @override
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -116,16 +112,17 @@ class HtmlReader(HTMLParser):
         said = {name: value or "" for name, value in attrs}
         if tag in SILENT:
             self._silent = tag
-        elif tag == "br":
+            return
+        if tag in BLOCKS:
+            self.flush()
+        if not self._view.enter(tag, said, block=tag in BLOCKS):
+            return
+        if tag == "br":
             self._text.append(BREAK)
         elif tag == "img":
             self._pictures.append(one_line(said.get("alt", "")))
-        else:
-            if tag in BLOCKS:
-                self.flush()
-            self._hide(tag, said)
-            if tag in BLOCKS:
-                self._start(tag, said)
+        elif tag in BLOCKS:
+            self._start(tag, said)
 
     @override
     def handle_endtag(self, tag: str) -> None:
@@ -134,16 +131,17 @@ class HtmlReader(HTMLParser):
             return
         if tag in BLOCKS:
             self.flush()
+        if self._view.leave(tag) and tag in BLOCKS:
             self._end(tag)
-        if tag in self._hidden[-REACH:]:
-            while self._hidden.pop() != tag:
-                pass
 
     @override
     def handle_data(self, data: str) -> None:
-        if not self._silent:
+        if self._silent:
+            return
+        if self._view.hidden:
+            self._hidden += bool(data.strip())
+        else:
             self._text.append(data)
-            self._hidden_blocks += bool(self._hidden) and bool(data.strip())
 
     def flush(self) -> None:
         """Write the text collected since the last block tag."""
@@ -180,12 +178,6 @@ class HtmlReader(HTMLParser):
             if " " in text and not self._furniture:
                 self.builder.add(BlockKind.FIGURE, text, **self._fields)
 
-    def _hide(self, tag: str, said: Mapping[str, str]) -> None:
-        """Remember where text begins, and ends, that a browser does not show."""
-        hides = "hidden" in said or HIDDEN.search(said.get("style", ""))
-        if tag not in VOID and (self._hidden or hides):
-            self._hidden.append(tag)
-
     def _start(self, tag: str, said: Mapping[str, str]) -> None:
         self._furniture += tag in FURNITURE
         if tag in HOLDERS:
@@ -194,6 +186,8 @@ class HtmlReader(HTMLParser):
             self._open.append(tag)
         if tag in ("ol", "ul", "li"):
             self._start_list(tag)
+        elif tag == "dd":
+            self._marker = DESCRIBES
         elif tag in ("table", "tr", *CELLS):
             self._start_table(tag, said)
 

@@ -17,7 +17,7 @@ from typing import Any
 import pypdfium2
 from pypdfium2 import raw
 
-from elt_llm_core.document import FINE, Block, ParsedDocument, fine
+from elt_llm_core.document import FINE, Block, Blocks, ParsedDocument, fine
 from elt_llm_ingest.formats.ocr_engine import Engine, named
 from elt_llm_ingest.formats.ocr_lie import Lie, block_in_file, page_in_file
 
@@ -167,7 +167,8 @@ def finished(document: ParsedDocument, found: Recognised) -> ParsedDocument:
         if page.number in sure
         for start, end, left, top, *_ in page.words
     )
-    blocks = [_judged(block, words, sure) for block in document.blocks]
+    kept = Blocks if isinstance(document.blocks, Blocks) else list
+    blocks = kept(_judged(block, words, sure) for block in document.blocks)
     low = sorted({b.page for b in blocks if b.page and _is_low(b)})
     every = [value for page in sure.values() for value in page.values()]
     share = sum(every) / len(every) if every else 0.0
@@ -179,7 +180,7 @@ def finished(document: ParsedDocument, found: Recognised) -> ParsedDocument:
     pages = {page.number: page for page in document.pages}
     return document.model_copy(
         update={
-            "blocks": [block_in_file(b, found.lies, pages) for b in blocks],
+            "blocks": kept(block_in_file(b, found.lies, pages) for b in blocks),
             "pages": [page_in_file(p, found.lies) for p in document.pages],
             "warnings": (*document.warnings, *warnings),
         }

@@ -6,6 +6,7 @@ from pathlib import Path
 from elt_llm_core.document import ParsedDocument
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.formats.docling_text import convert, dense, document_of
+from elt_llm_ingest.formats.office_hidden import shown
 from elt_llm_ingest.formats.office_parts import remarks
 from elt_llm_ingest.safety import Limits, check_zip
 
@@ -28,6 +29,9 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
             "the archive is no Word or PowerPoint file",
             "unpack it and ingest the files in it",
         )
+    data, hidden = shown(data) if kind == "docx" else (data, 0)
+    if hidden:
+        noted = (f"it has hidden passages, which were left out: {hidden}", *noted)
     found = convert(path, data, kind)
     written = _word_paragraphs(data) if kind == "docx" else {}
     points = 1.0 if kind == "docx" else 1 / EMU

@@ -5,7 +5,6 @@ import zipfile
 from collections.abc import Iterator
 
 # Word writes these as elements around the runs; the text of a deletion is w:delText.
-VANISH = re.compile(rb"<w:vanish(?:\s*/>|\s+w:val=\"(?:1|true|on)\"\s*/>)")
 INSERTED = re.compile(rb"<w:ins\s[^>]*>(?!\s*</w:ins>)")
 DELETED = re.compile(rb"<w:delText[\s>]")
 CHARTS = re.compile(r"(?:word|ppt)/charts/chart[^/]*\.xml$")
@@ -19,12 +18,11 @@ TEXT_PARTS = re.compile(
 
 def remarks(archive: zipfile.ZipFile) -> Iterator[str]:
     """One sentence for each kind of thing that a reader of the text should know."""
-    counts = dict.fromkeys(("hidden", "inserted", "deleted", "slides"), 0)
+    counts = dict.fromkeys(("inserted", "deleted", "slides"), 0)
     parts = archive.namelist()
     for part in parts:
         if TEXT_PARTS.search(part):
             data = archive.read(part)
-            counts["hidden"] += len(VANISH.findall(data))
             counts["inserted"] += len(INSERTED.findall(data))
             counts["deleted"] += len(DELETED.findall(data))
         elif SLIDE.match(part):
@@ -32,7 +30,6 @@ def remarks(archive: zipfile.ZipFile) -> Iterator[str]:
     charts = sum(1 for part in parts if CHARTS.match(part))
     diagrams = sum(1 for part in parts if DIAGRAMS.match(part))
     for count, what in (
-        (counts["hidden"], "hidden passages, which were read"),
         (counts["inserted"], "tracked insertions, which were read"),
         (counts["deleted"], "tracked deletions, which were left out"),
         (counts["slides"], "hidden slides, which were read"),

@@ -26,7 +26,13 @@ MODULES = {
 }
 # A loader's number rises with anything that makes its documents come out otherwise, so
 # that files it read before are read again, and no others; LAYER, so that all are.
-VERSIONS = dict.fromkeys(MODULES, "1") | {"pdf": "2"}
+VERSIONS = dict.fromkeys(MODULES, "1") | {
+    "html": "3",
+    "mail": "2",
+    "epub": "2",
+    "office": "2",
+    "pdf": "3",
+}
 LAYER = "2"
 
 

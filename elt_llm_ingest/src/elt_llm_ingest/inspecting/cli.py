@@ -1,10 +1,12 @@
 """`elt-llm inspect`."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from elt_llm_core.cli.common import CommandContext, common_options
+from elt_llm_ingest.options import password_option, said_passwords
 
 
 @click.command()
@@ -17,14 +19,16 @@ from elt_llm_core.cli.common import CommandContext, common_options
     help="Draw what was read on the page into this file.",
 )
 @click.option("--part", default="", help="Of a file that holds several documents.")
+@password_option
 @common_options
 def inspect(
     ctx: CommandContext,
+    /,
     file: Path,
     everything: bool,
     page: int | None,
     png: Path | None,
-    part: str,
+    **options: Any,
 ) -> None:
     """Show what is read of a file, and store nothing.
 
@@ -38,19 +42,22 @@ def inspect(
     from elt_llm_ingest.files import read_bytes
     from elt_llm_ingest.inspecting.picture import draw
     from elt_llm_ingest.inspecting.view import shown, view
+    from elt_llm_ingest.passwords import known
     from elt_llm_ingest.run import limits
 
     if bool(page) != bool(png):
         raise UsageError("--page and --png belong together", "give both or neither")
-    data = read_bytes(file)
-    with ReadingProcess(limits(ctx.job_context)) as reading:
+    data, part = read_bytes(file), options["part"]
+    passwords = known(ctx.config, said_passwords(options["password"]))
+    with ReadingProcess(limits(ctx.job_context), passwords) as reading:
         loader, documents = reading.read(file, data)
     chosen = next((d for d in documents if d.part == part), None)
     if part and chosen is None:
-        known = ", ".join(repr(d.part) for d in documents if d.part) or "none"
-        raise UsageError(f"{file.name} has no part {part!r}", f"its parts: {known}")
+        parts = ", ".join(repr(d.part) for d in documents if d.part) or "none"
+        raise UsageError(f"{file.name} has no part {part!r}", f"its parts: {parts}")
     if png is not None and page is not None:
-        write_atomic(png, draw(file, data, chosen or documents[0], page))
+        shown_one, tried = chosen or documents[0], passwords.of(file)
+        write_atomic(png, draw(file, data, shown_one, page, tried))
     chunking = Chunking(ctx.config, ctx.models)
     wanted = [chosen] if part and chosen else documents
     found = [view(document, loader, chunking.cut(document)) for document in wanted]

@@ -1,9 +1,10 @@
 """A page with the boxes of what was read drawn on it."""
 
 import io
+import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from PIL import Image, ImageDraw
 from elt_llm_core.document import Block, BlockKind, Page, ParsedDocument
 from elt_llm_core.errors import LoadError, UsageError
 from elt_llm_core.results import Box
+from elt_llm_ingest.frames import LENGTH
 from elt_llm_ingest.inspecting.view import boxes_of
 
 LONGEST = 1600  # pixels of the longer side
@@ -31,7 +33,13 @@ OTHER = (60, 60, 60)
 UNCERTAIN = 0.6
 
 
-def draw(path: Path, data: bytes, document: ParsedDocument, number: int) -> bytes:
+def draw(
+    path: Path,
+    data: bytes,
+    document: ParsedDocument,
+    number: int,
+    passwords: Sequence[str] = (),
+) -> bytes:
     """PNG of page `number` (from 1) with a rectangle for each line, cell and picture.
 
     A page that cannot be shown itself (a slide, a sheet, an imported file) is white.
@@ -44,7 +52,7 @@ def draw(path: Path, data: bytes, document: ParsedDocument, number: int) -> byte
             f"{path.name} has no page {number} to draw",
             known or "files of this kind have no pages; leave out --page and --png",
         )
-    canvas = _background(path, data, page)
+    canvas = _background(path, data, page, passwords)
     layer = Image.new("RGBA", canvas.size, (0, 0, 0, 0))
     pen = ImageDraw.Draw(layer)
     seen = {}
@@ -89,7 +97,9 @@ def _legend(pen: ImageDraw.ImageDraw, seen: dict[str, tuple[int, int, int]]) -> 
         pen.text((20, top + 1), name, fill=(0, 0, 0, 255))
 
 
-def _background(path: Path, data: bytes, page: Page) -> Image.Image:
+def _background(
+    path: Path, data: bytes, page: Page, passwords: Sequence[str]
+) -> Image.Image:
     """The page itself, where it can be shown."""
     is_pdf = b"%PDF-" in data[:1024]
     is_picture = data.startswith((b"\x89PNG", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*"))
@@ -97,17 +107,22 @@ def _background(path: Path, data: bytes, page: Page) -> Image.Image:
         scale = LONGEST / max(page.width, page.height)
         size = max(round(page.width * scale), 1), max(round(page.height * scale), 1)
         return Image.new("RGB", size, "white")
-    rendered = _rendered(path, data, "pdf" if is_pdf else "picture", page.number)
+    secret = json.dumps(list(passwords)).encode()
+    sent = b"".join(LENGTH.pack(len(part)) + part for part in (secret, data))
+    rendered = _rendered(path, sent, "pdf" if is_pdf else "picture", page.number)
     return Image.open(io.BytesIO(rendered)).convert("RGB")
 
 
-def _rendered(path: Path, data: bytes, kind: str, number: int) -> bytes:
-    """PNG of a page, drawn by a process with limits: a page can hang its renderer."""
+def _rendered(path: Path, sent: bytes, kind: str, number: int) -> bytes:
+    """PNG of a page, drawn by a process with limits: a page can hang its renderer.
+
+    `sent` is what it reads: a message of passwords, then one of the file.
+    """
     command = [sys.executable, "-P", "-B", "-m", "elt_llm_ingest.inspecting.render"]
     try:
         done: Any = subprocess.run(
             [*command, kind, str(number), str(LONGEST)],
-            input=data,
+            input=sent,
             capture_output=True,
             timeout=PATIENCE,
             check=True,

@@ -1,12 +1,18 @@
 """`python -m elt_llm_ingest.inspecting.render KIND PAGE PIXELS`: a page as PNG.
 
-The file comes on standard input. The process writes no file and has limits on memory
-and processor time, because what it draws comes from strangers.
+Standard input brings two messages: passwords as a JSON list, and the file. The process
+writes no file and has limits on memory and processor time, because what it draws comes
+from strangers.
 """
 
 import io
+import json
 import resource
 import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from elt_llm_ingest.frames import receive
 
 MEMORY = 4_000_000_000
 SECONDS = 60
@@ -15,7 +21,8 @@ SECONDS = 60
 def main() -> None:
     """Draw one page of a PDF, or one frame of a picture."""
     kind, number, longest = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    data = sys.stdin.buffer.read()
+    passwords = json.loads(receive(sys.stdin.buffer))
+    data = receive(sys.stdin.buffer)
     for limit, value in (
         (resource.RLIMIT_AS, MEMORY),
         (resource.RLIMIT_CPU, SECONDS),
@@ -23,13 +30,19 @@ def main() -> None:
         (resource.RLIMIT_CORE, 0),
     ):
         resource.setrlimit(limit, (value, value))
-    drawn = (_pdf if kind == "pdf" else _frame)(data, number, longest)
+    if kind == "pdf":
+        drawn = _pdf(data, number, longest, passwords)
+    else:
+        drawn = _frame(data, number, longest)
     sys.stdout.buffer.write(drawn)
 
 
-def _pdf(data: bytes, number: int, longest: int) -> bytes:
+def _pdf(data: bytes, number: int, longest: int, passwords: Sequence[str]) -> bytes:
     import pypdfium2  # noqa: PLC0415 - not needed for pictures
 
+    from elt_llm_ingest.formats.pdf.unlocking import unlocked  # noqa: PLC0415
+
+    data = unlocked(Path("file"), data, passwords)
     page = pypdfium2.PdfDocument(data)[number - 1]
     image = page.render(scale=longest / max(page.get_size())).to_pil()
     return _png(image)

@@ -11,6 +11,7 @@ from elt_llm_ingest.formats.pdf.segments import Piece, pieces_of
 from elt_llm_ingest.formats.pdf.words import Line
 
 MARK = re.compile(r"[0-9]|(?:^|\s)[-\u2013\u2014](?=\s|$)")  # in what may be a number
+FIGURE = re.compile(r"[0-9\u2013\u2014-]")  # in every word that may be one
 LEAST_ROWS = 3
 PROSE_WORDS = 14  # so many words in one piece are a sentence
 FAR = 3.2  # line heights without a line end a table
@@ -37,6 +38,13 @@ class TextRow:
         if not MARK.search(self.line.text):
             return []
         return [piece for piece in self.pieces if piece.is_number]
+
+    def may_count(self, many: int) -> bool:
+        """Whether it may have so many numbers: quicker than to look for them."""
+        if not MARK.search(self.line.text):
+            return False
+        marked = sum([FIGURE.search(word.text) is not None for word in self.line.words])
+        return marked >= many
 
     @property
     def is_prose(self) -> bool:
@@ -77,7 +85,8 @@ def runs_of(rows: Sequence[TextRow], *, surely: bool = False) -> list[Run]:
 
 
 def _run(rows: Sequence[TextRow], first: int, many: int) -> Run | None:
-    if len(rows[first].numbers) < many or rows[first].is_prose:
+    row = rows[first]
+    if not row.may_count(many) or len(row.numbers) < many or row.is_prose:
         return None
     if all(is_year(piece.text) for piece in rows[first].numbers):
         return None  # years name columns

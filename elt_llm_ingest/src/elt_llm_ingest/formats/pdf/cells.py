@@ -23,10 +23,13 @@ def layout_table(block: Any, words: Sequence[Word]) -> Table | None:
     if not layout:
         return None
     buckets: list[list[Word]] = [[] for _ in layout]
+    nearest: dict[float, int] = {}  # most words of a line stand at one height
     for word in words:
         y = word.middle[1]
-        at = min(range(len(bands)), key=lambda i: _distance(bands[i], y))
-        buckets[at].append(word)
+        if y not in nearest:
+            distances = [_distance(band, y) for band in bands]
+            nearest[y] = distances.index(min(distances))
+        buckets[nearest[y]].append(word)
     rows = [
         _row(row, bucket) for row, bucket in zip(layout, buckets, strict=True) if bucket
     ]

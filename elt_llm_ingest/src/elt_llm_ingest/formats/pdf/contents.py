@@ -9,7 +9,9 @@ from elt_llm_ingest.formats.pdf.flow import LEADERS, Draft
 from elt_llm_ingest.formats.pdf.words import Line, lines_of
 
 CONTENTS = re.compile(r"^(?:table of )?contents?(?: page)?$", re.IGNORECASE)
+LONGEST = 22  # letters of such a title
 MANY_LEADERS = 3
+DOTS = 4  # in leaders
 # Dots that lead to the number of a page. Dots alone are no proof: statistics print ".."
 # for a number that nobody knows.
 TO_PAGE = re.compile(
@@ -23,7 +25,7 @@ def mark_contents(drafts: Sequence[Draft]) -> list[Draft]:
     A page with a heading "Contents", or with three lines whose dots lead to the
     numbers of pages, which rise.
     """
-    titled = any(CONTENTS.match(d.text.strip()) for d in drafts if d.lines)
+    titled = any(_is_title(d) for d in drafts)
     if not titled and not _lists_pages(drafts):
         return list(drafts)
     ends = [i for i, d in enumerate(drafts) if _has_leaders(d)]
@@ -31,7 +33,7 @@ def mark_contents(drafts: Sequence[Draft]) -> list[Draft]:
     done = []
     inside = not titled
     for index, draft in enumerate(drafts):
-        if draft.lines and CONTENTS.match(draft.text.strip()):
+        if _is_title(draft):
             inside = True
         if inside and index <= until and not _is_prose(draft):
             done.append(Draft(BlockKind.CONTENTS, lines_in(draft)))
@@ -40,8 +42,15 @@ def mark_contents(drafts: Sequence[Draft]) -> list[Draft]:
     return done
 
 
+def _is_title(draft: Draft) -> bool:
+    short = bool(draft.lines) and len(draft.lines[0].text) <= LONGEST
+    return short and CONTENTS.match(draft.text.strip()) is not None
+
+
 def _lists_pages(drafts: Sequence[Draft]) -> bool:
-    found = [TO_PAGE.search(line.text) for d in drafts for line in lines_in(d)]
+    texts = [line.text for d in drafts for line in lines_in(d)]
+    dotted = [text for text in texts if text.count(".") >= DOTS or "…" in text]
+    found = [TO_PAGE.search(text) for text in dotted]
     said = [hit.group(1) or hit.group(2) for hit in found if hit]
     numbers = [int(text) for text in said if text.isdecimal()]
     falls = sum(after < before for before, after in pairwise(numbers))

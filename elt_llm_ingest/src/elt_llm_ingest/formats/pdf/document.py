@@ -2,27 +2,29 @@
 
 import contextlib
 import gc
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from liteparse import __version__ as liteparse_version
 
-from elt_llm_core.document import Page, ParsedDocument
+from elt_llm_core.document import Block, BlockKind, Blocks, Page, ParsedDocument
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.formats import ocr
-from elt_llm_ingest.formats.build import MAX_TITLE, one_line, with_sections
+from elt_llm_ingest.formats.build import MAX_TITLE, one_line, sectioned
 from elt_llm_ingest.formats.pdf.flow import NUMBER
 from elt_llm_ingest.formats.pdf.headings import Levels
 from elt_llm_ingest.formats.pdf.layout import layouts_of, opened, outline_of
-from elt_llm_ingest.formats.pdf.noise import without_noise
+from elt_llm_ingest.formats.pdf.leads import mark_leads, with_leads
+from elt_llm_ingest.formats.pdf.noise import noise_in, quiet
 from elt_llm_ingest.formats.pdf.numbered import with_numbers
 from elt_llm_ingest.formats.pdf.parts import OCR_CURE, Noted, in_order, sheets_of
+from elt_llm_ingest.formats.pdf.pictures import with_plates
 from elt_llm_ingest.formats.pdf.sheets import Sheet
 from elt_llm_ingest.formats.pdf.writing import Writer
 from elt_llm_ingest.formats.repaired import damage
 from elt_llm_ingest.safety import Limits
 
-PARSER = f"liteparse {liteparse_version}, layer 3"
+PARSER = f"liteparse {liteparse_version}, layer 4"
 FEW_PAGES = 3  # a short document may say little on its pages
 
 
@@ -53,11 +55,12 @@ def _parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
         for draft, continued in in_order(_levelled(parts, levels, writer)):
             writer.add(draft, continued)
     _check_text(path, noted)
-    writer.set_levels(levels.settled())
-    document = _written(_title(noted) or path.stem, noted, writer)
+    writer.settle()
+    document = _written(_title(noted) or path.stem, noted, writer, levels.settled())
     blank = [] if noted.read.warnings else noted.blank
     warned = (
         *damage(data),
+        *noted.hidden,
         *noted.unread,
         *noted.read.warnings,
         *blank,
@@ -72,11 +75,16 @@ def _levelled(
 ) -> Iterator[list[Sheet]]:
     """The parts as they come; their headings and sizes are noted before."""
     for sheets in parts:
-        for sheet in sheets:
-            page = sheet.words
-            writer.sizes[page.number] = page.width, page.height
-            levels.take(sheet.drafts)
+        _note(sheets, levels, writer)
         yield sheets
+
+
+def _note(sheets: Iterable[Sheet], levels: Levels, writer: Writer) -> None:
+    for sheet in sheets:
+        page = sheet.words
+        writer.sizes[page.number] = page.width, page.height
+        levels.take(sheet.drafts)
+        mark_leads(sheet.drafts)
 
 
 def _check_text(path: Path, noted: Noted) -> None:
@@ -89,7 +97,9 @@ def _check_text(path: Path, noted: Noted) -> None:
         )
 
 
-def _written(title: str, noted: Noted, writer: Writer) -> ParsedDocument:
+def _written(
+    title: str, noted: Noted, writer: Writer, levels: Sequence[int]
+) -> ParsedDocument:
     text = writer.text
     pages = [
         Page.model_construct(  # a check would copy the rows of millions of words
@@ -101,14 +111,32 @@ def _written(title: str, noted: Noted, writer: Writer) -> ParsedDocument:
         )
         for side in noted.sides
     ]
-    quiet = without_noise(text, writer.blocks, pages)
+    kept: Callable[[Iterable[Block]], Sequence[Block]] = (
+        Blocks if isinstance(writer.blocks, Blocks) else list
+    )
+    blocks = kept(_quiet(text, writer.blocks, pages, levels))
+    plated = with_plates(blocks, pages, noted.plates)
     return ParsedDocument.model_construct(  # nor of as many cells
         title=title,
         text=text,
-        blocks=list(with_numbers(text, with_sections(text, quiet))),
+        blocks=kept(with_leads(with_numbers(text, sectioned(text, plated)))),
         pages=pages,
         parser=PARSER,
     )
+
+
+def _quiet(
+    text: str, blocks: Sequence[Block], pages: Sequence[Page], levels: Sequence[int]
+) -> Iterator[Block]:
+    """The blocks with the levels of headings, noise labelled."""
+    is_noise = noise_in(text, blocks, pages)
+    left = iter(levels)
+    for block in blocks:
+        level = next(left) if block.kind is BlockKind.HEADING else 0
+        if is_noise(block):
+            yield quiet(block)
+        else:
+            yield block.model_copy(update={"level": level}) if level else block
 
 
 def _title(noted: Noted) -> str:

@@ -1,5 +1,6 @@
 """Words in the cells of drawn tables."""
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
@@ -52,10 +53,7 @@ def _filled(grid: Grid, words: Sequence[Word]) -> Filled:
 
 
 def _band(edges: Sequence[float], value: float) -> int:
-    index = 0
-    while index < len(edges) - 2 and value >= edges[index + 1]:
-        index += 1
-    return index
+    return max(bisect_right(edges, value, 1, len(edges) - 1) - 1, 0)
 
 
 def _is_table(grid: Grid, filled: Filled, words: int) -> bool:

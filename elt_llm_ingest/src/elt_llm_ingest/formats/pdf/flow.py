@@ -7,9 +7,10 @@ from itertools import pairwise
 from statistics import median
 
 from elt_llm_core.document import BlockKind
+from elt_llm_ingest.formats.pdf.numbered import shouts
 from elt_llm_ingest.formats.pdf.region import Rectangle, Region
 from elt_llm_ingest.formats.pdf.table import Table
-from elt_llm_ingest.formats.pdf.words import Line, lines_of
+from elt_llm_ingest.formats.pdf.words import Line
 
 MARKER = re.compile(
     r"^(?:[•●▪◦‣·○■□►➢✓\uf0b7\uf0a7]|[-\u2013—*](?=\s)"
@@ -104,7 +105,7 @@ def drafts_of(regions: Sequence[Region], style: Style) -> list[Draft]:
 
 def _cut(region: Region, style: Style) -> Iterator[Draft]:
     """The region's lines as drafts: cut at headings, markers and wide gaps."""
-    lines = [part for line in lines_of(region.words) for part in _split_run_in(line)]
+    lines = [part for line in region.lines for part in _split_run_in(line)]
     if region.kind in ("code", "grid_fallback"):
         yield Draft(BlockKind.CODE, lines)
         return
@@ -213,7 +214,11 @@ def is_heading(
     larger = run[0].size >= 1.08 * style.size + 0.4
     words = [w for w in re.findall(r"[^\W\d_]+", text) if len(w) > 1]
     apart = below is None or below.top - run[-1].top >= APART * style.pitch
-    shouted = text.upper() == text and (said or (apart and len(words) > 1))
+    shouted = text.upper() == text and (
+        said
+        or (apart and len(words) > 1)
+        or shouts(text, below.text if below is not None else "a")
+    )
     loud = bold or larger or shouted
     if not loud or len(text) > MAX_HEADING or text[0] in "•●▪◦‣":
         return False

@@ -23,17 +23,14 @@ def drawn(grid: Grid, words: Sequence[Word]) -> Region | None:
 
 
 def aligned(
-    page: Sequence[Line],
-    known: Sequence[Region],
+    lines: Sequence[Line],
     regions: Sequence[Region],
     rules: Rules,
 ) -> list[Region]:
-    """Tables of aligned numbers among the words that no drawn table holds.
+    """Tables of aligned numbers among lines that no drawn table holds.
 
     Where LiteParse sees a table, fewer rows are enough.
     """
-    taken = {id(word) for region in known for word in region.words}
-    lines = [free for line in page if (free := _free(line, taken))]
     found = [_region(table) for table in aligned_tables(lines, rules.across)]
     for region in regions:
         if region.kind == "table" and not any(overlaps(region, f) for f in found):
@@ -50,8 +47,13 @@ def aligned(
     return found
 
 
+def free_lines(lines: Sequence[Line], tables: Sequence[Region]) -> list[Line]:
+    """The lines without the words of tables and furniture, and without turned text."""
+    taken = {id(word) for region in tables for word in region.words}
+    return [free for line in lines if (free := _free(line, taken))]
+
+
 def _free(line: Line, taken: set[int]) -> Line | None:
-    """The line without the words of drawn tables and furniture, and turned text."""
     if line.words[0].rotated:
         return None
     words = [w for w in line.words if id(w) not in taken and not w.furniture]

@@ -1,6 +1,7 @@
 """A PDF opened: LiteParse's layout of its pages, and PDFium's view of the file."""
 
 import contextlib
+import ctypes
 import math
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,9 +13,10 @@ from liteparse import LiteParse, ParseError
 
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.formats.pdf.headings import Outline
+from elt_llm_ingest.formats.pdf.unlocking import CURE, LOCKED
 from elt_llm_ingest.safety import Limits
 
-PART = 200  # pages; a part has running headers and a style of its own
+PART = 100  # pages; a part has running headers and a style of its own
 
 
 def layouts_of(path: Path, data: bytes, limits: Limits, pages: int) -> Iterator[Any]:
@@ -38,12 +40,21 @@ def layouts_of(path: Path, data: bytes, limits: Limits, pages: int) -> Iterator[
         try:
             thread.submit(session.open, limits, data, size).result()
             coming = thread.submit(session.next)
-            while (result := coming.result()) is not None:
+            waiting = [coming.result()]
+            while waiting[0] is not None:
                 coming = thread.submit(session.next)
-                yield result
-                del result  # its pages are tens of megabytes
+                yield waiting.pop()  # not kept here: it is tens of megabytes
+                _give_back()
+                waiting.append(coming.result())
         finally:
             thread.submit(session.close).result()
+
+
+def _give_back() -> None:
+    """Return freed memory to the system, where the C library keeps it and can tell."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
 
 
 def _whole(path: Path, data: bytes, limits: Limits) -> Any:
@@ -120,8 +131,8 @@ def _refused(path: Path, message: str) -> LoadError:
     if "password" in message.lower():
         return LoadError(
             path.name,
-            "it is protected by a password",
-            "save a copy without the password",
+            LOCKED,
+            CURE,
         )
     return LoadError(
         path.name,

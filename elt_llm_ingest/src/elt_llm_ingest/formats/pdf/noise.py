@@ -6,7 +6,7 @@ may say what the running header says: it goes by the second rule alone.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from elt_llm_core.document import Block, BlockKind, Page
 from elt_llm_ingest.formats.pdf.furniture import BAND
@@ -28,47 +28,52 @@ def pages_needed(pages: int, share: float = SHARE) -> int:
 def without_noise(
     text: str, blocks: Sequence[Block], pages: Sequence[Page]
 ) -> list[Block]:
-    """The blocks, noise labelled furniture; nothing is left out.
+    """The blocks, noise labelled furniture; nothing is left out."""
+    is_noise = noise_in(text, blocks, pages)
+    return [quiet(block) if is_noise(block) else block for block in blocks]
+
+
+def quiet(block: Block) -> Block:
+    """The block labelled furniture."""
+    return block.model_copy(update={"kind": BlockKind.FURNITURE, "level": 0})
+
+
+def noise_in(
+    text: str, blocks: Iterable[Block], pages: Sequence[Page]
+) -> Callable[[Block], bool]:
+    """What tells of each of the blocks whether it is noise.
 
     In a document of fewer than four pages only blocks in the outer 12 % of the page
     count: there a sentence may stand on two pages for good reason.
     """
-    marginal = {
-        _said(text, block) for block in blocks if block.kind is BlockKind.FURNITURE
-    }
+    marginal: set[str] = set()
     found: dict[str, set[int]] = defaultdict(set)
     for block in blocks:
-        if block.kind in TEXT and block.page is not None:
+        if block.kind is BlockKind.FURNITURE:
+            marginal.add(_said(text, block))
+        elif block.kind in TEXT and block.page is not None:
             found[_said(text, block)].add(block.page)
     needed = pages_needed(len(pages))
     often = {said for said, on in found.items() if said and len(on) >= needed}
     same = {said for said in marginal if any(map(str.isalpha, said))}
     edges = _edges(blocks, pages) if len(pages) < SHORT else None
-    return [
-        block.model_copy(update={"kind": BlockKind.FURNITURE, "level": 0})
-        if block.kind in TEXT and _is_noise(text, block, (same, often), edges)
-        else block
-        for block in blocks
-    ]
 
+    def is_noise(block: Block) -> bool:
+        if block.kind not in TEXT or (edges is not None and block.start not in edges):
+            return False
+        if not often and not same:
+            return False
+        said = _said(text, block)
+        return said in often or (said in same and block.kind is not BlockKind.HEADING)
 
-def _is_noise(
-    text: str,
-    block: Block,
-    noise: tuple[Collection[str], Collection[str]],
-    edges: Collection[int] | None,
-) -> bool:
-    if edges is not None and block.start not in edges:
-        return False
-    said, (same, often) = _said(text, block), noise
-    return said in often or (said in same and block.kind is not BlockKind.HEADING)
+    return is_noise
 
 
 def _said(text: str, block: Block) -> str:
     return " ".join(text[block.start : block.end].casefold().split())
 
 
-def _edges(blocks: Sequence[Block], pages: Sequence[Page]) -> set[int]:
+def _edges(blocks: Iterable[Block], pages: Sequence[Page]) -> set[int]:
     """Where the blocks begin whose words all stand at the edge of their page."""
     edges: set[int] = set()
     for block in blocks:

@@ -1,7 +1,7 @@
 """Rule numbers as addresses of blocks: 3.2.1, C12(a), Art. 5, and (b) below one."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from elt_llm_core.document import Block, BlockKind
 from elt_llm_core.rules import canonical
@@ -17,10 +17,23 @@ RULE = re.compile(
 )
 HEADED = re.compile(rf"(?:(?i:{WORD}))?(?:{CODE}|{PLAIN})(?=[.:)]?(?:\s|$))")
 BELOW = re.compile(r"\((?:[a-z]{1,4}|[0-9]{1,2})\)(?=\s)")
+# "3. SCOPE" and "2.1 FEES", but no dose, no code and no name with initials.
+SHOUT = re.compile(
+    r"(?:[0-9]{1,3}(?:\.[0-9]{1,3})*[.)]|[0-9]{1,3}(?:\.[0-9]{1,3})+|[IVXL]{1,5}\.)\s+"
+    r"(?P<title>[^\d.;,!?]*[^\W\d_]{4}[^\d.;,!?]*)$"
+)
 ADDRESSED = (BlockKind.HEADING, BlockKind.PARAGRAPH, BlockKind.LIST_ITEM)
 
 
-def with_numbers(text: str, blocks: Sequence[Block]) -> Iterator[Block]:
+def shouts(text: str, below: str) -> bool:
+    """Whether a line is a numbered heading in capitals, and no line of several such."""
+    if text.upper() != text or below.upper() == below:
+        return False
+    found = SHOUT.match(text)
+    return found is not None and len(found["title"].split()[-1]) > 1
+
+
+def with_numbers(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
     """The blocks, those that begin with a rule's number addressed by it.
 
     A list item "(a)" takes the number of the rule above it in the section; numbers are

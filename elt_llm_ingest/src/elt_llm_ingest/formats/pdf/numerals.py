@@ -20,8 +20,9 @@ def is_one_number(text: str) -> bool:
     if DASH.fullmatch(text):
         return True
     parts = text.split()
-    marks = [part for part in parts if any(map(str.isdigit, part))]
-    return len(marks) == 1 and all(map(NUMBER.match, parts))
+    if not all(map(NUMBER.match, parts)):
+        return False
+    return len([part for part in parts if any(map(str.isdigit, part))]) == 1
 
 
 def is_year(text: str) -> bool:

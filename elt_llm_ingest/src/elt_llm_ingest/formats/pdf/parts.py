@@ -10,6 +10,7 @@ import pypdfium2
 from elt_llm_core.document import BlockKind
 from elt_llm_ingest.formats import ocr
 from elt_llm_ingest.formats.build import one_line
+from elt_llm_ingest.formats.pdf.beside import apart
 from elt_llm_ingest.formats.pdf.contents import mark_contents
 from elt_llm_ingest.formats.pdf.flow import (
     Draft,
@@ -19,7 +20,7 @@ from elt_llm_ingest.formats.pdf.flow import (
     style_of,
 )
 from elt_llm_ingest.formats.pdf.furniture import mark_furniture
-from elt_llm_ingest.formats.pdf.pictures import label_figures
+from elt_llm_ingest.formats.pdf.pictures import Plate, label_figures, plates_of
 from elt_llm_ingest.formats.pdf.regions import regions_of
 from elt_llm_ingest.formats.pdf.sheets import Sheet, sheet_of
 from elt_llm_ingest.formats.pdf.tables import continues, join, tidy
@@ -51,6 +52,8 @@ class Noted:
     unread: list[str] = field(default_factory=list)
     blank: list[str] = field(default_factory=list)
     recovered: list[str] = field(default_factory=list)
+    hidden: list[str] = field(default_factory=list)
+    plates: dict[int, list[Plate]] = field(default_factory=dict)
     read: ocr.Recognised = field(default_factory=ocr.Recognised)
     opening: Sequence[Draft] = ()  # of the first page
     style: Style | None = None  # of the first part
@@ -65,6 +68,9 @@ class Noted:
             self.letters += sum([len(w.text) for w in page.words])
             self.blank.extend(_blank(sheet))
             self.recovered.extend(_recovered(sheet))
+            self.hidden.extend(_hidden(sheet))
+            if sheet.plates:
+                self.plates[page.number] = sheet.plates
 
 
 def sheets_of(
@@ -111,14 +117,15 @@ def _draft(sheet: Sheet, style: Style) -> None:
         sheet.blocks, body, sheet.grids, sheet.rules, sheet.words.lines
     )
     drafts = mark_contents(drafts_of(regions, style))
-    sheet.drafts = tidy(drafts, style.pitch)
+    sheet.drafts = tidy([d for whole in drafts for d in apart(whole)], style.pitch)
     size = sheet.words.width, sheet.words.height
     label_figures(sheet.drafts, sheet.blocks, body, size)
+    sheet.plates = plates_of(sheet.drafts, sheet.blocks, body, size)
     sheet.furniture = lines_of([w for w in sheet.words.words if w.furniture])
 
 
-def in_order(parts: Iterable[Sequence[Sheet]]) -> Iterator[tuple[Draft, bool]]:
-    """Every draft once, and whether it is a table that goes on.
+def in_order(parts: Iterable[list[Sheet]]) -> Iterator[tuple[Draft, bool]]:
+    """Every draft once, and whether it is a table that goes on. Empties the parts.
 
     A page's furniture stands before its content, or, where a paragraph comes over from
     the page before, right after that. The last draft of a page waits for the next page
@@ -127,7 +134,9 @@ def in_order(parts: Iterable[Sequence[Sheet]]) -> Iterator[tuple[Draft, bool]]:
     waiting: list[tuple[Draft, bool]] = []
     last: Draft | None = None
     for sheets in parts:
-        for sheet in sheets:
+        sheets.reverse()
+        while sheets:  # a page that is done with need not wait for the others
+            sheet = sheets.pop()
             drafts = list(sheet.drafts)
             goes_on = last is not None and bool(drafts) and _join_over(last, drafts)
             waiting.extend(
@@ -169,6 +178,16 @@ def _recovered(sheet: Sheet) -> Iterator[str]:
         yield (
             f"page {sheet.words.number}: {count} {said} recovered from the plain "
             "text layer"
+        )
+
+
+def _hidden(sheet: Sheet) -> Iterator[str]:
+    """A warning if words of the page were left out that no reader sees."""
+    said = ("word", "was") if sheet.hidden == 1 else ("words", "were")
+    if sheet.hidden:
+        yield (
+            f"page {sheet.words.number}: {sheet.hidden} {said[0]} that no reader of "
+            f"the page sees {said[1]} left out"
         )
 
 

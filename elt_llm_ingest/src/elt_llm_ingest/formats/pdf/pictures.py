@@ -1,10 +1,14 @@
 """Figures: their place and what kind they are, kept with their captions."""
 
 import re
-from collections.abc import Sequence
-from typing import Any
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple
 
-from elt_llm_core.document import BlockKind
+from elt_llm_core.document import Block, BlockKind, Page
+from elt_llm_core.results import Box
 from elt_llm_ingest.formats.pdf.flow import Draft
 from elt_llm_ingest.formats.pdf.region import Rectangle, rectangle
 from elt_llm_ingest.formats.pdf.words import Word
@@ -13,6 +17,18 @@ PICTURE = re.compile(r"^(figure|fig\.|chart|graph|diagram)\s+[0-9A-Z]", re.IGNOR
 SMALL = 0.01  # of the page; smaller ones are marks and logos
 NEAR = 60  # points from a figure to its caption
 LABELS = 5  # words in a figure that make it a diagram, numbers that make it a chart
+LARGE = 0.03  # of the page: a picture without caption
+BACKGROUND = 0.5  # of the page: a scan, or what the page is printed on
+TILES = 4  # pictures of one size and as wide as the page are its background
+TOUCHING = 2.0  # points between the tiles of one picture
+SAME = 3.0  # points by which a logo may move from page to page
+
+
+class Plate(NamedTuple):
+    """A picture without caption. Points; the kind is that of a figure."""
+
+    box: Rectangle
+    kind: str
 
 
 def label_figures(
@@ -26,7 +42,8 @@ def label_figures(
     The kind is `chart`, `diagram` or `picture`, by what is written in it. A caption
     has one figure, the nearest.
     """
-    boxes = [rectangle(b.bbox) for b in blocks if b.kind == "figure" and b.bbox]
+    shown = [rectangle(b.bbox) for b in blocks if b.kind == "figure" and b.bbox]
+    boxes = _untiled(shown, size[0])
     large = [
         b for b in boxes if (b[2] - b[0]) * (b[3] - b[1]) > SMALL * size[0] * size[1]
     ]
@@ -62,3 +79,132 @@ def _kind(box: Rectangle, words: Sequence[Word]) -> str:
     if numbers >= LABELS:
         return "chart"
     return "diagram" if len(held) >= LABELS else "picture"
+
+
+def plates_of(
+    drafts: Sequence[Draft],
+    blocks: Sequence[Any],
+    words: Sequence[Word],
+    size: tuple[float, float],
+) -> list[Plate]:
+    """The pictures of a page that no caption took, tiles put together.
+
+    They take more than 3 % of the page and less than half: larger ones are scans and
+    backgrounds, which come in tiles, too.
+    """
+    taken = [draft.box for draft in drafts if draft.box is not None]
+    boxes = [rectangle(b.bbox) for b in blocks if b.kind == "figure" and b.bbox]
+    area = size[0] * size[1]
+    return [
+        Plate(box, _kind(box, words))
+        for box in _joined(_untiled(boxes, size[0]))
+        if LARGE * area < (box[2] - box[0]) * (box[3] - box[1]) < BACKGROUND * area
+        and not any(_overlap(box, other) for other in taken)
+    ]
+
+
+def _untiled(boxes: Sequence[Rectangle], width: float) -> list[Rectangle]:
+    """The boxes without the tiles of a background."""
+
+    def shape(box: Rectangle) -> tuple[int, int]:
+        return round(box[2] - box[0]), round(box[3] - box[1])
+
+    often = Counter(shape(box) for box in boxes if box[2] - box[0] >= width - SAME)
+    return [box for box in boxes if often[shape(box)] < TILES]
+
+
+def _joined(boxes: Sequence[Rectangle]) -> list[Rectangle]:
+    """The boxes, those that touch as one."""
+    done: list[Rectangle] = []
+    for found in sorted(boxes):
+        box = found
+        while near := [d for d in done if _overlap(d, box, TOUCHING)]:
+            done = [d for d in done if d not in near]
+            every = [box, *near]
+            box = (
+                min(b[0] for b in every),
+                min(b[1] for b in every),
+                max(b[2] for b in every),
+                max(b[3] for b in every),
+            )
+        done.append(box)
+    return sorted(done, key=lambda box: (box[1], box[0]))
+
+
+def _overlap(one: Rectangle, other: Rectangle, near: float = 0.0) -> bool:
+    return (
+        one[0] < other[2] + near
+        and other[0] < one[2] + near
+        and one[1] < other[3] + near
+        and other[1] < one[3] + near
+    )
+
+
+def with_plates(
+    blocks: Sequence[Block], pages: Sequence[Page], plates: Mapping[int, list[Plate]]
+) -> Iterator[Block]:
+    """The blocks with one more, without text, for every picture of `plates` by page.
+
+    Each stands after the last block of its page that begins above it. A picture at one
+    place on two pages is a logo, and left out.
+    """
+    reach = list(accumulate((b.page or 0 for b in blocks), max)) if plates else []
+    sizes = {page.number: page for page in pages}
+    after: dict[int, list[Block]] = defaultdict(list)
+    for number, found in plates.items():
+        page = sizes[number]
+        tops = {word[0]: word[3] * page.height for word in page.words}
+        for plate in found:
+            if any(_is_logo(plate, p) for n, p in plates.items() if n != number):
+                continue
+            last = bisect_right(reach, number) - 1
+            at, end = _place(blocks, (number, last), tops, plate)
+            after[at].append(_figure(plate, page, end))
+    yield from after.get(-1, [])
+    for index, block in enumerate(blocks):
+        yield block
+        yield from after.get(index, ())
+
+
+def _is_logo(plate: Plate, others: Iterable[Plate]) -> bool:
+    return any(
+        all(abs(a - b) <= SAME for a, b in zip(plate.box, other.box, strict=True))
+        for other in others
+    )
+
+
+def _place(
+    blocks: Sequence[Block],
+    page: tuple[int, int],
+    tops: Mapping[int, float],
+    plate: Plate,
+) -> tuple[int, int]:
+    """The index of the block to stand after, -1 for none, and where that one ends.
+
+    `page` is the number of the page and the index of the last block up to it.
+    """
+    number, last = page
+    for index in range(last, -1, -1):
+        block = blocks[index]
+        above = tops.get(block.start, 0.0) < plate.box[1]
+        if (block.page or 0) < number or above:
+            return index, block.end
+    return -1, 0
+
+
+def _figure(plate: Plate, page: Page, at: int) -> Block:
+    left, top, right, bottom = plate.box
+    sides = left / page.width, top / page.height, right / page.width
+    edges = [min(max(side, 0.0), 1.0) for side in (*sides, bottom / page.height)]
+    box = Box(
+        page=page.number, left=edges[0], top=edges[1], right=edges[2], bottom=edges[3]
+    )
+    return Block(
+        kind=BlockKind.FIGURE,
+        start=at,
+        end=at,
+        page=page.number,
+        end_page=page.number,
+        boxes=(box,),
+        attributes={"figure": plate.kind},
+    )

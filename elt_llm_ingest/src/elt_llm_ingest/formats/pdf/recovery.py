@@ -5,12 +5,14 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from ctypes import c_int
+from functools import cached_property
 
+import numpy as np
 import pypdfium2
 from pypdfium2 import raw
 
 from elt_llm_ingest.formats.pdf.furniture import BAND, PAGE_NUMBER
-from elt_llm_ingest.formats.pdf.words import HYPHENS, Word
+from elt_llm_ingest.formats.pdf.words import HYPHENS, Word, replaced
 
 SAID = re.compile(r"[^\W_]+")
 RUN = 3  # so many lost words in a row are a lost passage
@@ -18,7 +20,8 @@ SHARE = 0.02  # of a page's words; fewer single ones are differences in spelling
 SHORT = 8  # a run of fewer letters is looked for together with its neighbours
 FINE = 100  # PDFium gives places on the page as whole numbers
 LIGATURE = 4  # letters of a word in which one may stand
-LETTERS = b"abcdefghijklmnopqrstuvwxyz0123456789"
+LETTERS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz0123456789", np.uint8)
+OTHER = re.compile(r"[^\x00-\x7f]")
 SURROGATES = range(0xD800, 0xE000)
 _Said = tuple[str, range]
 LEAST = 0.2  # points; PDFium has letters without width
@@ -26,12 +29,9 @@ LEAST = 0.2  # points; PDFium has letters without width
 
 def _letters(text: str) -> tuple[list[int], list[str]]:
     """How often each plain letter and digit stands in it, and the other letters."""
-    data = text.encode("utf-8", "replace")
-    found = Counter(data)
-    counts = [found[letter] for letter in LETTERS]
-    if text.isascii():
-        return counts, []
-    return counts, sorted(c for c in text if not c.isascii() and c.isalnum())
+    data = np.frombuffer(text.encode("utf-8", "replace"), np.uint8)
+    counts: list[int] = np.bincount(data, minlength=256)[LETTERS].tolist()
+    return counts, sorted(c for c in OTHER.findall(text) if c.isalnum())
 
 
 def lost_words(
@@ -46,17 +46,16 @@ def lost_words(
     A word or two that stand where we read something are only spelt otherwise. A bare
     number at the edge of the page is furniture. `plain` is the text of `text_page`.
     """
-    text = " ".join(word.text for word in ours)
-    if _letters(_plain(text)) == _letters(_plain(plain)):
+    text = _plain(" ".join([word.text for word in ours]))
+    if _letters(text) == _letters(_plain(plain)):
         return []  # the same letters: nothing is lost, as good as certainly
-    theirs = _words(text_page, plain)
-    said = [text for text, _ in theirs]
-    runs = _lost(text, said)
-    many = sum(map(len, runs)) > SHARE * len(theirs)
+    theirs = _Theirs(text_page, plain)
+    runs = _lost(text, theirs.words)
+    many = sum(map(len, runs)) > SHARE * len(theirs.words)
     found: list[Word] = []
     for run in runs:
-        placed = [_placed(page, text_page, theirs[i], number) for i in run]
-        words = [word for word in placed if word is not None]
+        placed = [_placed(page, text_page, theirs.said(i), number) for i in run]
+        words = [w for w in placed if w is not None and not _is_told(w, ours)]
         if many or len(run) >= RUN or not any(_is_read(w, ours) for w in words):
             found.extend(words)
     height = page.get_height()
@@ -64,6 +63,11 @@ def lost_words(
         inner = BAND < word.middle[1] / height < 1 - BAND
         word.furniture = not inner and bool(PAGE_NUMBER.match(word.text))
     return found
+
+
+def _is_told(word: Word, ours: Sequence[Word]) -> bool:
+    """Whether we read the same word where it stands: another one of it is lost."""
+    return _is_read(word, [other for other in ours if other.text == word.text])
 
 
 def _is_read(word: Word, ours: Sequence[Word]) -> bool:
@@ -78,21 +82,26 @@ def _is_read(word: Word, ours: Sequence[Word]) -> bool:
 
 def _lost(ours: str, theirs: Sequence[str]) -> list[range]:
     """The runs of words that we lack, as places in `theirs`."""
-    have = Counter(SAID.findall(_plain(ours)))
-    short = Counter(SAID.findall(_plain(" ".join(theirs)))) - have
+    parts = SAID.findall(_plain(ours))
+    have = Counter(parts)
+    plain = _plain_each(theirs)
+    short = Counter(SAID.findall(" ".join(plain))) - have
     if not short:
         return []
     lacking: list[int] = []
-    for index, word in enumerate(theirs):
-        plain = _plain(word)
-        if not any(part in plain for part in short):
-            continue
-        for part in SAID.findall(plain):
+    for index in sorted({i for p in short for i, w in enumerate(plain) if p in w}):
+        for part in SAID.findall(plain[index]):
             if part in short and have[part] <= 0 and lacking[-1:] != [index]:
                 lacking.append(index)
             have[part] -= 1
-    dense = _dense(ours)
+    dense = "".join(parts)
     return [run for run in _runs(lacking, theirs) if not _is_there(dense, theirs, run)]
+
+
+def _plain_each(words: Sequence[str]) -> list[str]:
+    """Each word in plain letters."""
+    done = _plain(" ".join(words)).split(" ")
+    return done if len(done) == len(words) else [_plain(word) for word in words]
 
 
 def _runs(indexes: Sequence[int], theirs: Sequence[str]) -> list[range]:
@@ -138,15 +147,30 @@ def _dense(text: str) -> str:
     return "".join(SAID.findall(_plain(text)))
 
 
-def _words(text_page: pypdfium2.PdfTextPage, plain: str) -> list[_Said]:
-    """The words, and of each the places of its characters on the page.
+class _Theirs:
+    """The words of PDFium's text of a page.
 
-    Characters stand in PDFium's text as on the page, unless it left some out.
+    Characters stand in it as on the page, unless PDFium left some out.
     """
-    if text_page.count_chars() == len(plain):
-        found = re.finditer(r"\S+", plain.translate(HYPHENS))
-        return [(word.group(), range(*word.span())) for word in found]
-    return list(_one_by_one(text_page))
+
+    def __init__(self, text_page: pypdfium2.PdfTextPage, plain: str) -> None:
+        self._plain = plain
+        self._apart: list[_Said] = []
+        if text_page.count_chars() == len(plain):
+            self.words = replaced(plain, HYPHENS).split()
+        else:
+            self._apart = list(_one_by_one(text_page))
+            self.words = [text for text, _ in self._apart]
+
+    def said(self, index: int) -> _Said:
+        """A word and the places of its characters on the page."""
+        return (
+            self._apart[index] if self._apart else (self.words[index], self._at[index])
+        )
+
+    @cached_property
+    def _at(self) -> list[range]:
+        return [range(*word.span()) for word in re.finditer(r"\S+", self._plain)]
 
 
 def _one_by_one(text_page: pypdfium2.PdfTextPage) -> Iterator[_Said]:
@@ -171,7 +195,7 @@ def _placed(
     points = []
     for index in said[1]:
         left, bottom, right, top = text_page.get_charbox(index)
-        points += [_device(page, left, top), _device(page, right, bottom)]
+        points += [device(page, left, top), device(page, right, bottom)]
     width, height = page.get_size()
     left, right = min(x for x, _ in points) * width, max(x for x, _ in points) * width
     top, bottom = min(y for _, y in points) * height, max(y for _, y in points) * height
@@ -182,8 +206,8 @@ def _placed(
     return Word(said[0], left, top, right, bottom, number, run=-1)
 
 
-def _device(page: pypdfium2.PdfPage, x: float, y: float) -> tuple[float, float]:
-    """A point of the page's own system in fractions from the top left."""
+def device(page: pypdfium2.PdfPage, x: float, y: float) -> tuple[float, float]:
+    """A point of the page's own system in fractions of the page from the top left."""
     width, height = (round(FINE * side) for side in page.get_size())
     across, down = c_int(), c_int()
     raw.FPDF_PageToDevice(page.raw, 0, 0, width, height, 0, x, y, across, down)

@@ -1,11 +1,16 @@
 """A block of a page on its way: where it stands and the words in it."""
 
+import re
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from elt_llm_ingest.formats.pdf.table import Table
-from elt_llm_ingest.formats.pdf.words import Word
+from elt_llm_ingest.formats.pdf.words import Line, Word, lines_of
 
+SLACK = 1.5  # points by which words may stand out of their region
+SPACES = re.compile(r"\s+")
 Rectangle = tuple[float, float, float, float]
 
 
@@ -18,7 +23,31 @@ class Region:
     words: list[Word] = field(default_factory=list)
     table: Table | None = None
     block: Any = None
-    said: str = ""
+    whole: list[tuple[int, Line]] = field(default_factory=list)
+
+    def take(self, index: int, line: Line) -> None:
+        """Add the words of a whole line; `index` is its place on the page."""
+        self.whole.append((index, line))
+        self.words.extend(line.words)
+
+    @cached_property
+    def said(self) -> str:
+        """What LiteParse read in the block, without blanks."""
+        block = self.block
+        parts = [block.marker or "", block.text or "", *(block.lines or [])]
+        for row in [block.header or [], *(block.rows or [])]:
+            parts.extend(cell.text for cell in row)
+        return SPACES.sub("", "".join(parts))
+
+    @property
+    def lines(self) -> list[Line]:
+        """The words as lines from top to bottom: those of the page, where it can be."""
+        if sum([len(line.words) for _, line in self.whole]) != len(self.words):
+            return lines_of(self.words)
+        for (before, above), (index, line) in pairwise(self.whole):
+            if index != before + 1 and line.top < above.bottom:
+                return lines_of(self.words)
+        return [line for _, line in self.whole]
 
 
 def rectangle(box: Any) -> Rectangle:

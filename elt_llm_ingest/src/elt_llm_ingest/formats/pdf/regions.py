@@ -2,28 +2,27 @@
 
 import re
 from collections.abc import Sequence
-from itertools import combinations
 from typing import Any
 
 from elt_llm_ingest.formats.pdf.cells import layout_table
-from elt_llm_ingest.formats.pdf.found import aligned, drawn
+from elt_llm_ingest.formats.pdf.found import aligned, drawn, free_lines
+from elt_llm_ingest.formats.pdf.homes import settle
 from elt_llm_ingest.formats.pdf.lattice import Grid
 from elt_llm_ingest.formats.pdf.region import (
     Region,
-    area,
     overlaps,
     rectangle,
 )
 from elt_llm_ingest.formats.pdf.rules import NONE, Rules
-from elt_llm_ingest.formats.pdf.words import FOLDED, Line, Word, lines_of
+from elt_llm_ingest.formats.pdf.words import Line, Word, lines_of
 
 # A rule number, a letter or a bullet that stands alone in a hanging margin.
 LONE_MARKER = re.compile(
     r"^(?:\(?[0-9a-zA-Z]{1,4}[.)]|[0-9]{1,3}(?:\.[0-9]{1,3})*\.?|[ivxlc]{1,6}[.)]|[•●▪◦‣·\u2013-])$"
 )
 MARKER = 12  # characters; a longer word is none
+LETTERS = 7  # so many letters are none
 MARGIN = 90  # points between a marker and its text
-NEAR = 4
 TEXT_KINDS = ("heading", "paragraph", "list_item", "code", "grid_fallback")
 
 
@@ -41,23 +40,17 @@ def regions_of(
     its blocks become paragraphs where they stand.
     """
     regions = [
-        Region(
-            kind=block.kind, box=rectangle(block.bbox), block=block, said=_said(block)
-        )
+        Region(kind=block.kind, box=rectangle(block.bbox), block=block)
         for block in blocks
         if block.bbox is not None and block.kind in (*TEXT_KINDS, "table")
     ]
     tables = [region for grid in grids if (region := drawn(grid, words))]
-    tables += aligned(lines or lines_of(words), tables, regions, rules)
+    lines = lines or lines_of(words)
+    tables += aligned(free_lines(lines, tables), regions, rules)
     taken = {id(word) for region in tables for word in region.words}
-    strays: list[Word] = []
-    apart = _apart(regions)
-    last: Region | None = None
-    for word in words:
-        if id(word) not in taken:
-            if last is None or id(last) not in apart or not _holds(last, word):
-                last = _home(regions, word)
-            (last.words if last else strays).append(word)
+    if taken:
+        words = [word for word in words if id(word) not in taken]
+    strays = settle(regions, words, lines)
     _forget_halves(regions, tables)
     regions = _with_tables(regions, tables)
     _give_back_markers(regions)
@@ -114,7 +107,7 @@ def _give_back_markers(regions: Sequence[Region]) -> None:
     for region in regions:
         if region.kind == "table" or not region.words:
             continue
-        if any(len(word.text) > MARKER for word in region.words):
+        if not all(_is_short(word.text) for word in region.words):
             continue
         lines = lines_of(region.words)
         if not all(LONE_MARKER.match(line.text) for line in lines):
@@ -124,6 +117,11 @@ def _give_back_markers(regions: Sequence[Region]) -> None:
             home = _right_of(regions, region, line)
             (home.words if home else kept).extend(line.words)
         region.words = kept
+
+
+def _is_short(text: str) -> bool:
+    """Whether a marker may be so long."""
+    return len(text) < LETTERS or (len(text) <= MARKER and not text.isalpha())
 
 
 def _right_of(regions: Sequence[Region], own: Region, marker: Line) -> Region | None:
@@ -141,47 +139,6 @@ def _right_of(regions: Sequence[Region], own: Region, marker: Line) -> Region | 
             if same >= 0.5 * (marker.bottom - marker.top) and 0 <= gap <= MARGIN:
                 best = min(best or (gap, index), (gap, index))
     return regions[best[1]] if best else None
-
-
-def _apart(regions: Sequence[Region]) -> set[int]:
-    """The ids of regions that no other region touches."""
-    touched = set()
-    for one, two in combinations(regions, 2):
-        a, b = one.box, two.box
-        if (
-            a[0] <= b[2] + NEAR and b[0] <= a[2] + NEAR
-            and a[1] <= b[3] + NEAR and b[1] <= a[3] + NEAR
-        ):  # fmt: skip
-            touched |= {id(one), id(two)}
-    return {id(region) for region in regions} - touched
-
-
-def _holds(region: Region, word: Word) -> bool:
-    x, y = (word.left + word.right) / 2, (word.top + word.bottom) / 2
-    left, top, right, bottom = region.box
-    return left <= x <= right and top <= y <= bottom
-
-
-def _home(regions: Sequence[Region], word: Word) -> Region | None:
-    x, y = (word.left + word.right) / 2, (word.top + word.bottom) / 2
-    inside = []
-    for region in regions:
-        left, top, right, bottom = region.box
-        if top - 1.5 <= y <= bottom + 1.5 and left - 1.5 <= x <= right + 1.5:
-            inside.append(region)
-    if len(inside) <= 1:
-        return inside[0] if inside else None
-    folded = word.text.translate(FOLDED)
-    said = [region for region in inside if folded in region.said]
-    return min(said or inside, key=area)
-
-
-def _said(block: Any) -> str:
-    """What LiteParse read in the block, without blanks."""
-    parts = [block.marker or "", block.text or "", *(block.lines or [])]
-    for row in [block.header or [], *(block.rows or [])]:
-        parts.extend(cell.text for cell in row)
-    return re.sub(r"\s+", "", "".join(parts))
 
 
 def _with_strays(regions: list[Region], strays: Sequence[Word]) -> list[Region]:

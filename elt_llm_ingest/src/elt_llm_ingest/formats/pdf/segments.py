@@ -28,7 +28,7 @@ class Piece:
         said = [w for w in self.words if w.text not in SIGNS] or self.words
         self.text = joined(self.words)
         self.left = said[0].left
-        self.right = max(w.right for w in said)
+        self.right = max([w.right for w in said])
         self.is_number = is_one_number(self.text) and self.text not in SIGNS
 
     @property
@@ -68,6 +68,8 @@ def _parted(group: Sequence[Word], word: Word) -> bool:
     last = group[-1]
     gap = word.left - last.right
     height = max(word.bottom - word.top, last.bottom - last.top, 1.0)
+    if gap <= TAIL_GAP and gap <= BETWEEN_NUMBERS * height and word.text not in SIGNS:
+        return False  # near enough for whatever they are
     if last.text in SIGNS and len(group) == 1 and NUMBER.match(word.text):
         return gap > SIGN_GAP
     if word.text in TAILS and NUMBER.match(last.text):

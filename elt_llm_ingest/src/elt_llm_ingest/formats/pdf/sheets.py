@@ -7,10 +7,13 @@ from typing import Any
 
 import pypdfium2
 
+from elt_llm_ingest.formats.pdf.faces import set_apart
 from elt_llm_ingest.formats.pdf.flow import Draft
 from elt_llm_ingest.formats.pdf.furniture import PageWords
+from elt_llm_ingest.formats.pdf.hidden import unseen
 from elt_llm_ingest.formats.pdf.lattice import Grid, grids_of
 from elt_llm_ingest.formats.pdf.layout import layouts_of, opened
+from elt_llm_ingest.formats.pdf.pictures import Plate
 from elt_llm_ingest.formats.pdf.recovery import lost_words
 from elt_llm_ingest.formats.pdf.region import rectangle
 from elt_llm_ingest.formats.pdf.rules import NONE, Rules, rules_of
@@ -29,32 +32,46 @@ class Sheet:
     furniture: list[Line] = field(default_factory=list)
     grids: list[Grid] = field(default_factory=list)
     rules: Rules = NONE
+    plates: list[Plate] = field(default_factory=list)
+    hidden: int = 0  # words that no reader sees; they are not in `words`
 
 
 def sheet_of(page: Any, pdf: pypdfium2.PdfDocument, recognised: bool) -> Sheet:
     """A page of LiteParse. `recognised`: its text is no text of the file."""
-    words = page_words(page, Restorer("")) if recognised else _words(page, pdf)
+    words, hidden = (
+        (page_words(page, Restorer("")), 0) if recognised else _words(page, pdf)
+    )
     blocks = list(page.blocks or [])
     tables = tuple(rectangle(b.bbox) for b in blocks if b.kind == "table" and b.bbox)
     rules = rules_of(getattr(page, "vector_graphics", None))
     grids = grids_of(rules)
     boxes = (*tables, *(grid.box for grid in grids))
     found = PageWords(page.page_num, page.width, page.height, words, boxes)
-    return Sheet(blocks, page.page_label or "", found, grids=grids, rules=rules)
+    return Sheet(
+        blocks, page.page_label or "", found, grids=grids, rules=rules, hidden=hidden
+    )
 
 
-def _words(page: Any, pdf: pypdfium2.PdfDocument) -> list[Word]:
-    """The words of a page: LiteParse's, as PDFium spells them, and those it lost."""
+def _words(page: Any, pdf: pypdfium2.PdfDocument) -> tuple[list[Word], int]:
+    """The words of a page: LiteParse's, as PDFium spells them, and those it lost.
+
+    The number is of words that no reader sees, which are left out.
+    """
     try:
         page_file = pdf[page.page_num - 1]
         text_page = page_file.get_textpage()
     except (pypdfium2.PdfiumError, IndexError):
-        return page_words(page, Restorer(""))  # plain quotes and dashes stay
+        return page_words(page, Restorer("")), 0  # plain quotes and dashes stay
     try:
         plain = str(text_page.get_text_range())
         words = page_words(page, Restorer(plain))
         lost = lost_words(page_file, text_page, plain, page.page_num, words)
-        return [*words, *lost]
+        set_apart(page_file, text_page, words)
+        words += lost
+        hidden = unseen(page_file, getattr(page, "vector_graphics", None), words)
+        if hidden:
+            words = [word for word in words if id(word) not in hidden]
+        return words, len(hidden)
     finally:
         text_page.close()
         page_file.close()

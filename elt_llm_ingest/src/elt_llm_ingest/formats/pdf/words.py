@@ -1,9 +1,9 @@
 """Words and lines with their boxes, in points from the top left."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import accumulate, pairwise, repeat
 from operator import attrgetter
 from typing import Any
 
@@ -19,10 +19,11 @@ FOLDED = str.maketrans(
         "\ufffe": "-", "\x02": "-", "\xad": "-",
     }
 )  # fmt: skip
-HYPHENS = str.maketrans("\ufffe\x02\xad", "---")
+HYPHENS = str.maketrans({"\ufffe": "-", "\x02": "-", "\xad": "-"})
 FOLDABLE = frozenset("\"'-")
 LETTER = re.compile(r"[^\W_]")
 LEAST = 0.1  # points; a word is as high as that
+LEFT = attrgetter("left")
 
 
 @dataclass(slots=True, eq=False)
@@ -60,10 +61,14 @@ class Line:
     _size: float = field(init=False, default=-1.0)
 
     def __post_init__(self) -> None:
-        self.top = min([w.top for w in self.words])
-        self.bottom = max([w.bottom for w in self.words])
-        self.left = min([w.left for w in self.words])
-        self.right = max([w.right for w in self.words])
+        first = self.words[0]
+        left, top, right, bottom = first.left, first.top, first.right, first.bottom
+        for word in self.words:
+            left = word.left if word.left < left else left  # noqa: FURB136 - millions
+            top = word.top if word.top < top else top  # noqa: FURB136
+            right = word.right if word.right > right else right  # noqa: FURB136
+            bottom = word.bottom if word.bottom > bottom else bottom  # noqa: FURB136
+        self.left, self.top, self.right, self.bottom = left, top, right, bottom
 
     @property
     def text(self) -> str:
@@ -101,23 +106,18 @@ class Line:
 
 def joined(words: Sequence[Word]) -> str:
     """The words with blanks where the page has them."""
-    parts: list[str] = []
-    for index, word in enumerate(words):
-        if index and not word.glued:
-            parts.append(" ")
-        parts.append(word.text)
-    return "".join(parts)
+    text = "".join([w.text if w.glued else " " + w.text for w in words])
+    return text[1:] if words and not words[0].glued else text
 
 
 class Restorer:
     """Gives back the typographic characters, from PDFium's own text of the page."""
 
     def __init__(self, page_text: str) -> None:
-        dense = "".join(page_text.split())
-        self._original = dense.translate(HYPHENS)
-        self._folded = dense.translate(FOLDED)
+        self._original = replaced("".join(page_text.split()), HYPHENS)
+        self._folded = replaced(self._original, FOLDED)
         self._at = 0
-        self._used: set[int] = set()
+        self._used = bytearray(len(self._folded))
 
     def restore(self, dense: str) -> str | None:
         """`dense` (no blanks) as it stands on the page, None if it is not found.
@@ -137,19 +137,27 @@ class Restorer:
     def leftover(self, mark: str) -> str:
         """The next character of the page, not yet claimed, that folds to `mark`."""
         found = self._folded.find(mark)
-        while found >= 0 and found in self._used:
+        while found >= 0 and self._used[found]:
             found = self._folded.find(mark, found + 1)
         return self._take(found, len(mark)) if found >= 0 else mark
 
     def _take(self, start: int, length: int) -> str:
-        self._used.update(range(start, start + length))
+        self._used[start : start + length] = b"\x01" * length
         return self._original[start : start + length]
+
+
+def replaced(text: str, table: Mapping[int, str]) -> str:
+    """The text with its marks replaced: faster than to look every character up."""
+    for code, said in table.items():
+        text = text.replace(chr(code), said)
+    return text
 
 
 def page_words(page: Any, restorer: Restorer) -> list[Word]:
     """The words of a LiteParse page in its order, with their text as printed."""
     words: list[Word] = []
     bold: dict[str, bool] = {}
+    number = page.page_num
     for run, item in enumerate(page.text_items):
         font = item.font_name or ""
         if font not in bold:
@@ -159,12 +167,12 @@ def page_words(page: Any, restorer: Restorer) -> list[Word]:
             x, y = box.x, box.y
             words.append(
                 Word(
-                    text, x, y, x + box.width, y + box.height, page.page_num, run,
+                    text, x, y, x + box.width, y + box.height, number, run,
                     bold[font], glued, rotated,
                 )
             )  # fmt: skip
     for word in words:
-        if word.text in FOLDABLE or FOLDABLE.issuperset(word.text):
+        if word.text[0] in FOLDABLE and FOLDABLE.issuperset(word.text):
             word.text = restorer.leftover(word.text)
     return words
 
@@ -178,9 +186,24 @@ def _item_words(item: Any, restorer: Restorer) -> Iterable[tuple[str, Any, bool]
     if restored is None:
         # The run has a character PDFium shows otherwise (a repaired ligature, say):
         # its words are looked up one by one.
-        restored = "".join(restorer.restore(part) or part for part in parts)
+        restored = "".join([restorer.restore(part) or part for part in parts])
+    boxes = item.words or [item]
+    if len(boxes) != len(parts):
+        return _pieces(text, restored, boxes)
+    if restored != dense:
+        ends = list(accumulate(map(len, parts)))
+        parts = [
+            restored[end - len(p) : end] for p, end in zip(parts, ends, strict=True)
+        ]
+    return zip(parts, boxes, repeat(False), strict=False)
+
+
+def _pieces(
+    text: str, restored: str, boxes: Sequence[Any]
+) -> Iterable[tuple[str, Any, bool]]:
+    """The words of a run that LiteParse cuts elsewhere than at blanks."""
     at = position = 0
-    for box in item.words or [item]:
+    for box in boxes:
         said = box.text
         size = len(said)
         if not said or " " in said or said.isspace():
@@ -200,8 +223,8 @@ def lines_of(words: Sequence[Word]) -> list[Line]:
         words[0].glued = words[0].glued and words[0].rotated
         return [Line([words[0]])]
     straight = [w for w in words if not w.rotated]
-    left = attrgetter("left")
-    lines = [Line(_glue(sorted(row, key=left))) for row in _rows(straight)]
+    rows = [straight] if _is_row(straight) else _rows(straight)
+    lines = [Line(_glue(sorted(row, key=LEFT))) for row in rows]
     if len(straight) == len(words):
         return lines
     turned: dict[int, list[Word]] = {}
@@ -210,6 +233,19 @@ def lines_of(words: Sequence[Word]) -> list[Line]:
             turned.setdefault(word.run, []).append(word)
     lines.extend(Line(run) for run in turned.values())
     return lines
+
+
+def _is_row(words: Sequence[Word]) -> bool:
+    """Whether all words stand at the same height."""
+    if not words:
+        return False
+    top, bottom = words[0].top, words[0].bottom
+    if bottom - top < LEAST:
+        return False
+    for word in words:  # noqa: SIM110 - millions
+        if word.top != top or word.bottom != bottom:
+            return False
+    return True
 
 
 def _rows(words: Sequence[Word]) -> list[list[Word]]:

@@ -3,13 +3,17 @@
 from array import array
 from collections.abc import Sequence
 
-from elt_llm_core.document import FINE, Block, BlockKind, Cell, Words, fine
+import numpy as np
+from numpy.typing import NDArray
+
+from elt_llm_core.document import FINE, TIE, Block, BlockKind, Blocks, Cell, Words, fine
 from elt_llm_core.results import Box, trusted
 from elt_llm_ingest.formats.build import TextBuilder, one_line
 from elt_llm_ingest.formats.pdf.flow import Draft
 from elt_llm_ingest.formats.pdf.table import Table
-from elt_llm_ingest.formats.pdf.words import Line, Word, lines_of
+from elt_llm_ingest.formats.pdf.words import Line, Word, joined, lines_of
 
+MANY = 4000  # blocks that stay as they are
 Sizes = dict[int, tuple[float, float]]
 
 
@@ -21,7 +25,8 @@ class Writer:
         self._text = TextBuilder()
         self._tables = 0
         self._headers: tuple[str, ...] = ()
-        self._headings: list[int] = []
+        self._packed = Blocks()
+        self._places: dict[int, tuple[array[int], array[float]]] = {}
         self._words: dict[int, array[int]] = {}
 
     @property
@@ -30,22 +35,21 @@ class Writer:
         return self._text.text
 
     @property
-    def blocks(self) -> list[Block]:
-        """The blocks, without sections."""
-        return self._text.blocks
+    def blocks(self) -> Sequence[Block]:
+        """The blocks, without sections and levels; packed if there are many."""
+        if not self._packed:
+            return self._text.blocks
+        self.settle()
+        return self._packed
 
     def words(self, page: int) -> Words:
-        """Where the words of a page stand."""
+        """Where the words of a page stand that is settled."""
         return Words(self._words.get(page, ()))
-
-    def set_levels(self, levels: Sequence[int]) -> None:
-        """Give the headings their levels, in the order of writing."""
-        for at, level in zip(self._headings, levels, strict=True):
-            known = self.blocks[at]
-            self.blocks[at] = known.model_copy(update={"level": level})
 
     def add(self, draft: Draft, continued: bool = False) -> None:
         """Write a draft. `continued`: a table that goes on from the one before."""
+        if len(self._text.blocks) > MANY:
+            self.settle()
         if draft.table is not None:
             self._add_table(draft, continued)
             return
@@ -53,10 +57,8 @@ class Writer:
         for index, line in enumerate(draft.lines):
             if index:
                 self._text.write("\n")
-            self._write_words(line.words)
+            self._write_words(line.words, line.text)
         pages = [line.page for line in draft.lines]
-        if draft.kind is BlockKind.HEADING:
-            self._headings.append(len(self.blocks))
         self._text.end(
             draft.kind,
             start,
@@ -122,7 +124,7 @@ class Writer:
         self, words: Sequence[Word], column: int, span: tuple[int, int] | None
     ) -> Cell:
         first = self._text.length
-        self._write_words(words)
+        self._write_words(words, joined(words))
         return trusted(
             Cell,
             header=self._headers[column] if column < len(self._headers) else "",
@@ -135,27 +137,35 @@ class Writer:
             rows=span[0] if span else 1,
         )
 
-    def _write_words(self, words: Sequence[Word]) -> None:
-        """Write words with the blanks between them, and note where each stands."""
-        at = self._text.length
-        parts: list[str] = []
-        page, note = 0, None
-        for index, word in enumerate(words):
-            if index and not word.glued:
-                parts.append(" ")
-                at += 1
-            parts.append(word.text)
-            start, at = at, at + len(word.text)
-            if note is None or word.page != page:
+    def _write_words(self, words: Sequence[Word], text: str) -> None:
+        """Write words, whose text is known, and note where each stands."""
+        at, _ = self._text.write(text)
+        page, noted = 0, self._places
+        blank = 0
+        for word in words:
+            if word.page != page:
                 page = word.page
-                width, height = self.sizes[page]
-                note = self._words.setdefault(page, array("i")).extend
-            left, top = word.left / width, word.top / height
-            right, bottom = word.right / width, word.bottom / height
-            if left < 0 or top < 0 or right > 1 or bottom > 1:
-                left, top, right, bottom = map(_clamped, (left, top, right, bottom))
-            note((start, at, fine(left), fine(top), fine(right), fine(bottom)))
-        self._text.write("".join(parts))
+                if page not in noted:
+                    noted[page] = array("i"), array("d")
+                spans, points = noted[page]
+            if not word.glued:
+                at += blank
+            blank = 1
+            end = at + len(word.text)
+            spans.extend((at, end))
+            points.extend((word.left, word.top, word.right, word.bottom))
+            at = end
+
+    def settle(self) -> None:
+        """Pack what is written so far, to save memory."""
+        if self._packed or len(self._text.blocks) > MANY:
+            self._packed.extend(self._text.blocks)
+            self._text.blocks.clear()
+        self._text.settle()
+        for page, (spans, points) in self._places.items():
+            rows = self._words.setdefault(page, array("i"))
+            rows.frombytes(_rows(spans, points, self.sizes[page]).tobytes())
+        self._places.clear()
 
     def _figure(self, draft: Draft) -> tuple[Box, ...]:
         if draft.box is None:
@@ -193,9 +203,22 @@ class Writer:
         )
 
 
+def _rows(
+    spans: "array[int]", points: "array[float]", size: tuple[float, float]
+) -> NDArray[np.intc]:
+    """Start, end and box of each word as `Words` has them."""
+    boxes = np.frombuffer(points).reshape(-1, 4) / (size * 2)
+    fractions = boxes.clip(0, 1)
+    scaled = fractions * FINE
+    near = np.rint(scaled)
+    rows = np.empty((len(near), 6), np.intc)
+    rows[:, :2] = np.frombuffer(spans, np.intc).reshape(-1, 2)
+    rows[:, 2:] = near
+    doubtful = np.abs(np.abs(scaled - near) - 0.5) < TIE
+    for row, side in np.argwhere(doubtful).tolist():
+        rows[row, 2 + side] = fine(float(fractions[row, side]))
+    return rows
+
+
 def _fraction(value: float) -> float:
-    return fine(_clamped(value)) / FINE
-
-
-def _clamped(value: float) -> float:
-    return min(max(value, 0.0), 1.0)
+    return fine(min(max(value, 0.0), 1.0)) / FINE

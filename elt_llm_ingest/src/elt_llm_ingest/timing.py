@@ -1,0 +1,70 @@
+"""How fast an embedder was in past ingests, and what an ingest would take."""
+
+import json
+from pathlib import Path
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from elt_llm_core.atomicio import write_atomic
+from elt_llm_core.jobs import Expected
+from elt_llm_core.pace import spoken
+from elt_llm_core.results import Record
+
+NAME = "pace.json"  # in the data root; it may be deleted
+ENOUGH = 2_000  # characters, below which a run says nothing about the next one
+MOST = 5_000_000  # characters of past runs that count, so that newer ones count more
+
+
+class Speed(Record):
+    """What embedding took so far with one model."""
+
+    characters: float = Field(gt=0)
+    seconds: float = Field(gt=0)
+
+    def of(self, characters: int) -> float:
+        """The seconds that so many characters take."""
+        return characters * self.seconds / self.characters
+
+
+_SPEEDS = TypeAdapter(dict[str, Speed])
+
+
+def known_speed(data_dir: Path, model: str) -> Speed | None:
+    """How fast the model with this digest was here; None where that is not known."""
+    return _read(data_dir).get(model)
+
+
+def remember(data_dir: Path, model: str, characters: int, seconds: float) -> None:
+    """Add what a run took. Raises StoreWriteError."""
+    if characters < ENOUGH or seconds <= 0:
+        return
+    speeds = _read(data_dir)
+    if before := speeds.get(model):
+        characters_so_far = characters + before.characters
+        seconds_so_far = seconds + before.seconds
+    else:
+        characters_so_far, seconds_so_far = float(characters), seconds
+    share = min(1.0, MOST / characters_so_far)
+    speeds[model] = Speed(
+        characters=characters_so_far * share, seconds=seconds_so_far * share
+    )
+    shown = {name: speed.model_dump() for name, speed in sorted(speeds.items())}
+    write_atomic(data_dir / NAME, json.dumps(shown, indent=1))
+
+
+def told(expected: Expected) -> str:
+    """A sentence for people."""
+    if expected.embedding is not None:
+        whole = expected.reading + expected.embedding
+        return f"It would take about {spoken(whole)}."
+    return (
+        f"Reading would take about {spoken(expected.reading)}; how long embedding "
+        "takes is not known before the first ingest with this model."
+    )
+
+
+def _read(data_dir: Path) -> dict[str, Speed]:
+    try:
+        return _SPEEDS.validate_json((data_dir / NAME).read_bytes())
+    except (OSError, ValidationError):
+        return {}  # it only helps to guess
