@@ -1,0 +1,109 @@
+"""`elt-llm tables`: the tables of a collection as relations, and SQL over one."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from elt_llm_core.cli.common import CommandContext, common_options
+
+if TYPE_CHECKING:
+    from elt_llm_core.tables import Relation, Selected
+
+
+@click.group()
+def tables() -> None:
+    """Tables of documents as typed relations, and SQL over one of them."""
+
+
+@tables.command("list")
+@click.argument("collection")
+@common_options
+def list_tables(ctx: CommandContext, collection: str) -> None:
+    """List the tables of a COLLECTION: columns with types, clean or why not."""
+    from elt_llm_core.tables.stored import stored_tables
+
+    rows = [_listed(found) for found in stored_tables(ctx.store, collection)]
+
+    def human() -> str:
+        if not rows:
+            return f"{collection} holds no tables."
+        clean = sum(row["clean"] for row in rows)
+        shown = [_shown(row) for row in rows]
+        return "\n".join([f"{len(rows)} tables, {clean} of them clean", *shown])
+
+    ctx.emit({"tables": rows}, human)
+
+
+@tables.command("query")
+@click.argument("collection")
+@click.argument("table")
+@click.argument("select")
+@common_options
+def query_table(ctx: CommandContext, collection: str, table: str, select: str) -> None:
+    """Run one SELECT over a TABLE of a COLLECTION; it is called t in SQL.
+
+    Its columns are n (the row's number), c0, c1 ... (values) and c0_text, c1_text ...
+    (cells as written). With n among the results, the cells behind each are told.
+    """
+    from elt_llm_core import tables as typed
+    from elt_llm_core.tables.stored import stored_table
+
+    relation = stored_table(ctx.store, collection, table)
+    found = typed.select(relation, select)
+    rows = [
+        {"values": list(values), "row": n, "cells": _cells(relation, n)}
+        for values, n in zip(found.rows, found.sources, strict=True)
+    ]
+    told = {
+        "table": relation.id,
+        "problems": list(relation.problems),
+        "columns": list(found.columns),
+        "rows": rows,
+        "cut": found.cut,
+    }
+    ctx.emit(told, lambda: _result(relation, found))
+
+
+def _listed(relation: "Relation") -> dict[str, Any]:
+    told = relation.model_dump(mode="json", exclude={"rows"})
+    return {**told, "rows": len(relation.rows), "clean": relation.clean}
+
+
+def _shown(row: dict[str, Any]) -> str:
+    page = f", p. {row['page']}" if row["page"] else ""
+    if row["end_page"] and row["end_page"] != row["page"]:
+        page += f"-{row['end_page']}"
+    state = "clean" if row["clean"] else f"not clean: {'; '.join(row['problems'])}"
+    head = f"\n{row['id']}  {row['document']}{page}  {row['rows']} rows  {state}"
+    columns = [
+        f"    {c['name']:<4}{c['kind']:<8} {' '.join([c['header'], c['unit']]).strip()}"
+        for c in row["columns"]
+    ]
+    return "\n".join([head, f"  {row['title'] or '(no title)'}", *columns])
+
+
+def _cells(relation: "Relation", n: int | None) -> list[dict[str, Any]]:
+    """The cells of a row with their places; none where the row is not known."""
+    if n is None:
+        return []
+    row = relation.rows[n - 1]
+    return [
+        {"column": column.name, "page": row.page, **field.model_dump(mode="json")}
+        for column, field in zip(relation.columns, row.fields, strict=True)
+        if field is not None and field.text
+    ]
+
+
+def _result(relation: "Relation", found: "Selected") -> str:
+    lines = ["\t".join(found.columns)]
+    lines += ["\t".join("" if v is None else str(v) for v in row) for row in found.rows]
+    for n in dict.fromkeys(n for n in found.sources if n is not None):
+        said = " | ".join(cell["text"] for cell in _cells(relation, n))
+        page = relation.rows[n - 1].page
+        lines.append(f"row {n}{f', p. {page}' if page else ''}: {said}")
+    if found.cut:
+        lines.append(f"(only the first {len(found.rows)} rows)")
+    if found.rows and "n" not in found.columns:
+        lines.append("(select n as well to see the cells behind each row)")
+    lines += [f"not clean: {problem}" for problem in relation.problems]
+    return "\n".join(lines)

@@ -1,0 +1,144 @@
+"""SQL asked of one relation, in memory, with nothing else within reach.
+
+The relation is the table `t`: `n` is the number of the row, c0, c1 ... are the values
+and c0_text, c1_text ... the cells as written. Only SELECT over it passes: the
+authorizer refuses everything else, a clock ends what takes too long, and the number of
+rows and the size of a value are limited.
+"""
+
+import re
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from time import monotonic
+
+from elt_llm_core.errors import UsageError
+from elt_llm_core.results import Record
+from elt_llm_core.tables.relation import Relation
+from elt_llm_core.tables.values import Amount, Kind
+
+SECONDS = 2.0
+ROWS = 1_000
+_STEPS = 10_000  # instructions from one look at the clock to the next
+_LONGEST = 1_000_000  # of a value, in bytes
+_LONGEST_SQL = 10_000
+_LONGEST_PATTERN = 200  # a long one runs for minutes, and the clock is not asked
+_TYPES = {Kind.INTEGER: "integer", Kind.NUMBER: "real"}
+_FUNCTIONS = frozenset(
+    re.findall(
+        r"\w+",
+        "abs avg coalesce count dense_rank first_value glob group_concat ifnull "
+        "instr lag last_value lead length like lower ltrim max min nth_value ntile "
+        "nullif percent_rank rank replace round row_number rtrim sign substr substring "
+        "sum total trim typeof upper",
+    )
+)
+
+
+class Selected(Record):
+    """What a SELECT gave. `cut` tells that there were more rows than are shown.
+
+    `sources` holds the number of the relation's row behind each result row, None where
+    the result has no column `n`.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Amount | None, ...], ...]
+    sources: tuple[int | None, ...]
+    cut: bool = False
+
+
+def select(
+    relation: Relation,
+    sql: str,
+    parameters: Sequence[Amount] = (),
+    *,
+    seconds: float = SECONDS,
+    most: int = ROWS,
+) -> Selected:
+    """The result of one SELECT over the table `t`.
+
+    Raises UsageError for anything else, for SQL that SQLite does not understand, and
+    for what takes longer than `seconds`.
+    """
+    with closing(_filled(relation)) as connection:
+        _guard(connection, monotonic() + seconds)
+        try:
+            cursor = connection.execute(sql, tuple(parameters))
+            found = cursor.fetchmany(most + 1)
+        except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError) as error:
+            raise _refused(error, relation, seconds) from error
+        if cursor.description is None:
+            raise _refused(ValueError("it is empty"), relation, seconds)
+        columns = tuple(c[0] for c in cursor.description)
+    return Selected(
+        columns=columns,
+        rows=tuple(tuple(map(_plain, row)) for row in found[:most]),
+        sources=tuple(_source(relation, columns, row) for row in found[:most]),
+        cut=len(found) > most,
+    )
+
+
+def _filled(relation: Relation) -> sqlite3.Connection:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, _LONGEST_SQL)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, _LONGEST_PATTERN)
+    names = [(c.name, _TYPES.get(c.kind, "text")) for c in relation.columns]
+    declared = [f"{name} {kind}, {name}_text text" for name, kind in names]
+    # Identifiers are ours, c0 to cN; what the document says is only ever a parameter.
+    connection.execute(f"create table t(n integer primary key, {', '.join(declared)})")
+    marks = ", ".join("?" * (1 + 2 * len(names)))
+    connection.executemany(
+        f"insert into t values({marks})",  # question marks only
+        (
+            [row.n, *(v for f in row.fields for v in (f and f.value, f and f.text))]
+            for row in relation.rows
+        ),
+    )
+    return connection
+
+
+def _guard(connection: sqlite3.Connection, deadline: float) -> None:
+    """From here on only reading the table passes, and not for long."""
+    connection.execute("pragma query_only = on")
+    connection.set_progress_handler(lambda: int(monotonic() > deadline), _STEPS)
+
+    def allowed(
+        action: int, first: str | None, second: str | None, *_: str | None
+    ) -> int:
+        fine = (
+            action == sqlite3.SQLITE_SELECT
+            or (action == sqlite3.SQLITE_READ and not str(first).startswith("sqlite_"))
+            or (action == sqlite3.SQLITE_FUNCTION and second in _FUNCTIONS)
+        )
+        return sqlite3.SQLITE_OK if fine else sqlite3.SQLITE_DENY
+
+    connection.set_authorizer(allowed)
+
+
+def _refused(error: Exception, relation: Relation, seconds: float) -> UsageError:
+    names = ", ".join(["n", *(c.name for c in relation.columns)])
+    hint = f"ask one SELECT over the table t; its columns: {names}"
+    said = str(error)
+    if said == "interrupted":
+        return UsageError(f"the SELECT took longer than {seconds:g} s", hint)
+    if "not authorized" in said or "prohibited" in said:
+        return UsageError(f"only reading the table is allowed: {said}", hint)
+    return UsageError(f"the SELECT cannot be run: {said}", hint)
+
+
+def _plain(value: object) -> Amount | None:
+    """A value as JSON has it; bytes cannot come out of the table, only of SQL."""
+    return value.hex() if isinstance(value, bytes) else value  # type: ignore[return-value]
+
+
+def _source(
+    relation: Relation, columns: Sequence[str], row: Sequence[object]
+) -> int | None:
+    if "n" not in columns:
+        return None
+    n = row[columns.index("n")]
+    known = isinstance(n, int) and 1 <= n <= len(relation.rows)
+    return n if known and isinstance(n, int) else None
