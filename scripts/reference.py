@@ -15,11 +15,13 @@ from pydantic import BaseModel
 from elt_llm_api import create_app
 from elt_llm_core import errors, results
 from elt_llm_core.cli import elt_llm
-from elt_llm_core.sections import RagConfig, Section, StoresSection
+from elt_llm_core.section import Section
+from elt_llm_core.sections import RagConfig, StoresSection
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 NOTE = "<!-- written by scripts/reference.py -->\n"
 STAGES = {
+    "elt_llm.caches": "use again what a like question found",
     "elt_llm.chunkers": "cut text into chunks",
     "elt_llm.commands": "subcommands of `elt-llm`",
     "elt_llm.embedders": "turn text into vectors",
@@ -28,8 +30,11 @@ STAGES = {
     "elt_llm.jobs": "work that runs for a while",
     "elt_llm.llms": "write",
     "elt_llm.loaders": "read a file",
+    "elt_llm.postprocessors": "weigh, widen, cut and order sources",
     "elt_llm.rerankers": "order the candidates again",
+    "elt_llm.routers": "choose among the collections",
     "elt_llm.synthesizers": "make the answer",
+    "elt_llm.transforms": "search for more than the question",
 }
 
 
@@ -100,7 +105,7 @@ def error_tree() -> str:
 def _tree(cls: type[errors.EltLlmError]) -> Iterator[type[errors.EltLlmError]]:
     yield cls
     for child in cls.__subclasses__():
-        if child.__module__ == errors.__name__:
+        if child.__module__.startswith(f"{errors.__name__}."):
             yield from _tree(child)
 
 

@@ -13,11 +13,18 @@ class QuerySection(Section):
     similarity_top_k: int = Field(
         default=8, ge=1, le=1000, description="sources without a reranker"
     )
+    collection_top_k: int = Field(
+        default=0,
+        ge=0,
+        le=1000,
+        description="sources of each collection without a reranker; 0: they compete "
+        "for similarity_top_k",
+    )
     use_hybrid_search: bool = Field(
         default=True, description="keyword search beside the vectors"
     )
     fusion_strategy: str = Field(
-        default="convex", description="how the lists are joined"
+        default="exact_convex", description="how the lists are joined"
     )
     fusion_options: dict[str, Any] = Field(
         default_factory=dict, description="options of the fusion"
@@ -38,6 +45,13 @@ class QuerySection(Section):
     )
     router_options: dict[str, Any] = Field(
         default_factory=dict, description="options of the router"
+    )
+    cache_strategy: str = Field(
+        default="none",
+        description="whether what a like question found is used again: none, semantic",
+    )
+    cache_options: dict[str, Any] = Field(
+        default_factory=dict, description="options of the cache"
     )
     candidate_strategy: tuple[str, ...] = Field(
         default=(),
@@ -68,6 +82,10 @@ class QuerySection(Section):
     )
     postprocessor_options: dict[str, Any] = Field(
         default_factory=dict, description="options of each of them by its name"
+    )
+    use_tables: bool = Field(
+        default=True,
+        description="ask whole tables for the highest, a count, a sum or a cell",
     )
     synthesizer_strategy: str = Field(
         default="extractive",

@@ -87,6 +87,8 @@ class DegradationKind(StrEnum):
     EMBEDDER_UNAVAILABLE = "embedder_unavailable"
     GENERATION_UNAVAILABLE = "generation_unavailable"
     RERANKER_UNAVAILABLE = "reranker_unavailable"
+    POSTPROCESSOR_UNAVAILABLE = "postprocessor_unavailable"
+    ROUTER_UNAVAILABLE = "router_unavailable"
     PROMPT_SHORTENED = "prompt_shortened"
     DOCUMENT_FAILED = "document_failed"
     DOCUMENT_WARNING = "document_warning"

@@ -56,6 +56,16 @@ def _canonical(package: str) -> str:
     return re.sub(r"[-_.]+", "-", package).lower()
 
 
+def _extra_of(point: EntryPoint, module: str) -> str:
+    """The extra of the entry point's package that brings a module, or nothing."""
+    wanted = _canonical(module.partition(".")[0])
+    for line in (point.dist.requires or []) if point.dist else []:
+        told = re.match(r"([\w.-]+).*\bextra\s*==\s*['\"]([\w.-]+)", line)
+        if told and _canonical(told[1]) == wanted:
+            return told[2]
+    return ""
+
+
 class Stage(Generic[T]):
     """One place in the pipeline, and the strategies that can stand there."""
 
@@ -103,7 +113,9 @@ class Stage(Generic[T]):
         try:
             loaded: type[Strategy[T]] = point.load()
         except ModuleNotFoundError as error:
-            raise MissingExtraError(self.name, name, error.name or "") from error
+            module = error.name or ""
+            extra = _extra_of(point, module)
+            raise MissingExtraError(self.name, name, module, extra) from error
         except AttributeError as error:
             raise self._broken(name, point) from error
         if not (isinstance(loaded, type) and issubclass(loaded, Strategy)):

@@ -52,8 +52,8 @@ def load_tokenizer() -> Tokenizer:
     return tokenizer
 
 
-def open_session(model: bytes) -> onnxruntime.InferenceSession:
-    """A session of one thread that sleeps while it waits."""
+def open_session(model: bytes | str) -> onnxruntime.InferenceSession:
+    """A session of one thread that sleeps while it waits, of a file or its bytes."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
@@ -148,26 +148,40 @@ class OnnxEmbedding(BaseEmbedding):
             )
         return ids
 
+    def token_vectors(self, text: str) -> NDArray[np.float32]:
+        """A vector for each token, shape (n, 384), unit length, in order.
+
+        The two special tokens are left out; a text over the limit is read up to it.
+        """
+        states = self._states(self._shortened(text))[1:-1]
+        lengths = np.linalg.norm(states, axis=1, keepdims=True)
+        unit: NDArray[np.float32] = states / lengths
+        return unit
+
+    def _shortened(self, text: str) -> list[int]:
+        ids: list[int] = self._tokenizer.encode(text).ids
+        return ids if len(ids) <= MAX_TOKENS else [*ids[: MAX_TOKENS - 1], ids[-1]]
+
     def _vector(self, ids: list[int]) -> NDArray[np.float32]:
+        # Without padding the mask is all ones, and the masked mean is the plain mean.
+        mean = self._states(ids).mean(axis=0)
+        unit: NDArray[np.float32] = mean / np.linalg.norm(mean)
+        return unit
+
+    def _states(self, ids: list[int]) -> NDArray[np.float32]:
+        """What the network makes of each token, shape (n, 384)."""
         row = np.array([ids], dtype=np.int64)
         inputs = {
             "input_ids": row,
             "attention_mask": np.ones_like(row),
             "token_type_ids": np.zeros_like(row),
         }
-        # Without padding the mask is all ones, and the masked mean is the plain mean.
-        states = np.asarray(self._session.run(None, inputs)[0][0], dtype=np.float32)
-        mean = states.mean(axis=0)
-        unit: NDArray[np.float32] = mean / np.linalg.norm(mean)
-        return unit
+        return np.asarray(self._session.run(None, inputs)[0][0], dtype=np.float32)
 
     @override
     def _get_query_embedding(self, query: str) -> list[float]:
         """A query over the limit is read up to it: its start says what is asked."""
-        ids: list[int] = self._tokenizer.encode(query).ids
-        if len(ids) > MAX_TOKENS:
-            ids = [*ids[: MAX_TOKENS - 1], ids[-1]]
-        return [float(number) for number in self._vector(ids)]
+        return [float(number) for number in self._vector(self._shortened(query))]
 
     @override
     async def _aget_query_embedding(self, query: str) -> list[float]:

@@ -59,6 +59,25 @@ class Cards(Reader):
         names = ("node_id", "document_id", "document", "reason")
         return [Quarantined(**dict(zip(names, row, strict=True))) for row in found]
 
+    def topics(self, collection: str, most: int = 12) -> list[str]:
+        """What a collection is about: titles of documents, then top sections.
+
+        At most `most` of each, those with the most chunks first.
+        """
+        titles = self.rows(
+            "select coalesce(nullif(d.title, ''), d.name) from node n join document d "
+            "using (document_id) where n.collection = ? "
+            "group by n.document_id order by count(*) desc, 1 limit ?",
+            (collection, most),
+        )
+        sections = self.rows(
+            "select substr(section, 1, instr(section || ' > ', ' > ') - 1) from node "
+            "where collection = ? and section != '' "
+            "group by 1 order by count(*) desc, 1 limit ?",
+            (collection, most),
+        )
+        return list(dict.fromkeys(str(row[0]) for row in [*titles, *sections]))
+
     def stamp(self, name: str, seq: int) -> str:
         """What tells the change `seq` of a collection from every other history's.
 

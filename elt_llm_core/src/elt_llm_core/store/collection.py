@@ -14,9 +14,10 @@ from elt_llm_core.store.delta import Delta, Hits
 from elt_llm_core.store.generation import Generation
 from elt_llm_core.store.keyword import DeltaKeywords, KeywordIndex
 from elt_llm_core.store.ranking import nearest
-from elt_llm_core.store.records import CollectionCard
+from elt_llm_core.store.records import CollectionCard, Outlined
 from elt_llm_core.store.truth import Truth
 from elt_llm_core.store.words import plain_words, tokenize
+from elt_llm_core.tables import Relation, relations
 
 if TYPE_CHECKING:
     from llama_index.core.schema import TextNode
@@ -102,6 +103,23 @@ class Collection:
         newer = self._delta_keywords.search(tokens, k, rows)
         return _merged(indexed, [(self._delta.ids[i], score) for i, score in newer], k)
 
+    def keyword_scores(self, text: str, ids: Iterable[str]) -> dict[str, float]:
+        """BM25 of these chunks; those that share no word with `text` are absent."""
+        wanted = frozenset(ids)
+        if self._index is None:
+            return dict(self._words_in_truth(text, len(wanted), wanted))
+        tokens = tokenize([text])[0]
+        rows = self._places(sorted(wanted - self._delta.removed))
+        found = self._index.keywords.scores_of(tokens, rows)
+        scores = {
+            self._index.ids[row]: float(score)
+            for row, score in zip(rows, found, strict=True)
+            if score > 0
+        }
+        rows = self._delta.places(wanted)
+        newer = self._delta_keywords.search(tokens, len(rows), rows)
+        return scores | {self._delta.ids[row]: score for row, score in newer}
+
     def vectors(self, ids: Iterable[str]) -> dict[str, np.ndarray]:
         """Stored unit vectors by id, float32.
 
@@ -123,6 +141,28 @@ class Collection:
         """Chunks by id with their provenance; unknown ids are absent."""
         return self._truth.nodes_by_id(self.name, ids)
 
+    def outline(self, document_id: str) -> list[Outlined]:
+        """Where each chunk of a document stands, in order; unknown ones have none."""
+        return self._truth.outline(document_id)
+
+    def document_text(self, document_id: str) -> str:
+        """A document's canonical text; empty for a document that is not there."""
+        return self._truth.document_text(document_id)
+
+    def tables(self, document_id: str) -> tuple[list[Relation], list["TextNode"]]:
+        """A document's tables, and the chunks with their rows; none where it is gone.
+
+        Made of the document as it is now, both of the same moment.
+        """
+        with self._truth.snapshot():
+            document = self._truth.document(document_id)
+            if document is None or document.collection != self.name:
+                return [], []
+            text = self._truth.document_text(document_id)
+            blocks = self._truth.blocks(document_id)
+            chunks = self._truth.nodes(self.name, ["table_row"], document_id)
+            return relations(document_id, document.name, text, blocks), list(chunks)
+
     def ids(self, where: Mapping[str, Any]) -> frozenset[str]:
         """Ids of the chunks that match `where`; see `Truth.filter_ids` for the keys.
 
@@ -136,6 +176,11 @@ class Collection:
                 self._filters.clear()
             self._filters[key] = found
         return found
+
+    @cached_property
+    def topics(self) -> tuple[str, ...]:
+        """Titles of its largest documents, then names of its largest sections."""
+        return tuple(self._truth.topics(self.name))
 
     @property
     def chroma(self) -> Any:

@@ -1,6 +1,6 @@
 """What is newer than the index: few chunks, searched exactly."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
@@ -75,6 +75,11 @@ class Delta:
         found = ((node, self._rows.get(node)) for node in ids)
         rows = {node: self.matrix[row] for node, row in found if row is not None}
         return {node: row for node, row in rows.items() if row.any()}
+
+    def places(self, ids: Iterable[str]) -> np.ndarray:
+        """Positions of those of `ids` that are here, ascending."""
+        found = (self._rows.get(node) for node in ids)
+        return np.array(sorted(row for row in found if row is not None), dtype=np.intp)
 
     def rows(self, allowed: frozenset[str] | None) -> np.ndarray | None:
         """Positions of the allowed chunks, ascending; None where all are."""

@@ -1,27 +1,34 @@
-"""Keyword search by BM25: the saved index, and the few texts that are newer."""
+"""Keyword search by BM25: the saved index, and the few texts that are newer.
+
+Single words, and with half the weight words that stand side by side: a passage that
+says "recognised body" is before one that says both words apart.
+"""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 import bm25s
 import numpy as np
 
+from elt_llm_core.store.pairs import PairIndex, Postings, side_by_side
 from elt_llm_core.store.ranking import best
+from elt_llm_core.store.recipe import K1, PAIR_WEIGHT, B
 from elt_llm_core.store.words import tokenize
-
-K1 = 1.5
-B = 0.75
 
 
 class KeywordIndex:
-    """A saved bm25s index (Lucene's variant), memory-mapped."""
+    """A saved bm25s index (Lucene's variant) and its pairs, memory-mapped."""
 
     def __init__(self, folder: Path) -> None:
         self._bm25 = bm25s.BM25.load(str(folder), mmap=True)
+        for name in ("data", "indices", "indptr"):  # plain views are cut faster
+            self._bm25.scores[name] = self._bm25.scores[name].view(np.ndarray)
         meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
         self.count: int = meta["count"]
         self.average_length: float = meta["average_length"]
+        self._pairs = PairIndex(folder, len(self._bm25.vocab_dict))
 
     @staticmethod
     def build(texts: Sequence[str], folder: Path) -> None:
@@ -36,19 +43,21 @@ class KeywordIndex:
         index = bm25s.BM25(k1=K1, b=B, method="lucene")
         index.index((numbers, known), show_progress=False)
         index.save(str(folder))
-        meta = {
-            "count": len(texts),
-            "average_length": sum(lengths) / max(len(lengths), 1),
-        }
+        average = sum(lengths) / max(len(lengths), 1)
+        norms = length_norms(np.array(lengths, dtype=np.float64), average)
+        PairIndex.build(numbers, len(known), norms, folder)
+        meta = {"count": len(texts), "average_length": average}
         (folder / "meta.json").write_bytes(json.dumps(meta).encode())
 
     def document_frequency(self, token: str) -> int:
-        """How many indexed texts hold the token."""
-        token_id = self._bm25.vocab_dict.get(token)
-        if token_id is None:
+        """How many indexed texts hold the token, or the two side by side."""
+        numbers = [self._bm25.vocab_dict.get(part) for part in token.split(" ")]
+        known = [number for number in numbers if number is not None]
+        if len(known) < len(numbers):
             return 0
-        indptr = self._bm25.scores["indptr"]
-        return int(indptr[token_id + 1] - indptr[token_id])
+        pair = len(known) > 1
+        postings = self._pairs.postings(known) if pair else self._words(known)
+        return sum(len(rows) for rows, _ in postings)
 
     def search(
         self,
@@ -62,13 +71,46 @@ class KeywordIndex:
         `rows` (ascending) limits the search to these positions; without it, those of
         `hidden` are left out.
         """
-        known = [t for t in tokens if t in self._bm25.vocab_dict]
-        if not known or k <= 0:
+        if k <= 0 or (scores := self._scores(tokens)) is None:
             return []
-        scores = self._bm25.get_scores(known)
         if rows is None and hidden is not None:
             scores[hidden] = 0
         return top_positive(scores, k, rows)
+
+    def _scores(self, tokens: Sequence[str]) -> np.ndarray | None:
+        """What every text is worth; None where none holds any of the tokens."""
+        numbers = [self._bm25.vocab_dict.get(token) for token in tokens]
+        known = [number for number in numbers if number is not None]
+        if not known:
+            return None
+        scores: np.ndarray = self._bm25.get_scores_from_ids(known)
+        for rows, worth in self._pairs.postings(numbers):
+            scores[rows] += worth
+        return scores
+
+    def scores_of(self, tokens: Sequence[str], rows: np.ndarray) -> np.ndarray:
+        """The scores that `search` has for these positions, 0 where it has none."""
+        numbers = [self._bm25.vocab_dict.get(token) for token in tokens]
+        scores = np.zeros(len(rows), dtype=np.float32)
+        for held, worth in chain(self._words(numbers), self._pairs.postings(numbers)):
+            places = np.minimum(np.searchsorted(held, rows), len(held) - 1)
+            hit = held[places] == rows
+            scores[hit] += worth[places[hit]]
+        return scores
+
+    def _words(self, numbers: Sequence[int | None]) -> Iterator[Postings]:
+        data, indices, indptr = (
+            self._bm25.scores[name] for name in ("data", "indices", "indptr")
+        )
+        for number in numbers:
+            if number is not None:
+                held = slice(indptr[number], indptr[number + 1])
+                yield indices[held], data[held]
+
+
+def length_norms(lengths: np.ndarray, average: float) -> np.ndarray:
+    """BM25's part of the length: more for a long text, on the average K1."""
+    return K1 * (1 - B + B * lengths / (average or 1.0))
 
 
 def top_positive(
@@ -99,12 +141,13 @@ class DeltaKeywords:
         self._base = base
         self._size = len(texts)
         self._total = base_count + len(texts)
-        average = (base_length + float(lengths.sum())) / max(self._total, 1) or 1.0
-        self._norms = K1 * (1 - B + B * lengths / average)
-        self._invert(texts, lengths.astype(np.intp))
+        average = (base_length + float(lengths.sum())) / max(self._total, 1)
+        self._norms = length_norms(lengths, average)
+        self._invert([[*tokens, *side_by_side(tokens)] for tokens in texts])
 
-    def _invert(self, texts: Sequence[Sequence[str]], lengths: np.ndarray) -> None:
+    def _invert(self, texts: Sequence[Sequence[str]]) -> None:
         """Postings: the texts of each token, ascending, and how often each holds it."""
+        lengths = np.fromiter((len(t) for t in texts), np.int64, len(texts))
         self._ids: dict[str, int] = {}
         tokens = (token for text in texts for token in text)
         numbers = np.fromiter(
@@ -126,14 +169,18 @@ class DeltaKeywords:
         `rows` (ascending) limits the search to these positions.
         """
         scores = np.zeros(self._size, dtype=np.float64)
-        for token in tokens:
+        for token in (*tokens, *side_by_side(tokens)):
             if (number := self._ids.get(token)) is None:
                 continue
             postings = slice(self._starts[number], self._starts[number + 1])
             positions, counts = self._positions[postings], self._counts[postings]
-            weight = self._idf(token, len(positions))
+            weight = self._idf(token, len(positions)) * self._share(token)
             scores[positions] += weight * counts / (counts + self._norms[positions])
         return top_positive(scores, k, rows)
+
+    @staticmethod
+    def _share(token: str) -> float:
+        return PAIR_WEIGHT if " " in token else 1.0
 
     def _idf(self, token: str, found: int) -> float:
         if self._base is not None:

@@ -14,12 +14,13 @@ from pydantic import Field, TypeAdapter, ValidationError
 from elt_llm_core.atomicio import write_atomic
 from elt_llm_core.errors import GenerationError
 from elt_llm_core.results import Record
+from elt_llm_core.store.recipe import RECIPE
 
 INDEXES = "indexes"
 CHECKSUMS = "CHECKSUMS.json"
 MANIFEST = "MANIFEST.json"
 KEY_BYTES = 32
-FORMAT = 2  # of a generation folder; another one is rebuilt, not guessed at
+FORMAT = 3  # of a generation folder; another one is rebuilt, not guessed at
 _CHECKSUMS = TypeAdapter(dict[str, str])
 _GENERATION = re.compile(r"gen-(\d{6,9})")
 
@@ -40,6 +41,7 @@ class Manifest(Record):
     nodes: int = Field(ge=0)
     embedder_digest: str
     dimension: int
+    keywords: str = ""  # the recipe of the keyword index
 
     def to_json(self) -> bytes:
         """The content of the file."""
@@ -127,6 +129,9 @@ class IndexFolder:
             raise GenerationError(self.collection, "broken manifest") from error
         if manifest.format != FORMAT:
             problem = f"it has format {manifest.format}, this program reads {FORMAT}"
+            raise GenerationError(self.collection, problem)
+        if manifest.keywords != RECIPE:
+            problem = f"its words are indexed by {manifest.keywords!r}, not {RECIPE!r}"
             raise GenerationError(self.collection, problem)
         if manifest.collection != self.collection:
             problem = f"its manifest is that of {manifest.collection[:80]!r}"

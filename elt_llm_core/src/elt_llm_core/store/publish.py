@@ -16,6 +16,7 @@ from elt_llm_core.store import schema, space
 from elt_llm_core.store.child import run_child
 from elt_llm_core.store.manifest import INDEXES, MANIFEST, IndexFolder, Manifest
 from elt_llm_core.store.reader import FILE
+from elt_llm_core.store.recipe import RECIPE
 from elt_llm_core.store.truth import Truth
 
 MIN_NODES = 2  # Chroma never writes out a graph of one
@@ -192,6 +193,7 @@ def _manifest(
         nodes=built["nodes"],
         embedder_digest=card.embedder_digest,
         dimension=card.dimension,
+        keywords=RECIPE,
     )
 
 

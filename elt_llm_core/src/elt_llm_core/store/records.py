@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import Field
 
@@ -29,6 +29,14 @@ class CollectionCard(Record):
     documents: int = Field(default=0, ge=0)
     chunks: int = Field(default=0, ge=0)
     quarantined: int = Field(default=0, ge=0)
+
+
+class Outlined(NamedTuple):
+    """Where one chunk of a document stands."""
+
+    node_id: str
+    ordinal: int
+    section: str
 
 
 class DocumentRow(Record):

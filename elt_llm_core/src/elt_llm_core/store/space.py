@@ -8,7 +8,7 @@ from elt_llm_core.errors import StoreWriteError
 HEADROOM = 3  # the old index, the new one, and what else is written meanwhile
 MEGABYTE = 1_000_000
 GRAPH_BYTES = 400  # links, id and row of a chunk in the graph and its database
-WORD_BYTES = 3  # of keyword index, for each byte of text
+WORD_BYTES = 5  # of keyword index, for each byte of text
 LEAST = 300_000  # an index of nothing
 _FULL = (
     *("No space left", "disk is full", "Disk quota exceeded", "File too large"),

@@ -12,7 +12,7 @@ from elt_llm_core.store import codec, schema, vectors
 from elt_llm_core.store.cards import Cards
 from elt_llm_core.store.filters import where_clause
 from elt_llm_core.store.nodes import STORED, stored_node
-from elt_llm_core.store.records import DocumentRow
+from elt_llm_core.store.records import DocumentRow, Outlined
 from elt_llm_core.store.sound import damaged, reading
 
 if TYPE_CHECKING:
@@ -141,6 +141,15 @@ class Truth(Cards):
             return list(range(len(texts)))
         with schema.faults_told(self.path):
             return vectors.missing(connection, model, texts)
+
+    def outline(self, document_id: str) -> list[Outlined]:
+        """Where each chunk of a document stands, in order."""
+        found = self.rows(
+            "select node_id, ordinal, section from node where document_id = ? "
+            "order by ordinal, num",
+            (document_id,),
+        )
+        return [Outlined(*row) for row in found]
 
     def index_rows(
         self, collection: str, ids: frozenset[str] | None = None, after: int = -1

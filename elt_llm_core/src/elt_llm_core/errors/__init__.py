@@ -1,0 +1,94 @@
+"""Every error this project raises, in one tree.
+
+EltLlmError                                  code; what happened, the value, the cure
+├── ConfigError                 CFG001       exit 78: fix the file and start again
+│   ├── UnknownStrategyError    CFG002
+│   ├── MissingExtraError       CFG003
+│   ├── UnknownProfileError     CFG004
+│   └── InvalidNameError        CFG005
+├── UsageError                  USE001       exit 64: the call contradicts itself
+├── StoreError                  STO001       exit 1
+│   ├── CollectionNotFoundError STO002       exit 65
+│   ├── CollectionMismatchError STO003       exit 78
+│   ├── StoreLockedError        STO004       exit 75: another process writes
+│   ├── StoreWriteError         STO005       exit 73: disk full, read-only folder
+│   ├── GenerationError         STO006       a derived index is damaged
+│   ├── TruthError              STO007       exit 78: damaged, or another schema
+│   └── NoDataError             STO008       exit 65: a data root that is not there
+├── IngestError                 ING001       exit 65: one document; others go on
+│   ├── LoadError               ING002
+│   └── EmbedError              ING003
+├── QueryError                  QRY001       exit 1
+├── ModelError                  MOD001       exit 69: the model server
+│   ├── ModelUnavailableError   MOD002
+│   ├── ModelMissingError       MOD003
+│   ├── ModelTimeoutError       MOD004
+│   └── PromptTruncatedError    MOD005
+└── PortTakenError              API001       exit 69: another program listens there
+
+A message is one or two sentences: what happened with the value, then the cure.
+What is not an error but made the result poorer is a `Degradation` in the result.
+"""
+
+from elt_llm_core.errors.base import EltLlmError, suggest
+from elt_llm_core.errors.configuration import (
+    ConfigError,
+    InvalidNameError,
+    MissingExtraError,
+    UnknownProfileError,
+    UnknownStrategyError,
+)
+from elt_llm_core.errors.models import (
+    ModelError,
+    ModelMissingError,
+    ModelTimeoutError,
+    ModelUnavailableError,
+    PromptTruncatedError,
+)
+from elt_llm_core.errors.stores import (
+    CollectionMismatchError,
+    CollectionNotFoundError,
+    GenerationError,
+    NoDataError,
+    StoreError,
+    StoreLockedError,
+    StoreWriteError,
+    TruthError,
+)
+from elt_llm_core.errors.work import (
+    EmbedError,
+    IngestError,
+    LoadError,
+    PortTakenError,
+    QueryError,
+    UsageError,
+)
+
+__all__ = [
+    "CollectionMismatchError",
+    "CollectionNotFoundError",
+    "ConfigError",
+    "EltLlmError",
+    "EmbedError",
+    "GenerationError",
+    "IngestError",
+    "InvalidNameError",
+    "LoadError",
+    "MissingExtraError",
+    "ModelError",
+    "ModelMissingError",
+    "ModelTimeoutError",
+    "ModelUnavailableError",
+    "NoDataError",
+    "PortTakenError",
+    "PromptTruncatedError",
+    "QueryError",
+    "StoreError",
+    "StoreLockedError",
+    "StoreWriteError",
+    "TruthError",
+    "UnknownProfileError",
+    "UnknownStrategyError",
+    "UsageError",
+    "suggest",
+]

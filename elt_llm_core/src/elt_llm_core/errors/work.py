@@ -1,0 +1,53 @@
+"""Errors of a call, a document, a question and the server."""
+
+from elt_llm_core.errors.base import EltLlmError
+
+
+class UsageError(EltLlmError):
+    """The request contradicts itself."""
+
+    code = "USE001"
+    exit_code = 64
+    status = 422
+
+
+class IngestError(EltLlmError):
+    """A document could not be taken in; the others go on."""
+
+    code = "ING001"
+    exit_code = 65
+    status = 422
+
+
+class LoadError(IngestError):
+    """A file could not be read as a document."""
+
+    code = "ING002"
+
+    def __init__(self, path: str, reason: str, hint: str = "") -> None:
+        super().__init__(f"cannot read {path}: {reason}", hint)
+        self.path = path
+        self.reason = reason
+
+
+class EmbedError(IngestError):
+    """A text could not be embedded."""
+
+    code = "ING003"
+
+
+class QueryError(EltLlmError):
+    """A question could not be answered for a reason that is ours."""
+
+    code = "QRY001"
+
+
+class PortTakenError(EltLlmError):
+    """Another program listens on the address the server was given."""
+
+    code = "API001"
+    exit_code = 69
+    status = 503
+
+    def __init__(self, host: str, port: int) -> None:
+        super().__init__(f"port {port} on {host} is taken", "choose another: --port 0")
