@@ -72,6 +72,7 @@ class Stage(Generic[T]):
     def __init__(self, name: str) -> None:
         self.name = name
         self.group = f"elt_llm.{name}"
+        self._packages: dict[str, str] = {}
 
     def known(self) -> dict[str, EntryPoint]:
         """Name to entry point, sorted; ConfigError if a name is claimed twice."""
@@ -104,7 +105,7 @@ class Stage(Generic[T]):
         if name not in known:
             raise UnknownStrategyError(self.name, name, known)
         point = known[name]
-        package = _canonical(point.dist.name) if point.dist else ""
+        package = self._package(name)
         if package not in OUR_PACKAGES | {_canonical(one) for one in allow}:
             raise ConfigError(
                 f"the {self.name} strategy {name!r} comes from the package {package!r}",
@@ -121,6 +122,13 @@ class Stage(Generic[T]):
         if not (isinstance(loaded, type) and issubclass(loaded, Strategy)):
             raise self._broken(name, point)
         return loaded
+
+    def _package(self, name: str) -> str:
+        """The package a strategy comes from; its metadata is read once."""
+        if name not in self._packages:
+            dist = self._known[name].dist
+            self._packages[name] = _canonical(dist.name) if dist else ""
+        return self._packages[name]
 
     def _broken(self, name: str, point: EntryPoint) -> ConfigError:
         return ConfigError(

@@ -21,7 +21,8 @@ _SAME = 0.8
 class Claim:
     """A verbatim quote: `[start, end)` of the text of node `node_id`.
 
-    `text` is how the answer says it: on one line, a table row with its headers.
+    `text` is how the answer says it: on one line, a table row with its headers. A
+    `derived` claim is a cell that a sentence of our own rests on.
     """
 
     label: str
@@ -29,6 +30,7 @@ class Claim:
     start: int
     end: int
     text: str
+    derived: bool = False
 
 
 def claim_of(passage: Passage, candidate: Candidate) -> Claim:

@@ -1,0 +1,248 @@
+"""Answers that a table of the sources gives by a query: highest, count, sum, a cell.
+
+Where a source is a row of a table and the question has such a form, the whole table is
+asked, not only the rows that were found. Where there is doubt it steps aside and the
+other synthesizer answers.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.base.response.schema import RESPONSE_TYPE, Response
+from llama_index.core.callbacks import CallbackManager
+from llama_index.core.llms import MockLLM
+from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
+from llama_index.core.response_synthesizers import BaseSynthesizer
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from typing_extensions import override
+
+from elt_llm_core import provenance
+from elt_llm_core.store import Collection
+from elt_llm_core.tables import Field, Relation
+from elt_llm_query.guards import WRITTEN_BY_KEY
+from elt_llm_query.labels import LabelSources, label_of
+from elt_llm_query.synthesizers.extractive import CLAIMS_KEY, REFUSED_KEY
+from elt_llm_query.synthesizers.matching import match, vocabulary
+from elt_llm_query.synthesizers.question import analyse
+from elt_llm_query.synthesizers.spans import Claim
+from elt_llm_query.synthesizers.strangers import has_stranger
+from elt_llm_query.synthesizers.table_answers import Told, told
+from elt_llm_query.synthesizers.table_plan import Plan, plan
+from elt_llm_query.synthesizers.table_words import Wanted, wanted
+from elt_llm_query.text import stem, words
+from elt_llm_query.trace import TraceLog
+from elt_llm_query.verify import check_quote
+from elt_llm_query.words import STOP_WORDS
+
+_ANYTHING = frozenset(map(stem, words("category item kind type entry one")))
+_TIMES = {
+    "year": re.compile(r"\W*(?:1[89]|20)\d\d\b"),
+    "quarter": re.compile(r"\W*(?:Q\s?[1-4]\b|\w+ quarter\b)", re.IGNORECASE),
+}
+
+
+class TableSynthesizer(BaseSynthesizer):
+    """Asks the tables among the sources; where none answers, `inner` does.
+
+    Chunks with cells that were not among the sources are added to them. The response's
+    metadata is that of the extractive synthesizer: each cell is a claim.
+    """
+
+    def __init__(
+        self,
+        inner: BaseSynthesizer,
+        collections: Sequence[Collection],
+        embedder: BaseEmbedding | None = None,
+        log: TraceLog | None = None,
+    ) -> None:
+        # LlamaIndex reaches for its global model where none is given.
+        super().__init__(llm=MockLLM(), callback_manager=CallbackManager())
+        self._inner = inner
+        self._collections = {c.name: c for c in collections}
+        self._embedder = embedder
+        self._log = log or TraceLog()
+
+    @override
+    def _get_prompts(self) -> PromptDictType:
+        return {}
+
+    @override
+    def _update_prompts(self, prompts: PromptDictType) -> None:
+        """They are the inner one's."""
+
+    @override
+    def _get_prompt_modules(self) -> PromptMixinType:
+        return {"inner": self._inner}
+
+    @override
+    def synthesize(
+        self,
+        query: str | QueryBundle,
+        nodes: list[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] | None = None,
+        **response_kwargs: Any,
+    ) -> RESPONSE_TYPE:
+        asked = query if isinstance(query, str) else query.query_str
+        found = self._answer(asked, nodes)
+        if found is None:
+            return self._inner.synthesize(
+                query, nodes, additional_source_nodes, **response_kwargs
+            )
+        return found
+
+    @override
+    async def asynthesize(
+        self,
+        query: str | QueryBundle,
+        nodes: list[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] | None = None,
+        **response_kwargs: Any,
+    ) -> RESPONSE_TYPE:
+        return self.synthesize(query, nodes, additional_source_nodes)
+
+    @override
+    def get_response(
+        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
+    ) -> Any:
+        return self._inner.get_response(query_str, text_chunks, **response_kwargs)
+
+    @override
+    async def aget_response(
+        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
+    ) -> Any:
+        return self.get_response(query_str, text_chunks, **response_kwargs)
+
+    def _answer(self, question: str, nodes: list[NodeWithScore]) -> Response | None:
+        """The answer of the one table that fits best, with its cells as claims."""
+        rows = [n for n in nodes if _is_row(n)]
+        with self._log.stage("tables", len(rows)) as note:
+            asked = wanted(question) if rows else None
+            found = self._told(asked, rows) if asked else None
+            response = _response(*found, nodes) if found else None
+            note.n_out = int(response is not None)
+        return response
+
+    def _told(
+        self, asked: Wanted, nodes: Sequence[NodeWithScore]
+    ) -> tuple[Told, list[TextNode]] | None:
+        plans = [
+            (found, chunks)
+            for relation, chunks in self._tables(nodes)
+            if relation.clean and (found := plan(asked, relation)) is not None
+        ]
+        best = max((len(p.inside) for p, _ in plans), default=0)
+        answers = [
+            (said, chunks, p)
+            for p, chunks in plans
+            if len(p.inside) == best
+            and (said := told(p)) is not None
+            and self._is_subject(p, chunks)
+        ]
+        # Two tables that say different things: nobody knows which one is meant.
+        if len({_values(p, said) for said, _, p in answers}) != 1:
+            return None
+        said, chunks, _ = answers[0]
+        return said, chunks
+
+    def _tables(
+        self, nodes: Sequence[NodeWithScore]
+    ) -> list[tuple[Relation, list[TextNode]]]:
+        """Tables that hold a source, the best source's first, with their chunks."""
+        found: dict[str, tuple[Relation, list[TextNode]]] = {}
+        read: dict[str, tuple[list[Relation], list[TextNode]]] = {}
+        for one in nodes:
+            place = provenance.read(one.node)
+            collection = self._collections.get(place.collection)
+            if collection is None:
+                continue
+            if place.document_id not in read:
+                read[place.document_id] = collection.tables(place.document_id)
+            relations, chunks = read[place.document_id]
+            for relation in relations:
+                first, last = relation.span
+                if first < place.span_end and place.span_start < last:
+                    found.setdefault(relation.id, (relation, chunks))
+        return list(found.values())
+
+    def _is_subject(self, chosen: Plan, chunks: Sequence[TextNode]) -> bool:
+        """True where the rows can be what the question asks for ("which country").
+
+        The table says so, or its document speaks of such things and a word of the table
+        is near to it in meaning.
+        """
+        relation, subject = chosen.relation, words(chosen.wanted.subject)
+        asked = [stem(w) for w in subject if w.lower() not in STOP_WORDS]
+        asked = [word for word in asked if word not in _ANYTHING]
+        headers = [c.header for c in relation.columns]
+        labels = [headers[c] for c in chosen.columns]
+        if not chosen.across:
+            labels = [row.label for row in relation.rows]
+        said = " ".join([relation.title, relation.section, *headers, *labels])
+        known = vocabulary(said)
+        times = [_TIMES[word] for word in asked if word in _TIMES]
+        if any(all(map(shape.match, labels)) for shape in times):
+            return True
+        if all(match(word, known) for word in asked):
+            return True
+        if self._embedder is None or not self._speaks_of(asked, chunks):
+            return False
+        return not has_stranger(analyse(chosen.wanted.subject), said, self._embedder)
+
+    def _speaks_of(self, asked: Sequence[str], chunks: Sequence[TextNode]) -> bool:
+        """True where the document of the table holds all these stems."""
+        place = provenance.read(chunks[0])
+        text = self._collections[place.collection].document_text(place.document_id)
+        return {*asked} <= {stem(w) for w in set(words(text.lower()))}
+
+
+def _is_row(found: NodeWithScore) -> bool:
+    return found.node.metadata.get("kind") == "table_row"
+
+
+def _values(chosen: Plan, said: Told) -> tuple[str, ...]:
+    """What two answers have in common that say the same."""
+    return (chosen.wanted.ask, *(cell.text for cell in said.cells))
+
+
+def _response(
+    said: Told, chunks: Sequence[TextNode], nodes: list[NodeWithScore]
+) -> Response | None:
+    """The answer over the sources and what chunks it needs besides.
+
+    None where a cell is in no chunk or is nothing that can be quoted.
+    """
+    places = [_chunk_of(cell, chunks) for cell in said.cells]
+    if any(place is None for place in places):
+        return None
+    have = {n.node.node_id for n in nodes}
+    more = {p.node_id: p for p in places if p is not None and p.node_id not in have}
+    added = [NodeWithScore(node=node, score=0.0) for node in more.values()]
+    sources = LabelSources().postprocess_nodes([*nodes, *added])
+    labels = {n.node.node_id: label_of(n.node) for n in sources}
+    claims = [
+        _claim(cell, place, labels[place.node_id], said.text)
+        for cell, place in zip(said.cells, places, strict=True)
+        if place is not None
+    ]
+    told_labels = dict.fromkeys(claim.label for claim in claims)
+    text = f"{said.text} {''.join(f'[{label}]' for label in told_labels)}"
+    metadata = {CLAIMS_KEY: claims, REFUSED_KEY: False, WRITTEN_BY_KEY: False}
+    return Response(text, source_nodes=sources, metadata=metadata)
+
+
+def _chunk_of(cell: Field, chunks: Sequence[TextNode]) -> TextNode | None:
+    """The chunk that holds the whole cell."""
+    for chunk in chunks:
+        start, end = chunk.start_char_idx or 0, chunk.end_char_idx or 0
+        if start <= cell.start and cell.end <= end:
+            quote = chunk.text[cell.start - start : cell.end - start]
+            return chunk if check_quote(quote, chunk.text).stands else None
+    return None
+
+
+def _claim(cell: Field, chunk: TextNode, label: str, text: str) -> Claim:
+    first = chunk.start_char_idx or 0
+    start, end = cell.start - first, cell.end - first
+    return Claim(label, chunk.node_id, start, end, text, derived=True)
