@@ -18,6 +18,7 @@ from elt_llm_core.store import Store, publish
 from elt_llm_core.store.dense import DenseIndex
 from elt_llm_core.store.generation import Generation
 from elt_llm_core.store.manifest import IndexFolder
+from elt_llm_core.store.recipe import RECIPE
 from elt_llm_core.store.truth import Truth
 from elt_llm_core.testing.fakes import HashEmbedding
 
@@ -176,7 +177,13 @@ def another_change(folder: Path) -> None:
 
 def another_format(folder: Path) -> None:
     text = (folder / "MANIFEST.json").read_text()
-    (folder / "MANIFEST.json").write_text(text.replace('"format": 2', '"format": 9'))
+    (folder / "MANIFEST.json").write_text(text.replace('"format": 3', '"format": 9'))
+
+
+def another_recipe(folder: Path) -> None:
+    text = (folder / "MANIFEST.json").read_text()
+    assert RECIPE in text
+    (folder / "MANIFEST.json").write_text(text.replace(RECIPE, "bm25 of old"))
 
 
 @pytest.mark.parametrize(
@@ -191,6 +198,7 @@ def another_format(folder: Path) -> None:
         a_missing_generation,
         another_change,
         another_format,
+        another_recipe,
     ],
 )
 def test_a_bad_manifest_costs_a_notice_and_no_answer(

@@ -1,15 +1,19 @@
 """The parts of a search, each against its definition."""
 
 from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
 from math import log1p
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from elt_llm_core.store.keyword import K1, B, DeltaKeywords, KeywordIndex
+from elt_llm_core.store.keyword import DeltaKeywords, KeywordIndex
 from elt_llm_core.store.matrix import open_matrix, write_matrix
 from elt_llm_core.store.ranking import best, nearest
+from elt_llm_core.store.recipe import K1, PAIR_WEIGHT, B
 
 
 def test_the_best_are_those_of_sorting() -> None:
@@ -33,29 +37,66 @@ def test_the_nearest_leave_out_rows_without_a_vector(
     assert nearest(matrix, np.eye(8)[6], 2, rows) == [(6, 1.0), (1, 0.0)]
 
 
+def by_the_formula(
+    texts: Sequence[Sequence[str]], question: Sequence[str]
+) -> list[Any]:
+    """BM25 of words, and with a share that of words side by side, written out."""
+    average = sum(map(len, texts)) / len(texts)
+    bags: list[tuple[Counter[Any], ...]] = [
+        (Counter(text), Counter(pairwise(text))) for text in texts
+    ]
+    scores = dict.fromkeys(range(len(texts)), 0.0)
+    words: list[tuple[int, Any]] = [(0, word) for word in question]
+    for kind, one in [*words, *((1, pair) for pair in pairwise(question))]:
+        share = PAIR_WEIGHT if kind else 1.0
+        for row, bag in enumerate(bags):
+            n = sum(one in other[kind] for other in bags)
+            weight = share * log1p((len(texts) - n + 0.5) / (n + 0.5))
+            norm = K1 * (1 - B + B * len(texts[row]) / average)
+            scores[row] += weight * bag[kind][one] / (bag[kind][one] + norm)
+    found = [(row, pytest.approx(score)) for row, score in scores.items() if score > 0]
+    return sorted(found, key=lambda hit: (-hit[1].expected, hit[0]))
+
+
 def test_newer_texts_are_scored_by_the_formula() -> None:
-    texts = [[*"abca"], [*"bd"], [], [*"a"], [*"dddd"]]
-    lengths = [len(t) for t in texts]
-    average = sum(lengths) / len(texts)
+    texts = [[*"abca"], [*"bd"], [], [*"a"], [*"dddd"], [*"cab"]]
     index = DeltaKeywords(texts, None)
-    for question in ("a", "ab", "ddx", "zz", "abcd"):
-        expected = []
-        for row, text in enumerate(texts):
-            score = 0.0
-            for token in question:
-                n = sum(token in t for t in texts)
-                weight = log1p((len(texts) - n + 0.5) / (n + 0.5))
-                tf = Counter(text)[token]
-                norm = K1 * (1 - B + B * lengths[row] / average)
-                score += weight * tf / (tf + norm)
-            if score > 0:
-                expected.append((row, pytest.approx(score)))
-        expected.sort(key=lambda hit: (-hit[1].expected, hit[0]))
+    for question in ("a", "ab", "ddx", "zz", "abcd", "ca", "dd"):
+        expected = by_the_formula(texts, question)
         assert index.search([*question], 9) == expected
         rows = np.array([1, 3])
         kept = [hit for hit in expected if hit[0] in (1, 3)]
         assert index.search([*question], 9, rows) == kept
     assert DeltaKeywords([], None).search(["a"], 3) == []
+
+
+def test_an_index_and_what_is_newer_score_by_the_formula(tmp_path: Path) -> None:
+    chance = np.random.default_rng(8)
+    texts = [
+        [*map(str, chance.integers(100, 115, size))]
+        for size in chance.integers(1, 30, 60)
+    ]
+    half = len(texts) // 2
+    for name, older in (("whole", texts), ("half", texts[half:])):
+        (tmp_path / name).mkdir()
+        KeywordIndex.build([" ".join(text) for text in older], tmp_path / name)
+    whole = KeywordIndex(tmp_path / "whole")
+    for size in (1, 2, 3, 8):
+        question = [*map(str, chance.integers(100, 118, size))]
+        expected = by_the_formula(texts, question)
+        assert dict(whole.search(question, 99)) == dict(expected)
+        rows = chance.permutation(len(texts))[:25]
+        exact = whole.scores_of(question, rows).tolist()
+        assert dict(zip(rows, exact, strict=True)) == {
+            row: dict(whole.search(question, 99)).get(row, 0.0) for row in rows
+        }
+        pair = " ".join([*question, "101"][:2])
+        held = sum(pair in " ".join(text) for text in texts)
+        assert whole.document_frequency(pair) == held
+        # The same frequencies and lengths, so the same scores for what is newer.
+        base = KeywordIndex(tmp_path / "half")
+        newer = dict(DeltaKeywords(texts[:half], base).search(question, 99))
+        assert newer == {row: score for row, score in expected if row < half}
 
 
 def test_hidden_texts_cost_no_hits(tmp_path: Path) -> None:

@@ -117,6 +117,10 @@ def test_keyword_search_finds_every_chunk_that_shares_a_word(
         assert hits == sorted(hits, key=lambda hit: (-hit[1], hit[0]))
         for k in (1, 5, 30):
             assert collection.search_keyword(text, k, allowed) == hits[:k]
+        asked = sorted(nodes)[::2]
+        expected_scores = dict(collection.search_keyword(text, 1000))
+        told = collection.keyword_scores(text, [*asked, "unknown"])
+        assert told == {i: expected_scores[i] for i in asked if i in expected_scores}
 
 
 def test_a_quarantined_chunk_is_found_by_words_and_never_by_vector(

@@ -84,3 +84,13 @@ def test_a_source(truth):
     assert found(truth, source="council") == {"3.2"}
     assert found(truth, source="test:rules") == set(RULES)
     assert found(truth, source="harbour", rule="3.2*") == {"3.2.1"}
+
+
+def test_the_outline_of_a_document_is_its_chunks_in_order(truth):
+    (document,) = truth.documents("book")
+    outline = truth.outline(document.document_id)
+    nodes = list(truth.nodes("book"))
+    assert [(o.node_id, o.ordinal, o.section) for o in outline] == [
+        (n.node_id, n.metadata["ordinal"], n.metadata["section"]) for n in nodes
+    ]
+    assert truth.outline("nowhere") == []

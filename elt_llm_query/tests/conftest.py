@@ -11,6 +11,7 @@ from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding
 from query_world import CONTENT, World, fill
+from step_world import book
 
 
 @pytest.fixture(scope="session")
@@ -31,6 +32,15 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     store = Store(tmp_path_factory.mktemp("world"))
     fill(store, models, CONTENT)
     yield World(store, models, config)
+    store.close()
+
+
+@pytest.fixture(scope="session")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """One rule book of sentences that know their parents, windows and rules."""
+    store, models = Store(tmp_path_factory.mktemp("shelf")), Models(HashEmbedding())
+    fill(store, models, {"shelf": [book()]})
+    yield World(store, models, RagConfig())
     store.close()
 
 

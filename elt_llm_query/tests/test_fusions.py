@@ -12,6 +12,8 @@ from elt_llm_query.fusions import (
     FUSIONS,
     HitList,
     convex,
+    dist_based,
+    exact_convex,
     min_max,
     ordered,
     relative_score,
@@ -70,6 +72,21 @@ def test_rrf_is_llama_index_rrf(one, two):
 def test_relative_score_is_llama_index_relative_score(one, two):
     ours = dict(relative_score([one, two], [0.5, 0.5]))
     assert ours == pytest.approx(llama_fused("relative_score", one, two))
+
+
+@given(rankings, rankings)
+def test_dist_based_is_llama_index_dist_based(one, two):
+    ours = dict(dist_based([one, two], [0.5, 0.5]))
+    assert ours == pytest.approx(llama_fused("dist_based_score", one, two))
+
+
+def test_exact_scores_are_weighed_over_the_best_of_their_list():
+    fused = dict(exact_convex([VECTOR, KEYWORD], [0.5, 0.5]))
+    assert fused["b"] == pytest.approx(0.5 * 0.80 / 0.82 + 0.5)
+    assert fused["c"] == pytest.approx(0.5 * 0.60 / 0.82 + 0.5 * 3 / 12)
+    # Found by both, c is above d; min-max takes what is last for absent.
+    assert fused["c"] > fused["d"] == pytest.approx(0.5 * 9 / 12)
+    assert exact_convex([[("a", -0.5), ("b", -0.7)]], [1.0]) == [("a", 0.0), ("b", 0.0)]
 
 
 @given(st.lists(rankings, max_size=4))

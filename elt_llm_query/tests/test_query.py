@@ -136,11 +136,14 @@ def test_the_trace_tells_every_stage(world):
         "embed",
         "dense:lending",
         "keyword:lending",
+        "complete:lending",
         "dense:rooms",
         "keyword:rooms",
+        "complete:rooms",
         "fuse",
         "fetch",
         "rerank",
+        "tables",
         "synthesize",
         "verify",
     ]
@@ -178,7 +181,7 @@ def test_threads_do_not_mix_their_traces(world):
         thread.join()
     for question, result in found.items():
         assert result.question == question
-        assert len(result.trace.stages) == 10
+        assert len(result.trace.stages) == 13
 
 
 def test_search_returns_sources_only(world):

@@ -1,4 +1,5 @@
 import asyncio
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from elt_llm_core.errors import ConfigError, ModelUnavailableError
 from elt_llm_core.results import DegradationKind
 from elt_llm_core.testing import HashEmbedding, ScriptedLLM
-from elt_llm_query.fusions import HitList, Rrf
+from elt_llm_query.fusions import ExactConvex, HitList, Rrf
 from elt_llm_query.labels import LabelSources
 from elt_llm_query.rerankers.embedding import Embedding, StoredVectorRerank
 from elt_llm_query.retrievers import (
@@ -19,7 +20,6 @@ from elt_llm_query.retrievers import (
     HybridRetriever,
     KeywordRetriever,
 )
-from elt_llm_query.stages import RERANKERS
 from elt_llm_query.synthesizers.extractive import ExtractiveSynthesizer
 from elt_llm_query.trace import TraceLog
 
@@ -49,6 +49,16 @@ class Counting(HashEmbedding):
     def _get_query_embedding(self, query):
         self.asked.append(query)
         return super()._get_query_embedding(query)
+
+
+class Noting(ExactConvex):
+    """A fusion that keeps what it was given."""
+
+    given: ClassVar[list[list[HitList]]] = []
+
+    def __call__(self, lists):
+        self.given.append(list(lists))
+        return super().__call__(lists)
 
 
 def members(world, *names, k=10, embedder=None):
@@ -180,7 +190,7 @@ def test_parts_stand_in_a_plain_llama_index_engine(hashed):
     assert len(response.source_nodes) == 3
 
 
-# The contract of every reranker.
+# Stored vectors; the contract of every reranker is in test_rerankers.
 
 TEXTS = ["overdue fee", "loan period", "reading room", "library card", "group room"]
 
@@ -192,22 +202,6 @@ def candidates(scores=(0.9, 0.5, 0.4, 0.2, 0.1)):
         )
         for i, (t, s) in enumerate(zip(TEXTS, scores, strict=True))
     ]
-
-
-@pytest.mark.parametrize("name", sorted(RERANKERS.known()))
-@pytest.mark.parametrize("scores", [(0.9, 0.5, 0.4, 0.2, 0.1), (None,) * 5, (1.0,) * 5])
-def test_every_reranker_keeps_the_contract(name, scores, hashed):
-    reranker = RERANKERS.load(name, {"top_n": 3}).build(hashed.models)
-    given = candidates(scores)
-    before = [(n.node.node_id, n.score, n.node.model_dump()) for n in given]
-    found = reranker.postprocess_nodes(given, query_str="room")
-    assert before == [(n.node.node_id, n.score, n.node.model_dump()) for n in given]
-    assert len(found) == 3
-    assert set(ids(found)) <= set(ids(given))
-    kept = [n.score for n in found]
-    assert kept == sorted(kept, reverse=True)
-    assert reranker.postprocess_nodes([], query_str="room") == []
-    assert ids(reranker.postprocess_nodes(given, query_str="room")) == ids(found)
 
 
 def test_stored_vectors_are_used_and_nothing_is_embedded_again():
@@ -245,3 +239,31 @@ def test_mmr_prefers_what_is_unlike(hashed):
     options = {"top_n": 2, "fused_weight": 0.0, "use_mmr": True, "mmr_threshold": 0.4}
     rerank = Embedding(**options).build(hashed.models)
     assert ids(rerank.postprocess_nodes(twins, query_str="red room")) == ["0", "2"]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_fusion_may_ask_for_both_scores_of_every_candidate(world, question):
+    Noting.given.clear()
+    found = members(world, "lending", "rooms")
+    breadth = Breadth(each=3, total=6)
+    log = TraceLog()
+    hybrid = HybridRetriever(found, fusion=Noting(depth=2), breadth=breadth, log=log)
+    vector = world.models.embedder.get_query_embedding(question)
+    bundle = QueryBundle(question, embedding=vector)
+    hybrid.retrieve(bundle)
+    for index, name in enumerate(("lending", "rooms")):
+        dense, keyword = Noting.given[index]
+        assert {i for i, _ in keyword.hits} <= {i for i, _ in dense.hits}
+        everything = world.store.open(name)
+        cosines = dict(everything.search_dense(np.array(vector, np.float32), 99))
+        assert dict(dense.hits) == pytest.approx(
+            {item: cosines[item] for item, _ in dense.hits}, abs=2e-3
+        )
+        words = dict(everything.search_keyword(question, 99))
+        assert dict(keyword.hits) == pytest.approx(
+            {item: words[item] for item, _ in dense.hits if item in words}
+        )
+        for hits in (dense.hits, keyword.hits):
+            assert list(hits) == sorted(hits, key=lambda hit: (-hit[1], hit[0]))
+    told = [s.name for s in log.stages if s.name.startswith("complete")]
+    assert told == ["complete:lending", "complete:rooms"]

@@ -9,7 +9,7 @@ from elt_llm_core.results import DegradationKind
 from elt_llm_core.testing import HashEmbedding
 from elt_llm_query.engine import build_engine
 from elt_llm_query.fusions import HitList, shares
-from elt_llm_query.guards import GuardedStep
+from elt_llm_query.guards import GuardedRerank, GuardedStep
 from elt_llm_query.rerankers.embedding import StoredVectorRerank
 from elt_llm_query.retrievers import DenseRetriever, HybridRetriever, KeywordRetriever
 from elt_llm_query.searches import Search, SearchTransform
@@ -102,8 +102,8 @@ def test_a_step_keeps_all_nodes_unless_it_is_told_how_many(hashed):
     inner = StoredVectorRerank(HashEmbedding(), top_n=50)
     log = TraceLog()
     assert len(GuardedStep(inner, log, "a").postprocess_nodes(nodes)) == len(nodes)
-    assert len(GuardedStep(inner, log, "b", 2).postprocess_nodes(nodes)) == 2
-    assert [s.name for s in log.stages] == ["a", "b"]
+    assert len(GuardedRerank(inner, log, 2, 5.0).postprocess_nodes(nodes)) == 2
+    assert [s.name for s in log.stages] == ["a", "rerank"]
 
 
 def test_retrievers_find_only_what_the_filter_allows(hashed):

@@ -7,26 +7,32 @@ from typing import Any
 import pypdfium2
 import pytest
 
+from elt_llm_core.cli import elt_llm
+from elt_llm_core.cli.failures import run
 from elt_llm_core.config import load_config
 from elt_llm_core.jobs import JOBS, JobContext
 from elt_llm_core.models.build import build_models
 from elt_llm_core.results import QueryResult, Status, Support
 from elt_llm_core.store import Store
 from elt_llm_query import query_collections
+from elt_llm_query.evaluation.labelled import Gold, Labelled, append
 
 (PACK,) = (
     Path(__file__).parents[2] / "elt_llm_consumer/src/elt_llm_consumer/packs"
 ).glob("*/")
+BASELINE = Path(__file__).parents[2] / "benchmarks/baselines/kite-regatta.json"
 QUESTIONS: list[dict[str, Any]] = json.loads(
     (PACK / "gold.json").read_text(encoding="utf-8")
 )["questions"]
 
 
 @pytest.fixture(scope="module")
-def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, QueryResult]:
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data root with the sample taken in."""
+    folder = tmp_path_factory.mktemp("gold") / "data"
     config = load_config(environ={})
     models = build_models(config)
-    store = Store(tmp_path_factory.mktemp("gold") / "data")
+    store = Store(folder)
     for collection, files in {
         "handbook": ["handbook.pdf"],
         "model": ["model.drawio", "inventory.xlsx"],
@@ -34,6 +40,15 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, QueryResult]:
         paths = [str(PACK / name) for name in files]
         job = JOBS.load("ingest", {"paths": paths, "collection": collection})
         job.build(models)(JobContext(config, store))
+    store.close()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def answers(sample: Path) -> dict[str, QueryResult]:
+    config = load_config(environ={})
+    models = build_models(config)
+    store = Store(sample)
     found = {
         q["question"]: query_collections(
             ["handbook", "model"],
@@ -93,3 +108,22 @@ def test_every_quote_and_box_lies_on_its_page(answers: dict[str, QueryResult]) -
             assert letters <= set(boxed)
             assert len(boxed) < 2 * len(citation.quote) + 20
     pdf.close()
+
+
+def test_retrieval_finds_what_it_found(
+    sample: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The gate of `benchmarks/baselines`, as a user would run it."""
+    asked = tmp_path / "questions.jsonl"
+    for gold in QUESTIONS:
+        if gold["status"] == Status.ANSWERED:
+            where = {key: gold[key] for key in ("document", "quote", "page")}
+            gold_of = (Gold(**{k: v for k, v in where.items() if v}),)
+            append(asked, [Labelled(question=gold["question"], gold=gold_of)])
+    arguments = ["eval", "gate", "--baseline", str(BASELINE), "--quiet"]
+    own = ["--questions", str(asked), "--data-dir", str(sample)]
+    cache = ["--cache", str(tmp_path / "cache")]
+    code = run(elt_llm, [*arguments, *own, *cache])
+    told = capsys.readouterr()
+    assert code == 0, told.out + told.err
+    assert "25 questions compared\n" in told.out

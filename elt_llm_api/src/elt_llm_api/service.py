@@ -20,7 +20,12 @@ from elt_llm_core.results import Box, QueryResult, SearchResult
 from elt_llm_core.store import Collection, CollectionCard, Store
 from elt_llm_core.store.health import require_sound
 from elt_llm_core.strategy import Models
-from elt_llm_query import query_collections, search_collections
+from elt_llm_query import (
+    SemanticCache,
+    build_cache,
+    query_collections,
+    search_collections,
+)
 
 PDF = "application/pdf"
 DEFAULT_PROFILE = "default"
@@ -43,6 +48,7 @@ class QueryService:
         self.config = config
         self.store = store
         self._models = {DEFAULT_PROFILE: models} if models else {}
+        self._caches: dict[str, SemanticCache | None] = {}
         self._lock = threading.Lock()
         self._sound = False
 
@@ -56,6 +62,14 @@ class QueryService:
             if profile not in self._models:
                 self._models[profile] = build_models(self.profile_config(profile))
             return self._models[profile]
+
+    def cache(self, profile: str = DEFAULT_PROFILE) -> SemanticCache | None:
+        """What a profile's questions found, where it keeps that."""
+        models, config = self.models(profile), self.profile_config(profile)
+        with self._lock:
+            if profile not in self._caches:
+                self._caches[profile] = build_cache(config, models)
+            return self._caches[profile]
 
     def profile_config(self, profile: str) -> RagConfig:
         """The configuration with a profile's models and way of answering."""
@@ -110,6 +124,7 @@ class QueryService:
             config=self.profile_config(profile),
             models=self.models(profile),
             where=where,
+            cache=self.cache(profile),
         )
 
     def search(
@@ -128,6 +143,7 @@ class QueryService:
             models=self.models(),
             k=k,
             where=where,
+            cache=self.cache(),
         )
 
     def has_pages(self, document_id: str) -> bool:

@@ -8,6 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from elt_llm_query.caching.semantic import SemanticCache
+    from elt_llm_query.caching.strategies import CACHES, build_cache
     from elt_llm_query.engine import build_engine
     from elt_llm_query.fusions import Fusion, HitList
     from elt_llm_query.labels import LabelSources, parse_labels
@@ -22,14 +24,26 @@ if TYPE_CHECKING:
         HybridRetriever,
         KeywordRetriever,
     )
-    from elt_llm_query.stages import FUSIONS, RERANKERS, SYNTHESIZERS
+    from elt_llm_query.searches import Search, SearchTransform
+    from elt_llm_query.stages import (
+        FUSIONS,
+        POSTPROCESSORS,
+        RERANKERS,
+        ROUTERS,
+        SYNTHESIZERS,
+        TRANSFORMS,
+    )
     from elt_llm_query.synthesizers.extractive import ExtractiveSynthesizer
     from elt_llm_query.verify import QuoteMatch, check_quote
 
 __all__ = [
+    "CACHES",
     "FUSIONS",
+    "POSTPROCESSORS",
     "RERANKERS",
+    "ROUTERS",
     "SYNTHESIZERS",
+    "TRANSFORMS",
     "DenseRetriever",
     "ExtractiveSynthesizer",
     "Fusion",
@@ -38,7 +52,11 @@ __all__ = [
     "KeywordRetriever",
     "LabelSources",
     "QuoteMatch",
+    "Search",
+    "SearchTransform",
+    "SemanticCache",
     "StoredVectorRerank",
+    "build_cache",
     "build_engine",
     "check_quote",
     "parse_labels",
@@ -48,13 +66,23 @@ __all__ = [
 ]
 
 _HOMES = {
+    "caching.semantic": ("SemanticCache",),
+    "caching.strategies": ("CACHES", "build_cache"),
     "engine": ("build_engine",),
     "fusions": ("Fusion", "HitList"),
     "labels": ("LabelSources", "parse_labels"),
     "query": ("query_collection", "query_collections", "search_collections"),
     "rerankers.embedding": ("StoredVectorRerank",),
     "retrievers": ("DenseRetriever", "HybridRetriever", "KeywordRetriever"),
-    "stages": ("FUSIONS", "RERANKERS", "SYNTHESIZERS"),
+    "searches": ("Search", "SearchTransform"),
+    "stages": (
+        "FUSIONS",
+        "POSTPROCESSORS",
+        "RERANKERS",
+        "ROUTERS",
+        "SYNTHESIZERS",
+        "TRANSFORMS",
+    ),
     "synthesizers.extractive": ("ExtractiveSynthesizer",),
     "verify": ("QuoteMatch", "check_quote"),
 }

@@ -92,7 +92,7 @@ def cite_claims(
             continue
         if text[match.start : match.end] == quote:  # which may stand there twice
             match = match._replace(start=claim.start, end=claim.end)
-        if is_row(where):
+        if is_row(where) and not claim.derived:
             said = row_said(where, text_of(where.source.document_id))
             answer = answer.replace(claim.text, said, 1)
         found.append(_citation(Found(claim.label, quote, match, where), locate))

@@ -7,13 +7,14 @@ from typing import Any, Protocol, runtime_checkable
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.response_synthesizers import BaseSynthesizer
 
 from elt_llm_core.config import RagConfig
 from elt_llm_core.errors import UnknownStrategyError
 from elt_llm_core.query_section import QuerySection
 from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models, Stage, T
-from elt_llm_query.guards import GuardedStep, GuardedSynthesizer
+from elt_llm_query.guards import GuardedRerank, GuardedStep, GuardedSynthesizer
 from elt_llm_query.labels import LabelSources
 from elt_llm_query.retrievers import (
     Breadth,
@@ -22,6 +23,7 @@ from elt_llm_query.retrievers import (
     HybridRetriever,
     KeywordRetriever,
 )
+from elt_llm_query.searches import SearchTransform, SeesAll
 from elt_llm_query.stages import (
     FUSIONS,
     POSTPROCESSORS,
@@ -30,6 +32,7 @@ from elt_llm_query.stages import (
     TRANSFORMS,
 )
 from elt_llm_query.synthesizers.extractive import ExtractiveSynthesizer
+from elt_llm_query.synthesizers.tables import TableSynthesizer
 from elt_llm_query.trace import TraceLog
 
 
@@ -37,8 +40,13 @@ from elt_llm_query.trace import TraceLog
 class OverCollections(Protocol):
     """A postprocessor that looks things up in the collections that are asked."""
 
-    def over(self, collections: Sequence[Collection]) -> BaseNodePostprocessor:
-        """The same postprocessor with these collections to look into."""
+    def over(
+        self, collections: Sequence[Collection], where: Mapping[str, Any]
+    ) -> BaseNodePostprocessor:
+        """The same postprocessor with these collections to look into.
+
+        It brings no chunk that `where` leaves out.
+        """
 
 
 def build_engine(
@@ -77,11 +85,14 @@ def breadth_of(query: QuerySection, collections: int) -> Breadth:
     """How many candidates are retrieved.
 
     `reranker_retrieve_k` is shared out evenly, at least one each; without a reranker
-    all collections compete for `similarity_top_k`.
+    all collections compete for `similarity_top_k`, or each has its own share.
     """
     if query.use_reranker:
         each = max(query.reranker_retrieve_k // max(collections, 1), 1)
         return Breadth(each=each, total=max(query.reranker_retrieve_k, collections))
+    if query.collection_top_k:
+        each = query.collection_top_k
+        return Breadth(each=each, total=each * max(collections, 1))
     return Breadth(each=query.similarity_top_k, total=query.similarity_top_k)
 
 
@@ -113,11 +124,18 @@ class Parts:
             breadth=breadth_of(query, len(self.collections)),
             llm=self.models.llm,
             num_queries=query.num_queries,
-            transforms=self._several(
-                TRANSFORMS, query.transform_strategy, query.transform_options
-            ),
+            transforms=self.transforms(),
             log=self.log,
         )
+
+    def transforms(self) -> dict[str, SearchTransform]:
+        """The transforms of the searches by name, in order."""
+        query = self.config.query
+        names, options = query.transform_strategy, query.transform_options
+        return {
+            name: inner.over(self.collections) if isinstance(inner, SeesAll) else inner
+            for name, inner in self._several(TRANSFORMS, names, options).items()
+        }
 
     def steps(self, place: str) -> list[BaseNodePostprocessor]:
         """The postprocessors of one place, `candidate` or `postprocessor`, in order."""
@@ -135,11 +153,11 @@ class Parts:
             return []
         options = {"top_n": query.reranker_top_k, **query.reranker_options}
         inner = self._load(RERANKERS, query.reranker_strategy, options)
-        top_k = query.reranker_top_k
-        return [GuardedStep(self._placed(inner), self.log, "rerank", top_k)]
+        top_k, seconds = query.reranker_top_k, query.reranker_timeout
+        return [GuardedRerank(self._placed(inner), self.log, top_k, seconds)]
 
-    def synthesizer(self) -> GuardedSynthesizer:
-        """The configured synthesizer, with the extractive one to fall back on."""
+    def synthesizer(self) -> BaseSynthesizer:
+        """Tables, then the configured one, with the extractive one to fall back on."""
         query = self.config.query
         embedder = self.models.embedder if self.dense else None
         fallback = ExtractiveSynthesizer(embedder)
@@ -147,11 +165,14 @@ class Parts:
         inner = self._load(SYNTHESIZERS, query.synthesizer_strategy, options)
         if isinstance(inner, ExtractiveSynthesizer):
             inner = fallback = ExtractiveSynthesizer(embedder, inner.limits)
-        return GuardedSynthesizer(inner, fallback, self.log)
+        guarded = GuardedSynthesizer(inner, fallback, self.log)
+        if not query.use_tables:
+            return guarded
+        return TableSynthesizer(guarded, self.collections, embedder, self.log)
 
     def _placed(self, inner: BaseNodePostprocessor) -> BaseNodePostprocessor:
         if isinstance(inner, OverCollections):
-            return inner.over(self.collections)
+            return inner.over(self.collections, self.where)
         return inner
 
     def _several(

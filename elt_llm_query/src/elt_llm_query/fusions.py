@@ -5,7 +5,7 @@ scores ordered by id. Nothing it is given is changed.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -35,12 +35,17 @@ class HitList:
 class Fusion(Protocol):
     """Joins hit lists.
 
-    `depth` says how many hits it wants of each, 0 for as many as are kept.
+    `depth` says how many hits it wants of each, 0 for as many as are kept. `complete`
+    asks for every list to tell a score for what any of them found, wherever it has one.
     """
 
     @property
     def depth(self) -> int:
         """Hits wanted of each list."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether the lists are filled up before they are joined."""
 
     def __call__(self, lists: Sequence[HitList]) -> list[Hit]:
         """One list, best first."""
@@ -77,22 +82,65 @@ def convex(rankings: Sequence[Ranking], weights: Sequence[float]) -> list[Hit]:
 
     All scores equal in a list count 1, as in LlamaIndex where they are above 0.
     """
-    scores: dict[str, float] = defaultdict(float)
-    for ranking, weight in zip(rankings, weights, strict=True):
-        for item, score in min_max(ranking):
-            scores[item] += weight * score
-    return ordered(scores)
+    return weighted_sum(rankings, weights, min_max)
 
 
 def relative_score(
     rankings: Sequence[Ranking], weights: Sequence[float], queries: int = 1
 ) -> list[Hit]:
     """LlamaIndex's relative score fusion: `convex` over the number of queries."""
+    return weighted_sum(rankings, [weight / queries for weight in weights], min_max)
+
+
+def dist_based(
+    rankings: Sequence[Ranking], weights: Sequence[float], queries: int = 1
+) -> list[Hit]:
+    """LlamaIndex's distribution based score fusion, over the number of queries."""
+    shared = [weight / queries for weight in weights]
+    return weighted_sum(rankings, shared, three_deviations)
+
+
+def exact_convex(rankings: Sequence[Ranking], weights: Sequence[float]) -> list[Hit]:
+    """Weighted sum of scores over the best of their list.
+
+    Convex with the least score a list could have, 0, for the least it has (Bruch et
+    al., 2023): what is last in a list is still told from what is not in it.
+    """
+    return weighted_sum(rankings, weights, over_best)
+
+
+def weighted_sum(
+    rankings: Sequence[Ranking],
+    weights: Sequence[float],
+    scaled: Callable[[Ranking], list[Hit]],
+) -> list[Hit]:
+    """Sum of scores `scaled` list by list, times the list's weight; absent counts 0."""
     scores: dict[str, float] = defaultdict(float)
     for ranking, weight in zip(rankings, weights, strict=True):
-        for item, score in min_max(ranking):
-            scores[item] += score * weight / queries
+        for item, score in scaled(ranking):
+            scores[item] += weight * score
     return ordered(scores)
+
+
+def over_best(ranking: Ranking) -> list[Hit]:
+    """Scores over the highest; all 0 where that is not above 0."""
+    high = max((score for _, score in ranking), default=0.0)
+    return [(item, score / high if high > 0 else 0.0) for item, score in ranking]
+
+
+def three_deviations(ranking: Ranking) -> list[Hit]:
+    """Scores scaled so that the mean is 0.5 and three standard deviations are 0 and 1.
+
+    Where all are equal, 1 if above 0 and else 0.
+    """
+    if not ranking:
+        return []
+    mean = sum(score for _, score in ranking) / len(ranking)
+    spread = sum((score - mean) ** 2 for _, score in ranking) / len(ranking)
+    low, high = mean - 3 * spread**0.5, mean + 3 * spread**0.5
+    if high == low:
+        return [(item, 1.0 if high > 0 else 0.0) for item, _ in ranking]
+    return [(item, (score - low) / (high - low)) for item, score in ranking]
 
 
 def min_max(ranking: Ranking) -> list[Hit]:
@@ -133,6 +181,11 @@ class _FusionOptions(Strategy[Fusion]):
     def build(self, models: Models) -> Fusion:
         return self
 
+    @property
+    def complete(self) -> bool:
+        """Whether the lists are filled up before they are joined."""
+        return False
+
     def __call__(self, lists: Sequence[HitList]) -> list[Hit]:
         """One list, best first."""
         raise NotImplementedError
@@ -169,14 +222,41 @@ class Convex(_FusionOptions):
         return convex([x.hits for x in lists], shares(lists, self.alpha))
 
 
+class ExactConvex(_FusionOptions):
+    """A weighted sum of both scores of every candidate, over the best of each kind."""
+
+    alpha: float = Field(default=0.5, ge=0, le=1, description="share of the vectors")
+
+    @property
+    @override
+    def complete(self) -> bool:
+        return True
+
+    @override
+    def __call__(self, lists: Sequence[HitList]) -> list[Hit]:
+        return exact_convex([x.hits for x in lists], shares(lists, self.alpha))
+
+
 class RelativeScore(_FusionOptions):
     """LlamaIndex's relative score fusion with equal weights."""
 
     @override
     def __call__(self, lists: Sequence[HitList]) -> list[Hit]:
-        kinds = len(_kinds(lists)) or 1
-        weights = [1.0 / kinds] * len(lists)
-        return relative_score([x.hits for x in lists], weights, len(lists) // kinds)
+        return relative_score([x.hits for x in lists], *_evenly(lists))
+
+
+class DistBased(_FusionOptions):
+    """LlamaIndex's distribution based score fusion with equal weights."""
+
+    @override
+    def __call__(self, lists: Sequence[HitList]) -> list[Hit]:
+        return dist_based([x.hits for x in lists], *_evenly(lists))
+
+
+def _evenly(lists: Sequence[HitList]) -> tuple[list[float], int]:
+    """Equal weights as LlamaIndex gives them, and the number of queries."""
+    kinds = len(_kinds(lists)) or 1
+    return [1.0 / kinds] * len(lists), len(lists) // kinds or 1
 
 
 FUSIONS: Stage[Fusion] = Stage("fusions")

@@ -1,7 +1,7 @@
 """Stages that are timed and that may fail without taking the answer with them."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from llama_index.core.base.response.schema import RESPONSE_TYPE
 from llama_index.core.callbacks import CallbackManager
@@ -10,11 +10,12 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle
-from pydantic import PrivateAttr
+from pydantic import Field, PrivateAttr
 from typing_extensions import override
 
 from elt_llm_core.errors import EmbedError, ModelError, PromptTruncatedError
 from elt_llm_core.results import Degradation, DegradationKind
+from elt_llm_query.deadlines import in_time
 from elt_llm_query.trace import TraceLog
 
 WRITTEN_BY_KEY = "written_by_model"
@@ -23,19 +24,20 @@ WRITTEN_BY_KEY = "written_by_model"
 class GuardedStep(BaseNodePostprocessor):
     """A postprocessor with a stopwatch; where its model fails, the nodes stay.
 
-    `stage` is its name in the trace. At most `top_k` nodes come out; 0 is no limit.
+    `stage` is its name in the trace.
     """
 
     stage: str
-    top_k: int = 0
 
     _inner: BaseNodePostprocessor = PrivateAttr()
     _log: TraceLog = PrivateAttr()
 
+    failure: ClassVar[DegradationKind] = DegradationKind.POSTPROCESSOR_UNAVAILABLE
+
     def __init__(
-        self, inner: BaseNodePostprocessor, log: TraceLog, stage: str, top_k: int = 0
+        self, inner: BaseNodePostprocessor, log: TraceLog, stage: str, **limits: Any
     ) -> None:
-        super().__init__(stage=stage, top_k=top_k)
+        super().__init__(stage=stage, **limits)
         self._inner = inner
         self._log = log
 
@@ -50,14 +52,81 @@ class GuardedStep(BaseNodePostprocessor):
     ) -> list[NodeWithScore]:
         with self._log.stage(self.stage, len(nodes)) as note:
             try:
-                ranked = self._inner.postprocess_nodes(nodes, query_bundle)
+                found = self._inner.postprocess_nodes(nodes, query_bundle)
             except (ModelError, EmbedError) as error:
-                kind = DegradationKind.RERANKER_UNAVAILABLE
-                self._log.degrade(Degradation(kind=kind, detail=str(error)))
-                ranked = list(nodes)
-            ranked = ranked[: self.top_k or None]
-            note.nodes(ranked)
-        return ranked
+                told = Degradation(kind=self.failure, detail=f"{self.stage}: {error}")
+                self._log.degrade(told)
+                found = list(nodes)
+            found = self._kept(found)
+            note.nodes(found)
+        return found
+
+    def _kept(self, found: list[NodeWithScore]) -> list[NodeWithScore]:
+        return found
+
+
+class GuardedRerank(GuardedStep):
+    """A reranker that may take `seconds`; at most `top_k` nodes come out.
+
+    Where it fails or takes longer, the order stays.
+    """
+
+    top_k: int = Field(gt=0)
+
+    failure: ClassVar[DegradationKind] = DegradationKind.RERANKER_UNAVAILABLE
+
+    def __init__(
+        self, inner: BaseNodePostprocessor, log: TraceLog, top_k: int, seconds: float
+    ) -> None:
+        timed = inner.within(seconds) if isinstance(inner, KeepsTime) else None
+        inner = timed or InTime(inner, seconds)
+        super().__init__(inner, log, "rerank", top_k=top_k)
+
+    @classmethod
+    @override
+    def class_name(cls) -> str:
+        return "GuardedRerank"
+
+    @override
+    def _kept(self, found: list[NodeWithScore]) -> list[NodeWithScore]:
+        return found[: self.top_k]
+
+
+@runtime_checkable
+class KeepsTime(Protocol):
+    """A postprocessor that looks at the time itself."""
+
+    def within(self, seconds: float) -> BaseNodePostprocessor:
+        """The same one, which raises ModelError once it takes longer."""
+
+
+class InTime(BaseNodePostprocessor):
+    """A postprocessor that raises ModelError once it takes more than `seconds`.
+
+    It then goes on in a thread that keeps no process from ending, on copies.
+    """
+
+    seconds: float = Field(gt=0)
+
+    _inner: BaseNodePostprocessor = PrivateAttr()
+
+    def __init__(self, inner: BaseNodePostprocessor, seconds: float) -> None:
+        super().__init__(seconds=seconds)
+        self._inner = inner
+
+    @classmethod
+    @override
+    def class_name(cls) -> str:
+        return "InTime"
+
+    @override
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        copies = [NodeWithScore(node=n.node.model_copy(), score=n.score) for n in nodes]
+        return in_time(
+            self.seconds, lambda: self._inner.postprocess_nodes(copies, query_bundle)
+        )
 
 
 class GuardedSynthesizer(BaseSynthesizer):

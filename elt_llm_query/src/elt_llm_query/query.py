@@ -2,6 +2,8 @@
 
 question
 │ embed       once for all collections
+│ cache       what a like question found, where wanted
+│ route       the collections it is for, where wanted
 │ transform   what else to search for           ┐
 │ retrieve    keyword and vectors of each       │
 │             collection                        │ one plain LlamaIndex
@@ -10,6 +12,7 @@ question
 │ rerank      the best reranker_top_k           │
 │ postprocess widened or cut, where wanted      │
 │ label       [S1] ... [Sn]                     │
+│ tables      a whole table, where it can tell  │
 │ synthesise  an answer with labels             ┘
 │ verify      a citation for each claim, or none
 ▼
@@ -17,6 +20,7 @@ QueryResult
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from llama_index.core.query_engine import RetrieverQueryEngine
@@ -31,12 +35,16 @@ from elt_llm_core.results import (
 )
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
+from elt_llm_query.caching.semantic import Kind, SemanticCache
+from elt_llm_query.caching.step import Remembering, merged
 from elt_llm_query.engine import build_engine
-from elt_llm_query.request import Request, open_request
+from elt_llm_query.request import Request, halved, open_request
+from elt_llm_query.routers.step import routed
 from elt_llm_query.sources import offered
 from elt_llm_query.verdict import verdict
 
 TRIES = 5
+Found = tuple[Request, RetrieverQueryEngine, list[NodeWithScore]]
 
 
 def query_collection(
@@ -54,7 +62,7 @@ def query_collection(
     )
 
 
-def query_collections(
+def query_collections(  # noqa: PLR0913 - what may be said of a question
     names: Sequence[str],
     question: str,
     *,
@@ -62,16 +70,19 @@ def query_collections(
     config: RagConfig,
     models: Models,
     where: Mapping[str, Any] | None = None,
+    cache: SemanticCache | None = None,
 ) -> QueryResult:
     """Answer `question` from all of the named collections together.
 
     Sources are in rank order; every claim of the answer was looked up in them. An
     honest refusal is a result, `status` tells. What was switched off or unavailable is
     in `degradations`. `where` limits the sources; see `Collection.ids` for its keys.
-    Raises UsageError for an empty question, no collection or an unknown filter,
+    `cache` is held by a caller who asks more than once; see `build_cache`. Raises
+    UsageError for an empty question, no collection or an unknown filter,
     CollectionNotFoundError, CollectionMismatchError and ConfigError.
     """
-    request, engine, nodes = _retrieved(names, question, store, config, models, where)
+    finder = _Finder(store, config, models, cache)
+    request, engine, nodes = finder.found(names, question, where)
     response = engine.synthesize(request.bundle, nodes)
     sources = offered(response.source_nodes)
     with request.log.stage("verify", len(sources)) as note:
@@ -98,13 +109,15 @@ def search_collections(  # noqa: PLR0913 - what may be said of a search
     models: Models,
     k: int | None = None,
     where: Mapping[str, Any] | None = None,
+    cache: SemanticCache | None = None,
 ) -> SearchResult:
     """The best sources for `question` in rank order, without an answer.
 
     `k` says how many, instead of the configured number. Raises as `query_collections`.
     """
     config = retrieval_only(config, k)
-    request, _, nodes = _retrieved(names, question, store, config, models, where)
+    finder = _Finder(store, config, models, cache)
+    request, _, nodes = finder.found(names, question, where)
     sources = offered(nodes)
     return SearchResult(
         question=question,
@@ -114,38 +127,78 @@ def search_collections(  # noqa: PLR0913 - what may be said of a search
     )
 
 
-def _retrieved(
-    names: Sequence[str],
-    question: str,
-    store: Store,
-    config: RagConfig,
-    models: Models,
-    where: Mapping[str, Any] | None,
-) -> tuple[Request, RetrieverQueryEngine, list[NodeWithScore]]:
-    """The question with its collections, the engine, and what it found.
+@dataclass(frozen=True)
+class _Finder:
+    """Finds the sources of a question."""
 
-    A document may be replaced after the search found its chunks and before they are
-    read; then it is searched again in the collection as it is now.
-    """
-    for _ in range(TRIES):
-        request = open_request(names, question, store=store, models=models, where=where)
-        request.log.most = config.query.trace_hits
-        engine = build_engine(
+    store: Store
+    config: RagConfig
+    models: Models
+    cache: SemanticCache | None
+
+    def found(
+        self, names: Sequence[str], question: str, where: Mapping[str, Any] | None
+    ) -> Found:
+        """The question with its collections, the engine, and what it found.
+
+        A document may be replaced after the search found its chunks and before they are
+        read; then it is searched again in the collection as it is now.
+        """
+        for _ in range(TRIES):
+            request = open_request(
+                names, question, store=self.store, models=self.models, where=where
+            )
+            request.log.most = self.config.query.trace_hits
+            memory = Remembering(self.cache, request, self.config, self.models)
+            engine, nodes = self._remembered(request, memory)
+            if _is_whole(request):
+                return request, engine, nodes
+        kind = DegradationKind.DOCUMENT_WARNING
+        detail = "documents were replaced while they were searched; ask again"
+        request.log.degrade(Degradation(kind=kind, detail=detail))
+        return request, engine, nodes
+
+    def _remembered(
+        self, request: Request, memory: Remembering
+    ) -> tuple[RetrieverQueryEngine, list[NodeWithScore]]:
+        """What is kept for a like question, in part or alone, or a fresh search."""
+        look = memory.look()
+        if look.kept is not None and look.kind is Kind.HIT:
+            names = look.kept.collections
+            request.collections = tuple(
+                c for c in request.collections if c.name in names
+            )
+            return self._engine(request, self.config), list(look.kept.nodes)
+        if look.kept is not None:
+            engine, fresh = self._searched(request, halved(self.config))
+            return engine, merged(fresh, look.kept.nodes)
+        engine, nodes = self._searched(request, self.config)
+        if _is_whole(request):
+            memory.keep(nodes)
+        return engine, nodes
+
+    def _searched(
+        self, request: Request, config: RagConfig
+    ) -> tuple[RetrieverQueryEngine, list[NodeWithScore]]:
+        request.collections, config = routed(request, config, self.models)
+        engine = self._engine(request, config)
+        return engine, engine.retrieve(request.bundle)
+
+    def _engine(self, request: Request, config: RagConfig) -> RetrieverQueryEngine:
+        return build_engine(
             request.collections,
             config,
-            models,
+            self.models,
             request.log,
             dense=request.dense,
             where=request.where,
         )
-        nodes = engine.retrieve(request.bundle)
-        fetches = (s for s in request.log.stages if s.name == "fetch")
-        if all(stage.n_out == stage.n_in for stage in fetches):
-            return request, engine, nodes
-    kind = DegradationKind.DOCUMENT_WARNING
-    detail = "documents were replaced while they were searched; ask again"
-    request.log.degrade(Degradation(kind=kind, detail=detail))
-    return request, engine, nodes
+
+
+def _is_whole(request: Request) -> bool:
+    """Whether every chunk that was found could be read."""
+    fetches = (s for s in request.log.stages if s.name == "fetch")
+    return all(stage.n_out == stage.n_in for stage in fetches)
 
 
 def retrieval_only(config: RagConfig, k: int | None) -> RagConfig:

@@ -9,7 +9,6 @@ from llama_index.core.schema import QueryBundle
 from elt_llm_core.config import RagConfig
 from elt_llm_core.errors import (
     CollectionMismatchError,
-    EmbedError,
     ModelError,
     UsageError,
 )
@@ -18,6 +17,7 @@ from elt_llm_core.names import item_key
 from elt_llm_core.results import Degradation, DegradationKind, QueryTrace
 from elt_llm_core.store import Collection, Store
 from elt_llm_core.strategy import Models
+from elt_llm_query.searches import beginning
 from elt_llm_query.trace import TraceLog
 
 MOST_CHARACTERS = 8_000
@@ -67,7 +67,7 @@ def open_request(
 ) -> Request:
     """A request with its collections open and its question embedded.
 
-    Raises UsageError for an empty or overlong question or no name,
+    Raises UsageError for an empty or overlong question, no name or an unknown filter,
     CollectionNotFoundError, and CollectionMismatchError where a collection was embedded
     by another model.
     """
@@ -81,11 +81,21 @@ def open_request(
     if not names:
         raise UsageError("no collection to ask", "name one with --collection")
     collections = tuple(store.open(name) for name in dict.fromkeys(names))
-    bundle = QueryBundle(question)
-    request = Request(question, collections, bundle, dict(where or {}))
+    request = Request(question, collections, QueryBundle(question), dict(where or {}))
+    if where:
+        for collection in collections:
+            collection.ids(where)  # refused before a model is asked
     if any(c.card.chunks for c in collections):
         _embed(request, models)
     return request
+
+
+def halved(config: RagConfig) -> RagConfig:
+    """The configuration with half as many candidates and sources, rounded up."""
+    query = config.query
+    names = ("similarity_top_k", "reranker_retrieve_k", "reranker_top_k")
+    half = {name: (getattr(query, name) + 1) // 2 for name in names}
+    return config.model_copy(update={"query": query.model_copy(update=half)})
 
 
 def _embed(request: Request, models: Models) -> None:
@@ -116,14 +126,10 @@ def _same_embedder(collections: Sequence[Collection], models: Models) -> None:
 
 def _vector(request: Request, models: Models) -> list[float]:
     """The question's vector; of one too long for the model, that of its beginning."""
-    words = request.question.split()
-    while True:
-        try:
-            return models.embedder.get_query_embedding(" ".join(words))
-        except EmbedError as error:
-            if len(words) == 1:
-                raise ModelError(error.message, error.hint) from error
-            words = words[: len(words) * 3 // 4]
-            kind = DegradationKind.PROMPT_SHORTENED
-            detail = "the question is too long for the embedder; its end was left out"
-            request.log.degrade(Degradation(kind=kind, detail=detail))
+    asked = " ".join(request.question.split())
+    vector, said = beginning(models.embedder.get_query_embedding, asked)
+    if said != asked:
+        kind = DegradationKind.PROMPT_SHORTENED
+        detail = "the question is too long for the embedder; its end was left out"
+        request.log.degrade(Degradation(kind=kind, detail=detail))
+    return vector

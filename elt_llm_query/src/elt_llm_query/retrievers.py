@@ -6,102 +6,50 @@ ids and scores are joined by a pure function, and nodes are fetched once, for th
 winners.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any
 
-import numpy as np
-from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.llms import LLM, MockLLM
-from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
+from llama_index.core.retrievers import QueryFusionRetriever
 from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
 from llama_index.core.schema import NodeWithScore, QueryBundle
-from numpy.typing import NDArray
 from typing_extensions import override
 
 from elt_llm_core.errors import ConfigError, ModelError
 from elt_llm_core.results import Degradation, DegradationKind
-from elt_llm_core.store import Collection
-from elt_llm_query.fusions import KINDS, Fusion, Hit, HitList, Kind, Rrf, best_first
+from elt_llm_query.asking import brief, fenced, reworded
+from elt_llm_query.fusions import (
+    KINDS,
+    Fusion,
+    Hit,
+    HitList,
+    Kind,
+    Rrf,
+    best_first,
+    ordered,
+)
+from elt_llm_query.members import (
+    CollectionRetriever,
+    DenseRetriever,
+    KeywordRetriever,
+    query_vector,
+)
 from elt_llm_query.prompts import REWRITES
-from elt_llm_query.searches import Search, SearchTransform
-from elt_llm_query.terms import definitions_first
+from elt_llm_query.searches import Search, SearchTransform, embedded
 from elt_llm_query.trace import TraceLog
 
+__all__ = [
+    "Breadth",
+    "CollectionRetriever",
+    "DenseRetriever",
+    "HybridRetriever",
+    "KeywordRetriever",
+    "query_vector",
+]
 
-class CollectionRetriever(BaseRetriever):
-    """Best hits of one index of one collection as nodes, best first, ties by id.
-
-    `where` limits them to the chunks that match; see `Collection.ids` for its keys.
-    """
-
-    def __init__(
-        self,
-        collection: Collection,
-        similarity_top_k: int = 8,
-        where: Mapping[str, Any] | None = None,
-    ) -> None:
-        super().__init__(callback_manager=CallbackManager())
-        self.collection = collection
-        self.similarity_top_k = similarity_top_k
-        self.where = dict(where or {})
-
-    @property
-    def allowed(self) -> frozenset[str] | None:
-        """Ids of the chunks that match `where`, or None where it says nothing.
-
-        Raises UsageError for a filter that does not exist.
-        """
-        return self.collection.ids(self.where) if self.where else None
-
-    def hits(self, query_bundle: QueryBundle, k: int) -> list[Hit]:
-        """Ids and scores of the `k` best."""
-        raise NotImplementedError
-
-    @override
-    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        hits = self.hits(query_bundle, self.similarity_top_k)
-        nodes = self.collection.nodes([item for item, _ in hits])
-        return [NodeWithScore(node=nodes[item], score=score) for item, score in hits]
-
-
-class DenseRetriever(CollectionRetriever):
-    """Nearest chunks by vector; the score is the cosine.
-
-    The query's own embedding is used where it has one, so that one question is
-    embedded once for all collections.
-    """
-
-    def __init__(
-        self,
-        collection: Collection,
-        embedder: BaseEmbedding,
-        similarity_top_k: int = 8,
-        where: Mapping[str, Any] | None = None,
-    ) -> None:
-        super().__init__(collection, similarity_top_k, where)
-        self._embedder = embedder
-
-    @override
-    def hits(self, query_bundle: QueryBundle, k: int) -> list[Hit]:
-        vector = query_vector(query_bundle, self._embedder)
-        return self.collection.search_dense(vector, k, self.allowed)
-
-
-class KeywordRetriever(CollectionRetriever):
-    """Best chunks by BM25; only those that share a word with the question.
-
-    What defines the term that a question asks for comes first.
-    """
-
-    @override
-    def hits(self, query_bundle: QueryBundle, k: int) -> list[Hit]:
-        question = query_bundle.query_str
-        allowed = self.allowed
-        hits = self.collection.search_keyword(question, k, allowed)
-        return definitions_first(question, hits, self.collection, allowed)[:k]
+TOKENS = 60  # of one rewrite
 
 
 @dataclass(frozen=True)
@@ -145,7 +93,7 @@ class HybridRetriever(QueryFusionRetriever):
         # LlamaIndex reaches for its global model where none is given.
         super().__init__(
             retrievers=list(retrievers),
-            llm=llm or MockLLM(),
+            llm=brief(llm, TOKENS * num_queries) if llm else MockLLM(),
             query_gen_prompt=REWRITES,
             mode=FUSION_MODES.RECIPROCAL_RANK,
             similarity_top_k=self._breadth.total,
@@ -176,12 +124,13 @@ class HybridRetriever(QueryFusionRetriever):
             return []
         with self._log.stage("rewrite", 1) as note:
             try:
-                found = self._get_queries(question)
+                told = "\n".join(map(str, self._get_queries(fenced(question))))
+                found = reworded(question, told, self.num_queries - 1)
             except ModelError as error:
                 self._degrade(DegradationKind.GENERATION_UNAVAILABLE, error)
                 found = []
             note.n_out = len(found)
-        return found
+        return [QueryBundle(text) for text in found]
 
     def _searches(self, question: QueryBundle) -> list[Search]:
         """The question and its rewrites, as the transforms leave them."""
@@ -193,7 +142,22 @@ class HybridRetriever(QueryFusionRetriever):
                     searches = transform.transformed(searches)
                 except ModelError as error:
                     self._degrade(DegradationKind.GENERATION_UNAVAILABLE, error)
-                note.n_out = len(searches)
+                note.hits([(search.text, search.weight) for search in searches])
+        return self._embedded(searches)
+
+    def _embedded(self, searches: list[Search]) -> list[Search]:
+        """The searches with their vectors, where vectors are searched."""
+        dense = next((m for m in self._members if isinstance(m, DenseRetriever)), None)
+        if dense is None or all(s.bundle.embedding for s in searches):
+            return searches
+        with self._log.stage("embed:searches", len(searches)) as note:
+            try:
+                searches = embedded(searches, dense.embedder)
+            except ModelError as error:
+                self._degrade(DegradationKind.EMBEDDER_UNAVAILABLE, error)
+                # Each of the others would be tried again in every collection.
+                searches = [s for s in searches if s.bundle.embedding] or searches
+            note.n_out = sum(bool(s.bundle.embedding) for s in searches)
         return searches
 
     def _groups(self) -> list[tuple[str, list[CollectionRetriever]]]:
@@ -206,7 +170,7 @@ class HybridRetriever(QueryFusionRetriever):
     ) -> list[HitList]:
         """The hit lists of one collection, without those that could not be asked."""
         depth = max(self._fusion.depth, self._breadth.each)
-        found: list[HitList] = []
+        found: list[_Asked] = []
         for member in members:
             kind: Kind = "dense" if isinstance(member, DenseRetriever) else "keyword"
             for search in searches:
@@ -217,8 +181,15 @@ class HybridRetriever(QueryFusionRetriever):
                         self._degrade(DegradationKind.EMBEDDER_UNAVAILABLE, error)
                         continue
                     note.hits(hits)
-                found.append(HitList(kind, tuple(hits), search.weight))
-        return found
+                hit_list = HitList(kind, tuple(hits), search.weight)
+                found.append(_Asked(member, search.bundle, hit_list))
+        if not (self._fusion.complete and found):
+            return [asked.hit_list for asked in found]
+        name = found[0].member.collection.name
+        with self._log.stage(
+            f"complete:{name}", sum(len(a.hit_list.hits) for a in found)
+        ):
+            return list(_completed(found))
 
     def _fuse(self, lists: dict[str, list[HitList]]) -> list[Hit]:
         """The candidates of every collection with scores that compare among all."""
@@ -255,17 +226,24 @@ class HybridRetriever(QueryFusionRetriever):
         self._log.degrade(Degradation(kind=kind, detail=str(error)))
 
 
-def query_vector(
-    query_bundle: QueryBundle, embedder: BaseEmbedding
-) -> NDArray[np.float32]:
-    """The unit vector of a query: its own embedding, or a new one."""
-    numbers = query_bundle.embedding or embedder.get_agg_embedding_from_queries(
-        query_bundle.embedding_strs
-    )
-    vector = np.asarray(numbers, dtype=np.float32)
-    length = float(np.linalg.norm(vector))
-    unit: NDArray[np.float32] = vector / length if length else vector
-    return unit
+@dataclass(frozen=True)
+class _Asked:
+    """What one retriever found for one search."""
+
+    member: CollectionRetriever
+    bundle: QueryBundle
+    hit_list: HitList
+
+
+def _completed(found: Sequence[_Asked]) -> Iterator[HitList]:
+    """Every list with a score for whatever any of them found, where it has one."""
+    ids = sorted({item for asked in found for item, _ in asked.hit_list.hits})
+    for asked in found:
+        known = dict(asked.hit_list.hits)
+        missing = [item for item in ids if item not in known]
+        more = asked.member.scores(asked.bundle, missing) if missing else {}
+        hits = ordered(known | more)
+        yield replace(asked.hit_list, hits=tuple(hits))
 
 
 def _merged(groups: Sequence[Sequence[HitList]]) -> list[HitList]:

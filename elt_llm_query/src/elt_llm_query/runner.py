@@ -75,6 +75,7 @@ def _asker(profile: str, data_dir: Path | None) -> "Callable[[str], QueryResult]
     # --help must not wait two seconds for LlamaIndex.
     from elt_llm_core.models.build import build_models  # noqa: PLC0415
     from elt_llm_core.store import Store  # noqa: PLC0415
+    from elt_llm_query.caching.strategies import build_cache  # noqa: PLC0415
     from elt_llm_query.query import query_collections  # noqa: PLC0415
     from elt_llm_query.run_profiles import load_profile  # noqa: PLC0415
 
@@ -82,6 +83,7 @@ def _asker(profile: str, data_dir: Path | None) -> "Callable[[str], QueryResult]
     loaded = load_profile(profile, over)
     store = Store(loaded.config.stores.data_dir)
     models = build_models(loaded.config)
+    cache = build_cache(loaded.config, models)
 
     def ask(question: str) -> "QueryResult":
         """Answer from the collections that exist now."""
@@ -92,6 +94,7 @@ def _asker(profile: str, data_dir: Path | None) -> "Callable[[str], QueryResult]
             store=store,
             config=loaded.config,
             models=models,
+            cache=cache,
         )
 
     return ask

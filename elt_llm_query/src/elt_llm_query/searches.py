@@ -1,14 +1,20 @@
 """What is searched for: the question, and what a transform makes of it."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, runtime_checkable
 
+from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.indices.query.query_transform.base import BaseQueryTransform
 from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.schema import QueryBundle
 from typing_extensions import override
+
+from elt_llm_core.errors import EmbedError, ModelError
+from elt_llm_core.store import Collection
+
+Embed = Callable[[str], list[float]]
 
 
 @dataclass(frozen=True)
@@ -22,6 +28,12 @@ class Search:
 
     bundle: QueryBundle
     weight: float = 1.0
+
+    @property
+    def text(self) -> str:
+        """What it says, for the trace."""
+        said = dict.fromkeys([self.bundle.query_str, *self.bundle.embedding_strs])
+        return " | ".join(said)
 
 
 class SearchTransform(BaseQueryTransform):
@@ -46,3 +58,56 @@ class SearchTransform(BaseQueryTransform):
     @override
     def _update_prompts(self, prompts: PromptDictType) -> None:
         """It has none, unless a subclass says so."""
+
+
+@runtime_checkable
+class SeesAll(Protocol):
+    """A transform that looks things up in the collections that are asked."""
+
+    def over(self, collections: Sequence[Collection]) -> SearchTransform:
+        """The same transform with these collections to look into."""
+
+
+def added(
+    searches: Sequence[Search], texts: Iterable[str], weight: float
+) -> list[Search]:
+    """`searches`, then one of `weight` for each text that is not among them yet."""
+    known = {s.bundle.query_str.casefold() for s in searches}
+    found = list(searches)
+    for text in texts:
+        if text.casefold() not in known:
+            known.add(text.casefold())
+            found.append(Search(QueryBundle(text), weight))
+    return found
+
+
+def embedded(searches: Sequence[Search], embedder: BaseEmbedding) -> list[Search]:
+    """The searches, each with its vector: made once for all collections.
+
+    Raises ModelError.
+    """
+    found = []
+    for search in searches:
+        bundle = search.bundle
+        if not bundle.embedding:
+            text = " ".join(bundle.embedding_strs)
+            vector, _ = beginning(embedder.get_query_embedding, text)
+            bundle = replace(bundle, embedding=vector)
+        found.append(replace(search, bundle=bundle))
+    return found
+
+
+def beginning(embed: Embed, text: str) -> tuple[list[float], str]:
+    """A text's vector, and the text; of one too long for the model, its beginning.
+
+    Raises ModelError.
+    """
+    words = text.split()
+    while True:
+        said = " ".join(words)
+        try:
+            return embed(said), said
+        except EmbedError as error:
+            if len(words) <= 1:
+                raise ModelError(error.message, error.hint) from error
+            words = words[: len(words) * 3 // 4]

@@ -1,4 +1,4 @@
-"""The stages of a question that have strategies; see `fusions` for the fusing one."""
+"""The stages of a question that have strategies; see also `fusions` and `caching`."""
 
 from llama_index.core.base.base_selector import BaseSelector
 from llama_index.core.postprocessor.types import BaseNodePostprocessor

@@ -1,7 +1,7 @@
 """Keyword search by BM25: the saved index, and the few texts that are newer.
 
 Single words, and with half the weight words that stand side by side: a passage that
-says "recognised body" is before one that says both words apart.
+says "reading room" is before one that says both words apart.
 """
 
 import json

@@ -1,23 +1,27 @@
 """Order candidates by the vectors that are stored anyway: nothing is embedded again."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
-from numpy.typing import NDArray
 from pydantic import Field, PrivateAttr
 from typing_extensions import override
 
-from elt_llm_core import provenance
 from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models, Strategy
+from elt_llm_query.deadlines import in_time
 from elt_llm_query.fusions import min_max
 from elt_llm_query.retrievers import query_vector
-
-Vector = NDArray[np.float32]
-Lookup = Callable[[str, Iterable[str]], Mapping[str, Vector]]
+from elt_llm_query.vectors import (
+    Lookup,
+    Vector,
+    embedded,
+    matrix_of,
+    mmr,
+    stored_vectors,
+)
 
 
 class StoredVectorRerank(BaseNodePostprocessor):
@@ -31,29 +35,39 @@ class StoredVectorRerank(BaseNodePostprocessor):
     """
 
     top_n: int = Field(default=8, gt=0)
-    fused_weight: float = Field(default=0.85, ge=0, le=1)
+    fused_weight: float = Field(default=0.95, ge=0, le=1)
     use_mmr: bool = False
     mmr_threshold: float = Field(default=0.7, ge=0, le=1)
+    seconds: float | None = Field(default=None, gt=0)
+    vectors: Lookup | None = Field(default=None, exclude=True, repr=False)
 
     _embedder: BaseEmbedding = PrivateAttr()
-    _vectors: Lookup | None = PrivateAttr(default=None)
 
     def __init__(
         self, embedder: BaseEmbedding, vectors: Lookup | None = None, **options: object
     ) -> None:
-        super().__init__(**options)
+        super().__init__(vectors=vectors, **options)
         self._embedder = embedder
-        self._vectors = vectors
 
     @classmethod
     @override
     def class_name(cls) -> str:
         return "StoredVectorRerank"
 
-    def over(self, collections: Sequence[Collection]) -> "StoredVectorRerank":
+    def over(
+        self,
+        collections: Sequence[Collection],
+        where: Mapping[str, Any] | None = None,  # noqa: ARG002 - it brings nothing
+    ) -> "StoredVectorRerank":
         """The same reranker with the vectors that these collections store."""
-        vectors = stored_vectors(collections)
-        return StoredVectorRerank(self._embedder, vectors, **self.model_dump())
+        return self.model_copy(update={"vectors": stored_vectors(collections)})
+
+    def within(self, seconds: float) -> "StoredVectorRerank":
+        """The same reranker; what must be embedded may take so long, else ModelError.
+
+        Stored vectors are compared at once, so that only models are waited for.
+        """
+        return self.model_copy(update={"seconds": seconds})
 
     @override
     def _postprocess_nodes(
@@ -61,41 +75,29 @@ class StoredVectorRerank(BaseNodePostprocessor):
     ) -> list[NodeWithScore]:
         if not nodes or query_bundle is None:
             return list(nodes)[: self.top_n]
-        matrix = self._matrix(nodes)
-        cosines = matrix @ query_vector(query_bundle, self._embedder)
+        matrix = matrix_of(nodes, self.vectors, self._embed)
+        cosines = matrix @ self._asked(query_bundle)
         scores = self._blend(nodes, cosines)
         order = sorted(
             range(len(nodes)), key=lambda i: (-scores[i], nodes[i].node.node_id)
         )
         if self.use_mmr:
-            order = _mmr(order, scores, matrix, self.mmr_threshold)
+            worth = [scores[i] for i in order]
+            order = [order[i] for i in mmr(worth, matrix[order], self.mmr_threshold)]
         kept = order[: self.top_n]
         # After MMR the place in the list is the order; scores may not contradict it.
-        shown = _descending([scores[i] for i in kept])
+        shown = descending([scores[i] for i in kept])
         return [
             NodeWithScore(node=nodes[i].node, score=score)
             for i, score in zip(kept, shown, strict=True)
         ]
 
-    def _matrix(self, nodes: Sequence[NodeWithScore]) -> Vector:
-        """One unit vector a node, in order."""
-        found: dict[str, Vector] = {}
-        for collection in (
-            sorted({_collection(n) for n in nodes}) if self._vectors else ()
-        ):
-            ids = [n.node.node_id for n in nodes if _collection(n) == collection]
-            found.update(self._vectors(collection, ids) if self._vectors else {})
-        without = [n for n in nodes if n.node.node_id not in found]
-        if without:
-            texts = [provenance.index_text(n.node) for n in without]
-            rows = np.asarray(
-                self._embedder.get_text_embedding_batch(texts), np.float32
-            )
-            rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
-            found.update(
-                {n.node.node_id: row for n, row in zip(without, rows, strict=True)}
-            )
-        return np.stack([found[n.node.node_id] for n in nodes])
+    def _embed(self, texts: Sequence[str]) -> Vector:
+        return in_time(self.seconds, lambda: embedded(self._embedder, texts))
+
+    def _asked(self, query_bundle: QueryBundle) -> Vector:
+        seconds = None if query_bundle.embedding else self.seconds
+        return in_time(seconds, lambda: query_vector(query_bundle, self._embedder))
 
     def _blend(self, nodes: Sequence[NodeWithScore], cosines: Vector) -> list[float]:
         plain = [float(c) for c in cosines]
@@ -112,7 +114,7 @@ class Embedding(Strategy[BaseNodePostprocessor]):
 
     top_n: int = Field(default=8, gt=0, description="sources kept")
     fused_weight: float = Field(
-        default=0.85, ge=0, le=1, description="share of the fused order; 0: cosine only"
+        default=0.95, ge=0, le=1, description="share of the fused order; 0: cosine only"
     )
     use_mmr: bool = Field(default=False, description="prefer sources unlike each other")
     mmr_threshold: float = Field(
@@ -124,27 +126,8 @@ class Embedding(Strategy[BaseNodePostprocessor]):
         return StoredVectorRerank(models.embedder, **self.model_dump())
 
 
-def stored_vectors(collections: Sequence[Collection]) -> Lookup:
-    """Looks up stored vectors by collection name and ids."""
-    by_name = {c.name: c for c in collections}
-
-    def vectors(collection: str, ids: Iterable[str]) -> Mapping[str, Vector]:
-        """Vectors by id; unknown collections and ids are absent."""
-        found = by_name.get(collection)
-        return found.vectors(ids) if found else {}
-
-    return vectors
-
-
-def _collection(node: NodeWithScore) -> str:
-    return str(node.node.metadata.get("collection", ""))
-
-
-def _scaled(scores: Sequence[float]) -> list[float]:
-    return [score for _, score in min_max([(str(i), s) for i, s in enumerate(scores)])]
-
-
-def _descending(scores: Sequence[float]) -> list[float]:
+def descending(scores: Sequence[float]) -> list[float]:
+    """The scores, none higher than the one before."""
     lowest = float("inf")
     found = []
     for score in scores:
@@ -153,17 +136,5 @@ def _descending(scores: Sequence[float]) -> list[float]:
     return found
 
 
-def _mmr(
-    order: Sequence[int], scores: Sequence[float], matrix: Vector, threshold: float
-) -> list[int]:
-    """Indexes reordered: each next one is relevant and unlike those taken."""
-    likeness = matrix @ matrix.T
-    taken = [order[0]]
-    left = list(order[1:])
-    while left:
-        worth = [
-            threshold * scores[i] - (1 - threshold) * float(likeness[i, taken].max())
-            for i in left
-        ]
-        taken.append(left.pop(int(np.argmax(worth))))
-    return taken
+def _scaled(scores: Sequence[float]) -> list[float]:
+    return [score for _, score in min_max([(str(i), s) for i, s in enumerate(scores)])]

@@ -1,0 +1,1 @@
+"""What a question found, used again for one that asks the same."""

@@ -1,0 +1,91 @@
+"""The step that looks into the cache, and the one that puts into it."""
+
+from collections.abc import Sequence
+from weakref import ref
+
+import numpy as np
+from llama_index.core.schema import NodeWithScore
+from numpy.typing import NDArray
+
+from elt_llm_core.config import RagConfig
+from elt_llm_core.models import as_counting
+from elt_llm_core.names import item_key
+from elt_llm_core.strategy import Models
+from elt_llm_query.caching.guard import rare_in
+from elt_llm_query.caching.semantic import Kept, Key, Kind, Look, SemanticCache
+from elt_llm_query.labels import LabelSources
+from elt_llm_query.request import Request
+
+MISS = Look(Kind.MISS)
+
+
+class Remembering:
+    """One request and a cache, or none. Made before the request is routed."""
+
+    def __init__(
+        self,
+        cache: SemanticCache | None,
+        request: Request,
+        config: RagConfig,
+        models: Models,
+    ) -> None:
+        # A question without a vector is like no other.
+        self._cache = cache if request.dense else None
+        self._request = request
+        if self._cache is not None:
+            self._key = _key(request, config, models)
+            self._vector = _unit(request)
+
+    def look(self) -> Look:
+        """What is kept for a question like this one."""
+        if self._cache is None:
+            return MISS
+        request = self._request
+        with request.log.stage("cache", len(self._cache)) as note:
+            rare = rare_in(request.collections)
+            look = self._cache.look(self._key, request.question, self._vector, rare)
+            note.top = ((look.kind.value, look.likeness),)
+            note.n_out = len(look.kept.nodes) if look.kept else 0
+        return look
+
+    def keep(self, nodes: Sequence[NodeWithScore]) -> None:
+        """Hold what was found, unless anything made it poorer than it could be."""
+        if self._cache is None or self._request.log.degradations:
+            return
+        names = tuple(c.name for c in self._request.collections)
+        kept = Kept(self._request.question, self._vector, tuple(nodes), names)
+        self._cache.keep(self._key, kept)
+
+
+def merged(
+    fresh: Sequence[NodeWithScore], kept: Sequence[NodeWithScore]
+) -> list[NodeWithScore]:
+    """What is fresh, then what was kept and is not among it, labelled anew.
+
+    As many as the longer of both has. Scores never rise from one to the next.
+    """
+    ids = {found.node.node_id for found in fresh}
+    joined = [*fresh, *(k for k in kept if k.node.node_id not in ids)]
+    lowest, shown = float("inf"), []
+    for found in joined[: max(len(fresh), len(kept))]:
+        lowest = min(lowest, found.score or 0.0)
+        shown.append(NodeWithScore(node=found.node, score=lowest))
+    return LabelSources().postprocess_nodes(shown)
+
+
+def _key(request: Request, config: RagConfig, models: Models) -> Key:
+    llm = models.llm.metadata.model_name if models.llm else ""
+    settings = item_key(
+        config.hash("models", "query", "ollama", "openai_like"),
+        as_counting(models.embedder).digest,
+        llm,
+        repr(sorted(request.where.items())),
+    )
+    return Key(tuple(ref(c) for c in request.collections), settings)
+
+
+def _unit(request: Request) -> NDArray[np.float32]:
+    vector = np.asarray(request.bundle.embedding, dtype=np.float32)
+    length = float(np.linalg.norm(vector))
+    unit: NDArray[np.float32] = vector / length if length else vector
+    return unit

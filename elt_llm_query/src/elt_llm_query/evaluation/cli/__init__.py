@@ -1,0 +1,1 @@
+"""The sub-commands of `elt-llm eval` about questions and answers."""

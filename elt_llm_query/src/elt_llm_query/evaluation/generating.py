@@ -1,0 +1,93 @@
+"""Questions that a language model makes of a collection, for people to look through."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from llama_index.core.llms import LLM
+from llama_index.core.prompts import PromptTemplate
+from llama_index.core.schema import TextNode
+
+from elt_llm_core.errors import ConfigError, ModelError
+from elt_llm_core.jobs import Progress
+from elt_llm_core.provenance import read
+from elt_llm_core.results import Degradation
+from elt_llm_query.evaluation.beir import told
+from elt_llm_query.evaluation.labelled import Gold, Labelled
+
+SHORTEST = 120  # characters of a chunk that a question can be made of
+QUOTED = 200
+ASK = PromptTemplate(
+    "Below is a passage of a document. Write one question that somebody who has not "
+    "seen the passage might ask and that the passage answers. Do not mention the "
+    "passage. Reply with the question only, on one line.\n\nPassage:\n{passage}\n\n"
+    "Question:"
+)
+
+
+@dataclass(frozen=True)
+class Generated:
+    """Candidates, and the chunks that no question could be made of."""
+
+    lines: tuple[Labelled, ...]
+    problems: tuple[Degradation, ...]
+
+
+def generate(
+    nodes: Sequence[TextNode], llm: LLM | None, count: int, progress: Progress
+) -> Generated:
+    """One candidate for each of `count` chunks, evenly chosen over the collection.
+
+    Raises ConfigError where no language model is configured.
+    """
+    if llm is None:
+        raise ConfigError(
+            "questions are written by a language model, and none is configured",
+            "set models.llm_strategy (for example: ollama), then: elt-llm doctor",
+        )
+    chosen = _spread([n for n in nodes if len(n.text) >= SHORTEST], count)
+    lines: list[Labelled] = []
+    problems: list[Degradation] = []
+    for number, node in enumerate(chosen, start=1):
+        place = read(node)
+        try:
+            said = llm.predict(ASK, passage=node.text)
+        except ModelError as error:
+            problems.append(told(f"chunk {node.node_id}: {error}"))
+            continue
+        question = _question(said)
+        if question:
+            gold = Gold(
+                document=place.document,
+                page=place.page,
+                quote=_quote(node.text),
+                chunk=node.node_id,
+            )
+            status = "candidate"
+            lines.append(Labelled(question=question, gold=(gold,), status=status))
+        else:
+            problems.append(told(f"chunk {node.node_id}: no question in {said[:60]!r}"))
+        progress("questions", number, len(chosen))
+    return Generated(tuple(lines), tuple(problems))
+
+
+def _spread(nodes: Sequence[TextNode], count: int) -> list[TextNode]:
+    """`count` of the nodes in their order, as far from each other as can be."""
+    if len(nodes) <= count:
+        return list(nodes)
+    return [nodes[i * len(nodes) // count] for i in range(count)]
+
+
+def _question(said: str) -> str:
+    """The first line that asks something; empty where none does."""
+    for line in said.splitlines():
+        plain = line.strip().strip("\"'*").removeprefix("Question:").strip()
+        if plain.endswith("?"):
+            return plain
+    return ""
+
+
+def _quote(text: str) -> str:
+    """The beginning of a chunk, to its last whole word."""
+    if len(text) <= QUOTED:
+        return text
+    return text[:QUOTED].rpartition(" ")[0]

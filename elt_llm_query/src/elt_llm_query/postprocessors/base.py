@@ -1,0 +1,150 @@
+"""What postprocessors share. Nodes that come in are never changed, only copied."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import BaseNode, NodeWithScore
+from pydantic import Field
+
+from elt_llm_core import provenance
+from elt_llm_core.provenance import Provenance
+from elt_llm_core.store import Collection
+from elt_llm_core.store.records import Outlined
+
+N = TypeVar("N", bound=BaseNode)
+SMALLEST = 1e-9  # a weight may not be 0: what is below 0 is divided by it
+
+
+class CollectionStep(BaseNodePostprocessor):
+    """A postprocessor that looks things up in the collections it is `over`.
+
+    A node that says it is from none of them stays as it is.
+    """
+
+    collections: dict[str, Collection] = Field(
+        default_factory=dict, exclude=True, repr=False
+    )
+    where: dict[str, Any] = Field(default_factory=dict)
+
+    def over(
+        self,
+        collections: Sequence[Collection],
+        where: Mapping[str, Any] | None = None,
+    ) -> "CollectionStep":
+        """The same step over these collections.
+
+        It brings no chunk that `where` leaves out; see `Collection.ids` for its keys.
+        """
+        by_name = {c.name: c for c in collections}
+        changes = {"collections": by_name, "where": dict(where or {})}
+        return self.model_copy(update=changes)
+
+    def home(self, node: BaseNode) -> Collection | None:
+        """The collection a node is from, where it is one of those looked into."""
+        return self.collections.get(str(node.metadata.get("collection", "")))
+
+    def allowed(self, collection: Collection) -> frozenset[str] | None:
+        """Ids that may be brought, or None for all."""
+        return collection.ids(self.where) if self.where else None
+
+    def permitted(self, collection: Collection, ids: Iterable[str]) -> list[str]:
+        """Those of `ids` that may be brought, in their order."""
+        allowed = self.allowed(collection)
+        return [item for item in ids if allowed is None or item in allowed]
+
+    def followed(
+        self, nodes: Sequence[NodeWithScore], more: Sequence[Sequence[str]], key: str
+    ) -> list[NodeWithScore]:
+        """Each node, and after it the chunks that `more` names for it.
+
+        They have its score, and its id as metadata under `key`. A chunk stands once;
+        one whose text another holds is left out.
+        """
+        brought = self._brought(nodes, more)
+        held = [provenance.read(n.node) for n in nodes]
+        taken = {n.node.node_id for n in nodes}
+        found: list[NodeWithScore] = []
+        for node, ids in zip(nodes, more, strict=True):
+            found.append(node)
+            for item in ids:
+                if item in taken or item not in brought:
+                    continue
+                taken.add(item)
+                place = provenance.read(brought[item])
+                if not any(lies_in(place, other) for other in held):
+                    extra = noted(brought[item], {key: node.node.node_id})
+                    found.append(NodeWithScore(node=extra, score=node.score))
+        return found
+
+    def _brought(
+        self, nodes: Sequence[NodeWithScore], more: Sequence[Sequence[str]]
+    ) -> dict[str, BaseNode]:
+        """The chunks that are named, by id: one look-up a collection."""
+        wanted: dict[str, list[str]] = {}
+        for node, ids in zip(nodes, more, strict=True):
+            home = self.home(node.node)
+            if home is not None:
+                wanted.setdefault(home.name, []).extend(ids)
+        found: dict[str, BaseNode] = {}
+        for name, ids in wanted.items():
+            collection = self.collections[name]
+            found.update(collection.nodes(self.permitted(collection, ids)))
+        return found
+
+
+class Outlines:
+    """Outlines of documents, each read once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], list[Outlined]] = {}
+
+    def of(self, collection: Collection, document_id: str) -> list[Outlined]:
+        """Where each chunk of the document stands, in order."""
+        key = (collection.name, document_id)
+        if key not in self._known:
+            self._known[key] = collection.outline(document_id)
+        return self._known[key]
+
+    def around(
+        self, collection: Collection, node: BaseNode
+    ) -> tuple[list[Outlined], int]:
+        """The outline of the node's document and its own place there, -1 for none."""
+        outline = self.of(collection, str(node.metadata.get("document_id", "")))
+        places = (i for i, one in enumerate(outline) if one.node_id == node.node_id)
+        return outline, next(places, -1)
+
+
+def noted(node: N, told: Mapping[str, Any]) -> N:
+    """A copy of the node with more metadata, which no model is shown."""
+    changes = {
+        "metadata": {**node.metadata, **told},
+        "excluded_embed_metadata_keys": sorted(
+            {*node.excluded_embed_metadata_keys, *told}
+        ),
+        "excluded_llm_metadata_keys": sorted({*node.excluded_llm_metadata_keys, *told}),
+    }
+    return node.model_copy(update=changes)
+
+
+def lies_in(place: Provenance, other: Provenance) -> bool:
+    """Whether one stretch of a document is part of another."""
+    same = place.document_id and place.document_id == other.document_id
+    inside = other.span_start <= place.span_start and place.span_end <= other.span_end
+    return bool(same) and inside
+
+
+def weighed(
+    nodes: Sequence[NodeWithScore], weight: Callable[[BaseNode], float]
+) -> list[NodeWithScore]:
+    """The nodes with scores times their weights, best first, ties as they came.
+
+    A score below 0 (the raw output of a cross-encoder) is divided instead, so that a
+    weight below 1 always lowers.
+    """
+    scored = []
+    for found in nodes:
+        score, factor = found.score or 0.0, max(weight(found.node), SMALLEST)
+        changed = score * factor if score >= 0 else score / factor
+        scored.append(NodeWithScore(node=found.node, score=changed))
+    return sorted(scored, key=lambda n: -(n.score or 0.0))

@@ -1,0 +1,241 @@
+"""Longer texts in the place of chunks: their parent's, or the window around them.
+
+The text is cut from the document anew, so that it is `document_text[start:end]` of its
+new span and quotes are found in it as in any chunk. The node keeps the id of the best
+chunk it stands for.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, TextNode
+from pydantic import Field
+from typing_extensions import override
+
+from elt_llm_core import provenance
+from elt_llm_core.provenance import Parent, Provenance
+from elt_llm_core.store import Collection
+from elt_llm_core.strategy import Models, Strategy
+from elt_llm_query.postprocessors.base import CollectionStep, Outlines, noted
+
+MERGED_KEY = "merged"
+LEAVES_KEY = "merged_leaves"
+REACH = 4  # chunks on either side that are read first for those in a stretch
+_SEPARATOR = " > "
+
+
+@dataclass
+class Texts:
+    """Documents read once for one list of nodes."""
+
+    outlines: Outlines = field(default_factory=Outlines)
+    known: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def of(self, collection: Collection, document_id: str) -> str:
+        """The canonical text of a document."""
+        key = (collection.name, document_id)
+        if key not in self.known:
+            self.known[key] = collection.document_text(document_id)
+        return self.known[key]
+
+
+class StretchingStep(CollectionStep):
+    """Gives nodes a longer stretch of their document."""
+
+    def stretched(
+        self, node: BaseNode, start: int, end: int, texts: Texts
+    ) -> TextNode | None:
+        """The node with the text `[start, end)` of its document.
+
+        None where it is from no known collection, was replaced since it was found, or
+        the stretch has a chunk that may not be brought.
+        """
+        home, place = self.home(node), provenance.read(node)
+        if home is None or not start <= place.span_start < place.span_end <= end:
+            return None
+        text = texts.of(home, place.document_id)
+        same = text[place.span_start : place.span_end] == getattr(node, "text", "")
+        if not same or end > len(text):
+            return None
+        chunks = list(_touching(home, node, (start, end), texts.outlines))
+        ids = [chunk.node_id for chunk in chunks]
+        if self.permitted(home, ids) != ids:
+            return None
+        longer = TextNode(
+            id_=node.node_id,
+            text=text[start:end],
+            metadata=dict(node.metadata),
+            relationships=node.relationships,
+        )
+        places = [provenance.read(chunk) for chunk in chunks] or [place]
+        return provenance.write(longer, _joined(place, places, (start, end)))
+
+
+class AutoMerge(StretchingStep):
+    """The parent's text where enough of its chunks were found, else the chunks.
+
+    Enough is `share` of them, from `least` sources, or `table_rows` of a table's. The
+    parent stands where the best of them stood, with its score, and may merge into its
+    own parent, `levels` up. One of more than `max_characters` is not read.
+    """
+
+    share: float = Field(default=0.5, gt=0, le=1)
+    least: int = Field(default=2, ge=1)
+    levels: int = Field(default=8, ge=1)
+    table_rows: int = Field(default=0, ge=0)
+    max_characters: int = Field(default=20_000, ge=1)
+
+    @classmethod
+    @override
+    def class_name(cls) -> str:
+        return "AutoMerge"
+
+    @override
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        texts = Texts()
+        for _ in range(self.levels):
+            merged = self._merged(nodes, texts)
+            if [id(n) for n in merged] == [id(n) for n in nodes]:
+                break
+            nodes = merged
+        return list(nodes)
+
+    def _merged(
+        self, nodes: Sequence[NodeWithScore], texts: Texts
+    ) -> list[NodeWithScore]:
+        """The nodes with every parent that is due in the place of its chunks."""
+        families: dict[tuple[str, str, Parent], list[int]] = {}
+        for index, found in enumerate(nodes):
+            place = provenance.read(found.node)
+            if place.parents:
+                key = (place.collection, place.document_id, place.parents[0])
+                families.setdefault(key, []).append(index)
+        kept: list[NodeWithScore | None] = list(nodes)
+        for (_, document, parent), members in families.items():
+            if self._is_due([nodes[i].node for i in members], parent):
+                inside = [i for i, n in enumerate(nodes) if _is_in(n, document, parent)]
+                whole = self._read([nodes[i] for i in inside], parent, texts)
+                if whole is not None:
+                    for index in inside:
+                        kept[index] = None
+                    kept[inside[0]] = whole
+        return [found for found in kept if found is not None]
+
+    def _is_due(self, members: Sequence[BaseNode], parent: Parent) -> bool:
+        too_long = parent.end - parent.start > self.max_characters
+        if len(members) < self.least or too_long:
+            return False
+        leaves = sum(int(node.metadata.get(LEAVES_KEY, 1)) for node in members)
+        rows = all(node.metadata.get("kind") == "table_row" for node in members)
+        due = rows and 0 < self.table_rows <= leaves
+        return due or leaves >= self.share * parent.leaves
+
+    def _read(
+        self, members: Sequence[NodeWithScore], parent: Parent, texts: Texts
+    ) -> NodeWithScore | None:
+        best = members[0]
+        node = self.stretched(best.node, parent.start, parent.end, texts)
+        if node is None:
+            return None
+        told = {LEAVES_KEY: parent.leaves, MERGED_KEY: ids_of(m.node for m in members)}
+        return NodeWithScore(node=noted(node, told), score=best.score)
+
+
+def _touching(
+    home: Collection, node: BaseNode, span: tuple[int, int], outlines: Outlines
+) -> Iterator[BaseNode]:
+    """The chunks of the node's document that the span touches, in order.
+
+    They stand side by side, so that only those near the node are read.
+    """
+    outline, at = outlines.around(home, node)
+    reach = REACH
+    while at >= 0:
+        low, high = max(at - reach, 0), min(at + reach + 1, len(outline))
+        ids = [one.node_id for one in outline[low:high]]
+        nodes = home.nodes(ids)
+        near = [nodes[i] for i in ids if i in nodes]
+        inside = [_touches(one, span) for one in near]
+        cut = (low > 0 and inside[:1] == [True]) or (
+            high < len(outline) and inside[-1:] == [True]
+        )
+        if not cut:
+            yield from (one for one, true in zip(near, inside, strict=True) if true)
+            return
+        reach *= 4
+
+
+def _is_in(found: NodeWithScore, document: str, parent: Parent) -> bool:
+    place = provenance.read(found.node)
+    inside = parent.start <= place.span_start and place.span_end <= parent.end
+    return inside and place.document_id == document
+
+
+def _touches(node: BaseNode, span: tuple[int, int]) -> bool:
+    place = provenance.read(node)
+    return place.span_start < span[1] and span[0] < place.span_end
+
+
+def _joined(
+    best: Provenance, places: Sequence[Provenance], span: tuple[int, int]
+) -> Provenance:
+    """The provenance of the whole: what its chunks have, and what they share."""
+    pages = [page for place in places for page in place.pages]
+    rules = tuple(dict.fromkeys(rule for p in places for rule in p.rules))
+    referred = dict.fromkeys(rule for p in places for rule in p.references)
+    kinds = {place.kind for place in places}
+    kind = kinds.pop() if len(kinds) == 1 else "prose"
+    return Provenance(
+        collection=best.collection,
+        document_id=best.document_id,
+        document=best.document,
+        ordinal=best.ordinal,
+        kind="table" if kind == "table_row" else kind,
+        section=_shared([place.section for place in places]) or best.section,
+        page=min(pages, default=None),
+        end_page=max(pages, default=None),
+        span_start=span[0],
+        span_end=span[1],
+        boxes=tuple(dict.fromkeys(box for p in places for box in p.boxes)),
+        cells=tuple(dict.fromkeys(cell for p in places for cell in p.cells)),
+        table=best.table,
+        rules=rules,
+        references=tuple(rule for rule in referred if rule not in rules),
+        parents=tuple(p for p in best.parents if p.end - p.start > span[1] - span[0]),
+        date=best.date,
+        problem=best.problem,
+    )
+
+
+def _shared(sections: Sequence[str]) -> str:
+    """The section that holds all of them."""
+    paths = [section.split(_SEPARATOR) for section in sections]
+    levels = takewhile(lambda names: len(set(names)) == 1, zip(*paths, strict=False))
+    return _SEPARATOR.join(names[0] for names in levels)
+
+
+def ids_of(nodes: Iterable[BaseNode]) -> str:
+    """Their ids, as metadata takes them."""
+    return " ".join(node.node_id for node in nodes)
+
+
+class ParentText(Strategy[BaseNodePostprocessor]):
+    """Read the parent where enough of its chunks were found (chunkers tell parents)."""
+
+    share: float = Field(default=0.5, gt=0, le=1, description="of a parent's chunks")
+    least: int = Field(default=2, ge=1, description="sources in it, at least")
+    levels: int = Field(default=8, ge=1, le=20, description="how far up it goes")
+    table_rows: int = Field(
+        default=0, ge=0, description="rows found that bring their table; 0: by share"
+    )
+    max_characters: int = Field(
+        default=20_000, ge=1, description="a longer parent is not read"
+    )
+
+    @override
+    def build(self, models: Models) -> BaseNodePostprocessor:
+        return AutoMerge(**self.model_dump())

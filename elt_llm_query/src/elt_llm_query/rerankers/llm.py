@@ -1,0 +1,123 @@
+"""Order candidates by what a language model says of them."""
+
+import re
+
+from llama_index.core.llms import LLM
+from llama_index.core.postprocessor import LLMRerank
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
+from pydantic import Field
+from typing_extensions import override
+
+from elt_llm_core import provenance
+from elt_llm_core.errors import ModelError
+from elt_llm_core.strategy import Models, Strategy
+from elt_llm_query.asking import brief, needed, said
+from elt_llm_query.deadlines import Deadline, in_time
+from elt_llm_query.prompts import RELEVANCE
+
+TOKENS = 20  # of an answer, for each source
+HIGHEST = 10  # the relevance a model may give
+_LINE = re.compile(
+    r"\bdoc[a-z]*[^\w\n]+(\d+)[^\w\n]+[a-z]*[^\w\n]*(\d+(?:\.\d+)?)", re.IGNORECASE
+)
+
+
+class ModelRerank(LLMRerank):
+    """LlamaIndex's `LLMRerank` that loses no source and believes no nonsense.
+
+    The model is asked for the relevance of `choice_batch_size` sources at a time, 0 to
+    10; scores are a tenth of it. What it does not name comes last with 0, in the order
+    it came in. Raises ModelError where an answer names no source, so that the order
+    stays: LlamaIndex's would return nothing. `seconds` is for all calls together.
+    """
+
+    seconds: float | None = Field(default=None, gt=0)
+
+    def __init__(self, llm: LLM, top_n: int = 8, choice_batch_size: int = 10) -> None:
+        super().__init__(
+            llm=llm,
+            choice_select_prompt=RELEVANCE,
+            choice_batch_size=choice_batch_size,
+            top_n=top_n,
+        )
+
+    @classmethod
+    @override
+    def class_name(cls) -> str:
+        return "ModelRerank"
+
+    def within(self, seconds: float) -> "ModelRerank":
+        """The same reranker, which raises ModelError once it takes longer."""
+        return self.model_copy(update={"seconds": seconds})
+
+    @override
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        if not nodes or query_bundle is None:
+            return list(nodes)[: self.top_n]
+        deadline = Deadline(self.seconds)
+        scores: list[float] = []
+        for batch in self._get_node_batches(nodes):
+            scores += self._relevance(batch, query_bundle.query_str, deadline)
+        order = sorted(range(len(nodes)), key=lambda i: -scores[i])
+        return [
+            NodeWithScore(node=nodes[i].node, score=scores[i])
+            for i in order[: self.top_n]
+        ]
+
+    @override
+    async def _apostprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        return self._postprocess_nodes(nodes, query_bundle)
+
+    @override
+    def _get_predict_kwargs(
+        self, nodes_batch: list[BaseNode], query_str: str
+    ) -> dict[str, str]:
+        shown = (
+            f"Document {i}:\n{provenance.reading(node)}"
+            for i, node in enumerate(nodes_batch, start=1)
+        )
+        return {"context_str": "\n\n".join(shown), "query_str": query_str}
+
+    def _relevance(
+        self, batch: list[BaseNode], question: str, deadline: Deadline
+    ) -> list[float]:
+        asked = self._get_predict_kwargs(batch, question)
+        answer = in_time(
+            deadline.left(), lambda: said(self.llm, self.choice_select_prompt, **asked)
+        )
+        return relevances(answer, len(batch))
+
+
+def relevances(answer: str, count: int) -> list[float]:
+    """The relevance of each of `count` sources, 0 to 1; 0 for one not named.
+
+    Of two lines about one source the first counts. Raises ModelError where no line
+    names a source that is there.
+    """
+    found: dict[int, float] = {}
+    for number, relevance in _LINE.findall(answer):
+        if 1 <= int(number) <= count:
+            found.setdefault(int(number), min(float(relevance) / HIGHEST, 1.0))
+    if not found:
+        raise ModelError(
+            f"asked to order sources, the model named none of them: {answer[:80]!r}",
+            "take a larger model, or reranker_strategy: embedding",
+        )
+    return [found.get(i, 0.0) for i in range(1, count + 1)]
+
+
+class LanguageModel(Strategy[BaseNodePostprocessor]):
+    """Order by the relevance that the language model gives."""
+
+    top_n: int = Field(default=8, gt=0, description="sources kept")
+    batch_size: int = Field(default=10, gt=0, le=100, description="sources a call")
+
+    @override
+    def build(self, models: Models) -> BaseNodePostprocessor:
+        llm = brief(needed(models, "the reranker llm"), TOKENS * self.batch_size)
+        return ModelRerank(llm, self.top_n, self.batch_size)

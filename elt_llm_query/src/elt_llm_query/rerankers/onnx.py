@@ -1,0 +1,53 @@
+"""Order candidates by an ONNX cross-encoder in a folder; nothing is downloaded."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from numpy.typing import NDArray
+from pydantic import Field, PrivateAttr
+from typing_extensions import override
+
+from elt_llm_core.models.pairs import PairModel
+from elt_llm_core.strategy import Models, Strategy
+from elt_llm_query.rerankers.pairs import PairRerank
+
+
+class OnnxCrossEncoder(PairRerank):
+    """Scores by a `PairModel`; see there for what a folder must hold."""
+
+    _model: PairModel = PrivateAttr()
+
+    def __init__(self, model: PairModel, **options: object) -> None:
+        super().__init__(**options)
+        self._model = model
+
+    @classmethod
+    @override
+    def class_name(cls) -> str:
+        return "OnnxCrossEncoder"
+
+    @override
+    def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
+        return self._model.scores(question, texts)
+
+
+class OnnxCrossEncoderChoice(Strategy[BaseNodePostprocessor]):
+    """Order by a cross-encoder in this process, from files that are there."""
+
+    folder: Path = Field(description="holds model.onnx and tokenizer.json")
+    top_n: int = Field(default=8, gt=0, description="sources kept")
+    batch_size: int = Field(
+        default=4, gt=0, description="pairs read between two looks at the time"
+    )
+    max_tokens: int = Field(
+        default=512, ge=16, description="of a pair; the longer text is cut"
+    )
+    threads: int = Field(default=0, ge=0, description="0: all cores")
+
+    @override
+    def build(self, models: Models) -> BaseNodePostprocessor:
+        model = PairModel(self.folder, self.max_tokens, self.threads)
+        options = {"top_n": self.top_n, "batch_size": self.batch_size}
+        return OnnxCrossEncoder(model, **options)

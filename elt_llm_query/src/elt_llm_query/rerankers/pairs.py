@@ -1,0 +1,55 @@
+"""What cross-encoders share: question and text are read together, in time."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Self
+
+import numpy as np
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import NodeWithScore, QueryBundle
+from numpy.typing import NDArray
+from pydantic import Field
+from typing_extensions import override
+
+from elt_llm_core import provenance
+from elt_llm_query.deadlines import Deadline
+
+
+class PairRerank(BaseNodePostprocessor):
+    """The best `top_n` by a model that reads question and text together.
+
+    Scores are 0 to 1, so that weights multiply and lists compare. Ties keep the order
+    they came in. `batch_size` pairs are read at a time; between batches the time is
+    looked at, and once `seconds` have passed ModelError is raised.
+    """
+
+    top_n: int = Field(default=8, gt=0)
+    batch_size: int = Field(default=4, gt=0)
+    seconds: float | None = Field(default=None, gt=0)
+
+    @abstractmethod
+    def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
+        """How well each text answers, 0 to 1. Raises ModelError."""
+
+    def within(self, seconds: float) -> Self:
+        """The same reranker, which raises ModelError once it takes longer."""
+        return self.model_copy(update={"seconds": seconds})
+
+    @override
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        if not nodes or query_bundle is None:
+            return list(nodes)[: self.top_n]
+        deadline = Deadline(self.seconds)
+        texts = [provenance.reading(n.node) for n in nodes]
+        found: list[float] = []
+        for start in range(0, len(texts), self.batch_size):
+            deadline.check()
+            part = texts[start : start + self.batch_size]
+            found += [float(s) for s in self.scores(query_bundle.query_str, part)]
+        order = sorted(range(len(nodes)), key=lambda i: -found[i])
+        return [
+            NodeWithScore(node=nodes[i].node, score=found[i])
+            for i in order[: self.top_n]
+        ]

@@ -1,0 +1,1 @@
+"""Which of the collections a question goes to."""

@@ -1,0 +1,79 @@
+"""Routers without a model: all, and by rules."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from llama_index.core.base.base_selector import BaseSelector
+from llama_index.core.schema import QueryBundle
+from llama_index.core.tools.types import ToolMetadata
+from pydantic import Field, field_validator
+from typing_extensions import override
+
+from elt_llm_core.strategy import Models
+from elt_llm_query.routers.base import Router, RouterOptions
+
+
+class AllRouter(Router):
+    """Every collection."""
+
+    @override
+    def chosen(
+        self, choices: Sequence[ToolMetadata], question: QueryBundle
+    ) -> Mapping[int, str]:
+        return dict.fromkeys(range(len(choices)), "all are searched")
+
+
+class RulesRouter(Router):
+    """The collections of every pattern that the question matches, in the rules' order.
+
+    Patterns are regular expressions that are searched for, case ignored.
+    """
+
+    def __init__(self, rules: Mapping[str, Sequence[str]]) -> None:
+        self._rules = {re.compile(p, re.IGNORECASE): c for p, c in rules.items()}
+
+    @override
+    def chosen(
+        self, choices: Sequence[ToolMetadata], question: QueryBundle
+    ) -> Mapping[int, str]:
+        places = {choice.name: i for i, choice in enumerate(choices)}
+        found: dict[int, str] = {}
+        for pattern, collections in self._rules.items():
+            if pattern.search(question.query_str):
+                for name in collections:
+                    if name in places:
+                        found.setdefault(places[name], f"matches {pattern.pattern}")
+        return found
+
+
+class All(RouterOptions):
+    """Every collection is searched."""
+
+    @override
+    def build(self, models: Models) -> BaseSelector:
+        return AllRouter()
+
+
+class Rules(RouterOptions):
+    """Patterns say where a question goes."""
+
+    rules: dict[str, tuple[str, ...]] = Field(
+        description="regular expression to the collections it leads to"
+    )
+
+    @field_validator("rules")
+    @classmethod
+    def _are_patterns(
+        cls, value: dict[str, tuple[str, ...]]
+    ) -> dict[str, tuple[str, ...]]:
+        for pattern in value:
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                msg = f"{pattern!r} is no regular expression: {error}"
+                raise ValueError(msg) from error
+        return value
+
+    @override
+    def build(self, models: Models) -> BaseSelector:
+        return RulesRouter(self.rules)

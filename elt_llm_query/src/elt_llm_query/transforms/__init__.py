@@ -1,0 +1,1 @@
+"""What is searched for beside the question, or in its place."""

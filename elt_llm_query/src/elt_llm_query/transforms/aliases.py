@@ -1,0 +1,144 @@
+"""Other names of what a question names, without a model."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import yaml
+from llama_index.core.schema import QueryBundle
+from pydantic import Field, TypeAdapter, ValidationError
+from typing_extensions import override
+
+from elt_llm_core.errors import ConfigError
+from elt_llm_core.store import Collection
+from elt_llm_core.strategy import Models, Strategy
+from elt_llm_query.searches import Search, SearchTransform
+from elt_llm_query.transforms.acronyms import SHORT_FORM, pairs
+
+Ring = tuple[str, ...]
+
+DEPTH = 20  # hits that are read for what a short form stands for
+MOST_BYTES = 1_000_000
+_TABLE = TypeAdapter(dict[str, list[str]])
+
+
+class AliasTransform(SearchTransform):
+    """Adds searches with another name in the place of one that the question uses.
+
+    The names of a ring stand for one another. With `over` also short forms do, and what
+    they stand for, where the collections say so: "Long Name (LN)". At most `most`
+    searches are added. They ask the keyword index; the vector is the question's own.
+    """
+
+    def __init__(
+        self,
+        rings: Iterable[Ring],
+        most: int = 3,
+        weight: float = 0.5,
+        collections: Sequence[Collection] = (),
+    ) -> None:
+        self._rings = tuple(rings)
+        self._most = most
+        self._weight = weight
+        self._collections = tuple(collections)
+
+    def over(self, collections: Sequence[Collection]) -> "AliasTransform":
+        """The same transform, looking for short forms in these collections."""
+        return AliasTransform(self._rings, self._most, self._weight, collections)
+
+    @override
+    def transformed(self, searches: Sequence[Search]) -> list[Search]:
+        question = searches[0].bundle
+        rings = [*self._rings, *self._short_forms(question.query_str)]
+        texts = dict.fromkeys(t for ring in rings for t in _other(question, ring))
+        return [*searches, *(self._search(question, t) for t in [*texts][: self._most])]
+
+    def _search(self, question: QueryBundle, text: str) -> Search:
+        bundle = QueryBundle(
+            text,
+            custom_embedding_strs=question.embedding_strs,
+            embedding=question.embedding,
+        )
+        return Search(bundle, self._weight)
+
+    def _short_forms(self, question: str) -> Iterator[Ring]:
+        """Short and long forms that the collections know, one of them in `question`."""
+        asked = [question, *dict.fromkeys(SHORT_FORM.findall(question))]
+        for collection in self._collections:
+            ids = [i for a in asked for i, _ in collection.search_keyword(a, DEPTH)]
+            nodes = collection.nodes(ids)
+            for item in dict.fromkeys(ids):
+                if item in nodes:
+                    yield from pairs(nodes[item].text)
+
+
+class Aliases(Strategy[SearchTransform]):
+    """Search for other names of what the question names too."""
+
+    table: dict[str, tuple[str, ...]] = Field(
+        default_factory=dict, description="name to its other names"
+    )
+    file: Path | None = Field(default=None, description="YAML file of such a table")
+    acronyms: bool = Field(
+        default=True, description="find short forms in the collections: Long Name (LN)"
+    )
+    most: int = Field(default=3, ge=1, le=8, description="most searches added")
+    weight: float = Field(
+        default=0.5, gt=0, le=10, description="of each, beside the question's 1"
+    )
+
+    @override
+    def build(self, models: Models) -> SearchTransform:
+        read = _read(self.file) if self.file else {}
+        rings = [
+            (name, *others) for name, others in [*self.table.items(), *read.items()]
+        ]
+        kind = AliasTransform if self.acronyms else _Told
+        return kind(rings, self.most, self.weight)
+
+
+class _Told(AliasTransform):
+    """Without short forms."""
+
+    @override
+    def over(self, collections: Sequence[Collection]) -> "AliasTransform":
+        return self
+
+
+def _other(question: QueryBundle, ring: Ring) -> Iterator[str]:
+    """The question with another name of the ring in the place of the one it uses."""
+    text = question.query_str
+    names = sorted((n for n in ring if n.strip()), key=lambda n: (-len(n), n))
+    any_name = "|".join(re.escape(name) for name in names)
+    used = re.search(rf"(?<!\w)(?:{any_name})(?!\w)", text, re.IGNORECASE)
+    if not names or used is None:
+        return
+    for name in ring:
+        # A part of the name that is used finds nothing that the name does not.
+        if name.strip() and not _within(name, used[0]):
+            yield f"{text[: used.start()]}{name}{text[used.end() :]}"
+
+
+def _within(name: str, other: str) -> bool:
+    return f" {name.casefold()} " in f" {other.casefold()} "
+
+
+def _read(file: Path) -> Mapping[str, tuple[str, ...]]:
+    """Name to other names, sorted. Raises ConfigError for anything else."""
+    try:
+        if file.stat().st_size > MOST_BYTES:
+            raise ConfigError(f"{file} is larger than a table of aliases can be")
+        found = _TABLE.validate_python(
+            yaml.safe_load(file.read_text(encoding="utf-8")) or {}
+        )
+    except OSError as error:
+        raise ConfigError(f"cannot read {file}: {error.strerror}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        detail = " ".join(str(error).split())
+        raise ConfigError(f"{file} is not valid YAML: {detail}") from error
+    except ValidationError as error:
+        raise ConfigError(
+            f"{file} must map each name to a list of other names",
+            "write it as: ground lease: [lease, tenancy agreement]",
+        ) from error
+    return {name: tuple(found[name]) for name in sorted(found)}

@@ -1,0 +1,66 @@
+"""One question of several parts, looked up part by part and answered once."""
+
+from collections.abc import Sequence
+
+from llama_index.core.llms import LLM
+from pydantic import BaseModel, Field
+from typing_extensions import override
+
+from elt_llm_core.strategy import Models, Strategy
+from elt_llm_query.asking import Prompted, brief, faithful, loaded, needed, shaped
+from elt_llm_query.prompts import DECOMPOSE
+from elt_llm_query.searches import Search, SearchTransform, added
+
+_KEYS = ("questions", "sub_questions", "queries", "sub_queries")
+
+
+class Parts(BaseModel):
+    """The questions to look up; the question itself where it asks for one thing."""
+
+    questions: list[str] = Field(description="one to three short questions")
+
+
+class DecomposeTransform(Prompted, SearchTransform):
+    """Adds a search for each part of a question; the question itself always stays.
+
+    At most `most` parts. A part with a number or identifier that the question does not
+    have is left out.
+    """
+
+    def __init__(self, llm: LLM, most: int = 3, weight: float = 0.5) -> None:
+        super().__init__(llm, DECOMPOSE)
+        self._most = most
+        self._weight = weight
+
+    @override
+    def transformed(self, searches: Sequence[Search]) -> list[Search]:
+        question = searches[0].bundle.query_str
+        answer = shaped(self._llm, self._prompt, Parts, question=question)
+        told = answer.questions if isinstance(answer, Parts) else _read(answer)
+        parts = faithful(question, "\n".join(told), self._most)
+        return added(searches, parts, self._weight)
+
+
+class Decompose(Strategy[SearchTransform]):
+    """Search for the parts of a question too."""
+
+    most: int = Field(default=3, ge=1, le=3, description="most parts")
+    weight: float = Field(
+        default=0.5, gt=0, le=10, description="of each part, beside the question's 1"
+    )
+    tokens: int = Field(default=200, ge=16, le=1024, description="most of the answer")
+
+    @override
+    def build(self, models: Models) -> SearchTransform:
+        llm = brief(needed(models, "the transform 'decompose'"), self.tokens)
+        return DecomposeTransform(llm, self.most, self.weight)
+
+
+def _read(answer: str) -> list[str]:
+    """The questions of an answer: of its JSON where it has some, else its lines."""
+    found = loaded(answer)
+    if isinstance(found, dict):
+        found = next((found[key] for key in _KEYS if key in found), None)
+    if isinstance(found, list):
+        return [" ".join(one.split()) for one in found if isinstance(one, str)]
+    return [line for line in answer.splitlines() if line.rstrip(" \"'*").endswith("?")]

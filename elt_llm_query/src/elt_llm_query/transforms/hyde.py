@@ -1,0 +1,73 @@
+"""Search near what an answer might look like (Gao et al., 2022)."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.llms import LLM
+from llama_index.core.schema import QueryBundle
+from pydantic import Field
+from typing_extensions import override
+
+from elt_llm_core.strategy import Models, Strategy
+from elt_llm_query.asking import Prompted, brief, needed, said
+from elt_llm_query.marks import invented, missing
+from elt_llm_query.prompts import HYDE
+from elt_llm_query.searches import Search, SearchTransform, beginning
+
+LONGEST = 1200  # characters of a passage
+
+
+class HydeTransform(Prompted, SearchTransform):
+    """Adds a search near a passage that a model makes up; no source, never shown.
+
+    The passage is embedded as a document is. Numbers and identifiers that it invents
+    are left out of it, those of the question it lacks are put behind it. The keyword
+    index is asked for the question. Where the question has no vector nothing is added.
+
+    In plain LlamaIndex it gives the question with the passage's vector.
+    """
+
+    def __init__(self, llm: LLM, embedder: BaseEmbedding, weight: float = 1.0) -> None:
+        super().__init__(llm, HYDE)
+        self._embedder = embedder
+        self._weight = weight
+
+    @override
+    def transformed(self, searches: Sequence[Search]) -> list[Search]:
+        question = searches[0].bundle
+        if question.embedding is None:
+            return list(searches)
+        near = self._imagined(question.query_str)
+        return [*searches, *([Search(near, self._weight)] if near else [])]
+
+    @override
+    def _run(self, query_bundle: QueryBundle, metadata: dict[str, Any]) -> QueryBundle:
+        return self._imagined(query_bundle.query_str) or query_bundle
+
+    def _imagined(self, question: str) -> QueryBundle | None:
+        """The question with the vector of a passage; None where the model has none."""
+        passage = " ".join(said(self._llm, self._prompt, question=question).split())
+        passage = passage[:LONGEST]
+        for mark in invented(question, passage):
+            passage = re.sub(rf"(?<!\w){re.escape(mark)}(?!\w)", "", passage)
+        if not any(c.isalnum() for c in passage):
+            return None
+        text = " ".join([*missing(question, passage), passage])
+        vector, text = beginning(self._embedder.get_text_embedding, text)
+        return QueryBundle(question, custom_embedding_strs=[text], embedding=vector)
+
+
+class Hyde(Strategy[SearchTransform]):
+    """Search near a passage the model makes up, beside the question."""
+
+    weight: float = Field(
+        default=1.0, gt=0, le=10, description="beside the question's 1"
+    )
+    tokens: int = Field(default=160, ge=16, le=1024, description="most of the passage")
+
+    @override
+    def build(self, models: Models) -> SearchTransform:
+        llm = brief(needed(models, "the transform 'hyde'"), self.tokens)
+        return HydeTransform(llm, models.embedder, self.weight)

@@ -1,0 +1,65 @@
+"""The question in the words of the documents."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from llama_index.core.llms import LLM
+from llama_index.core.schema import QueryBundle
+from pydantic import Field
+from typing_extensions import override
+
+from elt_llm_core.strategy import Models, Strategy
+from elt_llm_query.asking import Prompted, brief, needed, reworded, said
+from elt_llm_query.prompts import TERMINOLOGY
+from elt_llm_query.searches import Search, SearchTransform, added
+
+Mode = Literal["replace", "both"]
+
+
+class TerminologyTransform(Prompted, SearchTransform):
+    """Searches for the question as a model restates it, beside it or in its place.
+
+    `subject` says whose terms ("insurance law"). Where the model restates nothing, or
+    invents a number or identifier, the question stays; one that it left out is put
+    behind its words.
+    """
+
+    def __init__(
+        self, llm: LLM, mode: Mode = "both", subject: str = "", weight: float = 1.0
+    ) -> None:
+        super().__init__(llm, TERMINOLOGY)
+        self._mode = mode
+        self._subject = subject or "the matter"
+        self._weight = weight
+
+    @override
+    def transformed(self, searches: Sequence[Search]) -> list[Search]:
+        restated = self._restated(searches[0].bundle.query_str)
+        if self._mode == "both" or not restated:
+            return added(searches, restated, self._weight)
+        return [Search(QueryBundle(restated[0])), *searches[1:]]
+
+    def _restated(self, question: str) -> list[str]:
+        """The question in other words, or nothing."""
+        answer = said(self._llm, self._prompt, question=question, subject=self._subject)
+        return reworded(question, answer, 1)
+
+
+class Terminology(Strategy[SearchTransform]):
+    """Search for the question in the documents' terms."""
+
+    mode: Mode = Field(
+        default="both", description="in place of the question, or beside it"
+    )
+    subject: str = Field(
+        default="", max_length=100, description="whose terms, for example insurance law"
+    )
+    weight: float = Field(
+        default=1.0, gt=0, le=10, description="beside the question's 1"
+    )
+    tokens: int = Field(default=120, ge=16, le=1024, description="most of the answer")
+
+    @override
+    def build(self, models: Models) -> SearchTransform:
+        llm = brief(needed(models, "the transform 'terminology'"), self.tokens)
+        return TerminologyTransform(llm, self.mode, self.subject, self.weight)

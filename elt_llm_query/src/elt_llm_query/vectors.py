@@ -1,0 +1,83 @@
+"""Stored vectors of nodes, and an order that avoids repeating itself."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.schema import NodeWithScore
+from numpy.typing import NDArray
+
+from elt_llm_core import provenance
+from elt_llm_core.store import Collection
+
+Vector = NDArray[np.float32]
+Lookup = Callable[[str, Iterable[str]], Mapping[str, Vector]]
+Embed = Callable[[Sequence[str]], Vector]
+
+
+def stored_vectors(collections: Sequence[Collection]) -> Lookup:
+    """Looks up stored vectors by collection name and ids."""
+    by_name = {c.name: c for c in collections}
+
+    def vectors(collection: str, ids: Iterable[str]) -> Mapping[str, Vector]:
+        """Vectors by id; unknown collections and ids are absent."""
+        found = by_name.get(collection)
+        return found.vectors(ids) if found else {}
+
+    return vectors
+
+
+def known_vectors(
+    nodes: Sequence[NodeWithScore], lookup: Lookup | None
+) -> dict[str, Vector]:
+    """Stored unit vectors by node id; a node without one is absent."""
+    found: dict[str, Vector] = {}
+    homes = sorted({collection_of(n) for n in nodes}) if lookup else ()
+    for name in homes:
+        ids = [n.node.node_id for n in nodes if collection_of(n) == name]
+        found.update(lookup(name, ids) if lookup else {})
+    return found
+
+
+def matrix_of(
+    nodes: Sequence[NodeWithScore], lookup: Lookup | None, embed: Embed
+) -> Vector:
+    """One unit vector a node, in order; `embed` makes those that are not stored."""
+    found = known_vectors(nodes, lookup)
+    without = [n for n in nodes if n.node.node_id not in found]
+    if without:
+        rows = embed([provenance.index_text(n.node) for n in without])
+        ids = [n.node.node_id for n in without]
+        found.update(zip(ids, rows, strict=True))
+    return np.stack([found[n.node.node_id] for n in nodes])
+
+
+def embedded(embedder: BaseEmbedding, texts: Sequence[str]) -> Vector:
+    """Unit vectors of texts, one a row."""
+    rows = np.asarray(embedder.get_text_embedding_batch(list(texts)), np.float32)
+    unit: Vector = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+    return unit
+
+
+def mmr(worth: Sequence[float], matrix: Vector, threshold: float) -> list[int]:
+    """Indexes in the order of maximal marginal relevance (Carbonell, Goldstein, 1998).
+
+    Each next one has the highest `threshold` x `worth` - (1 - `threshold`) x its
+    greatest cosine to those taken; equal ones come in the order given. LlamaIndex looks
+    only at the one taken last, so that the third may repeat the first.
+    """
+    likeness = matrix @ matrix.T
+    left = list(range(len(worth)))
+    taken: list[int] = []
+    repeated = np.zeros(len(worth))
+    while left:
+        gains = [threshold * worth[i] - (1 - threshold) * repeated[i] for i in left]
+        taken.append(left.pop(int(np.argmax(gains))))
+        newest = likeness[taken[-1]]
+        repeated = newest if len(taken) == 1 else np.maximum(repeated, newest)
+    return taken
+
+
+def collection_of(node: NodeWithScore) -> str:
+    """The name of the collection a node says it is from, or an empty string."""
+    return str(node.node.metadata.get("collection", ""))

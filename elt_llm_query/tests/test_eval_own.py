@@ -1,0 +1,228 @@
+"""A user's own questions: over collections, generated, judged, and what is answered."""
+
+import json
+
+import pytest
+from llama_index.core.base.llms.types import CompletionResponse
+from llama_index.core.callbacks import CBEventType, EventPayload
+
+from elt_llm_core.cli import elt_llm
+from elt_llm_core.cli.failures import run
+from elt_llm_core.errors import ConfigError, ModelUnavailableError
+from elt_llm_core.jobs import silent
+from elt_llm_core.models.build import build_models
+from elt_llm_core.sections import RagConfig
+from elt_llm_core.store import Store
+from elt_llm_core.strategy import Models
+from elt_llm_core.testing import HashEmbedding, ScriptedLLM
+from elt_llm_query.evaluation.answering import Judge, Marker, answers_text
+from elt_llm_query.evaluation.asked import AskedEmbedding
+from elt_llm_query.evaluation.counting import CallCounter, counted
+from elt_llm_query.evaluation.generating import generate
+from elt_llm_query.evaluation.gold import Finder
+from elt_llm_query.evaluation.labelled import Gold, Labelled, read_labelled
+from elt_llm_query.query import query_collections
+from eval_world import rows
+from query_world import CONTENT, fill
+
+FEE = "What is the fee for an overdue book?"
+QUOTE = {"document": "Lending rules", "quote": "the FEE for an overdue\nbook is 20"}
+LINES = [
+    {"question": FEE, "gold": [QUOTE], "answer": ["20 cents"]},
+    {
+        "question": "When does the reading room close?",
+        "gold": [{"document": "house rules", "page": 1}],
+    },
+    {"question": "How many wheels has a bicycle?", "answerable": False},
+    {
+        "question": "Where is it?",
+        "gold": [{"document": "Lending rules", "quote": "nowhere"}],
+    },
+]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("own")
+    store = Store(folder / "data")
+    fill(store, build_models(RagConfig()), CONTENT)
+    store.close()
+    rows(folder / "own.jsonl", LINES)
+    return folder
+
+
+def ran(capsys, place, command, *arguments):
+    given = (command, *arguments, "--data-dir", place / "data", "--quiet")
+    code = run(elt_llm, ("eval", *map(str, given)))
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_own_questions_are_measured_over_own_collections(place, capsys):
+    given = ("--questions", place / "own.jsonl", "--cache", place / "cache", "--json")
+    code, out, err = ran(capsys, place, "retrieval", *given)
+    assert code == 0, err
+    found = json.loads(out)
+    assert found["asked"]["questions"] == 2
+    assert found["asked"]["split"] == "lending+rooms"
+    measures = found["configurations"][0]["measures"]
+    assert measures["R@10"]["mean"] == 1
+    assert measures["RR"]["mean"] == 1
+    asked = ("--explain", FEE)
+    code, out, err = ran(capsys, place, "retrieval", *given[:-1], *asked)
+    assert code == 0, err
+    assert "gold-1: The fee for an overdue book is 20 cents per day." in out
+    (problem,) = found["problems"]
+    assert "'nowhere' in 'Lending rules' is not there" in problem["detail"]
+
+
+def test_a_quote_on_two_chunks_and_a_page_are_found_however_text_is_cut(hashed):
+    finder = Finder(hashed.store, ["lending"])
+    both = "same time.\n\nThe loan period of a book is 21 days."
+    row = Labelled(question="?", gold=(Gold(document="Lending rules", quote=both),))
+    found = finder.question(row, [])
+    texts = {n.node_id: n.text for n in hashed.store.nodes("lending")}
+    held = sorted(texts[chunk][:20] for chunk in found.targets)
+    assert held == ["The loan period of a"]  # of the other it holds too little
+    (chunk,) = found.targets
+    again = finder.question(Labelled(question="?", gold=(Gold(chunk=chunk),)), [])
+    assert again.targets == found.targets
+    problems = []
+    lost = Labelled(question="?", gold=(Gold(chunk="0" * 32),))
+    assert finder.question(lost, problems) is None
+    assert "the chunk 000" in problems[0].detail
+
+
+def test_feedback_becomes_a_question_that_can_be_measured(place, capsys):
+    store = Store(place / "data")
+    node = next(n for n in store.nodes("lending") if "fee" in n.text)
+    store.close()
+    given = ("--question", FEE, "--collection", "lending", "--chunk", node.node_id)
+    path = place / "feedback.jsonl"
+    code, out, err = ran(
+        capsys, place, "feedback", *given, "--relevant", "--output", path
+    )
+    assert code == 0, err
+    assert "Lending rules answers" in out
+    code, _, _ = ran(
+        capsys, place, "feedback", *given, "--not-relevant", "--output", path
+    )
+    lines, problems = read_labelled(path)
+    assert problems == ()
+    (line,) = lines
+    assert line.gold == line.wrong
+    assert (line.gold[0].quote, line.gold[0].chunk) == (node.text, node.node_id)
+    other = (*given[:-1], "f" * 32, "--relevant", "--output", path)
+    code, _, err = ran(capsys, place, "feedback", *other)
+    assert code == 64
+    assert "has no chunk 'ffff" in err
+
+
+def test_questions_are_candidates_until_somebody_accepts_them(hashed):
+    down = ModelUnavailableError("http://localhost:1", "refused")
+    llm = ScriptedLLM(["Question: How many books?\nMore", "No idea.", down])
+    nodes = list(hashed.store.nodes("lending"))
+    long = [n.model_copy(update={"text": f"{n.text} " * 3}) for n in nodes]
+    found = generate(long, llm, 3, silent)
+    (line,) = found.lines
+    assert (line.question, line.status) == ("How many books?", "candidate")
+    assert line.gold[0].chunk == long[0].node_id
+    assert "no question in 'No idea.'" in found.problems[0].detail
+    assert len(found.problems) == 2
+    assert long[0].text in llm.prompts[0]
+
+
+def test_questions_without_a_model_tell_the_cure(place, capsys):
+    output = ("--output", place / "made.jsonl")
+    code, _, err = ran(capsys, place, "questions", "lending", *output)
+    assert code == 78
+    assert "set models.llm_strategy" in err
+    assert not (place / "made.jsonl").exists()
+
+
+def test_answers_are_marked_without_a_model(place, capsys):
+    given = ("--questions", place / "own.jsonl", "--json")
+    code, out, err = ran(capsys, place, "answers", *given)
+    assert code == 0, err
+    found = json.loads(out)
+    marked = {row["question"]: row for row in found["rows"]}
+    assert marked[FEE]["citation_precision"] == 1
+    assert marked[FEE]["gold_cited"] == 1
+    assert marked[FEE]["answer_words"] == 1
+    assert marked["How many wheels has a bicycle?"]["citation_precision"] is None
+    assert found["measures"]["quote_support"]["mean"] == 1
+    assert found["refusal_recall"] == 1
+
+
+def test_a_language_model_judges_what_was_answered(world):
+    llm = ScriptedLLM(lambda prompt: "NO" if "query" in prompt.lower() else "YES")
+    marker = Marker(
+        world.store,
+        ["lending"],
+        lambda question: query_collections(
+            ["lending"],
+            question,
+            store=world.store,
+            config=world.config,
+            models=world.models,
+        ),
+        Judge(llm),
+    )
+    gold = Gold(document="Lending rules", quote="A group room")
+    lines = [
+        Labelled(question=FEE, gold=(gold,)),
+        Labelled(question="What is a bicycle?"),
+    ]
+    found = marker.mark(lines, silent)
+    assert (found.rows[0].faithful, found.rows[0].relevant) == (1, 0)
+    assert found.rows[1].faithful is None  # a refusal has nothing to be judged
+    assert "What is a bicycle? insufficient, though there is an answer" in answers_text(
+        found
+    )
+    with pytest.raises(ConfigError, match="leave --judge out"):
+        Judge(None)
+
+
+def test_what_models_are_asked_is_counted(tmp_path):
+    llm = ScriptedLLM(["one", "two"])
+    embedder = AskedEmbedding(HashEmbedding())
+    embedder.learn(["known question"], tmp_path, silent)
+    with counted(Models(embedder=embedder, llm=llm)) as use:
+        llm.complete("Say one.")
+        embedder.get_query_embedding("known question")
+        embedder.get_query_embedding("three words more")
+        embedder.get_text_embedding_batch(["a text", "another"])
+    llm.complete("Say two.")
+    found = use()
+    assert (found.llm_calls, found.llm_tokens_read) == (1, 0)
+    assert (found.embedded_texts, found.embedded_tokens) == (3, 6)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"prompt_eval_count": 5, "eval_count": 2},
+        {"usage": {"prompt_tokens": 5, "completion_tokens": 2}},
+    ],
+)
+def test_tokens_are_those_the_server_tells(raw):
+    counter = CallCounter()
+    said = CompletionResponse(text="x", raw=raw)
+    counter.on_event_end(CBEventType.LLM, {EventPayload.COMPLETION: said})
+    counter.on_event_end(CBEventType.TEMPLATING, {})
+    assert (counter.calls, counter.read, counter.written) == (1, 5, 2)
+
+
+def test_question_vectors_are_kept_and_a_damaged_file_is_made_again(tmp_path):
+    plain = HashEmbedding()
+    first = AskedEmbedding(plain)
+    first.learn(["What is due?"], tmp_path, silent)
+    (file,) = tmp_path.glob("questions-*.npz")
+    kept = file.read_bytes()
+    file.write_bytes(kept[:50])
+    again = AskedEmbedding(plain)
+    again.learn(["What is due?"], tmp_path, silent)
+    assert file.read_bytes() == kept
+    vector = again.get_query_embedding("What is due?")
+    assert vector == pytest.approx(plain.get_query_embedding("What is due?"))
+    assert again.counts == (0, 0)

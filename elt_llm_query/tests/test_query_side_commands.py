@@ -1,0 +1,88 @@
+"""Transforms, routing and the cache as a profile of the runner sets them."""
+
+import io
+import json
+
+import pytest
+import yaml
+
+from elt_llm_core.cli.failures import run
+from elt_llm_core.models.build import build_models
+from elt_llm_core.sections import RagConfig
+from elt_llm_core.store import Store
+from elt_llm_query import runner
+from query_world import CONTENT, fill
+
+ASK = "What is the charge for an overdue book?"
+QUERY = {
+    "transform_strategy": ["aliases"],
+    "transform_options": {"aliases": {"table": {"fee": ["charge"]}}},
+    "router_strategy": "rules",
+    "router_options": {"rules": {"overdue": ["lending"]}},
+    "cache_strategy": "semantic",
+    "cache_options": {"full": 0.95},
+}
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    path = tmp_path_factory.mktemp("side")
+    store = Store(path)
+    fill(store, build_models(RagConfig()), CONTENT)
+    store.close()
+    return path
+
+
+@pytest.fixture
+def ran(root, tmp_path, capsys):
+    def ran(query, *arguments):
+        """Exit code and the two outputs of the runner."""
+        profile = tmp_path / "mine.yaml"
+        content = {"collections": [{"name": "*"}], "query": query}
+        profile.write_text(yaml.safe_dump(content))
+        given = ("--cfg", str(profile), "--data-dir", str(root), "--json", *arguments)
+        code = run(runner.command, given)
+        return code, *capsys.readouterr()
+
+    return ran
+
+
+def objects(text):
+    decoder, found = json.JSONDecoder(), []
+    while text.strip():
+        one, end = decoder.raw_decode(text.lstrip())
+        found.append(one)
+        text = text.lstrip()[end:]
+    return found
+
+
+def test_a_talk_uses_what_it_found_before(ran, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{ASK}\n{ASK.lower()}\nquit\n"))
+    code, out, _ = ran(QUERY)
+    assert code == 0
+    first, second = objects(out)
+    names = [s["name"] for s in first["trace"]["stages"]]
+    assert names[:4] == ["embed", "cache", "route", "transform:aliases"]
+    assert list(first["trace"]["generations"]) == ["lending"]
+    assert first["citations"][0]["section"] == "Loans > Overdue"
+    assert second["trace"]["stages"][1]["top"][0][0] == "hit"
+    assert second["sources"] == first["sources"]
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({"transform_strategy": ["hide"]}, "hyde"),
+        ({"transform_strategy": ["hyde"]}, "llm_strategy"),
+        ({"router_strategy": "rule"}, "rules"),
+        ({"router_strategy": "rules", "router_options": {"rules": {"(": []}}}, "'('"),
+        ({"cache_strategy": "semantics"}, "semantic"),
+        ({"cache_strategy": "semantic", "cache_options": {"full": 2}}, "full"),
+        ({"cache_stratgy": "none"}, "cache_strategy"),
+    ],
+)
+def test_what_nobody_knows_is_refused_with_what_is_known(ran, query, said):
+    code, out, err = ran(query, "-q", ASK)
+    assert code == 78
+    assert said in out + err
+    assert "Traceback" not in out + err
