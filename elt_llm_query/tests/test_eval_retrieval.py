@@ -1,11 +1,15 @@
 import json
 import math
+import re
 
 import pytest
 from defusedxml import ElementTree
 
 from elt_llm_core.cli import elt_llm
 from elt_llm_core.cli.failures import run
+from elt_llm_core.config import load_config
+from elt_llm_core.errors import ConfigError
+from elt_llm_query.evaluation.configurations import configurations, swept
 from elt_llm_query.evaluation.picture import drawn
 from elt_llm_query.evaluation.report import RetrievalReport
 from eval_world import PASSAGES, QUESTIONS, write_beir
@@ -161,6 +165,33 @@ def test_what_cannot_be_run_is_refused(place, capsys, arguments, code, said):
     )
     found, _, err = ran(capsys, "retrieval", *data, "--quiet", *arguments)
     assert (found, said in err) == (code, True), err
+
+
+@pytest.mark.parametrize(
+    ("told", "cure"),
+    [
+        ("{a: [1]}", "the configuration 'a' of the sweep is [1]"),
+        ("{a: {query: 3}}", "query = 3 in the configuration 'a' of the sweep"),
+    ],
+)
+def test_a_sweep_of_another_shape_is_told(tmp_path, told, cure):
+    (tmp_path / "sweep.yaml").write_text(f"configurations: {told}")
+    with pytest.raises(ConfigError, match=re.escape(cure)):
+        swept(tmp_path / "sweep.yaml")
+
+
+def test_a_sweep_may_write_dotted_keys(tmp_path):
+    (tmp_path / "sweep.yaml").write_text(
+        "configurations:\n  a: {query.fusion_strategy: rrf}\n"
+        "  b: {query: {fusion_strategy: rrf}}\n"
+    )
+    made = configurations(
+        lambda preset, over: load_config(environ={}, overrides=over),
+        [],
+        [],
+        tmp_path / "sweep.yaml",
+    )
+    assert made["a"] == made["b"] != load_config(environ={})
 
 
 def test_a_sweep_that_is_none_is_refused(place, capsys):

@@ -100,7 +100,7 @@ def _entries(sweep: Path) -> Mapping[str, Sequence[Change]]:
         for key, values in grid.items()
     ]
     return {
-        _entry(name, point): [*_flat(sections or {}), *point]
+        _entry(name, point): [*_flat(name, sections or {}), *point]
         for name, sections in named.items()
         for point in product(*axes)
     }
@@ -131,12 +131,26 @@ def _entry(name: object, point: Iterable[Change]) -> str:
     return " ".join(part for part in parts if part)
 
 
-def _flat(sections: Mapping[str, Any]) -> list[Change]:
-    return [
-        ((str(section), str(key)), value)
-        for section, values in sections.items()
-        for key, value in (values or {}).items()
-    ]
+def _flat(name: object, sections: Any) -> list[Change]:
+    """Changes of `{section: {key: value}}`, or of `{section.key: value}`."""
+    if not isinstance(sections, dict):
+        raise ConfigError(
+            f"the configuration {name!r} of the sweep is {sections!r}",
+            "write {query: {fusion_strategy: rrf}} or {query.fusion_strategy: rrf}",
+        )
+    found: list[Change] = []
+    for section, values in sections.items():
+        path = tuple(str(section).split("."))
+        if len(path) > 1:
+            found.append((path, values))
+        elif isinstance(values, dict):
+            found += [((*path, str(key)), value) for key, value in values.items()]
+        else:
+            raise ConfigError(
+                f"{section} = {values!r} in the configuration {name!r} of the sweep",
+                "a section holds keys: {query: {num_queries: 2}}",
+            )
+    return found
 
 
 def _nested(changes: Iterable[Change]) -> dict[str, Any]:
