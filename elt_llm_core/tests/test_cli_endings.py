@@ -64,8 +64,10 @@ def test_how_a_command_ends_is_its_exit_code(
 
 
 INTERRUPTED = """
-import sys, time, click
+import signal, sys, time, click
 from elt_llm_core.cli.failures import run
+# A shell starts what runs in the background deaf to Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 @click.command()
 def wait():
     click.echo("waiting")

@@ -90,7 +90,7 @@ def several(path: Path, *places: tuple[float, float, float, float]) -> ParsedDoc
 def test_logos_and_backgrounds_are_no_figures(tmp_path):
     logo = (100, 600, 200, 150)
     whole = (0, 0, WIDTH, HEIGHT)
-    strips = [(0, 100 * n, WIDTH, 100) for n in range(0, 8, 2)]
+    strips = [(0, 100 * n, WIDTH, 100 - n) for n in range(0, 8, 2)]
     assert figures(several(tmp_path / "logo.pdf", logo)) == []
     assert figures(several(tmp_path / "whole.pdf", whole)) == []
     canvas = canvas_of(tmp_path / "strips.pdf")
@@ -99,6 +99,29 @@ def test_logos_and_backgrounds_are_no_figures(tmp_path):
     text(canvas, 180)
     canvas.save()
     assert figures(parsed(tmp_path / "strips.pdf")) == []
+
+
+def test_a_picture_stands_before_rows_below_it_that_begin_with_an_empty_cell(tmp_path):
+    canvas = canvas_of(tmp_path / "a.pdf")
+    text(canvas, 780)
+    canvas.drawImage(photo(), 100, 500, 200, 200)
+    canvas.grid([100, 200, 300, 400], [300, 320, 340, 360])
+    for row, words in enumerate(
+        [("", "North", "South"), ("A", "1", "2"), ("", "3", "4")]
+    ):
+        for column, word in enumerate(words):
+            canvas.drawString(105 + 100 * column, 346 - 20 * row, word)
+    canvas.save()
+    kinds = [block.kind.value for block in parsed(tmp_path / "a.pdf").blocks]
+    assert kinds[-4:] == ["figure", "table_row", "table_row", "table_row"]
+
+
+def test_a_letterhead_is_no_figure(tmp_path):
+    canvas = canvas_of(tmp_path / "a.pdf")
+    canvas.drawImage(photo(), 60, HEIGHT - 90, 470, 70)
+    text(canvas, 700)
+    canvas.save()
+    assert figures(parsed(tmp_path / "a.pdf")) == []
 
 
 def test_what_a_model_says_of_a_picture_is_marked_on_its_chunk():

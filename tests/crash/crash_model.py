@@ -10,7 +10,8 @@ from llama_index.core.schema import TextNode
 from elt_llm_core import provenance
 from elt_llm_core.document import Block, BlockKind, ParsedDocument
 from elt_llm_core.store import NewDocument, Store
-from elt_llm_core.store.keyword import K1, B
+from elt_llm_core.store.pairs import side_by_side
+from elt_llm_core.store.recipe import K1, PAIR_WEIGHT, B
 from elt_llm_core.store.words import tokenize
 from elt_llm_core.testing.fakes import HashEmbedding
 
@@ -97,19 +98,22 @@ def cosines(texts: dict[str, str], vector: np.ndarray) -> dict[str, float]:
 
 
 def bm25(texts: dict[str, str], question: str) -> dict[str, float]:
-    """Chunk id to its BM25 above zero, by the formula (Robertson; Lucene's idf)."""
-    counts = {
-        node: Counter(tokens)
-        for node, tokens in zip(texts, tokenize(texts.values()), strict=True)
-    }
-    lengths = {node: sum(c.values()) for node, c in counts.items()}
+    """Chunk id to its BM25 above zero, by the formula (Robertson; Lucene's idf).
+
+    Words side by side count as words of their own, at a part of the weight.
+    """
+    said = dict(zip(texts, tokenize(texts.values()), strict=True))
+    lengths = {node: len(tokens) for node, tokens in said.items()}
+    counts = {node: Counter([*t, *side_by_side(t)]) for node, t in said.items()}
     average = sum(lengths.values()) / max(len(lengths), 1) or 1.0
     scores: Counter[str] = Counter()
-    for token in tokenize([question])[0]:
+    asked = tokenize([question])[0]
+    for token in (*asked, *side_by_side(asked)):
         having = [node for node, c in counts.items() if token in c]
         idf = log1p((len(counts) - len(having) + 0.5) / (len(having) + 0.5))
         for node in having:
             tf = counts[node][token]
             norm = K1 * (1 - B + B * lengths[node] / average)
-            scores[node] += idf * tf / (tf + norm)
+            weight = PAIR_WEIGHT if " " in token else 1.0
+            scores[node] += weight * idf * tf / (tf + norm)
     return dict(scores)

@@ -8,7 +8,7 @@ file a page stays unread, and a warning says how to get one.
 import re
 import time
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import distributions
 from pathlib import Path
@@ -167,24 +167,35 @@ def finished(document: ParsedDocument, found: Recognised) -> ParsedDocument:
         if page.number in sure
         for start, end, left, top, *_ in page.words
     )
-    kept = Blocks if isinstance(document.blocks, Blocks) else list
-    blocks = kept(_judged(block, words, sure) for block in document.blocks)
-    low = sorted({b.page for b in blocks if b.page and _is_low(b)})
-    every = [value for page in sure.values() for value in page.values()]
-    share = sum(every) / len(every) if every else 0.0
-    warnings = [
-        f"{named(sorted(sure))} read by text recognition, confidence {share:.2f}"
-    ]
-    if low:
-        warnings.append(f"{named(low)} in part recognised with little confidence")
     pages = {page.number: page for page in document.pages}
+    low: set[int] = set()
+
+    def done() -> Iterator[Block]:
+        for block in document.blocks:
+            judged = _judged(block, words, sure)
+            if judged.page and _is_low(judged):
+                low.add(judged.page)
+            yield block_in_file(judged, found.lies, pages)
+
+    blocks = Blocks(done()) if isinstance(document.blocks, Blocks) else list(done())
     return document.model_copy(
         update={
-            "blocks": kept(block_in_file(b, found.lies, pages) for b in blocks),
+            "blocks": blocks,
             "pages": [page_in_file(p, found.lies) for p in document.pages],
-            "warnings": (*document.warnings, *warnings),
+            "warnings": (*document.warnings, *_told(sure, low)),
         }
     )
+
+
+def _told(
+    sure: Mapping[int, Mapping[tuple[float, float], float]], low: Collection[int]
+) -> Iterator[str]:
+    """Warnings: which pages were read, and which of them with little confidence."""
+    every = [value for page in sure.values() for value in page.values()]
+    share = sum(every) / len(every) if every else 0.0
+    yield f"{named(sorted(sure))} read by text recognition, confidence {share:.2f}"
+    if low:
+        yield f"{named(sorted(low))} in part recognised with little confidence"
 
 
 def _confidences(page: Any) -> dict[tuple[float, float], float]:

@@ -114,7 +114,7 @@ def _written(
     kept: Callable[[Iterable[Block]], Sequence[Block]] = (
         Blocks if isinstance(writer.blocks, Blocks) else list
     )
-    blocks = kept(_quiet(text, writer.blocks, pages, levels))
+    blocks = _quiet(text, writer.blocks, pages, levels)
     plated = with_plates(blocks, pages, noted.plates)
     return ParsedDocument.model_construct(  # nor of as many cells
         title=title,

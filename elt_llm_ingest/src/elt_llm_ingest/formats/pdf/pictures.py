@@ -1,15 +1,18 @@
 """Figures: their place and what kind they are, kept with their captions."""
 
+import math
 import re
-from bisect import bisect_right
-from collections import Counter, defaultdict
+from bisect import bisect_left
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import product
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from elt_llm_core.document import Block, BlockKind, Page
 from elt_llm_core.results import Box
 from elt_llm_ingest.formats.pdf.flow import Draft
+from elt_llm_ingest.formats.pdf.furniture import BAND
 from elt_llm_ingest.formats.pdf.region import Rectangle, rectangle
 from elt_llm_ingest.formats.pdf.words import Word
 
@@ -19,7 +22,7 @@ NEAR = 60  # points from a figure to its caption
 LABELS = 5  # words in a figure that make it a diagram, numbers that make it a chart
 LARGE = 0.03  # of the page: a picture without caption
 BACKGROUND = 0.5  # of the page: a scan, or what the page is printed on
-TILES = 4  # pictures of one size and as wide as the page are its background
+TILES = 4  # pictures as wide as the page are its background
 TOUCHING = 2.0  # points between the tiles of one picture
 SAME = 3.0  # points by which a logo may move from page to page
 
@@ -90,7 +93,8 @@ def plates_of(
     """The pictures of a page that no caption took, tiles put together.
 
     They take more than 3 % of the page and less than half: larger ones are scans and
-    backgrounds, which come in tiles, too.
+    backgrounds, which come in tiles, too. They reach into the body of the page: what
+    stands in its outer 12 % is a letterhead.
     """
     taken = [draft.box for draft in drafts if draft.box is not None]
     boxes = [rectangle(b.bbox) for b in blocks if b.kind == "figure" and b.bbox]
@@ -99,18 +103,16 @@ def plates_of(
         Plate(box, _kind(box, words))
         for box in _joined(_untiled(boxes, size[0]))
         if LARGE * area < (box[2] - box[0]) * (box[3] - box[1]) < BACKGROUND * area
+        and box[3] > BAND * size[1]
+        and box[1] < (1 - BAND) * size[1]
         and not any(_overlap(box, other) for other in taken)
     ]
 
 
 def _untiled(boxes: Sequence[Rectangle], width: float) -> list[Rectangle]:
-    """The boxes without the tiles of a background."""
-
-    def shape(box: Rectangle) -> tuple[int, int]:
-        return round(box[2] - box[0]), round(box[3] - box[1])
-
-    often = Counter(shape(box) for box in boxes if box[2] - box[0] >= width - SAME)
-    return [box for box in boxes if often[shape(box)] < TILES]
+    """The boxes without those as wide as the page, if these are its background."""
+    narrow = [box for box in boxes if box[2] - box[0] < width - SAME]
+    return narrow if len(boxes) - len(narrow) >= TILES else list(boxes)
 
 
 def _joined(boxes: Sequence[Rectangle]) -> list[Rectangle]:
@@ -141,55 +143,86 @@ def _overlap(one: Rectangle, other: Rectangle, near: float = 0.0) -> bool:
 
 
 def with_plates(
-    blocks: Sequence[Block], pages: Sequence[Page], plates: Mapping[int, list[Plate]]
+    blocks: Iterable[Block], pages: Sequence[Page], plates: Mapping[int, list[Plate]]
 ) -> Iterator[Block]:
     """The blocks with one more, without text, for every picture of `plates` by page.
 
     Each stands after the last block of its page that begins above it. A picture at one
     place on two pages is a logo, and left out.
     """
-    reach = list(accumulate((b.page or 0 for b in blocks), max)) if plates else []
     sizes = {page.number: page for page in pages}
+    left = deque((sizes[number], found) for number, found in _no_logos(plates))
+    held: list[Block] = []  # of one page
+    reached = end = 0
+    for block in blocks:
+        if (block.page or 0) > reached:
+            yield from _with_some(held, end, left, block.page or 0)
+            end = held[-1].end if held else 0
+            held, reached = [], block.page or 0
+        held.append(block)
+    yield from _with_some(held, end, left, math.inf)
+
+
+def _with_some(
+    blocks: Sequence[Block], end: int, left: deque[tuple[Page, list[Plate]]], to: float
+) -> Iterator[Block]:
+    """The blocks of a page and the pictures on pages before `to`, taken from `left`.
+
+    `end` is where the block before them ends.
+    """
     after: dict[int, list[Block]] = defaultdict(list)
-    for number, found in plates.items():
-        page = sizes[number]
-        tops = {word[0]: word[3] * page.height for word in page.words}
+    while left and left[0][0].number < to:
+        page, found = left.popleft()
         for plate in found:
-            if any(_is_logo(plate, p) for n, p in plates.items() if n != number):
-                continue
-            last = bisect_right(reach, number) - 1
-            at, end = _place(blocks, (number, last), tops, plate)
-            after[at].append(_figure(plate, page, end))
-    yield from after.get(-1, [])
+            at = _place(blocks, page, plate)
+            figure = _figure(plate, page, blocks[at].end if at >= 0 else end)
+            after[at].append(figure)
+    yield from after.get(-1, ())
     for index, block in enumerate(blocks):
         yield block
         yield from after.get(index, ())
 
 
-def _is_logo(plate: Plate, others: Iterable[Plate]) -> bool:
-    return any(
-        all(abs(a - b) <= SAME for a, b in zip(plate.box, other.box, strict=True))
-        for other in others
-    )
+def _no_logos(plates: Mapping[int, list[Plate]]) -> Iterator[tuple[int, list[Plate]]]:
+    """Of each page the pictures that stand on no other page at the same place."""
+    near: dict[tuple[int, int], list[tuple[int, Rectangle]]] = defaultdict(list)
+    for number, found in plates.items():
+        for plate in found:
+            near[_spot(plate.box)].append((number, plate.box))
+
+    def is_logo(number: int, box: Rectangle) -> bool:
+        across, down = _spot(box)
+        spots = product(range(across - 1, across + 2), range(down - 1, down + 2))
+        others = (o for spot in spots for o in near.get(spot, ()))
+        return any(n != number and _is_same(box, other) for n, other in others)
+
+    for number, found in plates.items():
+        yield number, [plate for plate in found if not is_logo(number, plate.box)]
 
 
-def _place(
-    blocks: Sequence[Block],
-    page: tuple[int, int],
-    tops: Mapping[int, float],
-    plate: Plate,
-) -> tuple[int, int]:
-    """The index of the block to stand after, -1 for none, and where that one ends.
+def _spot(box: Rectangle) -> tuple[int, int]:
+    return int(box[0] // SAME), int(box[1] // SAME)
 
-    `page` is the number of the page and the index of the last block up to it.
-    """
-    number, last = page
-    for index in range(last, -1, -1):
+
+def _is_same(one: Rectangle, other: Rectangle) -> bool:
+    return all(abs(a - b) <= SAME for a, b in zip(one, other, strict=True))
+
+
+def _place(blocks: Sequence[Block], page: Page, plate: Plate) -> int:
+    """The index of the block to stand after, -1 for none."""
+    for index in range(len(blocks) - 1, -1, -1):
         block = blocks[index]
-        above = tops.get(block.start, 0.0) < plate.box[1]
-        if (block.page or 0) < number or above:
-            return index, block.end
-    return -1, 0
+        if (block.page or 0) < page.number or _top(block, page) < plate.box[1]:
+            return index
+    return -1
+
+
+def _top(block: Block, page: Page) -> float:
+    """Where the first word of the block stands; a table row may begin with blanks."""
+    at = bisect_left(page.words, block.start, key=itemgetter(0))
+    if at == len(page.words) or page.words[at][0] >= block.end:
+        return 0.0
+    return page.words[at][3] * page.height
 
 
 def _figure(plate: Plate, page: Page, at: int) -> Block:
