@@ -311,3 +311,14 @@ def test_another_strategy_does_not_take_the_options_of_the_last(tmp_path):
     assert load_config(file, environ={}, overrides=new).query.fusion_options == {
         "k": 10
     }
+
+
+def test_a_fault_is_told_where_it_was_said(tmp_path):
+    profile = tmp_path / "mine.yaml"
+    profile.write_text("query: {similarity_top_k: -3}")
+    with pytest.raises(ConfigError, match=r"-3 in profile .*mine\.yaml:"):
+        load_config(profile=str(profile), environ={})
+    with pytest.raises(ConfigError, match=r"'query.fusion_stratgy' in what the call"):
+        load_config(environ={}, overrides={"query": {"fusion_stratgy": "rrf"}})
+    with pytest.raises(ConfigError, match=r"mmr.* in the environment: .* list"):
+        load_config(environ={"ELT_LLM_QUERY__POSTPROCESSOR_STRATEGY": "mmr"})

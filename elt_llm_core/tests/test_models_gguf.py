@@ -122,5 +122,5 @@ def test_a_missing_file_is_a_mistake_in_the_configuration(gguf, tmp_path):
 )
 def test_without_the_extra_the_door_says_how_to_get_it():
     sys.modules.pop("elt_llm_core.models.gguf", None)
-    with pytest.raises(MissingExtraError, match="uv sync --extra llm"):
+    with pytest.raises(MissingExtraError, match="uv sync --inexact --extra llm"):
         LLMS.load("gguf", {"model_path": "model.gguf"})

@@ -8,9 +8,11 @@ from llama_index.core.schema import TextNode
 
 from core_stores import new_document
 from elt_llm_core import provenance
+from elt_llm_core.errors import UsageError
 from elt_llm_core.models.protocol import as_counting
 from elt_llm_core.rules import canonical, is_within
 from elt_llm_core.store import Store
+from elt_llm_core.store.filters import where_clause
 from elt_llm_core.store.truth import Truth
 from elt_llm_core.testing import HashEmbedding
 
@@ -94,3 +96,17 @@ def test_the_outline_of_a_document_is_its_chunks_in_order(truth):
         (n.node_id, n.metadata["ordinal"], n.metadata["section"]) for n in nodes
     ]
     assert truth.outline("nowhere") == []
+
+
+@pytest.mark.parametrize(
+    ("where", "told"),
+    [
+        ({"page": "two"}, "page='two' is no number"),
+        ({"page": "-1"}, "page='-1' is no number"),
+        ({"date": "yesterday"}, "date='yesterday' is no date"),
+        ({"date": ".."}, "is no date"),
+    ],
+)
+def test_a_value_that_cannot_be_is_told(where, told):
+    with pytest.raises(UsageError, match=told):
+        where_clause(where)

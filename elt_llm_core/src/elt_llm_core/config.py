@@ -6,7 +6,7 @@ is read from globals; the object made here is passed down.
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,9 @@ RESERVED_ENV = frozenset(
 )
 
 
+Layer = tuple[str, Mapping[str, Any]]  # where it is said, and what
+
+
 def load_config(
     path: Path | None = None,
     profile: str | None = None,
@@ -58,26 +61,32 @@ def load_config(
     Raises ConfigError with the file, the key, the value and the known keys.
     """
     environ = os.environ if environ is None else environ
-    file = path or reference_file()
+    layers = _layers(path or reference_file(), profile, environ)
+    if overrides:
+        layers.append(("what the call sets", overrides))
     merged: dict[str, Any] = {}
-    origin = "defaults"
-    if file is not None:
-        merged, origin = _read_yaml(file), str(file)
-    name = profile or environ.get("ELT_LLM_PROFILE")
-    if name and name != "default":
-        overlay_file = profile_file(name, file)
-        merged = _deep_merge(merged, _read_yaml(overlay_file))
-        origin = f"{origin} with profile {name}"
-    if from_environment := _from_environment(environ):
-        merged = _deep_merge(merged, from_environment)
-        origin = f"{origin} and the environment"
-    if data_dir := environ.get("ELT_LLM_DATA_DIR"):
-        merged = _deep_merge(merged, {"stores": {"data_dir": data_dir}})
-    merged = _deep_merge(merged, dict(overrides or {}))
+    for _, layer in layers:
+        merged = _deep_merge(merged, layer)
     try:
         return RagConfig.model_validate(merged)
     except ValidationError as error:
-        raise _readable(error, origin) from error
+        raise _readable(error, layers) from error
+
+
+def _layers(
+    file: Path | None, profile: str | None, environ: Mapping[str, str]
+) -> list[Layer]:
+    """What is said where, the later winning."""
+    layers: list[Layer] = []
+    if file is not None:
+        layers.append((str(file), _read_yaml(file)))
+    name = profile or environ.get("ELT_LLM_PROFILE")
+    if name and name != "default":
+        layers.append((f"profile {name}", _read_yaml(profile_file(name, file))))
+    layers.append(("the environment", _from_environment(environ)))
+    if data_dir := environ.get("ELT_LLM_DATA_DIR"):
+        layers.append(("ELT_LLM_DATA_DIR", {"stores": {"data_dir": data_dir}}))
+    return layers
 
 
 def reference_file() -> Path | None:
@@ -145,7 +154,7 @@ def _deep_merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, A
     other = (
         key
         for key, value in over.items()
-        if key.endswith("strategy")
+        if str(key).endswith("strategy")
         and isinstance(value, str)
         and base.get(key, value) != value
     )
@@ -183,19 +192,37 @@ def _value(section: str, key: str, text: str, name: str) -> Any:
     return text if plain or not text else _parse(text, name)
 
 
-def _readable(error: ValidationError, origin: str) -> ConfigError:
+def _readable(error: ValidationError, layers: Sequence[Layer]) -> ConfigError:
     """The first fault as one sentence with the place, the value and the cure."""
     first = error.errors()[0]
     where = [str(part) for part in first["loc"]]
+    origin = next((o for o, said in reversed(layers) if _says(said, where)), "defaults")
     if first["type"] != "extra_forbidden":
         shown = ".".join(where)
         value = "its value" if _is_secret(where) else repr(first["input"])
-        reason = first["msg"].removeprefix("Value error, ")
+        reason = plain_reason(first["msg"])
         return ConfigError(f"{shown} = {value[:MAX_SHOWN]} in {origin}: {reason}")
     known = _fields(where[:-1])
     return ConfigError(
         f"unknown key {'.'.join(where)!r} in {origin}", suggest(where[-1], known)
     )
+
+
+def plain_reason(message: str) -> str:
+    """What a validator said, in the words of YAML."""
+    reason = message.removeprefix("Value error, ")
+    return reason.replace("valid tuple", "list").replace("valid dictionary", "mapping")
+
+
+def _says(said: Any, where: Sequence[str]) -> bool:
+    """Whether a layer holds the key, or a list that the place is in."""
+    for part in where:
+        if not isinstance(said, Mapping):
+            return True
+        if part not in said:
+            return False
+        said = said[part]
+    return True
 
 
 def _is_secret(where: list[str]) -> bool:

@@ -100,8 +100,8 @@ class QuerySection(Section):
     )
     citation_policy: Literal["strict", "flag", "lenient"] = Field(
         default="strict",
-        description="what happens to a claim whose quote is not found: removed, "
-        "marked, kept",
+        description="a claim whose quote is not found: strict removes it, flag marks "
+        "it, lenient keeps it",
     )
 
     trace_hits: int = Field(

@@ -37,6 +37,7 @@ from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_query.caching.semantic import Kind, SemanticCache
 from elt_llm_query.caching.step import Remembering, merged
+from elt_llm_query.caching.strategies import CACHES
 from elt_llm_query.engine import build_engine
 from elt_llm_query.request import Request, halved, open_request
 from elt_llm_query.routers.step import routed
@@ -144,6 +145,7 @@ class _Finder:
         A document may be replaced after the search found its chunks and before they are
         read; then it is searched again in the collection as it is now.
         """
+        self._check_cache()
         for _ in range(TRIES):
             request = open_request(
                 names, question, store=self.store, models=self.models, where=where
@@ -157,6 +159,11 @@ class _Finder:
         detail = "documents were replaced while they were searched; ask again"
         request.log.degrade(Degradation(kind=kind, detail=detail))
         return request, engine, nodes
+
+    def _check_cache(self) -> None:
+        """Raise ConfigError for a cache that cannot be, though nobody may hold one."""
+        query, allowed = self.config.query, self.config.allowed_plugins()
+        CACHES.load(query.cache_strategy, query.cache_options, allowed)
 
     def _remembered(
         self, request: Request, memory: Remembering

@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from elt_llm_core.config import load_config
+from elt_llm_core.config import load_config, plain_reason
 from elt_llm_core.errors import ConfigError, UnknownProfileError, UsageError
 from elt_llm_core.sections import RagConfig
 
@@ -88,7 +88,7 @@ def load_profile(name: str, overrides: Mapping[str, Any] | None = None) -> RunPr
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise ConfigError(f"{where} in {file}: {first['msg']}") from error
+        raise ConfigError(f"{where} in {file}: {plain_reason(first['msg'])}") from error
     for section, values in (overrides or {}).items():
         below = content.get(section)
         content[section] = {**(below if isinstance(below, dict) else {}), **values}

@@ -1,5 +1,7 @@
 """`elt-llm config`: what is in force."""
 
+from itertools import takewhile
+
 import click
 
 from elt_llm_core.cli.common import CommandContext, common_options
@@ -26,5 +28,10 @@ def profiles(ctx: CommandContext) -> None:
     """List the profiles that --profile takes."""
     from elt_llm_core.config import known_profiles
 
-    names = ["default", *known_profiles()]
-    ctx.emit({"profiles": names}, "\n".join(names))
+    told = {"default": "what the configuration says without a profile"}
+    for name, path in known_profiles().items():
+        lines = path.read_text(encoding="utf-8").splitlines()
+        comment = takewhile(lambda line: line.startswith("#"), lines)
+        told[name] = " ".join(line.lstrip("# ") for line in comment)
+    shown = "\n".join(f"{name}\n    {about}" for name, about in told.items())
+    ctx.emit({"profiles": list(told)}, shown)

@@ -29,9 +29,9 @@ class MissingExtraError(ConfigError):
 
     def __init__(self, stage: str, name: str, module: str, extra: str = "") -> None:
         one = (
-            f": uv sync --extra {extra}"
+            f": uv sync --inexact --extra {extra}"
             if extra
-            else ", for example: uv sync --extra llm"
+            else ", for example: uv sync --inexact --extra llm"
         )
         super().__init__(
             f"the {stage} strategy {name!r} needs the package {module!r}",

@@ -1,6 +1,7 @@
 """Which chunks a search may return, as conditions of a statement."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -33,10 +34,18 @@ _FILTERS = {
 }
 
 
+_DAY = re.compile(r"(?:\d{4}(?:-\d{2}(?:-\d{2})?)?)?")
+
+
 def _period(value: str) -> tuple[str, str]:
     """First and last day of `2024`, `2024-03`, `2024-01..2024-06`, `2024..`."""
     first, dots, last = value.partition("..")
     last = last if dots else first
+    if not (first or last) or not all(_DAY.fullmatch(one) for one in (first, last)):
+        raise UsageError(
+            f"the filter date={value!r} is no date",
+            "write a year, month or day (2024, 2024-03, 2024-03-31), or two with ..",
+        )
     return first or "0", (last or "9") + "~"
 
 
@@ -46,7 +55,13 @@ def _rule(value: str) -> tuple[str, int]:
     return canonical(value.removesuffix("*")).lower(), int(below)
 
 
-_READ = {"date": _period, "rule": _rule}
+def _page(value: str) -> int:
+    if not value.isascii() or not value.isdigit():
+        raise UsageError(f"the filter page={value!r} is no number", "write page=3")
+    return int(value)
+
+
+_READ = {"date": _period, "page": _page, "rule": _rule}
 
 
 def where_clause(where: Mapping[str, Any]) -> tuple[str, list[str]]:
@@ -57,7 +72,7 @@ def where_clause(where: Mapping[str, Any]) -> tuple[str, list[str]]:
     year, month or day, or two of them with `..` between), `rule` (a number as people
     write it; with `*` at its end those below it too). A value may be a list of
     alternatives; an empty one matches nothing.
-    Raises UsageError for another key, or a value that is no text or whole number.
+    Raises UsageError for another key, or a value that cannot be one of it.
     """
     conditions, parameters = "", []
     for key, value in sorted(where.items()):

@@ -18,6 +18,7 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError, model_validator
 
 from elt_llm_core.atomicio import write_atomic
+from elt_llm_core.config import plain_reason
 from elt_llm_core.errors import UsageError
 from elt_llm_core.names import digest
 from elt_llm_core.results import Degradation, Record
@@ -74,7 +75,7 @@ def read_labelled(path: Path) -> tuple[tuple[Labelled, ...], tuple[Degradation, 
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"]) or "line"
-            problems.append(told(f"{place}: {where}: {first['msg']}"))
+            problems.append(told(f"{place}: {where}: {plain_reason(first['msg'])}"))
             continue
         if not any(character.isalnum() for character in line.question):
             problems.append(told(f"{place}: the question is empty"))
