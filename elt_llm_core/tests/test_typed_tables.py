@@ -195,6 +195,30 @@ def test_select_tells_the_rows_behind_its_result():
     )
 
 
+@pytest.mark.parametrize(
+    ("sql", "sources"),
+    [
+        ("select n from t limit 1", (1,)),
+        ("SELECT c0, T.N -- the row\nFROM t WHERE c2 > 3000;", (2,)),
+        ("select distinct n as n from t order by n limit 1", (1,)),
+        ("select * from t where c0 = 'Tern'", (3,)),
+        ("select max(c1, 1), n from t where n in (select 2)", (2,)),
+        ("select n+1 as n from t limit 1", (None,)),
+        ("select -n as n from t", (None,) * 3),
+        ("select 1 as n from t limit 1", (None,)),
+        ("select c2 n, n from t limit 1", (1,)),
+        ("select n from (select 3 as n from t) limit 1", (None,)),
+        ("select n from t union select 3 limit 1", (None,)),
+        ("with t as (select 2 as n) select n from t", (None,)),
+        ("select 'select n from t' as n from t limit 1", (None,)),
+        ("select (select n from t) as n", (None,)),
+        ("select a.n from t a, t b limit 1", (None,)),
+    ],
+)
+def test_only_the_number_of_the_row_is_evidence(sql, sources):
+    assert select(relation(BOATS), sql).sources == sources
+
+
 def test_values_are_parameters():
     evil = "x'); drop table t; --"
     found = relation([["Boat", evil], [evil, "1"], ['"', "2"]])
@@ -221,6 +245,8 @@ def test_values_are_parameters():
         "select randomblob(100000000)",
         "select random()",
         "vacuum",
+        "explain select n from t",
+        "-- why\n; EXPLAIN QUERY PLAN select n from t",
         "begin",
         "with recursive r(x) as (select 1 union all select x+1 from r) select x from r",
         "select 1; drop table t",

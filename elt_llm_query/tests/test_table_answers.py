@@ -5,13 +5,15 @@ from llama_index.core.schema import TextNode
 
 from elt_llm_core import provenance
 from elt_llm_core.document import Block, BlockKind, Cell
-from elt_llm_core.provenance import Provenance
+from elt_llm_core.provenance import Parent, Provenance
 from elt_llm_core.results import Box, Status, Support
 from elt_llm_core.sections import RagConfig
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding
 from elt_llm_query.query import query_collections
+from elt_llm_query.synthesizers.aggregates import without_single_rows
+from elt_llm_query.synthesizers.evidence import Candidate, Passage, Placed
 from elt_llm_query.synthesizers.table_words import Ask, wanted
 from query_world import World, fill, packed
 
@@ -37,9 +39,31 @@ RESULTS = [
     ["Growth %", "3", "5"],
 ]
 
+HOURS = [
+    ["Branch", "Opens", "Closes"],
+    ["North", "9", "17"],
+    ["South", "10", "18"],
+    ["East", "8", "20"],
+]
+STAFF = [
+    ["Department", "Headcount", "Year"],
+    ["Legal", "12", "2021"],
+    ["Legal", "15", "2022"],
+    ["Finance", "40", "2021"],
+    ["Finance", "38", "2022"],
+    ["All departments", "105", ""],
+]
+CATCH = [["Year", "Herring"], ["2021", "7"], ["2022", "9"], ["2023", "4"]]
 
-def table_document(name, title, rows, per_page=8):
-    """One chunk a row, some rows a page."""
+
+def in_parent(node, end, leaves):
+    parents = (Parent(start=0, end=end, leaves=leaves),)
+    place = provenance.read(node).model_copy(update={"parents": parents})
+    return provenance.write(node, place)
+
+
+def table_document(name, title, rows, per_page=8, whole=False):
+    """One chunk a row, some rows a page; a `whole` table is their parent."""
     text, blocks, nodes = "", [], []
     for index, row in enumerate(rows):
         start, cells = len(text), []
@@ -70,6 +94,8 @@ def table_document(name, title, rows, per_page=8):
         if index:
             nodes.append(row_node(name, title, text[start:], block, len(nodes)))
         text += "\n"
+    if whole:
+        nodes = [in_parent(node, len(text), len(nodes)) for node in nodes]
     return packed(name, text, blocks, [], nodes)
 
 
@@ -103,6 +129,10 @@ def tables(tmp_path_factory):
             "fleet": [table_document("fleet.pdf", "Table 1: Fleet of boats", FLEET)],
             "ports": [table_document("ports.pdf", "Harbours of the coast", HARBOURS)],
             "results": [table_document("results.pdf", "Balance", RESULTS)],
+            "whole": [table_document("f.pdf", "Fleet of boats", FLEET, whole=True)],
+            "hours": [table_document("hours.pdf", "Opening hours by branch", HOURS)],
+            "staff": [table_document("staff.pdf", "Staff", STAFF)],
+            "catch": [table_document("catch.pdf", "Catch", CATCH)],
             "twice": [
                 table_document("a.pdf", "Fleet of boats", FLEET),
                 table_document("b.pdf", "Fleet of boats", [*FLEET[:2], FLEET[3]]),
@@ -256,6 +286,97 @@ def test_two_tables_that_differ_answer_nothing(tables):
     assert not by_table(asked(tables, "twice", question))
     same = asked(tables, "twice", "What was the price of the Gull in 2023?")
     assert same.answer.startswith("Gull - Price 2023: $ 1,200")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which branch has the longest opening hours?",
+        "Which branch is open the longest?",
+        "What are the opening hours of North?",
+        "What is the average opening hours of the branches?",
+    ],
+)
+def test_a_noun_of_the_caption_chooses_no_column(tables, question):
+    assert not by_table(asked(tables, "hours", question))
+    latest = asked(tables, "hours", "Which branch opens latest?")
+    assert latest.answer.startswith("South: 10 - the highest of 3 rows by Opens")
+
+
+@pytest.mark.parametrize(
+    ("collection", "question"),
+    [
+        ("staff", "What is the sum of headcount?"),
+        ("staff", "What is the average headcount of the departments?"),
+        ("staff", "How many departments have a headcount above 10?"),
+        ("staff", "Which departments have a headcount above 10?"),
+        ("staff", "Which had the higher headcount, Legal or Finance?"),
+        ("catch", "What is the sum of the herring of the catch?"),
+    ],
+)
+def test_rows_of_other_years_are_not_added_up_or_counted(tables, collection, question):
+    assert not by_table(asked(tables, collection, question))
+
+
+def test_the_best_of_rows_that_repeat_and_the_sum_of_named_years_are_told(tables):
+    least = asked(tables, "staff", "Which department had the lowest headcount?")
+    assert least.answer.startswith("Legal: 12 - the lowest of 4 rows")
+    named = asked(tables, "catch", "What is the sum of the herring in 2021 and 2023?")
+    assert named.answer.startswith("Herring: 11 - the sum of 2 rows")
+
+
+def passage_of(row, headers):
+    text, cells = "\t".join(row), []
+    for header, value in zip(headers, row, strict=True):
+        start = cells[-1].end + 1 if cells else 0
+        cells.append(Placed(start, start + len(value), header))
+    said = " | ".join(f"{h}: {v}" for h, v in zip(headers, row, strict=True))
+    return Passage("S1", "n", text, reading=said, whole=True, cells=tuple(cells))
+
+
+@pytest.mark.parametrize(
+    ("rows", "question", "kept"),
+    [
+        (STAFF, "What is the total headcount in 2022?", []),
+        (STAFF, "What is the total headcount?", ["All departments"]),
+        (STAFF, "What is the total headcount of Legal?", []),
+        (STAFF, "How many departments are there?", []),
+        (STAFF, "How many departments have a headcount above 10?", []),
+        (FLEET, "How many boats cost more than 3400 in 2023?", []),
+        (FLEET, "How many boats have a crew of 6?", []),
+        (FLEET, "Which boat has the highest price?", []),
+        (FLEET, "Which has the higher price, Gull or Tern?", []),
+        (FLEET, "What is the sum of the prices of Gull and Tern?", []),
+        (FLEET, "What is the average crew?", []),
+        (FLEET, "What is the highest price of the Heron?", ["Heron"]),
+        (FLEET, "What was the total price in 2023?", ["Total"]),
+        (FLEET[:3], "How many crew does the Gull have?", ["Gull", "Heron"]),
+        (FLEET[:3], "What was the price of the Gull?", ["Gull", "Heron"]),
+    ],
+)
+def test_one_row_is_no_answer_to_a_question_of_all(rows, question, kept):
+    passages = [passage_of(row, rows[0]) for row in rows[1:]]
+    prose = Passage("S1", "n", "There are five of them.")
+    found = [
+        Candidate(i, 0, len(p.text), 1.0, 1.0) for i, p in enumerate([*passages, prose])
+    ]
+    left = without_single_rows(question, found, [*passages, prose])
+    assert left[-1] == found[-1]
+    assert [rows[c.passage + 1][0] for c in left[:-1]] == kept
+
+
+def test_a_table_read_as_one_source_answers_as_its_rows_do(tables):
+    told = {
+        "postprocessor_strategy": ("auto_merge",),
+        "postprocessor_options": {"auto_merge": {"share": 0.1, "least": 1}},
+    }
+    question = "Which boat had the highest price in 2024?"
+    result = asked(tables, "whole", question, **told)
+    assert result.answer.startswith("Heron: 3,100 - the highest of 4 rows")
+    assert [c.quote for c in result.citations] == ["Heron", "3,100"]
+    assert [len(s.text.splitlines()) for s in result.sources] == [len(FLEET)]
+    without = asked(tables, "whole", question, use_tables=False, **told)
+    assert without.status is Status.INSUFFICIENT  # no row of it, nor its headers
 
 
 def test_it_can_be_switched_off(tables):

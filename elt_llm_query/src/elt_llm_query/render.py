@@ -6,6 +6,7 @@ from io import StringIO
 from rich.console import Console
 from rich.text import Text
 
+from elt_llm_core.cli.terminal import Styled, harmless, in_line
 from elt_llm_core.results import (
     Citation,
     Degradation,
@@ -25,13 +26,14 @@ _STYLE = {
 
 def answer_text(result: QueryResult, *, colour: bool = False) -> str:
     """The answer, its citations, what was removed, what was missing."""
-    lines = [Text(result.answer)]
+    lines = [Text(harmless(result.answer))]
     if result.citations:
         lines += [Text(), Text("Citations", style="bold")]
         lines += [line for c in result.citations for line in _citation(c)]
     if result.removed:
         lines += [Text(), Text("Removed", style="bold")]
-        lines += [Text(f"  {r.text} ({r.reason})", style="dim") for r in result.removed]
+        told = [harmless(f"  {r.text} ({r.reason})") for r in result.removed]
+        lines += [Text(line, style="dim") for line in told]
     lines += _degradations(result.degradations)
     return _rendered(lines, colour=colour)
 
@@ -72,7 +74,8 @@ def _degradations(degradations: Sequence[Degradation]) -> list[Text]:
         return []
     said = [
         Text(
-            f"  {d.collection + ': ' if d.collection else ''}{d.detail}", style="yellow"
+            f"  {d.collection + ': ' if d.collection else ''}{in_line(d.detail)}",
+            style="yellow",
         )
         for d in degradations
     ]
@@ -81,11 +84,11 @@ def _degradations(degradations: Sequence[Degradation]) -> list[Text]:
 
 def _place(document: str, page: int | None, section: str) -> str:
     parts = (document, f"p. {page}" if page is not None else "", section)
-    return ", ".join(part for part in parts if part)
+    return in_line(", ".join(part for part in parts if part))
 
 
 def _short(text: str) -> str:
-    plain = " ".join(text.split())
+    plain = in_line(" ".join(text.split()))
     if len(plain) <= SHOWN_CHARACTERS:
         return plain
     return plain[: SHOWN_CHARACTERS - 3].rstrip() + "..."
@@ -96,4 +99,4 @@ def _rendered(lines: Sequence[Text], *, colour: bool) -> str:
     console = Console(file=out, force_terminal=colour, no_color=not colour)
     for line in lines:
         console.print(line, soft_wrap=True)
-    return out.getvalue().rstrip()
+    return Styled(out.getvalue().rstrip())

@@ -14,6 +14,7 @@ from time import monotonic
 
 from elt_llm_core.errors import UsageError
 from elt_llm_core.results import Record
+from elt_llm_core.tables.origin import first_word, number_column
 from elt_llm_core.tables.relation import Relation
 from elt_llm_core.tables.values import Amount, Kind
 
@@ -39,7 +40,8 @@ class Selected(Record):
     """What a SELECT gave. `cut` tells that there were more rows than are shown.
 
     `sources` holds the number of the relation's row behind each result row, None where
-    the result has no column `n`.
+    the statement does not select a plain `n` from `t`; another column of that name is
+    a value.
     """
 
     columns: tuple[str, ...]
@@ -61,6 +63,8 @@ def select(
     Raises UsageError for anything else, for SQL that SQLite does not understand, and
     for what takes longer than `seconds`.
     """
+    if first_word(sql) == "explain":
+        raise _refused(ValueError("not authorized: EXPLAIN"), relation, seconds)
     with closing(_filled(relation)) as connection:
         _guard(connection, monotonic() + seconds)
         try:
@@ -71,10 +75,11 @@ def select(
         if cursor.description is None:
             raise _refused(ValueError("it is empty"), relation, seconds)
         columns = tuple(c[0] for c in cursor.description)
+    place = number_column(sql)
     return Selected(
         columns=columns,
         rows=tuple(tuple(map(_plain, row)) for row in found[:most]),
-        sources=tuple(_source(relation, columns, row) for row in found[:most]),
+        sources=tuple(_source(relation, place, row) for row in found[:most]),
         cut=len(found) > most,
     )
 
@@ -134,11 +139,6 @@ def _plain(value: object) -> Amount | None:
     return value.hex() if isinstance(value, bytes) else value  # type: ignore[return-value]
 
 
-def _source(
-    relation: Relation, columns: Sequence[str], row: Sequence[object]
-) -> int | None:
-    if "n" not in columns:
-        return None
-    n = row[columns.index("n")]
-    known = isinstance(n, int) and 1 <= n <= len(relation.rows)
-    return n if known and isinstance(n, int) else None
+def _source(relation: Relation, place: int | None, row: Sequence[object]) -> int | None:
+    n = None if place is None else row[place]
+    return n if isinstance(n, int) and 1 <= n <= len(relation.rows) else None

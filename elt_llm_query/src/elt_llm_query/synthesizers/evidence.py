@@ -7,6 +7,7 @@ heading, its neighbours and the rest of its source less.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from elt_llm_query.synthesizers.demands import Said, meets
 from elt_llm_query.synthesizers.forms import form_fit
@@ -22,11 +23,20 @@ from elt_llm_query.synthesizers.sheets import Pick, asks_for_cell, pick
 from elt_llm_query.text import leans, pieces, words
 
 _NUMBERED = re.compile(r"\W*\d[\d.]*\W*\s[A-Z]")
+_CAPTION = re.compile(r"Table\s+\w{1,6}\s*[:.\u2013-]\s.*[^.!?]")
 _LONGEST_TITLE = 8  # words
 _TITLE_WORD = 4  # letters of a word that a title writes with a capital
 
 AROUND = 3  # sentences each side that may tell what a sentence is about
 OWN, HEADING, NEIGHBOUR, REST = 1.0, 0.9, 0.6, 0.4
+
+
+class Placed(NamedTuple):
+    """A cell of a table: `text[start:end]` of a passage, under `header`."""
+
+    start: int
+    end: int
+    header: str
 
 
 @dataclass(frozen=True)
@@ -36,8 +46,8 @@ class Passage:
     `text` is verbatim and quoted from; `heading` is where it stands (title, section);
     `reading` is searched where it says more than the text (a table row with its
     headers). A `whole` passage is quoted as one piece, of a `sheet` the line that is
-    asked for. `about` holds words that name what kind of thing it is, `headers` those
-    of a row's cells.
+    asked for. `about` holds words that name what kind of thing it is, `cells` are those
+    of the rows in it.
     """
 
     label: str
@@ -48,7 +58,7 @@ class Passage:
     whole: bool = False
     about: str = ""
     sheet: bool = False
-    headers: tuple[str, ...] = ()
+    cells: tuple[Placed, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,7 +93,7 @@ def candidates(
 
     The row of a table that holds the headers answers nothing.
     """
-    headers = {_line(" ".join(p.headers)) for p in passages}
+    headers = {_line(" ".join(c.header for c in p.cells)) for p in passages}
     return [
         candidate
         for index, passage in enumerate(passages)
@@ -139,7 +149,7 @@ def _of_prose(
         if any(not match(n, near | heading) for n in question.names):
             continue  # what the question names stands elsewhere in the source
         text = passage.text[start:end]
-        if _is_heading(text, passage.heading):
+        if _is_heading(text, passage.heading) or _is_header(passage, text):
             continue
         if not meets(question, _said(passage, spans, place)):
             continue
@@ -174,6 +184,13 @@ def surroundings(passage: Passage, candidate: Candidate) -> str:
     start = spans[max(place - AROUND, 0)][0]
     end = spans[min(place + AROUND, len(spans) - 1)][1]
     return f"{above}\n{passage.text[start:end]}"
+
+
+def _is_header(passage: Passage, text: str) -> bool:
+    """True for the caption of a table in prose, and for the row of its headers."""
+    headers = {_line(w) for c in passage.cells for w in words(c.header)}
+    said = {_line(w) for w in words(text)}
+    return bool(_CAPTION.fullmatch(text)) or (bool(said) and said <= headers)
 
 
 def _is_heading(text: str, heading: str) -> bool:

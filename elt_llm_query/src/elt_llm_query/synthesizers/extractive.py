@@ -24,9 +24,11 @@ from elt_llm_core import provenance
 from elt_llm_core.errors import EmbedError, ModelError
 from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.labels import label_of, split_shown
+from elt_llm_query.synthesizers.aggregates import without_single_rows
 from elt_llm_query.synthesizers.evidence import (
     Candidate,
     Passage,
+    Placed,
     candidates,
     passage_vocabulary,
     surroundings,
@@ -168,9 +170,10 @@ class ExtractiveSynthesizer(BaseSynthesizer):
             return []
         weights = rarity(question, vocabularies)
         reach = [coverage(weights, [(v, 1.0)]) for v in vocabularies]
+        pieces = candidates(question, passages, weights)
         found = [
             c
-            for c in candidates(question, passages, weights)
+            for c in without_single_rows(bundle.query_str, pieces, passages)
             if in_form(question, c, passages)
             and (reach[c.passage] + 1.0 >= self.limits.threshold or plain(question, c))
         ]
@@ -236,7 +239,10 @@ def _passage(node: Any, number: int) -> Passage:
         whole=place.kind in _WHOLE_KINDS,
         about=_WHOLE_KINDS.get(place.kind, ""),
         sheet=place.kind in _SHEETS,
-        headers=tuple(cell.header for cell in place.cells),
+        cells=tuple(
+            Placed(c.start - place.span_start, c.end - place.span_start, c.header)
+            for c in place.cells
+        ),
     )
 
 

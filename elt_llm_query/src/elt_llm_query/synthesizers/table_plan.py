@@ -9,23 +9,28 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from elt_llm_core.tables import Kind, Relation, Row
 from elt_llm_core.tables.values import one_unit
-from elt_llm_query.synthesizers.matching import Vocabulary, match, vocabulary
-from elt_llm_query.synthesizers.table_sums import FEWEST, NUMBERS, summed
+from elt_llm_query.synthesizers.matching import match, vocabulary
+from elt_llm_query.synthesizers.table_sums import FEWEST, NUMBERS
+from elt_llm_query.synthesizers.table_texts import (
+    TOTALS,
+    Table,
+    bare,
+    stems_in,
+    told_in,
+)
 from elt_llm_query.synthesizers.table_words import Ask, Wanted
 from elt_llm_query.text import stem, words
 from elt_llm_query.words import STOP_WORDS
 
-_TOTALS = frozenset(
-    map(stem, words("total subtotal sum overall average mean all combined"))
-)
 _ORDERED = frozenset([*NUMBERS, Kind.DATE])
 _UNIT_LABEL = re.compile(r"%|\bper\b|\brates?\b|\bratios?\b|\bpercent", re.IGNORECASE)
+_PERIODS = frozenset(
+    map(stem, words("year quarter month week day date period fiscal financial"))
+)
 _SECTIONS = 2  # rows without a value: from so many on the table is several
-_NAME = 3  # letters of a word that may be part of a file's name
 
 
 @dataclass(frozen=True)
@@ -45,60 +50,6 @@ class Plan:
     across: bool = False
 
 
-@dataclass(frozen=True)
-class Table:
-    """A relation with its words."""
-
-    relation: Relation
-
-    @cached_property
-    def headers(self) -> list[Vocabulary]:
-        """Stems of each column's header."""
-        return [_told(f"{c.header} {c.unit}") for c in self.relation.columns]
-
-    @cached_property
-    def title(self) -> Vocabulary:
-        """Stems of what stands over the table."""
-        told = self.relation
-        label = told.columns[told.labels].header
-        return _told(f"{told.title} {told.section} {told.document} {label}")
-
-    @cached_property
-    def labels(self) -> list[tuple[str, ...]]:
-        """Stems of each row's label in order, without what stands in brackets."""
-        return [
-            _stems(_bare(row.label)) or _stems(row.label) for row in self.relation.rows
-        ]
-
-    @cached_property
-    def openings(self) -> list[tuple[str, ...]]:
-        """Stems of each label up to its first comma."""
-        return [_stems(_bare(r.label).partition(",")[0]) for r in self.relation.rows]
-
-    def over(self, wanted: Wanted) -> frozenset[str]:
-        """Stems of the matter that stand over the table, or are the document's name.
-
-        A file name may run words together: BESTBUY is Best Buy.
-        """
-        name = re.sub(r"\W|_", "", self.relation.document).lower()
-        names = {w for w in words(wanted.text) if w[0].isupper() and len(w) >= _NAME}
-        known = {stem(w) for w in names if w.lower().removesuffix("'s") in name}
-        told = {s for s in wanted.matter if match(s, self.title)}
-        return frozenset(told | (known & {*wanted.matter}))
-
-    @cached_property
-    def totals(self) -> frozenset[int]:
-        """Numbers of the rows whose label says that they sum up others."""
-        return frozenset(
-            n for n, label in enumerate(self.labels, start=1) if _TOTALS & {*label}
-        )
-
-    @cached_property
-    def sums(self) -> frozenset[int]:
-        """Numbers of the rows that sum up others, by label or by their numbers."""
-        return self.totals | summed(self.relation)
-
-
 def plan(wanted: Wanted, relation: Relation) -> Plan | None:
     """How this table answers, or None where a word is left or there is doubt."""
     table = Table(relation)
@@ -113,6 +64,8 @@ def plan(wanted: Wanted, relation: Relation) -> Plan | None:
         return None
     told = {s for s in left if match(s, table.headers[columns[0]])}
     over = table.over(wanted)
+    if any(_is_of_another(wanted, table, c, over) for c in columns):
+        return None
     found = _shaped(wanted, table, named, columns)
     if found is None or {*left} - told - over or not _in_column(wanted, table, found):
         return None
@@ -122,14 +75,40 @@ def plan(wanted: Wanted, relation: Relation) -> Plan | None:
     return Plan(relation, wanted, found[0], found[1], inside, over - inside, found[2])
 
 
+def _is_of_another(
+    wanted: Wanted, table: Table, column: int, over: frozenset[str]
+) -> bool:
+    """True where the column has another form of what stands before the noun.
+
+    "Opening hours" are in no column "Opens", whatever stands over the table; "male
+    rates" are in one "Males". What is longest has to be said by the column.
+    """
+    header = table.headers[column]
+    if wanted.measure and not match(wanted.measure, header):
+        return True
+    plain = {_plain(w) for w in words(table.relation.columns[column].header)}
+    said = [*words(wanted.text), ""]
+    return any(
+        match(stem(one), header) and _plain(one) not in plain
+        for one, noun, after in zip(said, said[1:], said[2:], strict=False)
+        if stem(noun) in over
+        and not match(stem(noun), header)
+        and not match(stem(after), header)
+    )
+
+
+def _plain(word: str) -> str:
+    return word.casefold().removesuffix("s")
+
+
 def _measured(wanted: Wanted, table: Table) -> Wanted:
     """The question with its subject as matter, where it names what is compared.
 
     "Which fee is highest" asks for a row, as "which service has the highest fee" does.
     """
-    subject = _stems(wanted.subject)
+    subject = stems_in(wanted.subject)
     ordered = [c for c in table.relation.columns if c.kind in _ORDERED]
-    headed = [c for c in ordered if all(match(s, _told(c.header)) for s in subject)]
+    headed = [c for c in ordered if all(match(s, told_in(c.header)) for s in subject)]
     if not subject or wanted.matter or len(headed) != 1:
         return wanted
     return replace(wanted, subject="", matter=subject)
@@ -176,7 +155,36 @@ def _down(
             return None
     if _mixed(relation, rows, column) or len(rows) < FEWEST:
         return None
-    return (column,), tuple(rows), False
+    apart = _are_apart(wanted, table, rows, named)
+    return ((column,), tuple(rows), False) if apart else None
+
+
+def _are_apart(
+    wanted: Wanted, table: Table, rows: Sequence[int], named: Sequence[int]
+) -> bool:
+    """False where rows are the same thing at other times, or are told apart otherwise.
+
+    The best of them is still the best, unless some were named to be compared.
+    """
+    labels = [table.labels[n - 1] for n in rows]
+    extreme = wanted.ask in {Ask.MOST, Ask.LEAST} and not wanted.between
+    if len({*labels}) < len(labels) and not extreme:
+        return False
+    if wanted.ask is not Ask.SUM:
+        return True
+    relation = table.relation
+    keys = [c for c in range(len(relation.columns)) if _is_period(table, c)]
+    return not any(
+        len({f.text for n in rows if (f := relation.field(n, c)) is not None}) > 1
+        for c in keys
+        if c != relation.labels or not named
+    )
+
+
+def _is_period(table: Table, column: int) -> bool:
+    """True for a column that says which year or other period a row is of."""
+    header = _telling(table, column)
+    return bool(header) and header <= _PERIODS
 
 
 def _across(table: Table, row: int, columns: Sequence[int]) -> Shape | None:
@@ -185,7 +193,7 @@ def _across(table: Table, row: int, columns: Sequence[int]) -> Shape | None:
     kept = [
         c
         for c in columns
-        if not _TOTALS & table.headers[c]
+        if not TOTALS & table.headers[c]
         and (field := table.relation.field(row, c)) is not None
         and field.value is not None
     ]
@@ -195,7 +203,7 @@ def _across(table: Table, row: int, columns: Sequence[int]) -> Shape | None:
 
 def _named_rows(wanted: Wanted, table: Table) -> list[int]:
     """Rows whose whole label stands in the question; the longest where they overlap."""
-    asked = f" {' '.join(_stems(wanted.text))} "
+    asked = f" {' '.join(stems_in(wanted.text))} "
     spans = _spans(asked, table.labels)
     if not spans:
         # "Inventories" for "Inventories, net", where only one row begins so.
@@ -236,12 +244,8 @@ def _columns(left: Sequence[str], wanted: Wanted, table: Table) -> list[int]:
 
 def _telling(table: Table, column: int) -> set[str]:
     """Stems of a header that are no stop words and not in brackets."""
-    told = words(_bare(table.relation.columns[column].header))
+    told = words(bare(table.relation.columns[column].header))
     return {stem(w) for w in told if w.lower() not in STOP_WORDS}
-
-
-def _bare(text: str) -> str:
-    return re.sub(r"\([^()]*\)", " ", text)
 
 
 def _has_data(row: Row) -> bool:
@@ -265,12 +269,3 @@ def _mixed(relation: Relation, rows: Iterable[int], column: int) -> bool:
         if (field := relation.field(n, column)) is not None and field.value is not None
     }
     return len(told) > 1
-
-
-def _told(text: str) -> Vocabulary:
-    """Stems of a text; "%" says "percent" too."""
-    return vocabulary(text.replace("%", " % percent percentage "))
-
-
-def _stems(text: str) -> tuple[str, ...]:
-    return tuple(map(stem, words(text)))

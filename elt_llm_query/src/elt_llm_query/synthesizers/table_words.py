@@ -42,6 +42,7 @@ class Wanted:
 
     `subject` names what the rows are ("which country"); `matter` holds the stems that
     have to stand in the table. `between` tells that it asks which of some named rows.
+    `measure` is the stem of what is longest or shortest; empty for other superlatives.
     """
 
     ask: Ask
@@ -50,6 +51,7 @@ class Wanted:
     subject: str = ""
     limit: Limit | None = None
     between: bool = False
+    measure: str = ""
 
 
 _MOST = (
@@ -106,6 +108,7 @@ _SUBJECT = re.compile(
     re.IGNORECASE,
 )
 _PREPOSITION = re.compile(r"\s+(?:of|from|in|for|with|at|by|on)\b", re.IGNORECASE)
+_LONG = re.compile(r"\b(?P<long>longest|shortest)\b(?P<noun>[^,?;]*)", re.IGNORECASE)
 _BARE = frozenset(
     [
         *_VERB.strip("(?:)").split("|"),
@@ -133,7 +136,7 @@ _CELL = re.compile(
 
 def wanted(question: str) -> Wanted | None:
     """What is asked of a table, or None where the question has no such form."""
-    limit, rest = _limit(question)
+    limit, rest = limit_of(question)
     ask, rest = _ask(rest, limit)
     if ask is None:
         return None
@@ -142,7 +145,17 @@ def wanted(question: str) -> Wanted | None:
     if all(w.lower() in STOP_WORDS for w in words(rest)):
         matter = []
     between = ask in {Ask.MOST, Ask.LEAST} and not _SUPERLATIVE.search(question)
-    return Wanted(ask, question, tuple(matter), subject, limit, between)
+    measure = _measure(question) if ask in {Ask.MOST, Ask.LEAST} else ""
+    return Wanted(ask, question, tuple(matter), subject, limit, between, measure)
+
+
+def _measure(question: str) -> str:
+    """The noun after "longest", which no other word of the question can stand for."""
+    found = _LONG.search(question)
+    if found is None:
+        return ""
+    noun = words(_PREPOSITION.split(found["noun"])[0])
+    return stem((noun or [found["long"]])[-1].lower())
 
 
 def _ask(question: str, limit: Limit | None) -> tuple[Ask | None, str]:
@@ -162,7 +175,7 @@ def _ask(question: str, limit: Limit | None) -> tuple[Ask | None, str]:
     return (Ask.CELL, question) if _CELL.search(question) else (None, question)
 
 
-def _limit(question: str) -> tuple[Limit | None, str]:
+def limit_of(question: str) -> tuple[Limit | None, str]:
     """The comparison with a number, and the question without it."""
     for operator, pattern in _OPERATORS:
         found = re.search(

@@ -37,6 +37,7 @@ from elt_llm_query.verify import check_quote
 from elt_llm_query.words import STOP_WORDS
 
 _ANYTHING = frozenset(map(stem, words("category item kind type entry one")))
+_WIDER = frozenset(["table", "prose"])
 _TIMES = {
     "year": re.compile(r"\W*(?:1[89]|20)\d\d\b"),
     "quarter": re.compile(r"\W*(?:Q\s?[1-4]\b|\w+ quarter\b)", re.IGNORECASE),
@@ -116,7 +117,7 @@ class TableSynthesizer(BaseSynthesizer):
 
     def _answer(self, question: str, nodes: list[NodeWithScore]) -> Response | None:
         """The answer of the one table that fits best, with its cells as claims."""
-        rows = [n for n in nodes if _is_row(n)]
+        rows = [n for n in nodes if _has_rows(n)]
         with self._log.stage("tables", len(rows)) as note:
             asked = wanted(question) if rows else None
             found = self._told(asked, rows) if asked else None
@@ -197,8 +198,10 @@ class TableSynthesizer(BaseSynthesizer):
         return {*asked} <= {stem(w) for w in set(words(text.lower()))}
 
 
-def _is_row(found: NodeWithScore) -> bool:
-    return found.node.metadata.get("kind") == "table_row"
+def _has_rows(found: NodeWithScore) -> bool:
+    """True for a row, and for the table or section that was read in its place."""
+    place = provenance.read(found.node)
+    return place.kind == "table_row" or (place.kind in _WIDER and bool(place.cells))
 
 
 def _values(chosen: Plan, said: Told) -> tuple[str, ...]:
@@ -213,10 +216,15 @@ def _response(
 
     None where a cell is in no chunk or is nothing that can be quoted.
     """
-    places = [_chunk_of(cell, chunks) for cell in said.cells]
+    have = {n.node.node_id for n in nodes}
+    document = provenance.read(chunks[0]).document_id
+    # A source may be longer than the chunk whose id it has: it is what is quoted.
+    shown = [n.node for n in nodes if isinstance(n.node, TextNode)]
+    known = [n for n in shown if provenance.read(n).document_id == document]
+    known += [chunk for chunk in chunks if chunk.node_id not in have]
+    places = [_chunk_of(cell, known) for cell in said.cells]
     if any(place is None for place in places):
         return None
-    have = {n.node.node_id for n in nodes}
     more = {p.node_id: p for p in places if p is not None and p.node_id not in have}
     added = [NodeWithScore(node=node, score=0.0) for node in more.values()]
     sources = LabelSources().postprocess_nodes([*nodes, *added])
@@ -233,12 +241,14 @@ def _response(
 
 
 def _chunk_of(cell: Field, chunks: Sequence[TextNode]) -> TextNode | None:
-    """The chunk that holds the whole cell."""
+    """The first chunk that holds the whole cell where it should stand."""
     for chunk in chunks:
         start, end = chunk.start_char_idx or 0, chunk.end_char_idx or 0
         if start <= cell.start and cell.end <= end:
             quote = chunk.text[cell.start - start : cell.end - start]
-            return chunk if check_quote(quote, chunk.text).stands else None
+            same = " ".join(quote.split()) == cell.text
+            if same and check_quote(quote, chunk.text).stands:
+                return chunk
     return None
 
 
