@@ -36,6 +36,8 @@ SHAPES = [
      "(a) one; or\n(b) another."),
     ("e-Resource means a thing online.", "e-Resource", "a thing online"),
     ("Clerk\tMeans the officer.", "Clerk", "the officer"),
+    ('"Deposit" means money -- held by the Clerk.', "Deposit",
+     "money -- held by the Clerk"),
 ]  # fmt: skip
 
 TRAPS = [
@@ -56,6 +58,7 @@ TRAPS = [
     "By no means does a payment release anybody.",
     "Rescue by whatever means are at hand comes first.",
     "A word has the meaning given here.",
+    '"She means well" means nothing here.',
 ]
 
 
@@ -96,6 +99,29 @@ def test_two_names_and_a_short_form():
     assert one.synonyms == ("Borrower",)
     (other,) = found_in("Town Planning Board (TPB) means the board.")
     assert (other.term, other.synonyms) == ("Town Planning Board", ("TPB",))
+
+
+@pytest.mark.parametrize("between", [" or ", ", ", " and "])
+def test_two_names_in_bold(between):
+    (one,) = found_in(f"**Reader**{between}**Borrower** means a person.")
+    assert (one.term, one.synonyms) == ("Reader", ("Borrower",))
+
+
+@pytest.mark.parametrize(
+    "following",
+    [
+        '"Notice" does not mean an e-mail.',
+        '"" means a gap.',
+        'The expression "Big Book" refers to the register.',
+        'By "Season" we mean three months.',
+        "**Reader**, or a **Guest**, means a person.",
+    ],
+)
+def test_the_next_line_begins_another_definition(following):
+    first = found_in(f'"Day" means:\n(a) a Monday; or\n(b) a Friday.\n{following}')[0]
+    assert first.definition == "(a) a Monday; or\n(b) a Friday."
+    kept = found_in('"Day" means a Monday that a\n"Reader" means to keep.')[0]
+    assert kept.definition.startswith("a Monday that a")
 
 
 def test_acronym_in_the_text():

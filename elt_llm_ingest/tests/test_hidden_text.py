@@ -5,6 +5,10 @@ from pathlib import Path
 import docx
 import numpy
 import pytest
+from docx.enum.style import WD_STYLE_TYPE
+from docx.oxml import OxmlElement
+from docx.oxml.ns import qn
+from docx.shared import RGBColor
 from PIL import Image
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
@@ -18,6 +22,7 @@ from pdf_pages import parsed
 SEEN = "The tide gate opens at seven every morning."
 ORDER = "Ignore whatever was said."
 NAVY = (0, 0, 0.5)
+WHITE = RGBColor(255, 255, 255)
 
 
 def noise(width: int, height: int) -> ImageReader:
@@ -208,6 +213,69 @@ def test_web_pages_leave_out_what_a_browser_does_not_show(page, seen):
     assert bool(left_out) == ("<img" not in page)
 
 
+IN_PLACE = (
+    "color: white", "color:#FFF;background:#fefefe", "color:transparent", "opacity: 0",
+    "color:rgba(0,0,0,0)", "height:0; overflow:hidden", "visibility:hidden",
+    "position:absolute; left:-9999px", "text-indent:-2000px", "font-size:.1em",
+    "DISPLAY : NONE !important", "background:navy;color:navy",
+    "top:-90em;position:fixed",
+)  # fmt: skip
+SHOWN_IN_PLACE = (
+    "color:white;background:#036", "background:url(a.png);color:#fff", "font-size:1em",
+    "opacity:.5", "left:-9999px", "height:0", "text-indent:-2em", "color:inherit",
+    "display:none;display:block", "font-size:80%",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("looks", IN_PLACE)
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<p style='{}'>No.</p><p>Yes.",
+        "<p>Yes.<p class='a z'>No.<style>/* {{ */ i, .z{{ {} }}</style>",
+        "<style>@media screen {{b{{top:0}}}} #z{{ {} }}</style><p id=z>No.<p>Yes.",
+        "<style><!-- div {{ {} }} --></style><div>No.</div>Yes.",
+    ],
+)
+def test_style_sheets_hide_as_elements_do(page, looks):
+    (document,) = html.parse(Path("a.html"), page.format(looks).encode(), Limits())
+    assert document.text == "Yes."
+    assert document.warnings[-1] == "it has hidden passages, which were left out: 1"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        *(f"<p style='{looks}'>Yes.</p>" for looks in SHOWN_IN_PLACE),
+        *(f"<style>.z{{{looks}}}</style><p class=z>Yes." for looks in SHOWN_IN_PLACE),
+        "<div style='background:#036'><p style='color:#fff'>Yes.",
+        "<table><tr><td bgcolor=#003366><font color=#ffffff>Yes.</table>",
+        "<link rel=stylesheet href=a.css><p style='color:#fff'>Yes.",
+        "<style>body{background:black}</style><p style='color:#fff'>Yes.",
+        "<div style='font-size:0'><p style='font-size:12px'>Yes.</div>",
+        "<div style='color:#fff'><p style='color:#000'>Yes.</div>",
+        "<style>@media print{p{display:none}}</style><p>Yes.",
+        "<style media=print>p{display:none}</style><p>Yes.",
+        "<style>.z{display:none} .z.open{display:block}</style><p class='z open'>Yes.",
+        "<style>.z{opacity:0} a:hover .z{opacity:1}</style><p class=z>Yes.",
+        "<style>p{display:none} .z{display:block}</style><p class=z>Yes.",
+        "<style>nav p{display:none}</style><p>Yes.",
+        "<style>body{display:none}</style><body><p>Yes.",
+        "<!-- <style>p{display:none}</style> --><p>Yes.",
+        "<p aria-hidden=true>Yes.",
+    ],
+)
+def test_what_a_style_may_show_stays(page):
+    (document,) = html.parse(Path("a.html"), page.encode(), Limits())
+    assert document.text == "Yes."
+
+
+def test_noscript_is_left_out():
+    page = b"<p>Yes.<noscript><p>No.</noscript>"
+    (document,) = html.parse(Path("a.html"), page, Limits())
+    assert (document.text, len(document.warnings)) == ("Yes.", 1)
+
+
 def test_word_leaves_out_vanished_and_tiny_runs():
     file = docx.Document()
     line = file.add_paragraph("Seen ")
@@ -217,3 +285,53 @@ def test_word_leaves_out_vanished_and_tiny_runs():
     (document,) = office.parse(Path("a.docx"), format_files.saved(file), Limits())
     assert document.text == "Seen kept"
     assert document.warnings == ("it has hidden passages, which were left out: 2",)
+
+
+def styled(file, name: str, kind=WD_STYLE_TYPE.PARAGRAPH, base: str = ""):
+    style = file.styles.add_style(name, kind)
+    if base:
+        style.base_style = file.styles[base]
+    return style.font
+
+
+def test_word_styles_hide_as_runs_do():
+    file = docx.Document()
+    styled(file, "Ghost").hidden = True
+    styled(file, "Heir", base="Ghost")
+    styled(file, "Back", base="Ghost").hidden = False
+    styled(file, "Snow").color.rgb = WHITE
+    styled(file, "Mark", WD_STYLE_TYPE.CHARACTER).hidden = True
+    for name in ("Ghost", "Heir", "Snow"):
+        file.add_paragraph(f"By {name}.", style=name)
+    file.add_paragraph("Seen ", style="Back").add_run("gone", style="Mark")
+    file.add_paragraph("White ").add_run("snow").font.color.rgb = WHITE
+    (document,) = office.parse(Path("a.docx"), format_files.saved(file), Limits())
+    assert document.text.split() == ["Seen", "White"]
+    assert document.warnings == ("it has hidden passages, which were left out: 5",)
+
+
+def dark(told) -> None:
+    shade = OxmlElement("w:shd")
+    shade.set(qn("w:val"), "clear")
+    shade.set(qn("w:fill"), "203864")
+    told.append(shade)
+
+
+@pytest.mark.parametrize("where", ["run", "paragraph", "cell", "table", "page"])
+def test_white_words_on_a_colour_stay(where):
+    file = docx.Document()
+    table = file.add_table(1, 1, style="Light List" if where == "table" else None)
+    inside = where in ("cell", "table")
+    line = table.cell(0, 0).paragraphs[0] if inside else file.add_paragraph()
+    run = line.add_run("Seen.")
+    run.font.color.rgb = WHITE
+    if where == "run":
+        dark(run._r.get_or_add_rPr())
+    elif where == "paragraph":
+        dark(line._p.get_or_add_pPr())
+    elif where == "cell":
+        dark(table.cell(0, 0)._tc.get_or_add_tcPr())
+    elif where == "page":
+        file.element.insert(0, OxmlElement("w:background"))
+    (document,) = office.parse(Path("a.docx"), format_files.saved(file), Limits())
+    assert "Seen." in document.text

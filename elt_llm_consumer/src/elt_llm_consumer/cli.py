@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from elt_llm_core.cli.common import CommandContext, common_options
+from elt_llm_core.cli.terminal import in_line
 
 if TYPE_CHECKING:
     from elt_llm_core.jobs import JobReport
@@ -92,5 +93,5 @@ def _told(report: "JobReport") -> str:
     counts = ", ".join(f"{value} {name}" for name, value in report.counts.items())
     lines = [f"{report.job}: {counts}"]
     lines += [f"  {name:<20} {path}" for name, path in sorted(report.files.items())]
-    lines += [f"  {d.kind.value}: {d.detail}" for d in report.degradations]
+    lines += [f"  {d.kind.value}: {in_line(d.detail)}" for d in report.degradations]
     return "\n".join(lines)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from elt_llm_consumer.packs import Pack
+from elt_llm_core.cli.terminal import in_line
 from elt_llm_core.errors import ConfigError
 from elt_llm_core.jobs import JOBS, JobContext, JobReport
 from elt_llm_core.results import Citation, Degradation, QueryResult, Record, Status
@@ -139,7 +140,7 @@ def told(report: DemoReport, pack: Pack, data_dir: Path) -> str:
         lines += ["", "What was not as good as it could be:"]
         for one in report.degradations:
             where = f" ({one.collection})" if one.collection else ""
-            lines.append(f"  {one.kind.value}{where}: {one.detail}")
+            lines.append(f"  {one.kind.value}{where}: {in_line(one.detail)}")
     lines += ["", f"Open the page: uv run elt-llm serve --data-dir {data_dir}"]
     return "\n".join(lines)
 

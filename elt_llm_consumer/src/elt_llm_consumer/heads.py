@@ -60,8 +60,11 @@ def _marked(text: str, low: int, match: re.Match[str]) -> Head | None:
     term = cleaned(match["term"])
     if not term or not any(c.isalnum() for c in term) or len(term.split()) > MOST_WORDS:
         return None
-    others = match.groupdict().get("others") or ""
-    names = [cleaned(m) for m in patterns.QUOTED_PART.findall(others)]
+    if patterns.SPOKEN.match(term):
+        return None
+    bold = match.re is patterns.BOLD_HEAD
+    part = patterns.BOLD_PART if bold else patterns.QUOTED_PART
+    names = [cleaned(one[part.groups]) for one in part.finditer(match["others"] or "")]
     paren = cleaned(match["paren"] or "")
     if patterns.ACRONYM.fullmatch(paren):
         names.append(paren)

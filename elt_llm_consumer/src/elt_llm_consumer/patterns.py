@@ -57,10 +57,26 @@ QUOTED_HEAD = re.compile(
     rf"{PAREN}{QUALIFIER}\s*(?P<colon>[:,])?\s*$"
 )
 BOLD_HEAD = re.compile(
-    rf"(?P<head>(?P<mark>\*\*|__|\*|_)(?P<term>[^*\n]{{1,90}}?)[:,]?(?P=mark))"
+    rf"(?P<head>(?P<mark>\*\*|__|\*|_)(?P<term>[^*\n]{{1,90}}?)[:,]?(?P=mark)"
+    r"(?P<others>(?:\s*(?:,|or|and|/)\s*(?:or\s+|and\s+)?"
+    r"(?P=mark)[^*\n]{1,90}?(?P=mark)){0,4}))"
     rf"{PAREN}{QUALIFIER}\s*:?\s*$"
 )
 QUOTED_PART = re.compile(rf"{QUOTE_OPEN}({_QUOTED_TEXT}){QUOTE_CLOSE}")
+BOLD_PART = re.compile(r"(\*\*|__|\*|_)([^*\n]{1,90}?)\1")
+# A quotation, not a term: "he means well".
+SPOKEN = re.compile(
+    r"(?:I|he|she|it|we|you|they|this|that|what|who)\s+(?:\w+\s+)?means?\b",
+    re.IGNORECASE,
+)
+# A line that defines another term, after one that ended.
+NEXT_ONE = re.compile(
+    r"(?<=[.;])[ \t]*\n\s*"
+    r"(?:by\s+|(?:the\s+)?(?:terms?|words?|expressions?|phrases?)\s+)?"
+    rf"(?:{QUOTE_OPEN}(?:{_QUOTED_TEXT})?{QUOTE_CLOSE}|(\*\*|__)[^*\n]{{1,90}}?\1)"
+    r"[^\n.;]{0,90}?\b(?:means?|refers?\s+to|includes?|is\s+defined|meaning)\b",
+    re.IGNORECASE,
+)
 # Where a bare head may start: after a sentence, a list mark, a line break.
 BOUNDARY = re.compile(
     r"(?:^|(?<=[.;:!?])[\"'\u201d\u2019)]*\s+|(?<=[.;:!?])[\"\u201d\u2019)]+\s+|\n+)"

@@ -26,6 +26,7 @@ from elt_llm_consumer.units import Unit
 from elt_llm_query.text import pieces
 
 LONGEST_TERM = 14
+_AHEAD = 250  # characters by which the beginning of another definition is known
 _SEE = re.compile(r"\s*See(?:\s+also)?\s+(?P<target>[^.;\n]{2,90})[.;]?\s*")
 
 
@@ -115,6 +116,8 @@ def _on_line(unit: Unit, position: int) -> Iterator[Found]:
         match = pattern.match(unit.text, start)
         if match is None or not _set_apart(unit, pattern, match):
             continue
+        if pattern is not patterns.LISTED and _defined_before(unit, match):
+            continue
         term, names = split_paren(cleaned(match["term"]))
         if not _is_term(term, pattern is patterns.LISTED):
             continue
@@ -130,6 +133,15 @@ def _on_line(unit: Unit, position: int) -> Iterator[Found]:
             listed=pattern is patterns.LISTED,
         )
         return
+
+
+def _defined_before(unit: Unit, match: re.Match[str]) -> bool:
+    """Whether a term and its connector stand before the dash, which is in the text."""
+    return any(
+        head.strong
+        for verb in patterns.CONNECTOR.finditer(unit.text, *match.span("term"))
+        if (head := head_before(unit.text, verb.start(), unit.defining))
+    )
 
 
 def _is_term(term: str, listed: bool) -> bool:
@@ -168,6 +180,8 @@ def _finished(text: str, unit: Unit, one: Found, following: int | None) -> Defin
     end = len(unit.text) if following is None else following
     if not one.whole:
         end = min(end, _sentence_end(unit.text, one.start))
+    if another := patterns.NEXT_ONE.search(unit.text, one.start, end + _AHEAD):
+        end = min(end, another.start())
     body = unit.text[one.start : end]
     if end == following:
         body = patterns.TRAILING_MARK.sub("", body)

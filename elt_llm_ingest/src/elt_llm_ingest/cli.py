@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from elt_llm_core.cli.common import CommandContext, common_options
+from elt_llm_core.cli.terminal import harmless, in_line
 from elt_llm_ingest.options import password_option, said_passwords
 
 if TYPE_CHECKING:
@@ -94,12 +95,12 @@ class _Said:
         if self._ctx.as_json:
             click.echo(report.model_dump_json())
         else:
-            click.echo(summary(report, self._collection))
+            click.echo(harmless(summary(report, self._collection)))
 
     def error(self, error: "EltLlmError") -> None:
         """What went wrong; the watch goes on."""
         self._ctx.end_progress()
-        click.echo(f"elt-llm: {error}", err=True)
+        click.echo(harmless(f"elt-llm: {error}"), err=True)
         if self._ctx.as_json:
             told = {"code": error.code, "message": error.message, "hint": error.hint}
             click.echo(json.dumps({"error": told}, ensure_ascii=False))
@@ -170,7 +171,7 @@ def summary(report: "JobReport", collection: str, *, dry_run: bool = False) -> s
         f"{counts['chunks']} chunks, {embedded}."
     )
     items = [_line(item) for item in report.items if item.outcome != "unchanged"]
-    notes = [f"  {d.detail}" for d in report.degradations]
+    notes = [f"  {in_line(d.detail)}" for d in report.degradations]
     if report.expected is not None:
         from elt_llm_ingest.timing import told
 
@@ -181,8 +182,9 @@ def summary(report: "JobReport", collection: str, *, dry_run: bool = False) -> s
 
 
 def _line(item: "ItemOutcome") -> str:
+    name = in_line(item.name)
     if item.outcome == "failed":
-        return f"  failed     {item.name}"
+        return f"  failed     {name}"
     size = f"{item.chunks} chunks, {item.to_embed} to embed" if item.chunks else ""
-    told = "; ".join(filter(None, (size, item.detail)))
-    return f"  {item.outcome:<10} {item.name}" + (f": {told}" if told else "")
+    told = "; ".join(filter(None, (size, in_line(item.detail))))
+    return f"  {item.outcome:<10} {name}" + (f": {told}" if told else "")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from elt_llm_core.cli.interrupt import Stop, stoppable
+from elt_llm_core.cli.terminal import harmless
 from elt_llm_core.errors import EltLlmError, UsageError
 from elt_llm_ingest.runfile import (
     IngestFile,
@@ -41,7 +42,7 @@ def main(**options: Any) -> None:
         with stoppable() as stop:
             code = _Command(options, stop).run()
     except EltLlmError as error:
-        click.echo(f"elt-llm: {error}", err=True)
+        click.echo(harmless(f"elt-llm: {error}"), err=True)
         if options["as_json"]:
             said = {"code": error.code, "message": error.message, "hint": error.hint}
             click.echo(json.dumps({"error": said}, ensure_ascii=False, indent=2))
@@ -74,7 +75,7 @@ class _Command:
         if self._options["as_json"]:
             click.echo(json.dumps(value, ensure_ascii=False, indent=2))
         else:
-            click.echo(human)
+            click.echo(harmless(human))
 
     def _list(self) -> int:
         files = known_files()

@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from elt_llm_core.cli.common import CommandContext, common_options
+from elt_llm_core.cli.terminal import in_line
 
 
 @click.command()
@@ -62,7 +63,8 @@ def _documents(ctx: CommandContext, name: str) -> None:
 
     def human() -> str:
         lines = [
-            f"{r.name}  {r.page_count or '-'} pages  {r.nodes} chunks" for r in rows
+            f"{in_line(r.name)}  {r.page_count or '-'} pages  {r.nodes} chunks"
+            for r in rows
         ]
         return "\n".join(lines) or f"{name} holds no documents."
 

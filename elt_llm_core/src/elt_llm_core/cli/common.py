@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 import click
 
 from elt_llm_core.cli.hints import runnable
+from elt_llm_core.cli.terminal import harmless
 
 if TYPE_CHECKING:
     from elt_llm_core.config import RagConfig
@@ -100,7 +101,7 @@ class CommandContext:
             plain = value.model_dump(mode="json") if _is_record(value) else value
             click.echo(json.dumps(plain, ensure_ascii=False, indent=2))
             return
-        click.echo(human if isinstance(human, str) else human())
+        click.echo(harmless(human if isinstance(human, str) else human()))
 
     def hint(self, text: str) -> str:
         """The text, its `elt-llm` commands about the same data and settings."""

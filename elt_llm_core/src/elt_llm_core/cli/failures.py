@@ -10,6 +10,7 @@ from typing import NamedTuple
 import click
 
 from elt_llm_core.cli.hints import given_options, runnable
+from elt_llm_core.cli.terminal import harmless
 from elt_llm_core.errors import EltLlmError
 
 OK = 0
@@ -72,7 +73,7 @@ def _fault(error: BaseException) -> Fault:
 
 def _tell(fault: Fault, as_json: bool) -> int:
     text = f"elt-llm: {fault.message}"
-    click.echo(f"{text}; {fault.hint}" if fault.hint else text, err=True)
+    click.echo(harmless(f"{text}; {fault.hint}" if fault.hint else text), err=True)
     if as_json:
         shown = json.dumps({"error": fault._asdict()}, ensure_ascii=False, indent=2)
         click.echo(shown)

@@ -14,6 +14,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
+from elt_llm_core.cli.terminal import in_line
 from elt_llm_core.jobs import Progress as ProgressListener
 from elt_llm_core.jobs import silent
 from elt_llm_core.pace import Pace
@@ -99,4 +100,4 @@ class LineProgress:
 
 def _told(stage: str, detail: str, left: str) -> str:
     """The detail and how long it takes, where the items of the stage are alike."""
-    return ", ".join(filter(None, (detail, "" if stage in UNEVEN else left)))
+    return ", ".join(filter(None, (in_line(detail), "" if stage in UNEVEN else left)))

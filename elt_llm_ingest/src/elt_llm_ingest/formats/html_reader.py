@@ -21,8 +21,11 @@ from elt_llm_ingest.formats.grid import (
     write_table,
 )
 from elt_llm_ingest.formats.html_hidden import Visibility
+from elt_llm_ingest.formats.html_styles import sheet_of
 
-SILENT = frozenset(("script", "style", "template", "svg", "math", "select", "textarea"))
+SILENT = frozenset(
+    ("script", "style", "template", "svg", "math", "select", "textarea", "noscript")
+)
 FURNITURE = frozenset(("nav", "footer", "aside"))
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 KINDS = {
@@ -92,7 +95,9 @@ class HtmlReader(HTMLParser):
 
     def read(self, source: str) -> None:
         """Write all of a page."""
-        self.feed(_closed(source))
+        page = _closed(source)
+        self._view = Visibility(sheet_of(page))
+        self.feed(page)
         self.close()
         self.flush()
         while self._tables:
@@ -137,6 +142,7 @@ class HtmlReader(HTMLParser):
     @override
     def handle_data(self, data: str) -> None:
         if self._silent:
+            self._hidden += self._silent == "noscript" and bool(data.strip())
             return
         if self._view.hidden:
             self._hidden += bool(data.strip())

@@ -7,6 +7,7 @@ from typing import Any
 from llama_index.core.schema import TextNode
 
 from elt_llm_core import provenance
+from elt_llm_core.cli.terminal import in_line
 from elt_llm_core.document import Block, BlockKind, ParsedDocument
 from elt_llm_core.results import Box
 from elt_llm_ingest.formats.build import one_line
@@ -117,11 +118,11 @@ def shown(found: dict[str, Any], *, everything: bool = False) -> str:
 
 def _lines(found: dict[str, Any], most: int | None) -> Iterator[str]:
     part = f" ({found['part']})" if found["part"] else ""
-    yield f"{found['title']}{part}: {found['parser']}"
+    yield f"{in_line(found['title'] + part)}: {found['parser']}"
     kinds = Counter(block["kind"] for block in found["blocks"])
     said = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
     yield f"{found['characters']} characters, {len(found['pages'])} pages; {said}"
-    yield from (f"warning: {warning}" for warning in found["warnings"])
+    yield from (f"warning: {in_line(warning)}" for warning in found["warnings"])
     yield from _titled("Sections", map(_section, found["sections"]), most)
     yield from _titled("Blocks", map(_block, found["blocks"]), most)
     for table in found["tables"][:most]:

@@ -1,0 +1,31 @@
+"""Names and words from outside, as a terminal may be given them."""
+
+import re
+
+# What moves the cursor, colours the screen or turns the order of the letters around.
+ORDERS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+SEPARATORS = "\u2028\u2029"
+_TEXT = re.compile(f"[{ORDERS}{SEPARATORS}\ud800-\udfff]")
+_LINE = re.compile(f"[{ORDERS}{SEPARATORS}\ud800-\udfff\t\n]")
+
+
+class Styled(str):
+    """Text with colours of ours, what is from outside in it made harmless before."""
+
+    __slots__ = ()
+
+
+def harmless(text: str) -> str:
+    """The text with such characters as escapes of Python; lines stay lines."""
+    if isinstance(text, Styled):
+        return text
+    return _TEXT.sub(_escaped, text)
+
+
+def in_line(text: str) -> str:
+    """The same for a name or a sentence in a line: its line ends are escaped too."""
+    return _LINE.sub(_escaped, text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return match.group().encode("unicode_escape").decode("ascii")
