@@ -79,7 +79,9 @@ def test_a_model_with_other_outputs_leaves_the_order(tmp_path):
 def test_without_the_extra_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     forget(monkeypatch)
-    with pytest.raises(MissingExtraError, match="uv sync --inexact --extra cross-encoder"):
+    with pytest.raises(
+        MissingExtraError, match="uv sync --inexact --extra cross-encoder"
+    ):
         RERANKERS.load("cross_encoder", {})
 
 
