@@ -51,6 +51,7 @@ def other_value(section: str, key: str) -> Any:
     """A legal value that is not the default."""
     value = getattr(getattr(RagConfig(), section), key)
     known = {"citation_policy": "flag", "level": "DEBUG", "aliases": Path("a.yaml")}
+    known |= {"variant": "atire", "stems": "both"}
     if key in known:
         return known[key]
     if isinstance(value, bool):

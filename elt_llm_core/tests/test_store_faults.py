@@ -14,11 +14,11 @@ import pytest
 from core_stores import new_document, put
 from elt_llm_core.doctor.truth import truth_checks
 from elt_llm_core.errors import GenerationError, TruthError
+from elt_llm_core.recipe import DEFAULT
 from elt_llm_core.store import Store, publish
 from elt_llm_core.store.dense import DenseIndex
 from elt_llm_core.store.generation import Generation
 from elt_llm_core.store.manifest import IndexFolder
-from elt_llm_core.store.recipe import RECIPE
 from elt_llm_core.store.truth import Truth
 from elt_llm_core.testing.fakes import HashEmbedding
 
@@ -182,8 +182,8 @@ def another_format(folder: Path) -> None:
 
 def another_recipe(folder: Path) -> None:
     text = (folder / "MANIFEST.json").read_text()
-    assert RECIPE in text
-    (folder / "MANIFEST.json").write_text(text.replace(RECIPE, "bm25 of old"))
+    assert DEFAULT.name in text
+    (folder / "MANIFEST.json").write_text(text.replace(DEFAULT.name, "bm25 of old"))
 
 
 @pytest.mark.parametrize(

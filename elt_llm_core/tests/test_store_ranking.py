@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from elt_llm_core.recipe import DEFAULT
 from elt_llm_core.store.keyword import DeltaKeywords, KeywordIndex
 from elt_llm_core.store.matrix import open_matrix, write_matrix
 from elt_llm_core.store.ranking import best, nearest
-from elt_llm_core.store.recipe import K1, PAIR_WEIGHT, B
 
 
 def test_the_best_are_those_of_sorting() -> None:
@@ -41,18 +41,18 @@ def by_the_formula(
     texts: Sequence[Sequence[str]], question: Sequence[str]
 ) -> list[Any]:
     """BM25 of words, and with a share that of words side by side, written out."""
-    average = sum(map(len, texts)) / len(texts)
+    average, b = sum(map(len, texts)) / len(texts), DEFAULT.b
     bags: list[tuple[Counter[Any], ...]] = [
         (Counter(text), Counter(pairwise(text))) for text in texts
     ]
     scores = dict.fromkeys(range(len(texts)), 0.0)
     words: list[tuple[int, Any]] = [(0, word) for word in question]
     for kind, one in [*words, *((1, pair) for pair in pairwise(question))]:
-        share = PAIR_WEIGHT if kind else 1.0
+        share = DEFAULT.pair_weight if kind else 1.0
         for row, bag in enumerate(bags):
             n = sum(one in other[kind] for other in bags)
             weight = share * log1p((len(texts) - n + 0.5) / (n + 0.5))
-            norm = K1 * (1 - B + B * len(texts[row]) / average)
+            norm = DEFAULT.k1 * (1 - b + b * len(texts[row]) / average)
             scores[row] += weight * bag[kind][one] / (bag[kind][one] + norm)
     found = [(row, pytest.approx(score)) for row, score in scores.items() if score > 0]
     return sorted(found, key=lambda hit: (-hit[1].expected, hit[0]))

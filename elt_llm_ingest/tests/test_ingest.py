@@ -14,6 +14,7 @@ from elt_llm_core.errors import (
     UsageError,
 )
 from elt_llm_core.jobs import JOBS, JobContext
+from elt_llm_core.recipe import Recipe
 from elt_llm_core.results import DegradationKind
 from elt_llm_core.store import Store
 from elt_llm_core.store.writer import Writer
@@ -87,6 +88,17 @@ def test_added_unchanged_updated(place):
     assert "A fine is due in August." in place.texts()[1]
     assert len(place.texts()) == 3
     assert place.run(rebuild=True).counts["updated"] == 2
+
+
+def test_other_keyword_options_rebuild_the_index_once_and_say_so(indexed_place):
+    place = indexed_place
+    place.write("guide.md", GUIDE)
+    assert "reindexed" not in place.run().counts
+    place.store = Store(place.store.data_dir, Recipe(k1=2, stems="none"))
+    told = [place.run().counts for _ in range(2)]
+    assert [one.get("reindexed") for one in told] == [1, None]
+    assert [one["embedded"] for one in told] == [0, 0]
+    assert place.store.open("harbour").recipe == place.store.keywords
 
 
 def test_stages_are_told_and_an_index_is_published(indexed_place):

@@ -226,3 +226,34 @@ def test_question_vectors_are_kept_and_a_damaged_file_is_made_again(tmp_path):
     vector = again.get_query_embedding("What is due?")
     assert vector == pytest.approx(plain.get_query_embedding("What is due?"))
     assert again.counts == (0, 0)
+
+
+def test_words_indexed_otherwise_are_asked_in_a_copy(tmp_path, capsys):
+    store = Store(tmp_path / "data")
+    fill(store, build_models(RagConfig()), CONTENT)
+    with store.writer() as writer:
+        writer.publish(["lending", "rooms"])
+    store.close()
+    rows(tmp_path / "own.jsonl", LINES)
+    manifest = tmp_path / "data" / "indexes" / "lending" / "MANIFEST.json"
+    before = manifest.read_bytes()
+    grid = {"keywords.k1": [0.9, 3], "query.num_queries": [1]}
+    (tmp_path / "words.yaml").write_text(json.dumps({"grid": grid}))
+    given = (
+        "--questions",
+        tmp_path / "own.jsonl",
+        "--cache",
+        tmp_path / "words",
+        "--json",
+    )
+    for indexed in (True, False):
+        sweep = (*given, "--sweep", tmp_path / "words.yaml")
+        code, out, err = ran(capsys, tmp_path, "retrieval", *sweep)
+        assert code == 0, err
+        found = json.loads(out)
+        assert found["measured"]["indexed_now"] == indexed
+        changes = [one["changed"] for one in found["configurations"]]
+        assert [one.get("keywords.k1") for one in changes] == [None, 3]
+    assert manifest.read_bytes() == before
+    (copy,) = (tmp_path / "words").glob("words-*")
+    assert "k1 3.0" in (copy / "indexes" / "lending" / "MANIFEST.json").read_text()

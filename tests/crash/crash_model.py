@@ -9,14 +9,15 @@ from llama_index.core.schema import TextNode
 
 from elt_llm_core import provenance
 from elt_llm_core.document import Block, BlockKind, ParsedDocument
+from elt_llm_core.recipe import Recipe
 from elt_llm_core.store import NewDocument, Store
 from elt_llm_core.store.pairs import side_by_side
-from elt_llm_core.store.recipe import K1, PAIR_WEIGHT, B
 from elt_llm_core.store.words import tokenize
 from elt_llm_core.testing.fakes import HashEmbedding
 
 EMBEDDER = HashEmbedding(dimension=32)
 NAME = "rules"
+WORDS = Recipe()
 Model = dict[str, tuple[str, ...]]  # document name to the texts of its chunks
 Change = dict[str, object]  # {"do": "put", "name": …, "texts": […]} and the like
 
@@ -113,7 +114,8 @@ def bm25(texts: dict[str, str], question: str) -> dict[str, float]:
         idf = log1p((len(counts) - len(having) + 0.5) / (len(having) + 0.5))
         for node in having:
             tf = counts[node][token]
-            norm = K1 * (1 - B + B * lengths[node] / average)
-            weight = PAIR_WEIGHT if " " in token else 1.0
+            length = lengths[node] / average
+            norm = WORDS.k1 * (1 - WORDS.b + WORDS.b * length)
+            weight = WORDS.pair_weight if " " in token else 1.0
             scores[node] += weight * idf * tf / (tf + norm)
     return dict(scores)

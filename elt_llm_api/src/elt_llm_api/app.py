@@ -39,7 +39,9 @@ def create_app(
     server and no token is set.
     """
     check_exposure(config.api)
-    service = QueryService(config, store or Store(config.stores.data_dir), models)
+    service = QueryService(
+        config, store or Store(config.stores.data_dir, config.keywords), models
+    )
     jobs = JobRegistry()
     app = _api(service, jobs)
     _mount_page(app, service, jobs)

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pydantic import Field, SecretStr, model_validator
 
 from elt_llm_core.query_section import QuerySection
+from elt_llm_core.recipe import Recipe
 from elt_llm_core.section import Section
 
 
@@ -222,6 +223,7 @@ class RagConfig(Section):
     ollama: OllamaSection = OllamaSection()
     openai_like: OpenAILikeSection = OpenAILikeSection()
     stores: StoresSection = StoresSection()
+    keywords: Recipe = Recipe()
     chunking: ChunkingSection = ChunkingSection()
     enrichment: EnrichmentSection = EnrichmentSection()
     ingest: IngestSection = IngestSection()

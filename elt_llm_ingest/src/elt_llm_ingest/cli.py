@@ -172,6 +172,8 @@ def summary(report: "JobReport", collection: str, *, dry_run: bool = False) -> s
     )
     items = [_line(item) for item in report.items if item.outcome != "unchanged"]
     notes = [f"  {in_line(d.detail)}" for d in report.degradations]
+    if counts.get("reindexed"):
+        notes.append("  The keyword index was rebuilt by the `keywords` settings.")
     if report.expected is not None:
         from elt_llm_ingest.timing import told
 

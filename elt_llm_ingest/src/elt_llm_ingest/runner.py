@@ -94,7 +94,8 @@ class _Command:
     def _store(self) -> "Store":
         from elt_llm_core.store import Store  # noqa: PLC0415 - --help is quick
 
-        return Store(self._config().stores.data_dir)
+        config = self._config()
+        return Store(config.stores.data_dir, config.keywords)
 
     def _status(self) -> int:
         store = self._store()

@@ -10,7 +10,7 @@ from elt_llm_core.results import Degradation, DegradationKind
 
 MAX_WARNINGS = 20
 COUNTS = ("added", "updated", "unchanged", "failed", "chunks", "embedded")
-SELDOM = ("renamed", "removed", "quarantined")  # told where there are any
+SELDOM = ("renamed", "removed", "quarantined", "reindexed")  # told where there are any
 
 
 @dataclass

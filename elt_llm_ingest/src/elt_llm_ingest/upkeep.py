@@ -30,7 +30,9 @@ def publish(
     ordered = sorted(names)
     for index, name in enumerate(ordered, start=1):
         try:
-            writer.publish([name], fraction)
+            other = writer.outdated(name)
+            if writer.publish([name], fraction) and other:
+                tally.counts["reindexed"] += 1
         except GenerationError as error:
             # The truth has everything and answers without an index, only slower.
             tally.note(DegradationKind.EXACT_ENGINE, name, str(error))

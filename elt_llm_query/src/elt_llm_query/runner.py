@@ -81,7 +81,7 @@ def _asker(profile: str, data_dir: Path | None) -> "Callable[[str], QueryResult]
 
     over = {"stores": {"data_dir": data_dir}} if data_dir else None
     loaded = load_profile(profile, over)
-    store = Store(loaded.config.stores.data_dir)
+    store = Store(loaded.config.stores.data_dir, loaded.config.keywords)
     models = build_models(loaded.config)
     cache = build_cache(loaded.config, models)
 

@@ -71,7 +71,7 @@ class CommandContext:
         """The data root; nothing is created by opening it."""
         from elt_llm_core.store import Store
 
-        return Store(self.config.stores.data_dir)
+        return Store(self.config.stores.data_dir, self.config.keywords)
 
     @cached_property
     def models(self) -> "Models":

@@ -13,7 +13,7 @@ from elt_llm_core.sections import RagConfig
 from elt_llm_core.store import CollectionCard, Store
 from elt_llm_core.store.child import run_child
 from elt_llm_core.store.manifest import INDEXES, IndexFolder
-from elt_llm_core.store.publish import due
+from elt_llm_core.store.publish import due, outdated
 from elt_llm_core.store.truth import Truth
 
 INSPECTOR = "elt_llm_core.doctor.inspect"
@@ -72,6 +72,10 @@ def _served(config: RagConfig, store: Store, card: CollectionCard) -> Check:
     with closing(Truth(store.data_dir)) as truth:
         newer = truth.changes(card.name, manifest.seq)
         late = due(truth, folder, config.stores.delta_fraction)
+    if outdated(folder, config.keywords):
+        asked = f"{manifest.keywords!r}, the configuration asks for"
+        other = f"{counts}, words indexed by {asked} {config.keywords.name!r}"
+        return warn(name, other, REPAIR)
     if late:
         return warn(name, f"{counts}, the index lacks {newer} changes", REPAIR)
     ready = f"index ready: generation {manifest.generation}, {newer} changes newer"

@@ -19,7 +19,6 @@ from elt_llm_core.store.generation import Generation
 from elt_llm_core.store.manifest import IndexFolder
 from elt_llm_core.store.matrix import twins
 from elt_llm_core.store.truth import Truth
-from elt_llm_core.store.words import tokenize
 
 ROUNDED = 1e-3  # the truth keeps half precision
 
@@ -60,8 +59,7 @@ def _strange_rows(truth: Truth, generation: Generation) -> Iterator[str]:
     far = np.abs(generation.vectors[places] - stored).max(axis=1, initial=0) > ROUNDED
     if far.any():
         yield f"{int(far.sum())} vectors are not those of the truth"
-    words = next((found for row in rows if (found := tokenize([row[1]])[0])), None)
-    if words and not generation.keywords.search(words, 1):
+    if not generation.keywords.holds(row[1] for row in rows):
         yield "the keyword index finds nothing"
 
 

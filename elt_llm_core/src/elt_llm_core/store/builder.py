@@ -1,6 +1,6 @@
 """Builds and verifies a generation. Run as a child process that ends afterwards.
 
-    python -m elt_llm_core.store.builder build|verify DATA_DIR NAME:FOLDER…
+    python -m elt_llm_core.store.builder build|verify DATA_DIR RECIPE NAME:FOLDER…
 
 A damaged index can kill the process that opens it; the parent then sees the signal, and
 the generation is never published. Prints one JSON object a collection.
@@ -17,13 +17,13 @@ import click
 import numpy as np
 
 from elt_llm_core.crash import CrashPoint, crash_point
+from elt_llm_core.recipe import DEFAULT, Recipe
 from elt_llm_core.store.child import end_with_parent
 from elt_llm_core.store.dense import DenseIndex
 from elt_llm_core.store.keyword import KeywordIndex
 from elt_llm_core.store.matrix import open_matrix, twins, write_matrix
 from elt_llm_core.store.ranking import nearest
 from elt_llm_core.store.truth import Truth
-from elt_llm_core.store.words import tokenize
 
 BEHIND = 10  # searches of other processes come first
 PROBES = 20
@@ -34,7 +34,9 @@ MIN_RECALL = 0.95
 STRAYS = 1_000
 
 
-def build(data_dir: Path, name: str, target: Path) -> dict[str, Any]:
+def build(
+    data_dir: Path, name: str, target: Path, recipe: Recipe = DEFAULT
+) -> dict[str, Any]:
     """Write the indexes of everything the truth holds now; tells seq and count."""
     truth = Truth(data_dir)
     with truth.snapshot():
@@ -56,13 +58,15 @@ def build(data_dir: Path, name: str, target: Path) -> dict[str, Any]:
     (target / "twins.json").write_bytes(json.dumps(same).encode())
     crash_point(CrashPoint.BUILD_DENSE)
     (target / "keywords").mkdir()
-    KeywordIndex.build([row[1] for row in rows], target / "keywords")
+    KeywordIndex.build([row[1] for row in rows], target / "keywords", recipe)
     crash_point(CrashPoint.BUILD_KEYWORDS)
     (target / "ids.json").write_bytes(json.dumps(ids).encode())
     return {"name": name, "seq": seq, "nodes": len(ids)}
 
 
-def verify(data_dir: Path, name: str, target: Path) -> dict[str, Any]:
+def verify(
+    data_dir: Path, name: str, target: Path, recipe: Recipe = DEFAULT
+) -> dict[str, Any]:
     """Open a built generation as a reader would and compare it with the truth.
 
     Notes which chunks the graph does not lead to: a sound graph may have some, and
@@ -80,7 +84,7 @@ def verify(data_dir: Path, name: str, target: Path) -> dict[str, Any]:
     lost = sorted(j for i in out_of_reach for j in (leaders[i], *alike[leaders[i]]))
     strays = [rows[i][0] for i in lost]
     (target / "strays.json").write_bytes(json.dumps(strays).encode())
-    faults = list(_file_faults(target, rows, matrix))
+    faults = list(_file_faults(target, rows, matrix, recipe))
     recall = probe_recall(dense, matrix, np.array(lost, dtype=np.intp))
     if recall < MIN_RECALL:
         faults.append(f"recall@{PROBE_K} against exact search is {recall:.3f}")
@@ -92,18 +96,20 @@ def verify(data_dir: Path, name: str, target: Path) -> dict[str, Any]:
 
 
 def _file_faults(
-    target: Path, rows: Sequence[tuple[str, str, bytes]], matrix: np.ndarray
+    target: Path,
+    rows: Sequence[tuple[str, str, bytes]],
+    matrix: np.ndarray,
+    recipe: Recipe,
 ) -> Iterator[str]:
     """What ids, vectors and keywords tell differently from the truth."""
     if json.loads((target / "ids.json").read_bytes()) != [row[0] for row in rows]:
         yield "ids differ"
     if not np.array_equal(open_matrix(target, matrix.shape[1]), matrix):
         yield "vectors differ"
-    keywords = KeywordIndex(target / "keywords")
+    keywords = KeywordIndex(target / "keywords", recipe)
     if keywords.count != len(rows):
         yield f"the keyword index has {keywords.count} chunks, not {len(rows)}"
-    words = next((found for row in rows if (found := tokenize([row[1]])[0])), None)
-    if words and not keywords.search(words, 1):
+    if not keywords.holds(row[1] for row in rows):
         yield "the keyword index finds nothing"
 
 
@@ -137,11 +143,13 @@ def main(arguments: list[str]) -> None:
     """Do what the command line says, one line of JSON a collection."""
     end_with_parent()
     os.nice(BEHIND)
-    action, data_dir, *targets = arguments
+    action, data_dir, recipe, *targets = arguments
     step = {"build": build, "verify": verify}[action]
     for target in targets:
         name, _, folder = target.partition(":")
-        click.echo(json.dumps(step(Path(data_dir), name, Path(folder))))
+        click.echo(
+            json.dumps(step(Path(data_dir), name, Path(folder), Recipe.named(recipe)))
+        )
 
 
 if __name__ == "__main__":

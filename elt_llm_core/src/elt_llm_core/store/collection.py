@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elt_llm_core.errors import GenerationError, UsageError
+from elt_llm_core.recipe import DEFAULT, Recipe
 from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_core.store.delta import Delta, Hits
 from elt_llm_core.store.generation import Generation
@@ -53,6 +54,11 @@ class Collection:
         self._rows: dict[frozenset[str], np.ndarray] = {}
 
     @property
+    def recipe(self) -> Recipe | None:
+        """How the words of its index were made searchable; None without an index."""
+        return self._index.keywords.recipe if self._index else None
+
+    @property
     def degradations(self) -> tuple[Degradation, ...]:
         """Empty while the published index serves; else what serves, and why."""
         if not self._problem:
@@ -95,7 +101,7 @@ class Collection:
         """Id and BM25 of the `k` best chunks that share a word with `text`."""
         if self._index is None:
             return self._words_in_truth(text, k, allowed)
-        tokens = tokenize([text])[0]
+        tokens = tokenize([text], self._index.keywords.recipe)[0]
         rows = None if allowed is None else self._indexed_rows(allowed)
         found = self._index.keywords.search(tokens, k, rows, self._hidden)
         indexed = [(self._index.ids[i], score) for i, score in found]
@@ -108,7 +114,7 @@ class Collection:
         wanted = frozenset(ids)
         if self._index is None:
             return dict(self._words_in_truth(text, len(wanted), wanted))
-        tokens = tokenize([text])[0]
+        tokens = tokenize([text], self._index.keywords.recipe)[0]
         rows = self._places(sorted(wanted - self._delta.removed))
         found = self._index.keywords.scores_of(tokens, rows)
         scores = {
@@ -269,7 +275,8 @@ class Collection:
     @cached_property
     def _delta_keywords(self) -> DeltaKeywords:
         base: KeywordIndex | None = self._index.keywords if self._index else None
-        return DeltaKeywords(self._delta.tokens(), base)
+        recipe = base.recipe if base else DEFAULT
+        return DeltaKeywords(self._delta.tokens(recipe), base)
 
 
 def _merged(indexed: Hits, newer: Hits, k: int) -> Hits:

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from elt_llm_core.recipe import DEFAULT, Recipe
 from elt_llm_core.store.ranking import nearest
 from elt_llm_core.store.truth import Truth
 from elt_llm_core.store.words import tokenize
@@ -62,10 +63,13 @@ class Delta:
             _tokens=_chosen(tokens, order),
         )
 
-    def tokens(self) -> Sequence[Sequence[str]]:
-        """The tokens of each text, which are made once, not once a change."""
+    def tokens(self, recipe: Recipe = DEFAULT) -> Sequence[Sequence[str]]:
+        """The tokens of each text, which are made once, not once a change.
+
+        `recipe` is always that of the index which this is beyond.
+        """
         missing = [i for i, tokens in enumerate(self._tokens) if not tokens]
-        found = tokenize(self.texts[i] for i in missing)
+        found = tokenize((self.texts[i] for i in missing), recipe)
         for position, tokens in zip(missing, found, strict=True):
             self._tokens[position] = tokens
         return self._tokens

@@ -33,7 +33,7 @@ class Generation:
                 (path / "twins.json").read_bytes()
             )
             self.vectors = open_matrix(path, manifest.dimension)
-            self.keywords = KeywordIndex(path / "keywords")
+            self.keywords = KeywordIndex(path / "keywords", manifest.recipe)
         except (OSError, ValueError, KeyError) as error:
             raise GenerationError(folder.collection, str(error)) from error
         self.dense = DenseIndex(path / "vectors", folder.collection)

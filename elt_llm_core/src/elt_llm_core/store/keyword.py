@@ -1,28 +1,32 @@
 """Keyword search by BM25: the saved index, and the few texts that are newer.
 
-Single words, and with half the weight words that stand side by side: a passage that
-says "reading room" is before one that says both words apart.
+Single words, and with less weight words that stand side by side: a passage that says
+"reading room" is before one that says both words apart.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
 import bm25s
 import numpy as np
 
+from elt_llm_core.recipe import DEFAULT, Recipe
+from elt_llm_core.store.formula import idf, length_shares, worth
 from elt_llm_core.store.pairs import PairIndex, Postings, side_by_side
 from elt_llm_core.store.ranking import best
-from elt_llm_core.store.recipe import K1, PAIR_WEIGHT, B
 from elt_llm_core.store.words import tokenize
 
 
 class KeywordIndex:
-    """A saved bm25s index (Lucene's variant) and its pairs, memory-mapped."""
+    """A saved bm25s index and its pairs, memory-mapped. `recipe` is what it tells."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, recipe: Recipe = DEFAULT) -> None:
+        self.recipe = recipe
         self._bm25 = bm25s.BM25.load(str(folder), mmap=True)
+        # A text that holds no word of the question would be found by it.
+        self._bm25.nonoccurrence_array = None
         for name in ("data", "indices", "indptr"):  # plain views are cut faster
             self._bm25.scores[name] = self._bm25.scores[name].view(np.ndarray)
         meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
@@ -31,21 +35,23 @@ class KeywordIndex:
         self._pairs = PairIndex(folder, len(self._bm25.vocab_dict))
 
     @staticmethod
-    def build(texts: Sequence[str], folder: Path) -> None:
+    def build(texts: Sequence[str], folder: Path, recipe: Recipe = DEFAULT) -> None:
         """Index `texts`; the position in the list is the id."""
-        corpus = tokenize(texts)
+        corpus = tokenize(texts, recipe)
         lengths = [len(tokens) for tokens in corpus]
         # bm25s cannot index nothing at all; an empty text gets a word nobody asks for.
         padded = (tokens or ["\x00"] for tokens in corpus)
         # Numbered here: bm25s would number them in the order of a set.
         known: dict[str, int] = {}
         numbers = [[known.setdefault(t, len(known)) for t in text] for text in padded]
-        index = bm25s.BM25(k1=K1, b=B, method="lucene")
+        index = bm25s.BM25(
+            k1=recipe.k1, b=recipe.b, delta=recipe.delta, method=recipe.variant
+        )
         index.index((numbers, known), show_progress=False)
         index.save(str(folder))
         average = sum(lengths) / max(len(lengths), 1)
-        norms = length_norms(np.array(lengths, dtype=np.float64), average)
-        PairIndex.build(numbers, len(known), norms, folder)
+        shares = length_shares(recipe, np.array(lengths, dtype=np.float64), average)
+        PairIndex.build(numbers, len(known), shares, recipe, folder)
         meta = {"count": len(texts), "average_length": average}
         (folder / "meta.json").write_bytes(json.dumps(meta).encode())
 
@@ -58,6 +64,15 @@ class KeywordIndex:
         pair = len(known) > 1
         postings = self._pairs.postings(known) if pair else self._words(known)
         return sum(len(rows) for rows, _ in postings)
+
+    def holds(self, texts: Iterable[str]) -> bool:
+        """Whether a word of the first text that has some is known here.
+
+        It may be worth nothing: some variants give 0 to words that most texts hold.
+        """
+        tokens = (tokenize([text], self.recipe)[0] for text in texts)
+        first = next(filter(None, tokens), [])
+        return not first or any(map(self.document_frequency, first))
 
     def search(
         self,
@@ -84,18 +99,18 @@ class KeywordIndex:
         if not known:
             return None
         scores: np.ndarray = self._bm25.get_scores_from_ids(known)
-        for rows, worth in self._pairs.postings(numbers):
-            scores[rows] += worth
+        for rows, scored in self._pairs.postings(numbers):
+            scores[rows] += scored
         return scores
 
     def scores_of(self, tokens: Sequence[str], rows: np.ndarray) -> np.ndarray:
         """The scores that `search` has for these positions, 0 where it has none."""
         numbers = [self._bm25.vocab_dict.get(token) for token in tokens]
         scores = np.zeros(len(rows), dtype=np.float32)
-        for held, worth in chain(self._words(numbers), self._pairs.postings(numbers)):
+        for held, scored in chain(self._words(numbers), self._pairs.postings(numbers)):
             places = np.minimum(np.searchsorted(held, rows), len(held) - 1)
             hit = held[places] == rows
-            scores[hit] += worth[places[hit]]
+            scores[hit] += scored[places[hit]]
         return scores
 
     def _words(self, numbers: Sequence[int | None]) -> Iterator[Postings]:
@@ -106,11 +121,6 @@ class KeywordIndex:
             if number is not None:
                 held = slice(indptr[number], indptr[number + 1])
                 yield indices[held], data[held]
-
-
-def length_norms(lengths: np.ndarray, average: float) -> np.ndarray:
-    """BM25's part of the length: more for a long text, on the average K1."""
-    return K1 * (1 - B + B * lengths / (average or 1.0))
 
 
 def top_positive(
@@ -129,12 +139,16 @@ class DeltaKeywords:
     """BM25 over the few texts that no index holds yet, in the scale of the index.
 
     Document frequencies and the average length are those of index and delta together,
-    so that both lists can be merged by score (Lucene's BM25; Kamphuis et al., 2020).
+    so that both lists can be merged by score. `recipe` is that of the index.
     """
 
     def __init__(
-        self, texts: Sequence[Sequence[str]], base: KeywordIndex | None
+        self,
+        texts: Sequence[Sequence[str]],
+        base: KeywordIndex | None,
+        recipe: Recipe = DEFAULT,
     ) -> None:
+        self._recipe = base.recipe if base else recipe
         lengths = np.array([len(tokens) for tokens in texts], dtype=np.float64)
         base_count = base.count if base else 0
         base_length = base.average_length * base.count if base else 0.0
@@ -142,8 +156,8 @@ class DeltaKeywords:
         self._size = len(texts)
         self._total = base_count + len(texts)
         average = (base_length + float(lengths.sum())) / max(self._total, 1)
-        self._norms = length_norms(lengths, average)
-        self._invert([[*tokens, *side_by_side(tokens)] for tokens in texts])
+        self._shares = length_shares(self._recipe, lengths, average)
+        self._invert([self._with_pairs(tokens) for tokens in texts])
 
     def _invert(self, texts: Sequence[Sequence[str]]) -> None:
         """Postings: the texts of each token, ascending, and how often each holds it."""
@@ -169,20 +183,22 @@ class DeltaKeywords:
         `rows` (ascending) limits the search to these positions.
         """
         scores = np.zeros(self._size, dtype=np.float64)
-        for token in (*tokens, *side_by_side(tokens)):
+        for token in self._with_pairs(tokens):
             if (number := self._ids.get(token)) is None:
                 continue
             postings = slice(self._starts[number], self._starts[number + 1])
             positions, counts = self._positions[postings], self._counts[postings]
-            weight = self._idf(token, len(positions)) * self._share(token)
-            scores[positions] += weight * counts / (counts + self._norms[positions])
+            weight = self._weight(token, len(positions))
+            shares = self._shares[positions]
+            scores[positions] += worth(self._recipe, weight, counts, shares)
         return top_positive(scores, k, rows)
 
-    @staticmethod
-    def _share(token: str) -> float:
-        return PAIR_WEIGHT if " " in token else 1.0
+    def _with_pairs(self, tokens: Sequence[str]) -> list[str]:
+        pairs = side_by_side(tokens) if self._recipe.pair_weight else []
+        return [*tokens, *pairs]
 
-    def _idf(self, token: str, found: int) -> float:
+    def _weight(self, token: str, found: int) -> float:
         if self._base is not None:
             found += self._base.document_frequency(token)
-        return float(np.log1p((self._total - found + 0.5) / (found + 0.5)))
+        share = self._recipe.pair_weight if " " in token else 1.0
+        return float(idf(self._recipe, np.array(found), self._total)) * share

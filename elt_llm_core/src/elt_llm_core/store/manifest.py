@@ -13,8 +13,8 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from elt_llm_core.atomicio import write_atomic
 from elt_llm_core.errors import GenerationError
+from elt_llm_core.recipe import Recipe
 from elt_llm_core.results import Record
-from elt_llm_core.store.recipe import RECIPE
 
 INDEXES = "indexes"
 CHECKSUMS = "CHECKSUMS.json"
@@ -41,7 +41,12 @@ class Manifest(Record):
     nodes: int = Field(ge=0)
     embedder_digest: str
     dimension: int
-    keywords: str = ""  # the recipe of the keyword index
+    keywords: str = ""  # the name of the keyword index's recipe
+
+    @property
+    def recipe(self) -> Recipe:
+        """How its words are indexed. Raises ValueError where it is not known."""
+        return Recipe.named(self.keywords)
 
     def to_json(self) -> bytes:
         """The content of the file."""
@@ -130,9 +135,11 @@ class IndexFolder:
         if manifest.format != FORMAT:
             problem = f"it has format {manifest.format}, this program reads {FORMAT}"
             raise GenerationError(self.collection, problem)
-        if manifest.keywords != RECIPE:
-            problem = f"its words are indexed by {manifest.keywords!r}, not {RECIPE!r}"
-            raise GenerationError(self.collection, problem)
+        try:
+            manifest.recipe  # noqa: B018 - asked for what it raises
+        except ValueError as error:
+            problem = f"its words are indexed by {manifest.keywords!r}, not known here"
+            raise GenerationError(self.collection, problem) from error
         if manifest.collection != self.collection:
             problem = f"its manifest is that of {manifest.collection[:80]!r}"
             raise GenerationError(self.collection, problem)

@@ -8,28 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elt_llm_core.store.recipe import PAIR_WEIGHT
+from elt_llm_core.recipe import Recipe
+from elt_llm_core.store.formula import Floats, idf, worth
 
 Postings = tuple[NDArray[Any], NDArray[Any]]  # rows, ascending, and scores
 FILES = ("keys", "starts", "rows", "scores")
 
 Ids = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 def side_by_side(tokens: Sequence[str]) -> list[str]:
     """Each two tokens that follow each other, as one; a token holds no space."""
     return [f"{a} {b}" for a, b in pairwise(tokens)]
-
-
-def pair_score(frequency: Floats, counts: Ids, norms: Floats, total: int) -> Floats:
-    """Lucene's BM25 of pairs, times their weight.
-
-    `frequency` is the number of texts that hold the pair, `total` that of all texts.
-    """
-    idf = np.log1p((total - frequency + 0.5) / (frequency + 0.5))
-    found: Floats = PAIR_WEIGHT * idf * counts / (counts + norms)
-    return found
 
 
 class PairIndex:
@@ -47,12 +37,19 @@ class PairIndex:
 
     @staticmethod
     def build(
-        texts: Sequence[Sequence[int]], words: int, norms: Floats, folder: Path
+        texts: Sequence[Sequence[int]],
+        words: int,
+        shares: Floats,
+        recipe: Recipe,
+        folder: Path,
     ) -> None:
         """Write the postings of `texts`, given as token numbers below `words`.
 
-        `norms` holds a text's length norm, the k1 * (1 - b + b * length / average).
+        `shares` holds a text's part of the length. Where pairs weigh nothing there are
+        no postings.
         """
+        if not recipe.pair_weight:
+            texts = []
         lengths = np.fromiter((len(t) for t in texts), np.int64, len(texts))
         numbers = np.fromiter((n for t in texts for n in t), np.int64, lengths.sum())
         rows = np.repeat(np.arange(len(texts)), lengths)
@@ -66,7 +63,8 @@ class PairIndex:
         starts = np.flatnonzero(_changes(keys))
         frequency = np.diff(np.append(starts, len(keys)))
         each = np.repeat(frequency, frequency).astype(np.float64)
-        scores = pair_score(each, counts, norms[rows], len(texts))
+        weight = recipe.pair_weight * idf(recipe, each, len(texts))
+        scores = worth(recipe, weight, counts, shares[rows])
         parts = {
             "keys": keys[starts],
             "starts": np.append(starts, len(keys)),

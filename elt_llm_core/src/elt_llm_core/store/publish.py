@@ -12,19 +12,27 @@ from typing import Any
 from elt_llm_core.atomicio import fsync_folder, fsync_tree, write_atomic
 from elt_llm_core.crash import CrashPoint, crash_point
 from elt_llm_core.errors import GenerationError, StoreError, StoreWriteError
+from elt_llm_core.recipe import DEFAULT, Recipe
 from elt_llm_core.store import schema, space
 from elt_llm_core.store.child import run_child
 from elt_llm_core.store.manifest import INDEXES, MANIFEST, IndexFolder, Manifest
 from elt_llm_core.store.reader import FILE
-from elt_llm_core.store.recipe import RECIPE
 from elt_llm_core.store.truth import Truth
 
 MIN_NODES = 2  # Chroma never writes out a graph of one
 BUILDER = "elt_llm_core.store.builder"
 
 
-def due(truth: Truth, folder: IndexFolder, delta_fraction: float) -> bool:
-    """Whether what changed since the published generation is worth a new one."""
+def due(
+    truth: Truth,
+    folder: IndexFolder,
+    delta_fraction: float,
+    recipe: Recipe | None = None,
+) -> bool:
+    """Whether what changed since the published generation is worth a new one.
+
+    Another `recipe` than that of its words always is; None is content with any.
+    """
     name = folder.collection
     total = truth.card(name).chunks
     if total < MIN_NODES:
@@ -35,14 +43,29 @@ def due(truth: Truth, folder: IndexFolder, delta_fraction: float) -> bool:
         return True
     if manifest is None or not truth.made(name, manifest.seq, manifest.stamp):
         return True
-    if manifest.seq > truth.sequence(name):
+    if manifest.seq > truth.sequence(name) or outdated(folder, recipe):
         return True
     return truth.changes(name, manifest.seq) > delta_fraction * total
 
 
-def publish(truth: Truth, data_dir: Path, names: Sequence[str]) -> dict[str, int]:
+def outdated(folder: IndexFolder, recipe: Recipe | None) -> bool:
+    """Whether words of the published generation are indexed by another recipe.
+
+    False where none is published that can be read.
+    """
+    try:
+        manifest = folder.manifest()
+    except GenerationError:
+        return False
+    return bool(recipe and manifest and manifest.keywords != recipe.name)
+
+
+def publish(
+    truth: Truth, data_dir: Path, names: Sequence[str], recipe: Recipe | None = None
+) -> dict[str, int]:
     """Build, verify and publish a generation of each collection; name to number.
 
+    Words are indexed by `recipe`, as in the generation before where it is None.
     The caller holds the writer lock. One that fails does not keep the others back: when
     they are done, GenerationError tells every failure. StoreWriteError where the disk
     has no room. What was published before stays, and nothing half-made is left.
@@ -51,7 +74,7 @@ def publish(truth: Truth, data_dir: Path, names: Sequence[str]) -> dict[str, int
     failed: dict[str, str] = {}
     for name in names:
         try:
-            published[name] = _publish(truth, data_dir, name)
+            published[name] = _publish(truth, data_dir, name, recipe)
         except GenerationError as error:
             failed[name] = error.reason
         except OSError as error:
@@ -153,16 +176,17 @@ def index_bytes(truth: Truth, name: str) -> int:
     return space.index_bytes(card.chunks, int(text), card.dimension)
 
 
-def _publish(truth: Truth, data_dir: Path, name: str) -> int:
+def _publish(truth: Truth, data_dir: Path, name: str, wanted: Recipe | None) -> int:
     folder = IndexFolder(data_dir, name)
+    recipe = wanted or _earlier(folder)
     estimate = index_bytes(truth, name)
     space.require_space(data_dir, estimate)
     with _place(folder) as (number, place):
         target = f"{name}:{place.absolute()}"
         try:
-            built = _child(name, "build", data_dir, target)
+            built = _child(name, "build", data_dir, target, recipe)
             crash_point(CrashPoint.BUILT)
-            verified = _child(name, "verify", data_dir, target)
+            verified = _child(name, "verify", data_dir, target, recipe)
             crash_point(CrashPoint.VERIFIED)
         except GenerationError as error:
             # Chroma does not tell why it could not write.
@@ -173,15 +197,20 @@ def _publish(truth: Truth, data_dir: Path, name: str) -> int:
             raise
         if faults := verified["faults"]:
             raise GenerationError(name, "; ".join(faults))
-        manifest = _manifest(truth, name, number, built)
+        manifest = _manifest(truth, name, number, built, recipe)
         _seal(folder, place, manifest)
     _point_at(folder, manifest)
     _collect_garbage(folder, number)
     return number
 
 
+def _earlier(folder: IndexFolder) -> Recipe:
+    choices, _ = folder.choices()
+    return choices[0].recipe if choices else DEFAULT
+
+
 def _manifest(
-    truth: Truth, name: str, number: int, built: Mapping[str, Any]
+    truth: Truth, name: str, number: int, built: Mapping[str, Any], recipe: Recipe
 ) -> Manifest:
     card = truth.card(name)
     return Manifest(
@@ -193,7 +222,7 @@ def _manifest(
         nodes=built["nodes"],
         embedder_digest=card.embedder_digest,
         dimension=card.dimension,
-        keywords=RECIPE,
+        keywords=recipe.name,
     )
 
 
@@ -257,9 +286,11 @@ def _discard(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _child(name: str, action: str, data_dir: Path, target: str) -> dict[str, Any]:
+def _child(
+    name: str, action: str, data_dir: Path, target: str, recipe: Recipe
+) -> dict[str, Any]:
     try:
-        report = run_child(BUILDER, [action, str(data_dir), target])[-1]
+        report = run_child(BUILDER, [action, str(data_dir), recipe.name, target])[-1]
     except StoreError as error:
         raise GenerationError(name, f"{action} failed: {error.message}") from error
     found: dict[str, Any] = json.loads(report)

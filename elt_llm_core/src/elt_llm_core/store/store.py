@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from elt_llm_core.document import Block, Page, Sidecar
 from elt_llm_core.errors import GenerationError, StoreError
 from elt_llm_core.names import collection_name
+from elt_llm_core.recipe import Recipe
 from elt_llm_core.store import schema
 from elt_llm_core.store.journal import Journal
 from elt_llm_core.store.lock import LOCK, writer_lock
@@ -28,10 +29,15 @@ if TYPE_CHECKING:
 
 
 class Store:
-    """One data root. Opening and reading create nothing; safe between threads."""
+    """One data root. Opening and reading create nothing; safe between threads.
 
-    def __init__(self, data_dir: Path) -> None:
+    What is published is searched by the recipe it was made by. `keywords` is that of
+    what its writers publish, None the one that was published before.
+    """
+
+    def __init__(self, data_dir: Path, keywords: Recipe | None = None) -> None:
         self.data_dir = data_dir
+        self.keywords = keywords
         self._truth = Truth(data_dir)
         self._open: dict[str, tuple[object, Collection]] = {}
         self._generations: dict[str, Generation] = {}
@@ -134,7 +140,7 @@ class Store:
             from elt_llm_core.store.writer import Writer  # noqa: PLC0415 - readers
 
             sweep(self.data_dir)
-            writer = Writer(self.data_dir)
+            writer = Writer(self.data_dir, self.keywords)
             try:
                 yield writer
             finally:

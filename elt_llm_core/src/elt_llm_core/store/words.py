@@ -2,9 +2,11 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import Stemmer
+
+from elt_llm_core.recipe import DEFAULT, Recipe, Stems
 
 # A word, or words joined inside: bms-986158, 3.2.1, user's, b/f.
 _TOKEN = re.compile(r"[^\W_]+(?:[-.'/&][^\W_]+)*")
@@ -28,12 +30,19 @@ def plain_words(text: str) -> list[str]:
     return [match.group() for match in _TOKEN.finditer(text)]
 
 
-def tokenize(texts: Iterable[str]) -> list[list[str]]:
+def tokenize(texts: Iterable[str], recipe: Recipe = DEFAULT) -> list[list[str]]:
     """The tokens of each text: stems of words, and joined words beside their parts.
 
-    Lower case, Unicode-normalised, English stop words left out.
+    Lower case, Unicode-normalised, English stop words left out. Where the recipe asks
+    for both, the words that are not their own stem come after all stems: stems that
+    stand side by side stay so.
     """
-    stemmer = Stemmer.Stemmer("english")  # not safe to share between threads
+    if recipe.stems == "both":
+        stems = tokenize(texts := list(texts), _only(recipe, "english"))
+        words = tokenize(texts, _only(recipe, "none"))
+        return [s + _others(w, s) for s, w in zip(stems, words, strict=True)]
+    stem = _stem(recipe)
+    stop = STOP_WORDS if recipe.stop_words else frozenset[str]()
     known: dict[str, list[str]] = {}
     found = []
     for text in texts:
@@ -41,17 +50,34 @@ def tokenize(texts: Iterable[str]) -> list[list[str]]:
         folded = unicodedata.normalize("NFKC", text).lower().replace("\u2019", "'")
         for word in _TOKEN.findall(folded):
             if word not in known:
-                known[word] = _tokens(word, stemmer)
+                known[word] = _tokens(word, stem, stop)
             tokens += known[word]
         found.append(tokens)
     return found
 
 
-def _tokens(word: str, stemmer: Stemmer.Stemmer) -> list[str]:
+def _stem(recipe: Recipe) -> Callable[[str], str]:
+    if recipe.stems == "none":
+        return str
+    # One a call: a stemmer is not safe to share between threads.
+    stem: Callable[[str], str] = Stemmer.Stemmer("english").stemWord
+    return stem
+
+
+def _only(recipe: Recipe, stems: Stems) -> Recipe:
+    return recipe.model_copy(update={"stems": stems})
+
+
+def _others(words: Sequence[str], stems: Sequence[str]) -> list[str]:
+    """The words that differ from the stem in their place."""
+    return [w for w, s in zip(words, stems, strict=True) if w != s]
+
+
+def _tokens(word: str, stem: Callable[[str], str], stop: frozenset[str]) -> list[str]:
     parts = _PART.findall(word)
     whole = [word] if len(parts) > 1 else []
     return whole + [
-        stemmer.stemWord(part)
+        stem(part)
         for part in parts
-        if part not in STOP_WORDS and (len(part) > 1 or part.isdigit())
+        if part not in stop and (len(part) > 1 or part.isdigit())
     ]

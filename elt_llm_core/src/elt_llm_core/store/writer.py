@@ -16,6 +16,7 @@ from elt_llm_core.errors import (
 )
 from elt_llm_core.models.protocol import CountingEmbedder
 from elt_llm_core.names import collection_name, document_id
+from elt_llm_core.recipe import Recipe
 from elt_llm_core.results import Degradation
 from elt_llm_core.store import backup, rows, schema, vectors
 from elt_llm_core.store.chunks import Chunks, Target
@@ -24,6 +25,7 @@ from elt_llm_core.store.migrations import migrate
 from elt_llm_core.store.publish import (
     MIN_NODES,
     due,
+    outdated,
     publish,
     rollback,
     sweep_dropped,
@@ -37,8 +39,9 @@ from elt_llm_core.store.truth import Truth
 class Writer:
     """The one writer of a data root. Made by `Store.writer`, which holds the lock."""
 
-    def __init__(self, data_dir: Path) -> None:
+    def __init__(self, data_dir: Path, keywords: Recipe | None = None) -> None:
         self._data_dir = data_dir
+        self._keywords = keywords
         self._path = data_dir / FILE
         backup.sweep(data_dir)
         self.migrated = migrate(data_dir)
@@ -164,7 +167,8 @@ class Writer:
     ) -> dict[str, int]:
         """Build and publish generations where the delta is large; name to generation.
 
-        A collection that became too small for an index loses it. Raises
+        One whose words are indexed otherwise than configured gets a new one too. A
+        collection that became too small for an index loses it. Raises
         GenerationError; the collection then stays searchable without an index.
         """
         wanted = []
@@ -172,9 +176,15 @@ class Writer:
             folder = IndexFolder(self._data_dir, name)
             if self._truth.card(name).chunks < MIN_NODES:
                 folder.retire()
-            elif force or due(self._truth, folder, delta_fraction):
+            elif force or due(self._truth, folder, delta_fraction, self._keywords):
                 wanted.append(name)
-        return publish(self._truth, self._data_dir, wanted) if wanted else {}
+        if not wanted:
+            return {}
+        return publish(self._truth, self._data_dir, wanted, self._keywords)
+
+    def outdated(self, name: str) -> bool:
+        """Whether the published index of words is not the one that is configured."""
+        return outdated(IndexFolder(self._data_dir, name), self._keywords)
 
     def rollback(self, name: str) -> int:
         """Publish the newest sound generation before the published one; its number.

@@ -1,7 +1,8 @@
 """A user's own questions over the user's own collections.
 
-A configuration that cuts or enriches text differently than the collections were made
-gets a copy of them in the user's cache, made of the files that were kept.
+A configuration that cuts, enriches or indexes text differently than the collections
+were made gets a copy of them in the user's cache: of the files that were kept, or of
+the stored chunks and vectors where only words are indexed otherwise.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,10 +15,14 @@ from elt_llm_core.config import RagConfig
 from elt_llm_core.errors import UsageError
 from elt_llm_core.jobs import JOBS, JobContext, Progress
 from elt_llm_core.names import digest
+from elt_llm_core.recipe import Recipe
 from elt_llm_core.results import Degradation
 from elt_llm_core.store import DocumentRow, Store
+from elt_llm_core.store.backup import copy_truth
+from elt_llm_core.store.reader import FILE
 from elt_llm_core.strategy import Models
 from elt_llm_query.evaluation.beir import Question
+from elt_llm_query.evaluation.corpus import WAIT_SECONDS
 from elt_llm_query.evaluation.gold import Finder
 from elt_llm_query.evaluation.grounds import Placed
 from elt_llm_query.evaluation.labelled import Labelled
@@ -57,6 +62,8 @@ class CollectionGround:
         built = False
         if config.hash(*TEXT_SECTIONS) != self.config.hash(*TEXT_SECTIONS):
             store, built = self._copied(store, config, models, progress)
+        elif self._differs(store, config.keywords):
+            store, built = self._reindexed(store, config.keywords)
         problems = list(self.problems)
         finder = Finder(store, self.collections)
         questions = self._questions(finder, problems)
@@ -84,6 +91,24 @@ class CollectionGround:
             )
         return questions
 
+    def _differs(self, store: Store, keywords: Recipe) -> bool:
+        """Whether words of a published index are indexed otherwise."""
+        found = [store.open(name).recipe for name in self.collections]
+        return any(one and one.name != keywords.name for one in found)
+
+    def _reindexed(self, store: Store, keywords: Recipe) -> tuple[Store, bool]:
+        """A store in the cache with the same chunks and vectors, words made anew."""
+        rows = [row for name in self.collections for row in store.documents(name)]
+        keys = [f"{r.document_id} {r.sha256} {r.config_key}" for r in rows]
+        keys += [store.card(name).embedder_digest for name in self.collections]
+        name = digest(keywords.name, *keys)[:16]
+        copy = Store(self.folder / f"words-{name}", keywords)
+        if not copy.collections():
+            copy_truth(store.data_dir / FILE, copy.data_dir / FILE)
+        with copy.writer(WAIT_SECONDS) as writer:
+            built = writer.publish(self.collections)
+        return copy, bool(built)
+
     def _copied(
         self, store: Store, config: RagConfig, models: Models, progress: Progress
     ) -> tuple[Store, bool]:
@@ -92,8 +117,9 @@ class CollectionGround:
         keys = [
             f"{r.collection} {r.uri} {r.sha256}" for of in rows.values() for r in of
         ]
-        name = digest(config.hash(*TEXT_SECTIONS, "models"), *keys)[:16]
-        copy = Store(self.folder / f"copy-{name}")
+        how = config.hash(*TEXT_SECTIONS, "models")
+        name = digest(how, config.keywords.name, *keys)[:16]
+        copy = Store(self.folder / f"copy-{name}", config.keywords)
         have = {card.name: card.documents for card in copy.collections()}
         missing = [n for n, of in rows.items() if have.get(n) != len(of)]
         for collection in missing:

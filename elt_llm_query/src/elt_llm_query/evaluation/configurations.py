@@ -62,7 +62,7 @@ def changed(config: RagConfig) -> dict[str, object]:
     """Dotted keys of what shapes a search and is not default, with their values."""
     default = RagConfig()
     found = {}
-    for section in ("models", "chunking", "enrichment", "query"):
+    for section in ("models", "chunking", "enrichment", "keywords", "query"):
         ours = getattr(config, section).model_dump(mode="json")
         plain = getattr(default, section).model_dump(mode="json")
         for key, value in ours.items():

@@ -13,6 +13,7 @@ from elt_llm_core.jobs import Progress
 from elt_llm_core.models import CountingEmbedder, as_counting
 from elt_llm_core.names import digest
 from elt_llm_core.provenance import INDEX_GAP, Provenance
+from elt_llm_core.recipe import DEFAULT, Recipe
 from elt_llm_core.results import Record
 from elt_llm_core.store import CollectionCard, NewDocument, Store
 from elt_llm_core.strategy import Models
@@ -57,11 +58,12 @@ def index_passages(
 ) -> Indexed:
     """The collection of these passages, made where it is not there yet.
 
-    Its name is made of the embedder, the options and every passage, so a second run
-    over the same pays nothing. Texts that were embedded before are not embedded again.
+    Its name is made of the embedder, the options, the store's way to index words and
+    every passage, so a second run over the same pays nothing. Texts that were embedded
+    before are not embedded again.
     """
     embedder = as_counting(models.embedder)
-    name = _name(embedder, passages, options)
+    name = _name(embedder, passages, options, store.keywords or DEFAULT)
     built = not _complete(store, name)
     if built:
         documents = list(_documents(passages, options, embedder))
@@ -72,12 +74,15 @@ def index_passages(
 
 
 def _name(
-    embedder: CountingEmbedder, passages: Sequence[Passage], options: TextOptions
+    embedder: CountingEmbedder,
+    passages: Sequence[Passage],
+    options: TextOptions,
+    keywords: Recipe,
 ) -> str:
     texts = (f"{p.id}\t{p.title}\t{p.text}" for p in passages)
     keys = (p.metadata.get(k, "") for p in passages for k in _keys(options))
-    parts = (FORMAT, embedder.digest, options.model_dump_json(), *texts)
-    return f"eval-{digest(*parts, *map(str, keys))[:16]}"
+    made = (FORMAT, embedder.digest, options.model_dump_json(), keywords.name)
+    return f"eval-{digest(*made, *texts, *map(str, keys))[:16]}"
 
 
 def _keys(options: TextOptions) -> list[str]:

@@ -97,12 +97,15 @@ class BeirGround:
 
     def place(
         self,
-        config: RagConfig,  # noqa: ARG002 - passages are never cut anew
+        config: RagConfig,
         models: Models,
         progress: Progress,
     ) -> Placed:
-        """The collection of the passages; the same for every configuration."""
-        store = Store(self.folder)
+        """The collection of the passages, one for every way to index words.
+
+        Passages are never cut anew.
+        """
+        store = Store(self.folder, config.keywords)
         found = index_passages(store, models, self.tests.passages, self.text, progress)
         return Placed(
             store=store,

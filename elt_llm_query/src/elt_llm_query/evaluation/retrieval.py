@@ -37,7 +37,7 @@ from elt_llm_query.evaluation.running import (
 )
 
 MODEL_SECTIONS = ("models", "ollama", "openai_like")
-TEXT_SECTIONS = ("chunking", "enrichment")
+TEXT_SECTIONS = ("chunking", "enrichment", "keywords")
 NAME_SHOWN = 24
 
 
