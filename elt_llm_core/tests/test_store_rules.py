@@ -135,7 +135,7 @@ def test_filters_take_lists_and_read_nothing_into_the_value(store: Store) -> Non
         assert ids({"section": nothing}) == frozenset()
     assert ids({"document": []}) == frozenset()
     assert ids({"page": "1"}) == ids({"page": 1})
-    assert ids({"page": 2}) == ids({"page": "one"}) == frozenset()
+    assert ids({"page": 2}) == frozenset()
     with pytest.raises(UsageError, match=r"known: .*document"):
         ids({"author": "me"})
     with pytest.raises(UsageError, match="cannot be"):
