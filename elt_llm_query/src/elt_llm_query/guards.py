@@ -4,10 +4,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from llama_index.core.base.response.schema import RESPONSE_TYPE
-from llama_index.core.callbacks import CallbackManager
-from llama_index.core.llms import MockLLM
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
-from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from pydantic import Field, PrivateAttr
@@ -17,6 +14,7 @@ from elt_llm_core.errors import EmbedError, ModelError, PromptTruncatedError
 from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_query.deadlines import in_time
 from elt_llm_query.trace import TraceLog
+from elt_llm_query.wrapping import WrappingSynthesizer
 
 WRITTEN_BY_KEY = "written_by_model"
 
@@ -129,7 +127,7 @@ class InTime(BaseNodePostprocessor):
         )
 
 
-class GuardedSynthesizer(BaseSynthesizer):
+class GuardedSynthesizer(WrappingSynthesizer):
     """A synthesizer with a stopwatch; where its model fails, `fallback` answers.
 
     The response's metadata says under `written_by_model` whether a model wrote it.
@@ -138,23 +136,9 @@ class GuardedSynthesizer(BaseSynthesizer):
     def __init__(
         self, inner: BaseSynthesizer, fallback: BaseSynthesizer, log: TraceLog
     ) -> None:
-        # LlamaIndex reaches for its global model where none is given.
-        super().__init__(llm=MockLLM(), callback_manager=CallbackManager())
-        self._inner = inner
+        super().__init__(inner)
         self._fallback = fallback
         self._log = log
-
-    @override
-    def _get_prompts(self) -> PromptDictType:
-        return {}
-
-    @override
-    def _update_prompts(self, prompts: PromptDictType) -> None:
-        """They are the inner one's."""
-
-    @override
-    def _get_prompt_modules(self) -> PromptMixinType:
-        return {"inner": self._inner}
 
     @override
     def synthesize(
@@ -175,28 +159,6 @@ class GuardedSynthesizer(BaseSynthesizer):
                 by_model = False
             response.metadata = {**(response.metadata or {}), WRITTEN_BY_KEY: by_model}
         return response
-
-    @override
-    async def asynthesize(
-        self,
-        query: str | QueryBundle,
-        nodes: list[NodeWithScore],
-        additional_source_nodes: Sequence[NodeWithScore] | None = None,
-        **response_kwargs: Any,
-    ) -> RESPONSE_TYPE:
-        return self.synthesize(query, nodes, additional_source_nodes)
-
-    @override
-    def get_response(
-        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
-    ) -> Any:
-        return self._inner.get_response(query_str, text_chunks, **response_kwargs)
-
-    @override
-    async def aget_response(
-        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
-    ) -> Any:
-        return self.get_response(query_str, text_chunks, **response_kwargs)
 
 
 def _degradation(error: ModelError) -> Degradation:

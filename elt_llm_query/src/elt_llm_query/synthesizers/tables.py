@@ -11,9 +11,6 @@ from typing import Any
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.response.schema import RESPONSE_TYPE, Response
-from llama_index.core.callbacks import CallbackManager
-from llama_index.core.llms import MockLLM
-from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from typing_extensions import override
@@ -35,6 +32,7 @@ from elt_llm_query.text import stem, words
 from elt_llm_query.trace import TraceLog
 from elt_llm_query.verify import check_quote
 from elt_llm_query.words import STOP_WORDS
+from elt_llm_query.wrapping import WrappingSynthesizer
 
 _ANYTHING = frozenset(map(stem, words("category item kind type entry one")))
 _WIDER = frozenset(["table", "prose"])
@@ -44,7 +42,7 @@ _TIMES = {
 }
 
 
-class TableSynthesizer(BaseSynthesizer):
+class TableSynthesizer(WrappingSynthesizer):
     """Asks the tables among the sources; where none answers, `inner` does.
 
     Chunks with cells that were not among the sources are added to them. The response's
@@ -58,24 +56,10 @@ class TableSynthesizer(BaseSynthesizer):
         embedder: BaseEmbedding | None = None,
         log: TraceLog | None = None,
     ) -> None:
-        # LlamaIndex reaches for its global model where none is given.
-        super().__init__(llm=MockLLM(), callback_manager=CallbackManager())
-        self._inner = inner
+        super().__init__(inner)
         self._collections = {c.name: c for c in collections}
         self._embedder = embedder
         self._log = log or TraceLog()
-
-    @override
-    def _get_prompts(self) -> PromptDictType:
-        return {}
-
-    @override
-    def _update_prompts(self, prompts: PromptDictType) -> None:
-        """They are the inner one's."""
-
-    @override
-    def _get_prompt_modules(self) -> PromptMixinType:
-        return {"inner": self._inner}
 
     @override
     def synthesize(
@@ -92,28 +76,6 @@ class TableSynthesizer(BaseSynthesizer):
                 query, nodes, additional_source_nodes, **response_kwargs
             )
         return found
-
-    @override
-    async def asynthesize(
-        self,
-        query: str | QueryBundle,
-        nodes: list[NodeWithScore],
-        additional_source_nodes: Sequence[NodeWithScore] | None = None,
-        **response_kwargs: Any,
-    ) -> RESPONSE_TYPE:
-        return self.synthesize(query, nodes, additional_source_nodes)
-
-    @override
-    def get_response(
-        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
-    ) -> Any:
-        return self._inner.get_response(query_str, text_chunks, **response_kwargs)
-
-    @override
-    async def aget_response(
-        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
-    ) -> Any:
-        return self.get_response(query_str, text_chunks, **response_kwargs)
 
     def _answer(self, question: str, nodes: list[NodeWithScore]) -> Response | None:
         """The answer of the one table that fits best, with its cells as claims."""
