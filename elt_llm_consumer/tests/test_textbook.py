@@ -176,7 +176,7 @@ def test_figures_of_marked_sentences(tmp_path):
     figures = {one["measure"]: one for one in definition_figures(tmp_path)}
     assert figures["definition_peer_every_sentence"]["value"] == 0.6667
     assert figures["definition_peer_embedder"]["value"] == 1
-    assert figures["definition_held_out_f1"]["bar"] == 0.7
+    assert figures["definition_sentence_f1"]["bar"] == 0.7
 
 
 def test_no_figures_without_the_data(tmp_path):

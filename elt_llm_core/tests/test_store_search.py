@@ -89,6 +89,7 @@ def test_dense_search_is_that_of_comparing_everything(
     grown: Store, monkeypatch: pytest.MonkeyPatch, k: int, share: int, compared: int
 ) -> None:
     monkeypatch.setattr("elt_llm_core.store.collection.COMPARED", compared)
+    monkeypatch.setattr("elt_llm_core.store.collection.SCANNED", compared)
     collection = grown.open("rules")
     allowed = some(collection, share) if share else None
     for text in ("kite buoy", "Clause 3.7: lantern", "sail", "nothing of it"):

@@ -23,7 +23,7 @@ from elt_llm_consumer.textbook_cues import confidence
 from elt_llm_consumer.units import Unit
 from elt_llm_query.text import pieces
 
-SURE = 0.5  # of a glossary; about four in five such sentences define
+SURE = 0.7  # of a glossary; about four in five such sentences define
 _MOST_WORDS = 5
 _SHORTEST = 12
 _BEFORE = re.compile(r"[\w'\u2019/-]+(?:\s+[\w'\u2019/-]+)*\s*(?:\([^()]*\)\s*)?$")

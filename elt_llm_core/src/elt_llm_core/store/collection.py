@@ -23,7 +23,8 @@ from elt_llm_core.tables import Relation, relations
 if TYPE_CHECKING:
     from llama_index.core.schema import TextNode
 
-COMPARED = 10_000  # vectors that are read and compared in some 15 ms
+COMPARED = 10_000  # vectors that are picked out and compared in some 15 ms
+SCANNED = 20_000  # vectors that are compared in a row sooner than the graph is asked
 SPARE = 4
 REMEMBERED = 8  # filters whose chunks are known
 
@@ -215,6 +216,9 @@ class Collection:
 
     def _indexed(self, index: Generation, vector: np.ndarray, k: int) -> Hits:
         """The nearest chunks of the index that were not removed."""
+        if len(index.ids) <= SCANNED:
+            rows = nearest(index.vectors, vector, k, without=self._hidden)
+            return [(index.ids[row], score) for row, score in rows]
         removed = self._delta.removed
         wanted = k
         if removed:  # asked for a little more than will be left out

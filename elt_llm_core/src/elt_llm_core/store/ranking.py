@@ -3,6 +3,7 @@
 import numpy as np
 
 BLOCK = 4_096  # rows copied at a time, so that a large filter needs little memory
+NO_ROWS = np.zeros(0, dtype=np.intp)
 
 
 def best(scores: np.ndarray, k: int) -> np.ndarray:
@@ -19,16 +20,21 @@ def best(scores: np.ndarray, k: int) -> np.ndarray:
 
 
 def nearest(
-    matrix: np.ndarray, vector: np.ndarray, k: int, rows: np.ndarray | None = None
+    matrix: np.ndarray,
+    vector: np.ndarray,
+    k: int,
+    rows: np.ndarray | None = None,
+    without: np.ndarray = NO_ROWS,
 ) -> list[tuple[int, float]]:
     """Row and cosine of the `k` nearest, best first, ties by row.
 
     `matrix` holds unit rows, shape (n, d); rows of zeros have no vector and are never
-    found. `rows` (ascending) limits the search to these.
+    found. `rows` (ascending) limits the search to these; else all but `without` count.
     """
     wanted = vector.astype(np.float32)
     if rows is None:
         scores = _cosines(matrix, wanted)
+        scores[without] = -np.inf
         rows = np.arange(len(scores))
     else:
         scores = np.empty(len(rows), dtype=np.float32)
