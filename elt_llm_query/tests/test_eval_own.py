@@ -154,6 +154,15 @@ def test_answers_are_marked_without_a_model(place, capsys):
     assert found["refusal_recall"] == 1
 
 
+def test_a_line_that_cannot_be_read_leaves_the_others_marked(place, capsys):
+    broken = place / "broken.jsonl"
+    broken.write_text((place / "own.jsonl").read_text() + "{half\n")
+    code, out, _ = ran(capsys, place, "answers", "--questions", broken)
+    assert code == 2
+    assert "! broken.jsonl:5: " in out
+    assert "citation precision" in out
+
+
 def test_a_language_model_judges_what_was_answered(world):
     llm = ScriptedLLM(lambda prompt: "NO" if "query" in prompt.lower() else "YES")
     marker = Marker(

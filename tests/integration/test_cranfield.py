@@ -1,4 +1,4 @@
-"""Retrieval on a public test set, held to what was reached; where the set is at hand."""
+"""Retrieval on a public test set is held to what was reached; where it is at hand."""
 
 import os
 from pathlib import Path

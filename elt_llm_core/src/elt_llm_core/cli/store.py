@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from elt_llm_core.cli.common import CommandContext, common_options
+from elt_llm_core.cli.failures import PARTIAL
 
 if TYPE_CHECKING:
     from elt_llm_core.store.purge import Purged
 
-PARTIAL = 2
 MB = 1e6
 
 wait_option = click.option(

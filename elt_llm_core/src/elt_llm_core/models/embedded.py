@@ -6,7 +6,6 @@ would depend on its neighbours (cosine down to 0.98); alone it is always the sam
 on a CPU no slower.
 """
 
-import asyncio
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +22,7 @@ from tokenizers import Tokenizer
 from typing_extensions import override
 
 from elt_llm_core.errors import EmbedError, ModelError
+from elt_llm_core.models.array_embedding import ArrayEmbedding
 from elt_llm_core.models.weights import (
     MODEL_NAME,
     TOKENIZER_SHA256,
@@ -71,7 +71,7 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-class OnnxEmbedding(BaseEmbedding):
+class OnnxEmbedding(ArrayEmbedding):
     """English sentence vectors of 384 numbers, at unit length.
 
     A text's vector does not depend on the other texts of the call or on `threads`.
@@ -120,6 +120,7 @@ class OnnxEmbedding(BaseEmbedding):
         encoding = self._tokenizer.encode(text, add_special_tokens=False)
         return [(int(start), int(end)) for start, end in encoding.offsets]
 
+    @override
     def embed_array(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of documents, shape (n, 384), unit length, in the order given.
 
@@ -182,26 +183,6 @@ class OnnxEmbedding(BaseEmbedding):
     def _get_query_embedding(self, query: str) -> list[float]:
         """A query over the limit is read up to it: its start says what is asked."""
         return [float(number) for number in self._vector(self._shortened(query))]
-
-    @override
-    async def _aget_query_embedding(self, query: str) -> list[float]:
-        return await asyncio.to_thread(self._get_query_embedding, query)
-
-    @override
-    def _get_text_embedding(self, text: str) -> list[float]:
-        return self._get_text_embeddings([text])[0]
-
-    @override
-    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
-        return [[float(number) for number in row] for row in self.embed_array(texts)]
-
-    @override
-    async def _aget_text_embedding(self, text: str) -> list[float]:
-        return await asyncio.to_thread(self._get_text_embedding, text)
-
-    @override
-    async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
-        return await asyncio.to_thread(self._get_text_embeddings, texts)
 
 
 class Embedded(Strategy[BaseEmbedding]):

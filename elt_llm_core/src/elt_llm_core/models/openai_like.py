@@ -4,7 +4,6 @@ Such a server fixes its window when it starts and does not take it from a reques
 `context_window` here says what it was started with.
 """
 
-import asyncio
 from collections.abc import AsyncGenerator, Generator, Sequence
 from hashlib import sha256
 from typing import Any
@@ -17,6 +16,7 @@ from pydantic import Field, PrivateAttr, SecretStr
 from typing_extensions import override
 
 from elt_llm_core.errors import EmbedError, PromptTruncatedError
+from elt_llm_core.models.array_embedding import ArrayEmbedding
 from elt_llm_core.models.chat_shape import ChatShaped
 from elt_llm_core.models.openai_client import HttpModel, Json
 from elt_llm_core.models.prompts import EmbedderPrompt, prompt_for
@@ -61,7 +61,7 @@ class OpenAILikeLLM(ChatShaped):
         return self._http.astream(_CHAT, body, _too_long(prompt))
 
 
-class OpenAILikeEmbedding(BaseEmbedding):
+class OpenAILikeEmbedding(ArrayEmbedding):
     """An embedding model behind `/embeddings`, with the prompts it was trained with.
 
     Vectors have unit length. Calls raise EmbedError where a text is to blame, and
@@ -106,6 +106,7 @@ class OpenAILikeEmbedding(BaseEmbedding):
         """An estimate that is seldom too low: the server does not count for us."""
         return most_tokens(text)
 
+    @override
     def embed_array(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of documents, shape (n, dimension), unit length, in the order given.
 
@@ -142,26 +143,6 @@ class OpenAILikeEmbedding(BaseEmbedding):
     def _get_query_embedding(self, query: str) -> list[float]:
         row = self._vectors([f"{self._prompt.query}{query}"])[0]
         return [float(number) for number in row]
-
-    @override
-    async def _aget_query_embedding(self, query: str) -> list[float]:
-        return await asyncio.to_thread(self._get_query_embedding, query)
-
-    @override
-    def _get_text_embedding(self, text: str) -> list[float]:
-        return self._get_text_embeddings([text])[0]
-
-    @override
-    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
-        return [[float(number) for number in row] for row in self.embed_array(texts)]
-
-    @override
-    async def _aget_text_embedding(self, text: str) -> list[float]:
-        return await asyncio.to_thread(self._get_text_embedding, text)
-
-    @override
-    async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
-        return await asyncio.to_thread(self._get_text_embeddings, texts)
 
 
 class OpenAILikeChat(Strategy[LLM | None]):

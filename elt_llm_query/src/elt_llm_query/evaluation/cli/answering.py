@@ -19,8 +19,10 @@ def answers(
     """Measure answers to labelled questions: citations, quotes, refusals.
 
     With --judge the configured language model says whether each answer is faithful to
-    its sources and relevant.
+    its sources and relevant. Exit code 2: lines were left out, or could not be judged;
+    the others are good.
     """
+    from elt_llm_core.cli.failures import PARTIAL
     from elt_llm_core.results import QueryResult
     from elt_llm_query.cli import names_of
     from elt_llm_query.evaluation.answering import Judge, Marker, answers_text
@@ -41,3 +43,5 @@ def answers(
     found = marker.mark(lines, ctx.progress)
     found = found.model_copy(update={"problems": (*problems, *found.problems)})
     ctx.emit(found, lambda: answers_text(found))
+    if found.problems:
+        ctx.exit(PARTIAL)
