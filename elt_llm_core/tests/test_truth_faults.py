@@ -2,8 +2,10 @@
 
 import random
 import shutil
+import sqlite3
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,9 @@ from elt_llm_core.testing.fakes import HashEmbedding
 
 PAGE = 4096
 VARIANTS = 90
-QUESTION = HashEmbedding().embed_array(["the harbour needs 30 checks"])[0]
+PAGE = 4096
+EMBEDDER = HashEmbedding()
+QUESTION = EMBEDDER.embed_array(["the harbour needs 30 checks"])[0]
 
 
 @pytest.fixture(scope="module")
@@ -129,3 +133,28 @@ def test_what_is_no_truth_is_told_in_a_sentence(
     assert code in {0, 78}  # nothing at all is an empty root
     assert "Traceback" not in told.err + told.out
     assert (code == 0) == (content == b"")
+
+
+def test_a_log_that_was_moved_in_half_is_no_damage(
+    truth_root: Path, tmp_path: Path, many_sentences: list[str]
+) -> None:
+    """As a full disk leaves it: the file counts pages that only its log has."""
+    work, cut, whole = (tmp_path / name for name in ("work", "cut", "whole"))
+    shutil.copytree(truth_root, work)
+    store = Store(work)
+    texts = [f"{text} Again." for text in many_sentences]
+    with store.writer() as writer:
+        writer.put_vectors(EMBEDDER.digest, texts, EMBEDDER.embed_array(texts))
+        writer.put_document("rules", new_document("c.txt", texts))
+        for folder in (cut, whole):
+            shutil.copytree(work, folder)
+    store.close()
+    with closing(sqlite3.connect(whole / "truth.sqlite3")) as connection:
+        connection.execute("pragma wal_checkpoint(truncate)")
+    moved = (whole / "truth.sqlite3").read_bytes()
+    with (cut / "truth.sqlite3").open("r+b") as file:
+        assert file.seek(0, 2) < len(moved)
+        file.seek(0)
+        file.write(moved[:PAGE])
+    assert "c.txt" in {document.name for document in Store(cut).documents("rules")}
+    assert list(served(cut)) == list(served(whole))
