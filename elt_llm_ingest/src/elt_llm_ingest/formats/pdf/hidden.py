@@ -13,7 +13,7 @@ import pypdfium2
 from numpy.typing import NDArray
 from pypdfium2 import raw
 
-from elt_llm_ingest.formats.pdf.objects import Colour, Scanner, hide_text, place_of
+from elt_llm_ingest.formats.pdf.objects import Colour, hide, objects_of, place_of
 from elt_llm_ingest.formats.pdf.region import Rectangle, rectangle
 from elt_llm_ingest.formats.pdf.words import Word
 
@@ -45,7 +45,7 @@ def unseen(page: pypdfium2.PdfPage, graphics: Any, words: Sequence[Word]) -> set
         or w.left < 0 or w.right > width or w.top < 0 or w.bottom > height
     ]  # fmt: skip
     found = {id(w) for w in odd if _is_off(w, width, height) or _is_tiny(w)}
-    objects = Scanner().objects(page)
+    objects = objects_of(page)
     pictures = [(_place(page, at), over) for at, over in objects.pictures]
     places = [
         *(_place(page, text) for text in objects.light),
@@ -62,7 +62,7 @@ def unseen(page: pypdfium2.PdfPage, graphics: Any, words: Sequence[Word]) -> set
         read = [
             _is_in(w, scans) or (_is_in(w, layers) and _is_in(w, boxes)) for w in judged
         ]
-        found |= _without_effect(page, judged, read)
+        found |= _without_effect(page, objects.texts, judged, read)
     return found
 
 
@@ -130,15 +130,18 @@ def _area(box: Rectangle) -> float:
 
 
 def _without_effect(
-    page: pypdfium2.PdfPage, words: Sequence[Word], read: Sequence[bool]
+    page: pypdfium2.PdfPage,
+    texts: Sequence[int],
+    words: Sequence[Word],
+    read: Sequence[bool],
 ) -> set[int]:
-    """The ids of words that change nothing on the page.
+    """The ids of words that change nothing on the page; `texts` are all of its texts.
 
     Those that may be `read` off a picture must show something there, too.
     """
     view = _View(page, words)
     before = view.drawn()
-    hide_text(page)
+    hide(texts)
     after = view.drawn()
     found = set()
     for word, is_read in zip(words, read, strict=True):

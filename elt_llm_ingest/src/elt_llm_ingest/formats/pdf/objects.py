@@ -1,10 +1,13 @@
 """The objects of a PDF page: which of them may be, or may hide, text nobody sees."""
 
-from collections.abc import Iterable
-from ctypes import PYFUNCTYPE, addressof, c_float, c_int, c_uint, c_void_p, cast
+from collections import deque
+from collections.abc import Iterable, Sequence
+from ctypes import PYFUNCTYPE, addressof, c_float, c_int, c_void_p, cast
 from dataclasses import dataclass, field
+from itertools import compress, repeat
 from typing import Any
 
+import numpy as np
 import pypdfium2
 from pypdfium2 import raw
 
@@ -41,89 +44,90 @@ class Objects:
 
     `light`: texts and forms that may be invisible. `pictures`: each with whether text
     stands before it, which it may hide. `colours`: of the other texts. `unpainted`:
-    texts and forms that are not painted at all.
+    texts and forms that are not painted at all. `texts`: all of them.
     """
 
     light: list[int] = field(default_factory=list)
     pictures: list[tuple[int, bool]] = field(default_factory=list)
     colours: set[Colour] = field(default_factory=set)
     unpainted: list[int] = field(default_factory=list)
-    texts: int = 0
+    texts: list[int] = field(default_factory=list)
 
 
-class Scanner:
-    """Looks at the objects of pages. Not for several threads at once."""
-
-    def __init__(self) -> None:
-        buffer = (c_uint * 4)()
-        self._buffer = buffer
-        self._values = memoryview(buffer).cast("B").cast("I")
-        self._places = [addressof(buffer) + 4 * i for i in range(4)]
-
-    def objects(self, page: pypdfium2.PdfPage) -> Objects:
-        """What stands on a page, in forms too."""
-        found = Objects()
-        address = cast(page.raw, c_void_p).value
-        count = raw.FPDFPage_CountObjects(page.raw)
-        self._look(found, (_of_page(address, index) for index in range(count)), 0)
-        return found
-
-    def _look(self, found: Objects, items: Iterable[int], depth: int) -> None:
-        places, values, colours = self._places, self._values, found.colours
-        for item in items:
-            mode = _mode(item)
-            if mode < 0:
-                self._look_at_other(found, item, depth)
-                continue
-            found.texts += 1
-            _colour(item, *places)
-            red, green, blue, alpha = values
-            if alpha < CLEAR or (red >= LIGHT and green >= LIGHT and blue >= LIGHT):
-                found.light.append(item)
-            else:
-                colours.add((red, green, blue))
-                if mode not in PLAIN:
-                    found.light.append(item)
-            if mode in UNPAINTED:
-                found.unpainted.append(item)
-
-    def _look_at_other(self, found: Objects, item: int, depth: int) -> None:
-        kind = _type(item)
-        if kind == raw.FPDF_PAGEOBJ_IMAGE:
-            found.pictures.append((item, found.texts > 0))
-        elif kind == raw.FPDF_PAGEOBJ_FORM:
-            self._look_into(found, item, depth)
-
-    def _look_into(self, found: Objects, form: int, depth: int) -> None:
-        """Places in a form are its own, so what is in it stands for all of it."""
-        light, pictures = len(found.light), len(found.pictures)
-        unpainted = len(found.unpainted)
-        if depth >= DEEP:
-            found.light.append(form)
-        else:
-            inner = (_of_form(form, index) for index in range(_count(form)))
-            self._look(found, inner, depth + 1)
-        if len(found.light) > light:
-            found.light[light:] = [form]
-        if len(found.unpainted) > unpainted:
-            found.unpainted[unpainted:] = [form]
-        if inside := found.pictures[pictures:]:
-            found.pictures[pictures:] = [(form, any(over for _, over in inside))]
-
-
-def hide_text(page: pypdfium2.PdfPage) -> None:
-    """Make all text of an open page invisible; the file stays as it is."""
+def objects_of(page: pypdfium2.PdfPage) -> Objects:
+    """What stands on a page, in forms too."""
+    found = Objects()
     address = cast(page.raw, c_void_p).value
-    for index in range(raw.FPDFPage_CountObjects(page.raw)):
-        _hide(_of_page(address, index), 0)
+    count = raw.FPDFPage_CountObjects(page.raw)
+    _look(found, list(map(_of_page, repeat(address), range(count))), 0)
+    return found
 
 
-def _hide(item: int, depth: int) -> None:
-    if _mode(item) >= 0:
-        _set_mode(item, raw.FPDF_TEXTRENDERMODE_INVISIBLE)
-    elif depth < DEEP and _type(item) == raw.FPDF_PAGEOBJ_FORM:
-        for index in range(_count(item)):
-            _hide(_of_form(item, index), depth + 1)
+def _look(found: Objects, items: Sequence[int], depth: int) -> None:
+    modes = list(map(_mode, items))
+    for item, mode in zip(items, modes, strict=True):
+        if mode >= 0:
+            found.texts.append(item)
+        else:
+            _look_at_other(found, item, depth)
+    texts = [item for item, mode in zip(items, modes, strict=True) if mode >= 0]
+    if texts:
+        _look_at_colours(found, texts)
+        _look_at_modes(found, texts, [mode for mode in modes if mode >= 0])
+
+
+def _look_at_colours(found: Objects, texts: Sequence[int]) -> None:
+    """Note colours and what is light; all at once, for a page has hundreds of texts."""
+    values = np.zeros((len(texts), 4), np.uintc)  # as if clear, where there is none
+    start, stop = values.ctypes.data, values.ctypes.data + values.nbytes
+    step = values.strides[0]
+    places = [range(start + at, stop + at, step) for at in range(0, step, 4)]
+    deque(map(_colour, texts, *places), maxlen=0)
+    light = (values[:, 3] < CLEAR) | (values[:, :3] >= LIGHT).all(axis=1)
+    found.light.extend(compress(texts, light.tolist()))
+    packed = values[:, 0] << 16 | values[:, 1] << 8 | values[:, 2]
+    for code in set(packed[~light].tolist()):  # a page has few colours
+        found.colours.add((code >> 16, code >> 8 & 255, code & 255))
+
+
+def _look_at_modes(found: Objects, texts: Sequence[int], modes: Sequence[int]) -> None:
+    if set(modes).issubset(PLAIN):
+        return
+    for item, mode in zip(texts, modes, strict=True):
+        if mode not in PLAIN:
+            found.light.append(item)
+        if mode in UNPAINTED:
+            found.unpainted.append(item)
+
+
+def _look_at_other(found: Objects, item: int, depth: int) -> None:
+    kind = _type(item)
+    if kind == raw.FPDF_PAGEOBJ_IMAGE:
+        found.pictures.append((item, bool(found.texts)))
+    elif kind == raw.FPDF_PAGEOBJ_FORM:
+        _look_into(found, item, depth)
+
+
+def _look_into(found: Objects, form: int, depth: int) -> None:
+    """Places in a form are its own, so what is in it stands for all of it."""
+    light, pictures = len(found.light), len(found.pictures)
+    unpainted = len(found.unpainted)
+    if depth >= DEEP:
+        found.light.append(form)
+    else:
+        inner = map(_of_form, repeat(form), range(_count(form)))
+        _look(found, list(inner), depth + 1)
+    if len(found.light) > light:
+        found.light[light:] = [form]
+    if len(found.unpainted) > unpainted:
+        found.unpainted[unpainted:] = [form]
+    if inside := found.pictures[pictures:]:
+        found.pictures[pictures:] = [(form, any(over for _, over in inside))]
+
+
+def hide(texts: Iterable[int]) -> None:
+    """Make texts of an open page invisible; the file stays as it is."""
+    deque(map(_set_mode, texts, repeat(raw.FPDF_TEXTRENDERMODE_INVISIBLE)), maxlen=0)
 
 
 def place_of(page: pypdfium2.PdfPage, item: int) -> Place:
