@@ -136,7 +136,8 @@ def sectioned(
             stack = [entry for entry in stack if entry[0] < level]
             stack.append((level, plain(one_line(text[block.start : block.end]))))
             section = SEPARATOR.join(title for _, title in stack)
-        yield block.model_copy(update={"section": section})
+        same = block.section == section  # then a copy would only take time
+        yield block if same else block.model_copy(update={"section": section})
 
 
 def title_of(text: str, blocks: Sequence[Block], fallback: str) -> str:

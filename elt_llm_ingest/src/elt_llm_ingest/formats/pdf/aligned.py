@@ -41,7 +41,8 @@ class TextRow:
 
     def may_count(self, many: int) -> bool:
         """Whether it may have so many numbers: quicker than to look for them."""
-        if not MARK.search(self.line.text):
+        text = self.line.text
+        if not MARK.search(text) or len(FIGURE.findall(text)) < many:
             return False
         marked = sum([FIGURE.search(word.text) is not None for word in self.line.words])
         return marked >= many

@@ -48,13 +48,21 @@ def _is_title(draft: Draft) -> bool:
 
 
 def _lists_pages(drafts: Sequence[Draft]) -> bool:
-    texts = [line.text for d in drafts for line in lines_in(d)]
+    texts = [line.text for d in drafts if _may_lead(d) for line in lines_in(d)]
     dotted = [text for text in texts if text.count(".") >= DOTS or "…" in text]
     found = [TO_PAGE.search(text) for text in dotted]
     said = [hit.group(1) or hit.group(2) for hit in found if hit]
     numbers = [int(text) for text in said if text.isdecimal()]
     falls = sum(after < before for before, after in pairwise(numbers))
     return len(said) >= MANY_LEADERS and falls <= 0.2 * len(numbers)
+
+
+def _may_lead(draft: Draft) -> bool:
+    """Whether dots may lead to a page: quicker than to make lines of a table."""
+    if draft.table is None:
+        return True
+    said = "".join([word.text for word in draft.table.words()])
+    return said.count(".") >= DOTS or "…" in said
 
 
 def _has_leaders(draft: Draft) -> bool:

@@ -150,6 +150,9 @@ def with_plates(
     Each stands after the last block of its page that begins above it. A picture at one
     place on two pages is a logo, and left out.
     """
+    if not plates:
+        yield from blocks
+        return
     sizes = {page.number: page for page in pages}
     left = deque((sizes[number], found) for number, found in _no_logos(plates))
     held: list[Block] = []  # of one page

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from elt_llm_ingest.formats.pdf.numerals import NUMBER, is_one_number
 from elt_llm_ingest.formats.pdf.words import Line, Word, joined
@@ -55,12 +56,16 @@ def header_pieces(line: Line) -> list[Piece]:
 
 def pieces_of(line: Line) -> list[Piece]:
     """The pieces of a line from left to right; a sign goes with its number."""
-    groups: list[list[Word]] = []
-    for word in line.words:
-        if groups and not _parted(groups[-1], word):
-            groups[-1].append(word)
+    group = [line.words[0]]
+    groups = [group]
+    for before, word in pairwise(line.words):
+        gap = word.left - before.right
+        near = gap <= TAIL_GAP and gap <= BETWEEN_NUMBERS * (word.bottom - word.top)
+        if (near and word.text not in SIGNS) or not _parted(group, word):
+            group.append(word)
         else:
-            groups.append([word])
+            group = [word]
+            groups.append(group)
     return [Piece(group) for group in groups]
 
 
