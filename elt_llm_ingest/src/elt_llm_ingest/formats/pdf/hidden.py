@@ -26,6 +26,7 @@ CHANGED = 10  # of 255: a difference that can be seen
 INK = 48  # of 255, between the lightest and the darkest of a picture of a word
 SCAN = 0.5  # of the page, that a picture must take to be a scan
 MANY = 200  # suspicious places, from which all between them is suspicious too
+APART = 50.0  # points down the page between words that are not drawn together
 INNER = 0.15  # of a word's height, above and below, is its neighbours' too
 Slices = tuple[slice, slice]
 
@@ -122,7 +123,10 @@ def _around(places: Sequence[Rectangle]) -> Rectangle:
 
 def _is_in(word: Word, places: Sequence[Rectangle]) -> bool:
     x, y = word.middle
-    return any(p[0] <= x <= p[2] and p[1] <= y <= p[3] for p in places)
+    for left, top, right, bottom in places:  # noqa: SIM110 - hundreds of each
+        if left <= x <= right and top <= y <= bottom:
+            return True
+    return False
 
 
 def _area(box: Rectangle) -> float:
@@ -139,19 +143,39 @@ def _without_effect(
 
     Those that may be `read` off a picture must show something there, too.
     """
-    view = _View(page, words)
-    before = view.drawn()
+    bands = _bands(words)
+    views = [_View(page, band) for band in bands]
+    pictures = [view.drawn() for view in views]
     hide(texts)
-    after = view.drawn()
+    may_be_read = {id(word) for word, is_read in zip(words, read, strict=True) if is_read}
     found = set()
-    for word, is_read in zip(words, read, strict=True):
-        at = view.place(word)
-        with_it, without = before[at].astype(np.int16), after[at]
-        if np.abs(with_it - without).max(initial=0) > CHANGED:
-            continue
-        if not is_read or np.ptp(with_it) < INK:
-            found.add(id(word))
+    for band, view, before in zip(bands, views, pictures, strict=True):
+        after = view.drawn()
+        for word in band:
+            at = view.place(word)
+            with_it, without = before[at].astype(np.int16), after[at]
+            if np.abs(with_it - without).max(initial=0) > CHANGED:
+                continue
+            if id(word) not in may_be_read or np.ptp(with_it) < INK:
+                found.add(id(word))
     return found
+
+
+def _bands(words: Sequence[Word]) -> list[list[Word]]:
+    """The words from top to bottom, parted where nothing between needs to be drawn."""
+    bands: list[list[Word]] = []
+    end = 0.0
+    for word in sorted(words, key=_top):
+        if not bands or word.top > end + APART:
+            bands.append([])
+            end = word.bottom
+        bands[-1].append(word)
+        end = max(end, word.bottom)
+    return bands
+
+
+def _top(word: Word) -> float:
+    return word.top
 
 
 class _View:

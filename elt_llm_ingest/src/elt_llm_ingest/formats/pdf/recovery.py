@@ -81,13 +81,13 @@ def _is_read(word: Word, ours: Sequence[Word]) -> bool:
 
 
 def _lost(ours: str, theirs: Sequence[str]) -> list[range]:
-    """The runs of words that we lack, as places in `theirs`."""
-    parts = SAID.findall(_plain(ours))
-    have = Counter(parts)
+    """The runs of words that we, in plain letters, lack, as places in `theirs`."""
     plain = _plain_each(theirs)
-    short = Counter(SAID.findall(" ".join(plain))) - have
+    short = _short(ours.split(), plain)
     if not short:
         return []
+    parts = SAID.findall(ours)
+    have = Counter(parts)
     lacking: list[int] = []
     for index in sorted({i for p in short for i, w in enumerate(plain) if p in w}):
         for part in SAID.findall(plain[index]):
@@ -96,6 +96,21 @@ def _lost(ours: str, theirs: Sequence[str]) -> list[range]:
             have[part] -= 1
     dense = "".join(parts)
     return [run for run in _runs(lacking, theirs) if not _is_there(dense, theirs, run)]
+
+
+def _short(ours: Sequence[str], theirs: Sequence[str]) -> Counter[str]:
+    """How many of which parts of words are in `theirs` and lack in `ours`.
+
+    What both have as whole words, nearly all of it, is not looked into.
+    """
+    mine, other = Counter(ours), Counter(theirs)
+    uneven = sorted({word for word, _ in mine.items() ^ other.items()})
+
+    def parts(counts: Counter[str]) -> Counter[str]:
+        said = " ".join([" ".join([word] * counts[word]) for word in uneven])
+        return Counter(SAID.findall(said))
+
+    return parts(other) - parts(mine)
 
 
 def _plain_each(words: Sequence[str]) -> list[str]:
