@@ -223,7 +223,7 @@ def lines_of(words: Sequence[Word]) -> list[Line]:
         words[0].glued = words[0].glued and words[0].rotated
         return [Line([words[0]])]
     straight = [w for w in words if not w.rotated]
-    rows = [straight] if _is_row(straight) else _rows(straight)
+    rows = [straight] if is_row(straight) else _rows(straight)
     lines = [Line(_glue(sorted(row, key=LEFT))) for row in rows]
     if len(straight) == len(words):
         return lines
@@ -235,7 +235,7 @@ def lines_of(words: Sequence[Word]) -> list[Line]:
     return lines
 
 
-def _is_row(words: Sequence[Word]) -> bool:
+def is_row(words: Sequence[Word]) -> bool:
     """Whether all words stand at the same height."""
     if not words:
         return False

@@ -2,6 +2,8 @@
 
 from array import array
 from collections.abc import Sequence
+from itertools import groupby
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +13,16 @@ from elt_llm_core.results import Box, trusted
 from elt_llm_ingest.formats.build import TextBuilder, one_line
 from elt_llm_ingest.formats.pdf.flow import Draft
 from elt_llm_ingest.formats.pdf.table import Table
-from elt_llm_ingest.formats.pdf.words import Line, Word, joined, lines_of
+from elt_llm_ingest.formats.pdf.words import (
+    Line,
+    Word,
+    is_row,
+    joined,
+    lines_of,
+)
 
 MANY = 4000  # blocks that stay as they are
+PAGE = attrgetter("page")
 Sizes = dict[int, tuple[float, float]]
 
 
@@ -103,10 +112,13 @@ class Writer:
                 cells.append(
                     self._cell(words, column, table.spans.get((index, column)))
                 )
-        over = [
-            cell.model_copy(update={"rows": end - index})
-            for _, (end, cell) in sorted(begun.items())
-        ]
+        whole = cells
+        if begun:
+            over = [
+                cell.model_copy(update={"rows": end - index})
+                for _, (end, cell) in sorted(begun.items())
+            ]
+            whole = sorted([*cells, *over], key=lambda cell: cell.column or 0)
         pages = [w.page for cell in row for w in cell]
         self._text.end(
             BlockKind.TABLE_ROW,
@@ -115,7 +127,7 @@ class Writer:
             end_page=max(pages),
             table=one_line(table.title),
             table_number=self._tables,
-            cells=tuple(sorted([*cells, *over], key=lambda cell: cell.column or 0)),
+            cells=tuple(whole),
             attributes={"row": "header"} if index < table.header else {},
         )
         return cells
@@ -139,22 +151,22 @@ class Writer:
 
     def _write_words(self, words: Sequence[Word], text: str) -> None:
         """Write words, whose text is known, and note where each stands."""
-        at, _ = self._text.write(text)
-        page, noted = 0, self._places
-        blank = 0
-        for word in words:
-            if word.page != page:
-                page = word.page
-                if page not in noted:
-                    noted[page] = array("i"), array("d")
-                spans, points = noted[page]
-            if not word.glued:
-                at += blank
-            blank = 1
-            end = at + len(word.text)
-            spans.extend((at, end))
-            points.extend((word.left, word.top, word.right, word.bottom))
-            at = end
+        end, _ = self._text.write(text)
+        if words and not words[0].glued:
+            end -= 1  # no blank is written before the first
+        for page, found in groupby(words, PAGE):
+            if page not in self._places:
+                self._places[page] = array("i"), array("d")
+            spans: list[int] = []
+            points: list[float] = []
+            for word in found:
+                at = end if word.glued else end + 1
+                end = at + len(word.text)
+                spans += at, end
+                points += word.left, word.top, word.right, word.bottom
+            rows = self._places[page]
+            rows[0].fromlist(spans)
+            rows[1].fromlist(points)
 
     def settle(self) -> None:
         """Pack what is written so far, to save memory."""
@@ -185,6 +197,8 @@ class Writer:
     def _boxes(self, words: Sequence[Word]) -> tuple[Box, ...]:
         if len(words) == 1:
             return (self._box(words[0].page, words[0]),)
+        if _is_one_line(words):
+            return (self._box(words[0].page, Line(words)),)
         return tuple(
             self._box(page, line)
             for page in sorted({w.page for w in words})
@@ -201,6 +215,14 @@ class Writer:
             right=_fraction(line.right / width),
             bottom=_fraction(line.bottom / height),
         )
+
+
+def _is_one_line(words: Sequence[Word]) -> bool:
+    """Whether words stand at one height of one page: quicker than to make lines."""
+    if not is_row(words):
+        return False
+    page = words[0].page
+    return not any([w.rotated or w.page != page for w in words])
 
 
 def _rows(
