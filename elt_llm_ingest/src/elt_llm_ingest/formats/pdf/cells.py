@@ -7,6 +7,7 @@ from typing import Any
 from elt_llm_ingest.formats.pdf.table import Table
 from elt_llm_ingest.formats.pdf.words import FOLDED, Word, lines_of
 
+Band = tuple[float, float]
 ROWS = 3  # with several cells that say something: fewer are no table
 
 
@@ -37,14 +38,14 @@ def layout_table(block: Any, words: Sequence[Word]) -> Table | None:
     return Table(rows=rows) if several >= max(ROWS, 0.5 * len(rows)) else None
 
 
-def _band(row: Sequence[Any]) -> tuple[float, float] | None:
+def _band(row: Sequence[Any]) -> Band | None:
     boxes = [cell.bbox for cell in row if cell.bbox is not None]
     if not boxes:
         return None
     return min(b.y for b in boxes), max(b.y + b.height for b in boxes)
 
 
-def _distance(band: tuple[float, float] | None, value: float) -> float:
+def _distance(band: Band | None, value: float) -> float:
     if band is None:
         return float("inf")
     low, high = band
@@ -60,25 +61,29 @@ def _row(row: Sequence[Any], words: Sequence[Word]) -> list[list[Word]]:
     """
     cells: list[list[Word]] = [[] for _ in row]
     left = [re.sub(r"\s+", "", cell.text) for cell in row]
+    spans = [_span(cell) for cell in row]
     for line in lines_of(words):
         for word in line.words:
-            at = _cell(row, left, word)
             text = word.text.translate(FOLDED)
+            at = _cell(spans, left, word, text)
             left[at] = left[at].replace(text, "", 1)
             cells[at].append(word)
     return cells
 
 
-def _cell(row: Sequence[Any], left: Sequence[str], word: Word) -> int:
-    text = word.text.translate(FOLDED)
+def _span(cell: Any) -> Band | None:
+    box = cell.bbox
+    return (box.x, box.x + box.width) if box is not None else None
+
+
+def _cell(
+    spans: Sequence[Band | None], left: Sequence[str], word: Word, text: str
+) -> int:
+    """The column of a word whose folded text is `text`."""
     x = word.middle[0]
-    distances = {
-        i: _distance((c.bbox.x, c.bbox.x + c.bbox.width), x)
-        for i, c in enumerate(row)
-        if c.bbox is not None
-    }
-    nearest = min(distances, key=lambda i: distances[i])
+    distances = [_distance(span, x) for span in spans]
+    nearest = distances.index(min(distances))
     if text in left[nearest]:
         return nearest
-    boxless = [i for i, c in enumerate(row) if c.bbox is None and text in left[i]]
+    boxless = [i for i, span in enumerate(spans) if span is None and text in left[i]]
     return boxless[0] if boxless else nearest

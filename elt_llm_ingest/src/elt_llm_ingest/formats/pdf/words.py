@@ -1,6 +1,7 @@
 """Words and lines with their boxes, in points from the top left."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise, repeat
@@ -250,21 +251,21 @@ def is_row(words: Sequence[Word]) -> bool:
 
 def _rows(words: Sequence[Word]) -> list[list[Word]]:
     """Words beside each other: half of the lower one's height is shared."""
-    order = sorted([(w.top + w.bottom, w.left, i) for i, w in enumerate(words)])
+    levels: dict[tuple[float, float], list[Word]] = defaultdict(list)
+    for word in words:  # most words of a line have one top and bottom
+        levels[word.top, word.bottom].append(word)
     rows: list[list[Word]] = []
     top = bottom = float("-inf")  # of the tallest word of the last row
-    for _, _, index in order:
-        word = words[index]
-        high, low = word.top, word.bottom
+    for _, high, low in sorted([(high + low, high, low) for high, low in levels]):
         height, tallest = low - high, bottom - top
         shared = (low if low < bottom else bottom) - (high if high > top else top)  # noqa: FURB136
         least = height if height < tallest else tallest  # noqa: FURB136 - millions
         if rows and shared >= 0.5 * (least if least > LEAST else LEAST):  # noqa: FURB136
-            rows[-1].append(word)
+            rows[-1] += levels[high, low]
             if height > tallest:
                 top, bottom = high, low
         else:
-            rows.append([word])
+            rows.append(levels[high, low])
             top, bottom = high, low
     return rows
 
