@@ -111,8 +111,11 @@ def _cut(region: Region, style: Style) -> Iterator[Draft]:
         return
     current: list[Draft] = []
     above: Line | None = None
+    after = 0
     for run in _runs(lines, style):
-        kind = _kind(run, above, _below(lines, run[-1]), region, style)
+        after += len(run)
+        below = lines[after] if after < len(lines) else None
+        kind = _kind(run, above, below, region, style)
         above = run[-1]
         if kind in (BlockKind.HEADING, BlockKind.CAPTION):
             yield from current
@@ -162,11 +165,6 @@ def _alike(last: Line, line: Line, style: Style) -> bool:
     )
 
 
-def _below(lines: Sequence[Line], line: Line) -> Line | None:
-    at = lines.index(line) + 1
-    return lines[at] if at < len(lines) else None
-
-
 def _kind(
     run: list[Line],
     above: Line | None,
@@ -174,7 +172,7 @@ def _kind(
     region: Region,
     style: Style,
 ) -> BlockKind:
-    text = " ".join(line.text for line in run)
+    text = " ".join([line.text for line in run])
     if CAPTION.match(text) and len(text) <= MAX_HEADING:
         return BlockKind.CAPTION
     if above is not None and _mid_sentence(above, run[0], style):
@@ -208,10 +206,12 @@ def is_heading(
     It must look unlike the text around it (bold, larger, or capitals that LiteParse
     calls a heading), be short, hold words and not end like a sentence.
     """
-    text = " ".join(line.text for line in run)
-    bold = all(line.bold for line in run)
-    numbered = bool(NUMBER.match(text) or KEYWORD.match(text))
+    text = " ".join([line.text for line in run])
+    bold = all([line.bold for line in run])
     larger = run[0].size >= 1.08 * style.size + 0.4
+    if not bold and not larger and text.upper() != text:
+        return False
+    numbered = bool(NUMBER.match(text) or KEYWORD.match(text))
     words = [w for w in re.findall(r"[^\W\d_]+", text) if len(w) > 1]
     apart = below is None or below.top - run[-1].top >= APART * style.pitch
     shouted = text.upper() == text and (

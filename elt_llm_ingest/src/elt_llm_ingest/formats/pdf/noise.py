@@ -5,13 +5,16 @@ one of them, and every block whose text stands on more than half of the pages. A
 may say what the running header says: it goes by the second rule alone.
 """
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
 
 from elt_llm_core.document import Block, BlockKind, Page
 from elt_llm_ingest.formats.pdf.furniture import BAND
 
 SHARE = 0.5  # of the pages
+START = itemgetter(0)
 SHORT = 4  # pages; in a shorter document a text may well stand on two
 TEXT = (BlockKind.PARAGRAPH, BlockKind.LIST_ITEM, BlockKind.HEADING, BlockKind.CAPTION)
 
@@ -76,11 +79,11 @@ def _said(text: str, block: Block) -> str:
 def _edges(blocks: Iterable[Block], pages: Sequence[Page]) -> set[int]:
     """Where the blocks begin whose words all stand at the edge of their page."""
     edges: set[int] = set()
+    words = {page.number: page.words for page in pages}
     for block in blocks:
-        page = next((p for p in pages if p.number == block.page), None)
-        rows = (
-            [w for w in page.words if block.start <= w[0] < block.end] if page else []
-        )
+        here = words.get(block.page or 0, ())
+        first = bisect_left(here, block.start, key=START)
+        rows = here[first : bisect_left(here, block.end, key=START)]
         if rows and all(w[5] <= BAND or w[3] >= 1 - BAND for w in rows):
             edges.add(block.start)
     return edges

@@ -5,7 +5,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from ctypes import c_int
-from functools import cached_property
 
 import numpy as np
 import pypdfium2
@@ -179,13 +178,11 @@ class _Theirs:
 
     def said(self, index: int) -> _Said:
         """A word and the places of its characters on the page."""
-        return (
-            self._apart[index] if self._apart else (self.words[index], self._at[index])
-        )
-
-    @cached_property
-    def _at(self) -> list[range]:
-        return [range(*word.span()) for word in re.finditer(r"\S+", self._plain)]
+        if self._apart:
+            return self._apart[index]
+        rest = self._plain.split(None, index)[index]  # from the word on
+        start = len(self._plain) - len(rest)
+        return self.words[index], range(start, start + len(self.words[index]))
 
 
 def _one_by_one(text_page: pypdfium2.PdfTextPage) -> Iterator[_Said]:
