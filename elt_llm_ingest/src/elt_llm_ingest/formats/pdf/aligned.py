@@ -11,7 +11,7 @@ from elt_llm_ingest.formats.pdf.segments import Piece, pieces_of
 from elt_llm_ingest.formats.pdf.words import Line
 
 MARK = re.compile(r"[0-9]|(?:^|\s)[-\u2013\u2014](?=\s|$)")  # in what may be a number
-FIGURE = re.compile(r"[0-9\u2013\u2014-]")  # in every word that may be one
+FIGURES = re.compile(r"[0-9\u2013\u2014-]\S*")  # in every word that may be one
 LEAST_ROWS = 3
 PROSE_WORDS = 14  # so many words in one piece are a sentence
 FAR = 3.2  # line heights without a line end a table
@@ -41,11 +41,12 @@ class TextRow:
 
     def may_count(self, many: int) -> bool:
         """Whether it may have so many numbers: quicker than to look for them."""
-        text = self.line.text
-        if not MARK.search(text) or len(FIGURE.findall(text)) < many:
+        text, words = self.line.text, self.line.words
+        if not MARK.search(text):
             return False
-        marked = sum([FIGURE.search(word.text) is not None for word in self.line.words])
-        return marked >= many
+        if text.count(" ") == len(words) - 1:  # no two of them without a blank
+            return len(FIGURES.findall(text)) >= many
+        return sum([FIGURES.search(word.text) is not None for word in words]) >= many
 
     @property
     def is_prose(self) -> bool:

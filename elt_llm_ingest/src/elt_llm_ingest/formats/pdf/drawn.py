@@ -14,6 +14,7 @@ CROSSED = 0.1  # share of words that lines cut through: then it is a picture
 MARGIN = 1.0
 Place = tuple[int, int, int, int]
 Filled = dict[Place, list[Word]]
+Lined = dict[Place, list[Line]]
 
 
 def inside(grid: Grid, words: Sequence[Word]) -> list[Word]:
@@ -30,12 +31,14 @@ def inside(grid: Grid, words: Sequence[Word]) -> list[Word]:
 def drawn_table(grid: Grid, words: Sequence[Word]) -> Table | None:
     """The table of the words in a grid; None for frames, charts and drawings."""
     filled = _filled(grid, words)
-    if not _is_table(grid, filled, len(words)):
+    lines = {cell: lines_of(found) for cell, found in filled.items()}
+    if not _is_table(grid, lines, len(words)):
         return None
-    finer = _with_rows(grid, filled)
+    finer = _with_rows(grid, lines)
     if finer is not grid:
-        filled = _filled(finer, words)
-    return _dense(filled)
+        finely = _filled(finer, words)
+        lines = {cell: lines_of(found) for cell, found in finely.items()}
+    return _dense(lines)
 
 
 def _filled(grid: Grid, words: Sequence[Word]) -> Filled:
@@ -56,7 +59,7 @@ def _band(edges: Sequence[float], value: float) -> int:
     return max(bisect_right(edges, value, 1, len(edges) - 1) - 1, 0)
 
 
-def _is_table(grid: Grid, filled: Filled, words: int) -> bool:
+def _is_table(grid: Grid, filled: Lined, words: int) -> bool:
     """Whether several rows and columns hold text that no line cuts through."""
     rows = {cell[0] for cell in filled}
     columns = {cell[2] for cell in filled}
@@ -66,17 +69,18 @@ def _is_table(grid: Grid, filled: Filled, words: int) -> bool:
         )  # fmt: skip
     crossed = sum(
         _is_crossed(word, grid.box_of(cell))
-        for cell, found in filled.items()
-        for word in found
+        for cell, lines in filled.items()
+        for line in lines
+        for word in line.words
     )
     return crossed <= CROSSED * words and not _holds_columns(filled)
 
 
-def _holds_columns(filled: Filled) -> bool:
+def _holds_columns(filled: Lined) -> bool:
     """Whether cells hold several columns of numbers that no line parts."""
     several = [
         sum(len([p for p in pieces_of(line) if p.is_number]) > 1 for line in lines)
-        for lines in map(lines_of, filled.values())
+        for lines in filled.values()
         if len(lines) > 1
     ]
     return any(count > 1 for count in several)
@@ -87,22 +91,22 @@ def _is_crossed(word: Word, box: tuple[float, float, float, float]) -> bool:
     return max(box[0] - word.left, word.right - box[2]) > max(0.3 * width, 3)
 
 
-def _has_stacks(filled: Filled) -> bool:
+def _has_stacks(filled: Lined) -> bool:
     """Whether one drawn row holds several rows of numbers."""
-    stacks = [lines_of(found) for found in filled.values()]
-    return sum(_is_stack(lines) for lines in stacks) >= 1
+    return any(_is_stack(lines) for lines in filled.values())
 
 
 def _is_stack(lines: Sequence[Line]) -> bool:
     return len(lines) > 1 and all(is_one_number(line.text) for line in lines)
 
 
-def _with_rows(grid: Grid, filled: Filled) -> Grid:
+def _with_rows(grid: Grid, filled: Lined) -> Grid:
     """The grid with rows between its lines where numbers stand below each other."""
-    cuts: list[float] = []
-    for row in range(len(grid.ys) - 1):
-        cells = {c: lines_of(w) for c, w in filled.items() if c[0] == c[1] == row}
-        cuts.extend(_cuts(cells))
+    rows: dict[int, Lined] = defaultdict(dict)
+    for cell, found in filled.items():
+        if cell[0] == cell[1]:
+            rows[cell[0]][cell] = found
+    cuts = [cut for _, cells in sorted(rows.items()) for cut in _cuts(cells)]
     if not cuts:
         return grid
     ys = sorted({*grid.ys, *cuts})
@@ -128,10 +132,8 @@ def _pieces(
         yield row, row, *columns
 
 
-def _cuts(cells: dict[Place, list[Line]]) -> list[float]:
+def _cuts(cells: Lined) -> list[float]:
     """Where to cut a drawn row into rows, from the top; nowhere for a plain row."""
-    if not cells:
-        return []
     first = min(cell[2] for cell in cells)
     others = [lines for cell, lines in cells.items() if cell[2] != first]
     stacks = [lines for lines in others if _is_stack(lines)]
@@ -153,15 +155,19 @@ def _top(line: Line) -> float:
     return line.top
 
 
-def _dense(filled: Filled) -> Table:
+def _place(item: tuple[Place, list[Line]]) -> Place:
+    return item[0]
+
+
+def _dense(filled: Lined) -> Table:
     """Rows and columns that hold words; cells over several of them keep their span."""
     rows = sorted({cell[0] for cell in filled})
     columns = sorted({cell[2] for cell in filled})
     cells = [[[] for _ in columns] for _ in rows]  # type: list[list[list[Word]]]
     spans: dict[tuple[int, int], tuple[int, int]] = {}
-    for (row, end_row, column, end_column), words in sorted(filled.items()):
+    for (row, end_row, column, end_column), lines in sorted(filled.items(), key=_place):
         at = rows.index(row), columns.index(column)
-        cells[at[0]][at[1]] = [w for line in lines_of(words) for w in line.words]
+        cells[at[0]][at[1]] = [w for line in lines for w in line.words]
         span = (
             sum(row <= r <= end_row for r in rows),
             sum(column <= c <= end_column for c in columns),

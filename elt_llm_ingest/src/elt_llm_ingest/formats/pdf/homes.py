@@ -20,15 +20,19 @@ def settle(
     """
     near = _neighbours(regions)
     free = set(map(id, words))
+    last: Region | None = None
     for index, line in enumerate(lines):
         if line.words[0].rotated or not free.issuperset(map(id, line.words)):
             continue
-        home = _only_home(regions, near, line)
+        # A line that the last home holds is in no other that is not near to it.
+        held = [last] if last is not None and _holds_all(last, line) else regions
+        home = _only_home(held, near, line)
         if home is not None:
+            last = home
             home.take(index, line)
             free.difference_update(map(id, line.words))
     strays: list[Word] = []
-    last: Region | None = None
+    last = None
     for word in words:
         if id(word) in free:
             if last is None or id(last) in near or not _holds(last, word):
@@ -62,14 +66,18 @@ def _only_home(
 ) -> Region | None:
     """The region that holds the whole line, if no other reaches into it."""
     for region in regions:
-        left, top, right, bottom = region.box
-        if (
-            top - SLACK <= line.top and line.bottom <= bottom + SLACK
-            and left - SLACK <= line.left and line.right <= right + SLACK
-        ):  # fmt: skip
+        if _holds_all(region, line):
             others = near.get(id(region), ())
             return None if any(_reaches(r.box, line) for r in others) else region
     return None
+
+
+def _holds_all(region: Region, line: Line) -> bool:
+    left, top, right, bottom = region.box
+    return (
+        top - SLACK <= line.top and line.bottom <= bottom + SLACK
+        and left - SLACK <= line.left and line.right <= right + SLACK
+    )  # fmt: skip
 
 
 def _reaches(box: Rectangle, line: Line) -> bool:
