@@ -26,8 +26,12 @@ class Piece:
     is_number: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        said = [w for w in self.words if w.text not in SIGNS] or self.words
-        self.text = joined(self.words)
+        said = self.words
+        if len(said) == 1:
+            self.text = said[0].text
+        else:
+            said = [w for w in said if w.text not in SIGNS] or said
+            self.text = joined(self.words)
         self.left = said[0].left
         self.right = max([w.right for w in said])
         self.is_number = is_one_number(self.text) and self.text not in SIGNS
