@@ -1,6 +1,5 @@
 """Writes the canonical text and keeps every span right while doing so."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -8,12 +7,11 @@ from elt_llm_core.document import Block, BlockKind, Cell
 
 SEPARATOR = " > "
 MAX_TITLE = 200
-SPACES = re.compile(r"\s+")
 
 
 def one_line(text: str) -> str:
     """The text with every run of white space as one blank."""
-    return SPACES.sub(" ", text).strip()
+    return " ".join(text.split())
 
 
 class TextBuilder:

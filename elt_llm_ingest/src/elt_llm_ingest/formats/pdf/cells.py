@@ -1,6 +1,5 @@
 """Words in the cells of a table that LiteParse sees."""
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -60,7 +59,7 @@ def _row(row: Sequence[Any], words: Sequence[Word]) -> list[list[Word]]:
     A cell's box decides; a cell without a box takes the words its text begins with.
     """
     cells: list[list[Word]] = [[] for _ in row]
-    left = [re.sub(r"\s+", "", cell.text) for cell in row]
+    left = ["".join(cell.text.split()) for cell in row]
     spans = [_span(cell) for cell in row]
     for line in lines_of(words):
         for word in line.words:

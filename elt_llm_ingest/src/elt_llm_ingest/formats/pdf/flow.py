@@ -152,7 +152,7 @@ def _runs(lines: Sequence[Line], style: Style) -> list[list[Line]]:
 
 
 def _alike(last: Line, line: Line, style: Style) -> bool:
-    if not line.bold and line.size < 1.08 * style.size + 0.4:
+    if not line.bold and not _is_larger(line, style):
         return False
     starts = NUMBER.match(line.text) or KEYWORD.match(line.text)
     gap = line.top - last.top
@@ -175,13 +175,18 @@ def _kind(
     text = " ".join([line.text for line in run])
     if CAPTION.match(text) and len(text) <= MAX_HEADING:
         return BlockKind.CAPTION
+    loud = text.upper() == text or _is_larger(run[0], style) or run[0].bold
+    if not loud or len(run) > HEADING_LINES:
+        return BlockKind.PARAGRAPH
     if above is not None and _mid_sentence(above, run[0], style):
         return BlockKind.PARAGRAPH
-    if len(run) <= HEADING_LINES and is_heading(
-        run, below, region.kind == "heading", style
-    ):
+    if is_heading(run, below, region.kind == "heading", style):
         return BlockKind.HEADING
     return BlockKind.PARAGRAPH
+
+
+def _is_larger(line: Line, style: Style) -> bool:
+    return line.size >= 1.08 * style.size + 0.4
 
 
 def _mid_sentence(above: Line, line: Line, style: Style) -> bool:
@@ -206,11 +211,9 @@ def is_heading(
     It must look unlike the text around it (bold, larger, or capitals that LiteParse
     calls a heading), be short, hold words and not end like a sentence.
     """
-    text = " ".join([line.text for line in run])
-    bold = all([line.bold for line in run])
-    larger = run[0].size >= 1.08 * style.size + 0.4
-    if not bold and not larger and text.upper() != text:
-        return False
+    text = " ".join(line.text for line in run)
+    bold = all(line.bold for line in run)
+    larger = _is_larger(run[0], style)
     numbered = bool(NUMBER.match(text) or KEYWORD.match(text))
     words = [w for w in re.findall(r"[^\W\d_]+", text) if len(w) > 1]
     apart = below is None or below.top - run[-1].top >= APART * style.pitch

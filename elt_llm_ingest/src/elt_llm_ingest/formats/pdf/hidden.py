@@ -123,7 +123,7 @@ def _around(places: Sequence[Rectangle]) -> Rectangle:
 
 def _is_in(word: Word, places: Sequence[Rectangle]) -> bool:
     x, y = word.middle
-    for left, top, right, bottom in places:  # noqa: SIM110 - hundreds of each
+    for left, top, right, bottom in places:  # hundreds of each
         if left <= x <= right and top <= y <= bottom:
             return True
     return False
@@ -147,7 +147,9 @@ def _without_effect(
     views = [_View(page, band) for band in bands]
     pictures = [view.drawn() for view in views]
     hide(texts)
-    may_be_read = {id(word) for word, is_read in zip(words, read, strict=True) if is_read}
+    may_be_read = {
+        id(word) for word, is_read in zip(words, read, strict=True) if is_read
+    }
     found = set()
     for band, view, before in zip(bands, views, pictures, strict=True):
         after = view.drawn()

@@ -53,9 +53,9 @@ def _lead(draft: Draft) -> str:
 def with_leads(blocks: Iterable[Block]) -> Iterator[Block]:
     """The blocks, those with a run-in heading in a section of its name."""
     for block in blocks:
-        said = one_line(block.attributes.get(LEAD, "")).rstrip(ENDS)
-        if block.kind in WORDS and said:
-            path = SEPARATOR.join(filter(None, (block.section, said)))
+        said = block.attributes.get(LEAD, "") if block.kind in WORDS else ""
+        if name := one_line(said).rstrip(ENDS):
+            path = SEPARATOR.join(filter(None, (block.section, name)))
             yield block.model_copy(update={"section": path})
         else:
             yield block

@@ -80,8 +80,8 @@ def _is_read(word: Word, ours: Sequence[Word]) -> bool:
 
 
 def _lost(ours: str, theirs: Sequence[str]) -> list[range]:
-    """The runs of words that we, in plain letters, lack, as places in `theirs`."""
-    plain = _plain_each(theirs)
+    """The runs of words that we lack, as places in `theirs`."""
+    ours, plain = _plain(ours), _plain_each(theirs)
     short = _short(ours.split(), plain)
     if not short:
         return []

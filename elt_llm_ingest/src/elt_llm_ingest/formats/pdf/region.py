@@ -1,6 +1,5 @@
 """A block of a page on its way: where it stands and the words in it."""
 
-import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -10,7 +9,6 @@ from elt_llm_ingest.formats.pdf.table import Table
 from elt_llm_ingest.formats.pdf.words import Line, Word, lines_of
 
 SLACK = 1.5  # points by which words may stand out of their region
-SPACES = re.compile(r"\s+")
 Rectangle = tuple[float, float, float, float]
 
 
@@ -37,7 +35,7 @@ class Region:
         parts = [block.marker or "", block.text or "", *(block.lines or [])]
         for row in [block.header or [], *(block.rows or [])]:
             parts.extend(cell.text for cell in row)
-        return SPACES.sub("", "".join(parts))
+        return "".join("".join(parts).split())
 
     @property
     def lines(self) -> list[Line]:

@@ -198,7 +198,7 @@ class Writer:
         if len(words) == 1:
             return (self._box(words[0].page, words[0]),)
         if _is_one_line(words):
-            return (self._box(words[0].page, Line(words)),)
+            return (self._box(words[0].page, Line([*words])),)
         return tuple(
             self._box(page, line)
             for page in sorted({w.page for w in words})
@@ -222,7 +222,7 @@ def _is_one_line(words: Sequence[Word]) -> bool:
     if not is_row(words):
         return False
     page = words[0].page
-    return not any([w.rotated or w.page != page for w in words])
+    return not any(w.rotated or w.page != page for w in words)
 
 
 def _rows(
