@@ -74,7 +74,7 @@ def _layout(pdf: Path, data: bytes) -> None:
 
 def _plain_text(pdf: Path, data: bytes) -> None:
     with opened(pdf, data) as file:
-        for page in file:
+        for page in file.pdf:
             text = page.get_textpage()
             text.get_text_range()
             text.close()

@@ -20,6 +20,7 @@ from pypdfium2 import raw
 from elt_llm_core.document import FINE, Block, Blocks, ParsedDocument, fine
 from elt_llm_ingest.formats.ocr_engine import Engine, named
 from elt_llm_ingest.formats.ocr_lie import Lie, block_in_file, page_in_file
+from elt_llm_ingest.held import Held, source
 
 CURE = "install text recognition: pip install 'elt-llm-ingest[ocr]'"
 FEW = 25  # characters: a page with fewer says nothing
@@ -97,7 +98,7 @@ def languages() -> tuple[Path, tuple[str, ...]] | None:
     return folder, tuple(name for name in names if found[name] == folder)
 
 
-def recognise(data: bytes, numbers: Sequence[int], seconds: float) -> Recognised:
+def recognise(data: bytes | Held, numbers: Sequence[int], seconds: float) -> Recognised:
     """Read these pages of a PDF, numbers from 1, for at most `seconds`.
 
     Pages that could not be read, for want of time or of a language file, are named in
@@ -109,7 +110,7 @@ def recognise(data: bytes, numbers: Sequence[int], seconds: float) -> Recognised
     if known is None:
         said = f"{named(numbers)} without text and not read; {CURE}"
         return Recognised(warnings=(said,))
-    engine = Engine(data, *known)
+    engine = Engine(source(data), *known)
     deadline = time.monotonic() + seconds
     done: list[int] = []
     for at in range(0, len(numbers), BATCH):
@@ -125,7 +126,10 @@ def recognise(data: bytes, numbers: Sequence[int], seconds: float) -> Recognised
 
 
 def read_pictures(
-    pdf: pypdfium2.PdfDocument, data: bytes, pages: Sequence[Any], seconds: float
+    pdf: pypdfium2.PdfDocument,
+    data: bytes | Held,
+    pages: Sequence[Any],
+    seconds: float,
 ) -> tuple[list[Any], Recognised]:
     """LiteParse's pages, those that are pictures replaced by what they say.
 

@@ -22,7 +22,7 @@ DPI = 200
 class Engine:
     """Reads pages of one PDF, and keeps how they lie."""
 
-    def __init__(self, data: bytes, folder: Path, names: Sequence[str]) -> None:
+    def __init__(self, data: bytes | Path, folder: Path, names: Sequence[str]) -> None:
         self._data = data
         self._folder = folder
         self._names = names

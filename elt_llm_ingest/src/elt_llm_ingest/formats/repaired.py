@@ -1,6 +1,7 @@
 """Whether a PDF was whole: what PDFium opens all the same may have lost text."""
 
 import re
+from mmap import mmap
 
 TAIL = 4096
 START = re.compile(rb"startxref\s+(\d{1,12})")
@@ -8,7 +9,7 @@ TABLE = re.compile(rb"\s*(?:xref\b|\d+\s+\d+\s+obj\b)")
 WARNING = "the PDF is damaged and was repaired; pages or text may be missing"
 
 
-def damage(data: bytes) -> tuple[str, ...]:
+def damage(data: bytes | mmap) -> tuple[str, ...]:
     """A warning where the file's end or its table of objects is not where it says."""
     found = START.findall(data[-TAIL:])
     if not found or b"%%EOF" not in data[-TAIL:]:

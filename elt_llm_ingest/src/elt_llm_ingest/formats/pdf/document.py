@@ -13,7 +13,7 @@ from elt_llm_ingest.formats import ocr
 from elt_llm_ingest.formats.build import MAX_TITLE, one_line, sectioned
 from elt_llm_ingest.formats.pdf.flow import NUMBER
 from elt_llm_ingest.formats.pdf.headings import Levels
-from elt_llm_ingest.formats.pdf.layout import layouts_of, opened, outline_of
+from elt_llm_ingest.formats.pdf.layout import Data, layouts_of, opened, outline_of
 from elt_llm_ingest.formats.pdf.leads import mark_leads, with_leads
 from elt_llm_ingest.formats.pdf.noise import noise_in, quiet
 from elt_llm_ingest.formats.pdf.numbered import with_numbers
@@ -28,7 +28,7 @@ PARSER = f"liteparse {liteparse_version}, layer 4"
 FEW_PAGES = 3  # a short document may say little on its pages
 
 
-def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
+def parse(path: Path, data: Data, limits: Limits) -> list[ParsedDocument]:
     """The document of a PDF file. Raises LoadError with the reason and the cure."""
     with _no_collection():
         return _parse(path, data, limits)
@@ -46,12 +46,12 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
+def _parse(path: Path, data: Data, limits: Limits) -> list[ParsedDocument]:
     noted, writer = Noted(), Writer()
-    with opened(path, data) as pdf:
-        levels = Levels(outline_of(pdf))
-        layouts = layouts_of(path, data, limits, len(pdf))
-        parts = sheets_of(layouts, pdf, data, limits.timeout, noted)
+    with opened(path, data) as file:
+        levels = Levels(outline_of(file.pdf))
+        layouts = layouts_of(path, data, limits, len(file.pdf))
+        parts = sheets_of(layouts, file, data, limits.timeout, noted)
         for draft, continued in in_order(_levelled(parts, levels, writer)):
             writer.add(draft, continued)
     _check_text(path, noted)

@@ -14,12 +14,15 @@ from liteparse import LiteParse, ParseError
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.formats.pdf.headings import Outline
 from elt_llm_ingest.formats.pdf.unlocking import CURE, LOCKED
+from elt_llm_ingest.held import Held, source
 from elt_llm_ingest.safety import Limits
 
 PART = 100  # pages; a part has running headers and a style of its own
+KEPT = 500  # pages that PDFium remembers, 50 kB each
+Data = bytes | Held
 
 
-def layouts_of(path: Path, data: bytes, limits: Limits, pages: int) -> Iterator[Any]:
+def layouts_of(path: Path, data: Data, limits: Limits, pages: int) -> Iterator[Any]:
     """LiteParse's results for the file's `pages`, a part of them at a time, in order.
 
     A part is laid out by another thread while the one before is worked on. Raises
@@ -57,7 +60,7 @@ def _give_back() -> None:
         trim(0)
 
 
-def _whole(path: Path, data: bytes, limits: Limits) -> Any:
+def _whole(path: Path, data: Data, limits: Limits) -> Any:
     try:
         result = _laid_out(_parser(limits), data)
     except ParseError as error:
@@ -75,10 +78,14 @@ class _Session:
         self._path = path
         self._batches: Any = None
 
-    def open(self, limits: Limits, data: bytes, size: int) -> None:
+    def open(self, limits: Limits, data: Data, size: int) -> None:
         engine: Any = _parser(limits)._native  # noqa: SLF001 - as `_laid_out` tells
         with _refusing(self._path):
-            self._batches = engine.open_batch_session_bytes(data, size)
+            self._batches = (
+                engine.open_batch_session(str(data.file), size)
+                if isinstance(data, Held)
+                else engine.open_batch_session_bytes(data, size)
+            )
 
     def next(self) -> Any:
         with _refusing(self._path):
@@ -112,7 +119,7 @@ def _refusing(path: Path) -> Iterator[None]:
         raise _refused(path, str(error)) from error
 
 
-def _laid_out(parser: LiteParse, data: bytes) -> Any:
+def _laid_out(parser: LiteParse, data: Data) -> Any:
     """LiteParse's pages without the copy of every field that `parse` makes of them.
 
     The copy takes as long as half of the layout; the objects behind it answer to the
@@ -120,8 +127,10 @@ def _laid_out(parser: LiteParse, data: bytes) -> Any:
     """
     engine: Any = getattr(parser, "_native", None)
     if not hasattr(engine, "parse_bytes"):
-        return parser.parse(data)
+        return parser.parse(source(data))
     try:
+        if isinstance(data, Held):
+            return engine.parse(str(data.file))
         return engine.parse_bytes(data)
     except Exception as error:
         raise ParseError(str(error)) from error
@@ -141,17 +150,38 @@ def _refused(path: Path, message: str) -> LoadError:
     )
 
 
+class Opened:
+    """A file in PDFium, which keeps whatever it has read until it is closed."""
+
+    def __init__(self, path: Path, data: Data) -> None:
+        """Raises LoadError."""
+        self._path = path
+        self._data = data
+        self._first = 1
+        self.pdf = self._open()
+
+    def go_on(self, number: int) -> None:
+        """Forget the pages before `number` if they are many. `pdf` is another then."""
+        if number - self._first >= KEPT:
+            self.pdf.close()
+            self.pdf = self._open()
+            self._first = number
+
+    def _open(self) -> pypdfium2.PdfDocument:
+        try:
+            return pypdfium2.PdfDocument(source(self._data))
+        except pypdfium2.PdfiumError as error:
+            raise _refused(self._path, str(error)) from error
+
+
 @contextlib.contextmanager
-def opened(path: Path, data: bytes) -> Iterator[pypdfium2.PdfDocument]:
+def opened(path: Path, data: Data) -> Iterator[Opened]:
     """The file in PDFium while the block runs. Raises LoadError."""
+    file = Opened(path, data)
     try:
-        pdf = pypdfium2.PdfDocument(data)
-    except pypdfium2.PdfiumError as error:
-        raise _refused(path, str(error)) from error
-    try:
-        yield pdf
+        yield file
     finally:
-        pdf.close()
+        file.pdf.close()
 
 
 def outline_of(pdf: pypdfium2.PdfDocument) -> Outline:

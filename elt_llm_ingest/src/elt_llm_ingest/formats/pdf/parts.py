@@ -5,8 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import pypdfium2
-
 from elt_llm_core.document import BlockKind
 from elt_llm_ingest.formats import ocr
 from elt_llm_ingest.formats.build import one_line
@@ -20,6 +18,7 @@ from elt_llm_ingest.formats.pdf.flow import (
     style_of,
 )
 from elt_llm_ingest.formats.pdf.furniture import mark_furniture
+from elt_llm_ingest.formats.pdf.layout import Data, Opened
 from elt_llm_ingest.formats.pdf.pictures import Plate, label_figures, plates_of
 from elt_llm_ingest.formats.pdf.regions import regions_of
 from elt_llm_ingest.formats.pdf.sheets import Sheet, sheet_of
@@ -75,8 +74,8 @@ class Noted:
 
 def sheets_of(
     layouts: Iterable[Any],
-    pdf: pypdfium2.PdfDocument,
-    data: bytes,
+    file: Opened,
+    data: Data,
     timeout: float,
     noted: Noted,
 ) -> Iterator[list[Sheet]]:
@@ -84,6 +83,9 @@ def sheets_of(
     deadline = time.monotonic() + OCR_SHARE * timeout
     for result in layouts:
         seconds = max(deadline - time.monotonic(), 0.0)
+        if result.pages:
+            file.go_on(result.pages[0].page_num)
+        pdf = file.pdf
         pages, read = ocr.read_pictures(pdf, data, result.pages, seconds)
         noted.unread.extend(_page_warnings(result))
         noted.read = ocr.together(noted.read, read)

@@ -79,7 +79,7 @@ def _words(page: Any, pdf: pypdfium2.PdfDocument) -> tuple[list[Word], int]:
 
 def page_views(path: Path, data: bytes, limits: Limits) -> Iterator[Sheet]:
     """The pages of a PDF before anything is made of them. Raises LoadError."""
-    with opened(path, data) as pdf:
-        for result in layouts_of(path, data, limits, len(pdf)):
+    with opened(path, data) as file:
+        for result in layouts_of(path, data, limits, len(file.pdf)):
             for page in result.pages:
-                yield sheet_of(page, pdf, recognised=False)
+                yield sheet_of(page, file.pdf, recognised=False)

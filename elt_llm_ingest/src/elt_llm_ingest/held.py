@@ -1,0 +1,40 @@
+"""A large file kept in a private place while it is read, instead of in memory."""
+
+import contextlib
+import mmap
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from elt_llm_core.atomicio import write_atomic
+
+LARGE = 10_000_000  # bytes
+NAME = "held.pdf"  # LiteParse looks at the ending
+
+
+class Held(mmap.mmap):
+    """The bytes of a file, mapped; `file` is where they are, for who opens it anew."""
+
+    file: Path
+
+
+def held(file: Path) -> Held:
+    """A file that is not empty and that nobody changes."""
+    with file.open("rb") as stream:
+        data = Held(stream.fileno(), 0, access=mmap.ACCESS_READ)
+    data.file = file
+    return data
+
+
+def source(data: bytes | Held) -> bytes | Path:
+    """What a PDF library opens: the file itself where there is one."""
+    return data.file if isinstance(data, Held) else data
+
+
+@contextlib.contextmanager
+def handed_over(data: bytes) -> Iterator[Path]:
+    """A copy of the bytes that only this user can read, while the block runs."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / NAME
+        write_atomic(file, data, 0o600)
+        yield file
