@@ -18,6 +18,7 @@ from typing import Any
 from elt_llm_core.document import ParsedDocument
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.frames import LENGTH, MAX_MESSAGE, send
+from elt_llm_ingest.held import handed_over
 from elt_llm_ingest.parcels import documents_of
 from elt_llm_ingest.passwords import Passwords
 from elt_llm_ingest.safety import Limits, check_size
@@ -125,13 +126,15 @@ class ReadingProcess:
         """The head of the answer and its documents, none where there is a reason."""
         child = self._ready()
         assert child.stdin is not None  # noqa: S101 - Popen was told to pipe
-        send(child.stdin, json.dumps(request).encode())
-        send(child.stdin, data)
-        deadline = time.monotonic() + self.limits.timeout
-        answer: dict[str, Any] = json.loads(self._receive(deadline))
-        if "reason" in answer:
-            return answer, []
-        return answer, documents_of(answer, lambda: self._receive(deadline))
+        with handed_over(data) as file:
+            held = str(file) if file else ""
+            send(child.stdin, json.dumps({**request, "held": held}).encode())
+            send(child.stdin, b"" if file else data)
+            deadline = time.monotonic() + self.limits.timeout
+            answer: dict[str, Any] = json.loads(self._receive(deadline))
+            if "reason" in answer:
+                return answer, []
+            return answer, documents_of(answer, lambda: self._receive(deadline))
 
     def _ready(self) -> subprocess.Popen[bytes]:
         fresh = self._child is None or self._child.poll() is not None

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from elt_llm_core.atomicio import write_atomic
+from elt_llm_core.errors import StoreWriteError
 
 LARGE = 10_000_000  # bytes
+HEAD = 1024  # bytes in which a PDF says that it is one
 NAME = "held.pdf"  # LiteParse looks at the ending
 
 
@@ -32,9 +34,19 @@ def source(data: bytes | Held) -> bytes | Path:
 
 
 @contextlib.contextmanager
-def handed_over(data: bytes) -> Iterator[Path]:
-    """A copy of the bytes that only this user can read, while the block runs."""
+def handed_over(data: bytes) -> Iterator[Path | None]:
+    """A copy of a large PDF that only this user can read, while the block runs.
+
+    None for other bytes, and where the disk has no room for them.
+    """
+    if len(data) < LARGE or b"%PDF-" not in data[:HEAD]:
+        yield None
+        return
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / NAME
-        write_atomic(file, data, 0o600)
-        yield file
+        try:
+            write_atomic(file, data, 0o600)
+        except StoreWriteError:
+            yield None
+        else:
+            yield file

@@ -1,8 +1,9 @@
 """The reading process: `python -m elt_llm_ingest.worker`.
 
-It takes a request and a file's bytes on standard input and answers with documents or a
-reason on standard output, until its input ends. It has limits on memory, processor time
-and files, no network, and never hears of the data root.
+It takes a request and a file's bytes on standard input (the name of a private copy
+instead, where the PDF is large) and answers with documents or a reason on standard
+output, until its input ends. It has limits on memory, processor time and files, no
+network, and never hears of the data root.
 """
 
 import json
@@ -12,17 +13,19 @@ import sys
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from elt_llm_core.document import ParsedDocument
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.formats.registry import MODULES, Parse, parser_of
 from elt_llm_ingest.formats.sniff import sniff
 from elt_llm_ingest.frames import receive, send
+from elt_llm_ingest.held import Held, held
 from elt_llm_ingest.hygiene import cleaned
 from elt_llm_ingest.parcels import messages
 from elt_llm_ingest.safety import Limits
 
+HEAD = 4096  # bytes of a PDF that tell it from all else
 FORBIDDEN = (
     "os.exec",
     "os.fork",
@@ -90,8 +93,9 @@ def _answer(request: dict[str, Any], data: bytes) -> Iterable[bytes]:
     try:
         limits = Limits.model_validate(request["limits"])
         _limit(limits)
+        given = held(Path(request["held"])) if request["held"] else data
         loader, documents = parse(
-            path, data, limits, request["loader"], request["passwords"]
+            path, given, limits, request["loader"], request["passwords"]
         )
         found = messages(loader, documents)
         return chain([next(found)], found)
@@ -111,7 +115,7 @@ def _answer(request: dict[str, Any], data: bytes) -> Iterable[bytes]:
 
 def parse(
     path: Path,
-    data: bytes,
+    data: bytes | Held,
     limits: Limits,
     loader: str = "",
     passwords: Sequence[str] = (),
@@ -123,11 +127,12 @@ def parse(
     """
     warnings: tuple[str, ...] = ()
     if not loader:
-        loader, warnings = sniff(path, data)
+        loader, warnings = sniff(path, data[:HEAD] if isinstance(data, Held) else data)
     if loader == "pdf" and passwords:
         data = _unlocked(path, data, passwords)
     function = parser_of(loader) if loader in MODULES else _foreign(loader)
-    documents = [cleaned(document) for document in function(path, data, limits)]
+    given = _bytes_for(loader, data)
+    documents = [cleaned(document) for document in function(path, given, limits)]
     if not warnings:
         return loader, documents
     first = documents[0].model_copy(
@@ -136,7 +141,14 @@ def parse(
     return loader, [first, *documents[1:]]
 
 
-def _unlocked(path: Path, data: bytes, passwords: Sequence[str]) -> bytes:
+def _bytes_for(loader: str, data: bytes | Held) -> bytes:
+    """What a loader is given: only ours for PDFs knows of files that are held."""
+    return (
+        data[:] if isinstance(data, Held) and loader != "pdf" else cast("bytes", data)
+    )
+
+
+def _unlocked(path: Path, data: bytes | Held, passwords: Sequence[str]) -> bytes | Held:
     from elt_llm_ingest.formats.pdf.unlocking import unlocked  # noqa: PLC0415 - seldom
 
     return unlocked(path, data, passwords)

@@ -3,12 +3,15 @@
 import io
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import pypdfium2
 from pypdfium2 import raw
 
 from elt_llm_core.errors import LoadError
+from elt_llm_ingest.held import Held, source
 
+Given = TypeVar("Given", bound=bytes | Held)
 LOCKED = "it is protected by a password"
 CURE = (
     "give the same command --password -, which asks for it, or list it in the file "
@@ -16,7 +19,7 @@ CURE = (
 )
 
 
-def unlocked(path: Path, data: bytes, passwords: Sequence[str]) -> bytes:
+def unlocked(path: Path, data: Given, passwords: Sequence[str]) -> Given | bytes:
     """The PDF as it can be read without a password.
 
     A file that opens by itself, and one that is damaged, comes back as it is. Raises
@@ -26,7 +29,7 @@ def unlocked(path: Path, data: bytes, passwords: Sequence[str]) -> bytes:
         return data
     for password in passwords:
         try:
-            pdf = pypdfium2.PdfDocument(data, password=password)
+            pdf = pypdfium2.PdfDocument(source(data), password=password)
         except pypdfium2.PdfiumError:
             continue
         try:
@@ -40,9 +43,9 @@ def unlocked(path: Path, data: bytes, passwords: Sequence[str]) -> bytes:
     raise LoadError(path.name, f"{LOCKED}, and {tried} not open it", CURE)
 
 
-def _needs_password(data: bytes) -> bool:
+def _needs_password(data: bytes | Held) -> bool:
     try:
-        pypdfium2.PdfDocument(data).close()
+        pypdfium2.PdfDocument(source(data)).close()
     except pypdfium2.PdfiumError as error:
         return bool(error.err_code == raw.FPDF_ERR_PASSWORD)
     return False
