@@ -28,7 +28,9 @@ class TextBuilder:
     @property
     def text(self) -> str:
         """Everything written so far."""
-        return "".join([*self._settled, *self._parts])
+        self.settle()
+        self._settled = ["".join(self._settled)]  # the pieces are as large again
+        return self._settled[0]
 
     def settle(self) -> None:
         """Put together what is written, which takes less memory than its pieces."""

@@ -51,9 +51,11 @@ def _parse(path: Path, data: Data, limits: Limits) -> list[ParsedDocument]:
     with opened(path, data) as file:
         levels = Levels(outline_of(file.pdf))
         layouts = layouts_of(path, data, limits, len(file.pdf))
-        parts = sheets_of(layouts, file, data, limits.timeout, noted)
-        for draft, continued in in_order(_levelled(parts, levels, writer)):
-            writer.add(draft, continued)
+        with contextlib.closing(
+            sheets_of(layouts, file, data, limits.timeout, noted)
+        ) as parts:
+            for draft, continued in in_order(_levelled(parts, levels, writer)):
+                writer.add(draft, continued)
     _check_text(path, noted)
     writer.settle()
     document = _written(_title(noted) or path.stem, noted, writer, levels.settled())

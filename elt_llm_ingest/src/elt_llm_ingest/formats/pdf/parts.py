@@ -1,7 +1,7 @@
 """The pages of a PDF part after part: what is seen, and what is noted of all of it."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,7 @@ from elt_llm_ingest.formats.pdf.flow import (
 )
 from elt_llm_ingest.formats.pdf.furniture import mark_furniture
 from elt_llm_ingest.formats.pdf.layout import Data, Opened
+from elt_llm_ingest.formats.pdf.leaves import Leaves, leaves
 from elt_llm_ingest.formats.pdf.pictures import Plate, label_figures, plates_of
 from elt_llm_ingest.formats.pdf.regions import regions_of
 from elt_llm_ingest.formats.pdf.sheets import Sheet, sheet_of
@@ -26,6 +27,7 @@ from elt_llm_ingest.formats.pdf.tables import continues, join, tidy
 from elt_llm_ingest.formats.pdf.words import Line, lines_of
 
 OCR_SHARE = 0.7  # of the time a file may take
+AHEAD = 60  # pages that are opened before their turn; each takes half a megabyte
 OCR_CURE = (
     "scan it again with 200 to 300 dots an inch, or make its text selectable: "
     "ocrmypdf IN.pdf OUT.pdf"
@@ -78,22 +80,58 @@ def sheets_of(
     data: Data,
     timeout: float,
     noted: Noted,
-) -> Iterator[list[Sheet]]:
-    """The pages of each part with their drafts; `noted` takes what outlives them."""
+) -> Generator[list[Sheet], None, None]:
+    """The pages of each part with their drafts; `noted` takes what outlives them.
+
+    To be closed before the file is.
+    """
     deadline = time.monotonic() + OCR_SHARE * timeout
-    for result in layouts:
-        seconds = max(deadline - time.monotonic(), 0.0)
-        if result.pages:
-            file.go_on(result.pages[0].page_num)
-        pdf = file.pdf
-        pages, read = ocr.read_pictures(pdf, data, result.pages, seconds)
-        noted.unread.extend(_page_warnings(result))
-        noted.read = ocr.together(noted.read, read)
-        sheets = [sheet_of(page, pdf, page.page_num in read.pages) for page in pages]
-        del result, pages  # hundreds of megabytes
-        noted.take(sheets, _set_out(sheets))
-        yield sheets
-        del sheets
+    pages = len(file.pdf)
+    with leaves() as opened:
+        for result in layouts:
+            opened.wait()
+            seconds = max(deadline - time.monotonic(), 0.0)
+            sheets = _read(result, file, data, seconds, noted, opened)
+            if after := _numbers_after(sheets, pages):
+                file.go_on(after[0])
+                opened.ahead(file.pdf, after)
+            del result  # hundreds of megabytes
+            noted.take(sheets, _set_out(sheets))
+            yield sheets
+            del sheets
+
+
+def _read(
+    result: Any,
+    file: Opened,
+    data: Data,
+    seconds: float,
+    noted: Noted,
+    opened: Leaves,
+) -> list[Sheet]:
+    """The pages of a part without their drafts."""
+    pages, read = ocr.read_pictures(file.pdf, data, result.pages, seconds)
+    noted.unread.extend(_page_warnings(result))
+    noted.read = ocr.together(noted.read, read)
+    sheets = [
+        sheet_of(
+            page,
+            None
+            if page.page_num in read.pages
+            else opened.take(file.pdf, page.page_num),
+        )
+        for page in pages
+    ]
+    opened.drop()
+    return sheets
+
+
+def _numbers_after(sheets: Sequence[Sheet], pages: int) -> range:
+    """The first pages of the next part, if there is one."""
+    if not sheets:
+        return range(0)
+    after = sheets[-1].words.number + 1
+    return range(after, min(after + len(sheets), after + AHEAD, pages + 1))
 
 
 def _set_out(sheets: Sequence[Sheet]) -> Style:

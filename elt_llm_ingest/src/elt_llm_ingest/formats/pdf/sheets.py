@@ -5,14 +5,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pypdfium2
-
 from elt_llm_ingest.formats.pdf.faces import set_apart
 from elt_llm_ingest.formats.pdf.flow import Draft
 from elt_llm_ingest.formats.pdf.furniture import PageWords
 from elt_llm_ingest.formats.pdf.hidden import unseen
 from elt_llm_ingest.formats.pdf.lattice import Grid, grids_of
 from elt_llm_ingest.formats.pdf.layout import layouts_of, opened
+from elt_llm_ingest.formats.pdf.leaves import Leaf, leaf_of
 from elt_llm_ingest.formats.pdf.pictures import Plate
 from elt_llm_ingest.formats.pdf.recovery import lost_words
 from elt_llm_ingest.formats.pdf.region import rectangle
@@ -36,11 +35,12 @@ class Sheet:
     hidden: int = 0  # words that no reader sees; they are not in `words`
 
 
-def sheet_of(page: Any, pdf: pypdfium2.PdfDocument, recognised: bool) -> Sheet:
-    """A page of LiteParse. `recognised`: its text is no text of the file."""
-    words, hidden = (
-        (page_words(page, Restorer("")), 0) if recognised else _words(page, pdf)
-    )
+def sheet_of(page: Any, leaf: Leaf | None) -> Sheet:
+    """A page of LiteParse, and what PDFium has of it, which is closed.
+
+    `leaf` is None where it has nothing, and where the text is no text of the file.
+    """
+    words, hidden = _words(page, leaf)
     blocks = list(page.blocks or [])
     tables = tuple(rectangle(b.bbox) for b in blocks if b.kind == "table" and b.bbox)
     rules = rules_of(getattr(page, "vector_graphics", None))
@@ -52,29 +52,24 @@ def sheet_of(page: Any, pdf: pypdfium2.PdfDocument, recognised: bool) -> Sheet:
     )
 
 
-def _words(page: Any, pdf: pypdfium2.PdfDocument) -> tuple[list[Word], int]:
+def _words(page: Any, leaf: Leaf | None) -> tuple[list[Word], int]:
     """The words of a page: LiteParse's, as PDFium spells them, and those it lost.
 
     The number is of words that no reader sees, which are left out.
     """
-    try:
-        page_file = pdf[page.page_num - 1]
-        text_page = page_file.get_textpage()
-    except (pypdfium2.PdfiumError, IndexError):
+    if leaf is None:
         return page_words(page, Restorer("")), 0  # plain quotes and dashes stay
     try:
-        plain = str(text_page.get_text_range())
-        words = page_words(page, Restorer(plain))
-        lost = lost_words(page_file, text_page, plain, page.page_num, words)
-        set_apart(page_file, text_page, words)
+        words = page_words(page, Restorer(leaf.plain))
+        lost = lost_words(leaf.page, leaf.layer, leaf.plain, page.page_num, words)
+        set_apart(leaf.page, leaf.layer, words)
         words += lost
-        hidden = unseen(page_file, getattr(page, "vector_graphics", None), words)
+        hidden = unseen(leaf.page, getattr(page, "vector_graphics", None), words)
         if hidden:
             words = [word for word in words if id(word) not in hidden]
         return words, len(hidden)
     finally:
-        text_page.close()
-        page_file.close()
+        leaf.close()
 
 
 def page_views(path: Path, data: bytes, limits: Limits) -> Iterator[Sheet]:
@@ -82,4 +77,4 @@ def page_views(path: Path, data: bytes, limits: Limits) -> Iterator[Sheet]:
     with opened(path, data) as file:
         for result in layouts_of(path, data, limits, len(file.pdf)):
             for page in result.pages:
-                yield sheet_of(page, file.pdf, recognised=False)
+                yield sheet_of(page, leaf_of(file.pdf, page.page_num))
