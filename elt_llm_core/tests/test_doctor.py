@@ -15,10 +15,10 @@ from core_stores import new_document, put
 from elt_llm_core.cli import elt_llm
 from elt_llm_core.cli.failures import run
 from elt_llm_core.doctor.indexes import inspected_faults
+from elt_llm_core.scratch import LOCK, PREFIX
 from elt_llm_core.store import Store
 from elt_llm_core.store.backup import back_up
 from elt_llm_core.store.manifest import IndexFolder
-from elt_llm_core.store.view import LOCK, PREFIX
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ def test_what_was_left_behind_is_found_and_removed(
     indexes = published.data_dir / "indexes"
     (indexes / "rules" / "gen-000002-x.tmp").mkdir()
     (indexes / "nobody").mkdir()
-    view = Path(tempfile.mkdtemp(prefix=PREFIX))
+    view = Path(tempfile.mkdtemp(prefix=f"{PREFIX}view-"))
     (view / LOCK).touch()
     _, checks, _ = doctor(published.data_dir)
     assert "gen-000002-x.tmp" in checks["left-overs"]["detail"]

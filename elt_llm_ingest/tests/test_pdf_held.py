@@ -137,6 +137,16 @@ def test_only_large_pdfs_are_copied_and_only_where_there_is_room(folder, monkeyp
     assert list(folder.iterdir()) == []
 
 
+def test_the_copy_of_a_killed_process_goes_with_the_next_one(folder):
+    left = folder / "elt-llm-held-left"
+    left.mkdir()
+    (left / "held.pdf").write_bytes(b"%PDF-1.7 that nobody reads any more")
+    (left / ".lock").touch()
+    with handed_over(b"%PDF-1.7 of some size") as file:
+        assert file is not None
+        assert not left.exists()
+
+
 def test_what_is_held_cannot_be_written(long_file):
     data = held(long_file)
     assert isinstance(data, mmap.mmap)

@@ -2,12 +2,12 @@
 
 import contextlib
 import mmap
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from elt_llm_core.atomicio import write_atomic
 from elt_llm_core.errors import StoreWriteError
+from elt_llm_core.scratch import Scratch
 
 LARGE = 10_000_000  # bytes
 HEAD = 1024  # bytes in which a PDF says that it is one
@@ -42,11 +42,11 @@ def handed_over(data: bytes) -> Iterator[Path | None]:
     if len(data) < LARGE or b"%PDF-" not in data[:HEAD]:
         yield None
         return
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / NAME
-        try:
-            write_atomic(file, data, 0o600)
-        except StoreWriteError:
-            yield None
-        else:
-            yield file
+    with contextlib.ExitStack() as cleanup:
+        file = None
+        with contextlib.suppress(OSError, StoreWriteError):
+            place = Scratch("held")  # what a killed process leaves is removed, too
+            cleanup.callback(place.close)
+            write_atomic(place.path / NAME, data, 0o600)
+            file = place.path / NAME
+        yield file

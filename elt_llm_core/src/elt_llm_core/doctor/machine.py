@@ -9,12 +9,12 @@ from pathlib import Path
 
 from elt_llm_core.doctor.report import REPAIR, Check, fail, few, good, warn
 from elt_llm_core.errors import EltLlmError
+from elt_llm_core.scratch import abandoned
 from elt_llm_core.store import Store, space
 from elt_llm_core.store.lock import LOCK, lock_holder
 from elt_llm_core.store.publish import index_bytes, left_overs
 from elt_llm_core.store.reader import FILE
 from elt_llm_core.store.truth import Truth
-from elt_llm_core.store.view import abandoned
 
 OTHERS = 0o077
 

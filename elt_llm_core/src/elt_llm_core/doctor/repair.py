@@ -10,6 +10,7 @@ from elt_llm_core.doctor.report import Level
 from elt_llm_core.doctor.truth import file_check
 from elt_llm_core.errors import GenerationError
 from elt_llm_core.results import Record
+from elt_llm_core.scratch import abandoned, sweep
 from elt_llm_core.sections import RagConfig
 from elt_llm_core.store import Store, backup
 from elt_llm_core.store.health import rebuild_words, words_agree
@@ -17,7 +18,6 @@ from elt_llm_core.store.manifest import INDEXES
 from elt_llm_core.store.publish import left_overs
 from elt_llm_core.store.reader import FILE
 from elt_llm_core.store.truth import Truth
-from elt_llm_core.store.view import abandoned, sweep_views
 
 
 class Repaired(Record):
@@ -39,7 +39,7 @@ def repair(config: RagConfig, store: Store) -> Repaired:
         return Repaired()
     removed = [path.name for path in left_overs(store.data_dir)]
     removed += [folder.name for folder in abandoned()]
-    sweep_views()
+    sweep()
     backup.sweep(store.data_dir)
     words = not words_agree(store.data_dir)
     if words:
