@@ -8,13 +8,13 @@ from llama_index.core.callbacks import CBEventType, EventPayload
 
 from elt_llm_core.cli import elt_llm
 from elt_llm_core.cli.failures import run
-from elt_llm_core.errors import ConfigError, ModelUnavailableError
+from elt_llm_core.errors import ConfigError, ModelTimeoutError, ModelUnavailableError
 from elt_llm_core.jobs import silent
 from elt_llm_core.models.build import build_models
 from elt_llm_core.sections import RagConfig
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
-from elt_llm_core.testing import HashEmbedding, ScriptedLLM
+from elt_llm_core.testing import Fault, HashEmbedding, OllamaServer, ScriptedLLM
 from elt_llm_query.evaluation.answering import Judge, Marker, answers_text
 from elt_llm_query.evaluation.asked import AskedEmbedding
 from elt_llm_query.evaluation.counting import CallCounter, counted
@@ -23,7 +23,7 @@ from elt_llm_query.evaluation.gold import Finder
 from elt_llm_query.evaluation.labelled import Gold, Labelled, read_labelled
 from elt_llm_query.query import query_collections
 from eval_world import rows
-from query_world import CONTENT, fill
+from query_world import CONTENT, fill, make_document
 
 FEE = "What is the fee for an overdue book?"
 QUOTE = {"document": "Lending rules", "quote": "the FEE for an overdue\nbook is 20"}
@@ -119,8 +119,8 @@ def test_feedback_becomes_a_question_that_can_be_measured(place, capsys):
 
 
 def test_questions_are_candidates_until_somebody_accepts_them(hashed):
-    down = ModelUnavailableError("http://localhost:1", "refused")
-    llm = ScriptedLLM(["Question: How many books?\nMore", "No idea.", down])
+    slow = ModelTimeoutError("scripted", 1)
+    llm = ScriptedLLM(["Question: How many books?\nMore", "No idea.", slow])
     nodes = list(hashed.store.nodes("lending"))
     long = [n.model_copy(update={"text": f"{n.text} " * 3}) for n in nodes]
     found = generate(long, llm, 3, silent)
@@ -129,7 +129,20 @@ def test_questions_are_candidates_until_somebody_accepts_them(hashed):
     assert line.gold[0].chunk == long[0].node_id
     assert "no question in 'No idea.'" in found.problems[0].detail
     assert len(found.problems) == 2
+    assert (found.failure, found.ended_early) == (slow, False)
     assert long[0].text in llm.prompts[0]
+
+
+def test_a_server_that_is_away_is_not_asked_again(hashed):
+    down = ModelUnavailableError("http://localhost:1", "refused")
+    llm = ScriptedLLM(["How many books?", down, "Who may borrow?"])
+    nodes = list(hashed.store.nodes("lending"))
+    long = [n.model_copy(update={"text": f"{n.text} " * 3}) for n in nodes]
+    found = generate(long, llm, 3, silent)
+    assert [one.question for one in found.lines] == ["How many books?"]
+    assert len(llm.prompts) == 2
+    assert (found.failure, found.ended_early) == (down, True)
+    assert "ended at chunk 2 of 3" in found.problems[0].detail
 
 
 def test_questions_without_a_model_tell_the_cure(place, capsys):
@@ -138,6 +151,34 @@ def test_questions_without_a_model_tell_the_cure(place, capsys):
     assert code == 78
     assert "set models.llm_strategy" in err
     assert not (place / "made.jsonl").exists()
+
+
+def made_by(capsys, place, server, output):
+    mine = place / "ollama.yaml"
+    own = {"base_url": server.base_url, "llm_model": "smollm2:135m"}
+    mine.write_text(json.dumps({"models": {"llm_strategy": "ollama"}, "ollama": own}))
+    given = ("--output", output, "--profile", mine, "--json")
+    code, out, err = ran(capsys, place, "questions", "long", *given)
+    return code, json.loads(out), err
+
+
+def test_questions_of_a_server_that_fails_end_with_its_code(tmp_path, capsys):
+    store = Store(tmp_path / "data")
+    text = "A reader may borrow up to eight books at the same time. " * 3
+    rules = make_document("Rules", [("A", text), ("B", text.upper())])
+    fill(store, build_models(RagConfig()), {"long": [rules]})
+    store.close()
+    with OllamaServer(reply=lambda _: "How many books?") as server:
+        code, said, _ = made_by(capsys, tmp_path, server, tmp_path / "made.jsonl")
+        assert (code, said["written"], said["problems"]) == (0, 2, [])
+        server.script.extend([Fault.OK, Fault.MALFORMED])
+        code, said, _ = made_by(capsys, tmp_path, server, tmp_path / "some.jsonl")
+    assert (code, said["written"], len(said["problems"])) == (2, 1, 1)
+    code, said, err = made_by(capsys, tmp_path, server, tmp_path / "away.jsonl")
+    assert code == 69
+    assert (said["error"]["code"], said["error"]["exit_code"]) == ("MOD002", 69)
+    assert "no model server answers" in err
+    assert not (tmp_path / "away.jsonl").exists()
 
 
 def test_answers_are_marked_without_a_model(place, capsys):

@@ -7,7 +7,12 @@ from llama_index.core.llms import LLM
 from llama_index.core.prompts import PromptTemplate
 from llama_index.core.schema import TextNode
 
-from elt_llm_core.errors import ConfigError, ModelError
+from elt_llm_core.errors import (
+    ConfigError,
+    ModelError,
+    ModelMissingError,
+    ModelUnavailableError,
+)
 from elt_llm_core.jobs import Progress
 from elt_llm_core.provenance import read
 from elt_llm_core.results import Degradation
@@ -26,10 +31,15 @@ ASK = PromptTemplate(
 
 @dataclass(frozen=True)
 class Generated:
-    """Candidates, and the chunks that no question could be made of."""
+    """Candidates, and the chunks that no question could be made of.
+
+    `failure` is what ended it early, else the first error of the model, if any.
+    """
 
     lines: tuple[Labelled, ...]
     problems: tuple[Degradation, ...]
+    failure: ModelError | None = None
+    ended_early: bool = False
 
 
 def generate(
@@ -37,6 +47,7 @@ def generate(
 ) -> Generated:
     """One candidate for each of `count` chunks, evenly chosen over the collection.
 
+    It ends where the server is away or lacks the model, with what was made so far.
     Raises ConfigError where no language model is configured.
     """
     if llm is None:
@@ -45,29 +56,40 @@ def generate(
             "set models.llm_strategy (for example: ollama), then: elt-llm doctor",
         )
     chosen = _spread([n for n in nodes if len(n.text) >= SHORTEST], count)
+    if not chosen:
+        problem = told(f"no chunk has {SHORTEST} characters to make a question of")
+        return Generated((), (problem,))
     lines: list[Labelled] = []
     problems: list[Degradation] = []
+    failure: ModelError | None = None
     for number, node in enumerate(chosen, start=1):
-        place = read(node)
         try:
             said = llm.predict(ASK, passage=node.text)
+        except (ModelUnavailableError, ModelMissingError) as error:
+            problems.append(told(f"ended at chunk {number} of {len(chosen)}: {error}"))
+            return Generated(tuple(lines), tuple(problems), error, ended_early=True)
         except ModelError as error:
             problems.append(told(f"chunk {node.node_id}: {error}"))
+            failure = failure or error
             continue
         question = _question(said)
         if question:
-            gold = Gold(
-                document=place.document,
-                page=place.page,
-                quote=_quote(node.text),
-                chunk=node.node_id,
-            )
-            status = "candidate"
-            lines.append(Labelled(question=question, gold=(gold,), status=status))
+            lines.append(_candidate(question, node))
         else:
             problems.append(told(f"chunk {node.node_id}: no question in {said[:60]!r}"))
         progress("questions", number, len(chosen))
-    return Generated(tuple(lines), tuple(problems))
+    return Generated(tuple(lines), tuple(problems), failure)
+
+
+def _candidate(question: str, node: TextNode) -> Labelled:
+    place = read(node)
+    gold = Gold(
+        document=place.document,
+        page=place.page,
+        quote=_quote(node.text),
+        chunk=node.node_id,
+    )
+    return Labelled(question=question, gold=(gold,), status="candidate")
 
 
 def _spread(nodes: Sequence[TextNode], count: int) -> list[TextNode]:

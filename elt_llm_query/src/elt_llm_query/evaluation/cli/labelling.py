@@ -18,22 +18,32 @@ def questions(
 ) -> None:
     """Let the language model write questions about a COLLECTION.
 
-    They are candidates: set `status` to accepted or rejected in the file.
+    They are candidates: set `status` to accepted or rejected in the file. Exit code 2:
+    some chunks gave no question, the others are written. 69: the model server is away;
+    what was made before is written.
     """
+    from elt_llm_core.cli.failures import PARTIAL
     from elt_llm_query.evaluation.generating import generate
     from elt_llm_query.evaluation.labelled import append
 
     nodes = list(ctx.store.nodes(collection))
     found = generate(nodes, ctx.models.llm, count, ctx.progress)
-    append(output, found.lines)
+    if found.failure and not found.lines:
+        raise found.failure
+    if found.lines:
+        append(output, found.lines)
     told = {
         "written": len(found.lines),
-        "file": str(output),
+        "file": str(output) if found.lines else None,
         "problems": [one.detail for one in found.problems],
     }
     lines = [f"{len(found.lines)} candidates added to {output}"]
     lines += [f"! {one.detail}" for one in found.problems]
     ctx.emit(told, "\n".join(lines))
+    if found.failure and found.ended_early:
+        ctx.exit(found.failure.exit_code)
+    if found.problems:
+        ctx.exit(PARTIAL)
 
 
 @click.command()
