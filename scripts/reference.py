@@ -70,7 +70,8 @@ def error_tree() -> str:
         "",
         "A message says what happened with the value, then the command that mends it.",
         '`--json` prints it as `{"error": {code, message, hint, exit_code}}`, the',
-        "HTTP API as `application/problem+json`.",
+        "HTTP API as `application/problem+json`. Where several things went wrong, both",
+        "have them as the list `details`, and people see a line for each.",
         "",
     ]
     for cls in sorted(_tree(errors.EltLlmError), key=lambda c: c.code):

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from elt_llm_api.jobs import JobRegistry, JobState
-from elt_llm_core.errors import LoadError, StoreLockedError
+from elt_llm_core.errors import LoadError, NothingTakenError, StoreLockedError
 from elt_llm_core.jobs import JobReport
 from elt_llm_core.results import Degradation, DegradationKind
 
@@ -86,6 +86,14 @@ def test_a_failure_tells_the_cause_without_the_folder(jobs):
     assert job.state is JobState.FAILED
     assert job.problem["detail"] == "cannot read a.pdf: it is empty"
     assert job.problem["code"] == "ING002"
+
+
+def test_all_that_failed_is_told_without_the_folder(jobs):
+    def work(folder, progress):
+        raise NothingTakenError(2, [f"cannot read {folder}/{n}" for n in ("a", "b")])
+
+    job = ended(jobs.submit("x", work))
+    assert job.problem["details"] == ["cannot read a", "cannot read b"]
 
 
 def test_an_unexpected_failure_tells_only_its_number(jobs, caplog):

@@ -8,6 +8,7 @@ import yaml
 from click.testing import CliRunner
 
 import elt_llm_ingest
+from elt_llm_core.cli import failures
 from elt_llm_core.config import RagConfig, known_profiles, load_config, reference_file
 from elt_llm_core.errors import ConfigError
 from elt_llm_ingest import cli, runner
@@ -72,6 +73,19 @@ def test_ingest_and_remove(files):
     assert json.loads(done.stdout)["counts"]["unchanged"] == 1
     done = invoke(cli.remove, ["guide.md", "--quiet", *common])
     assert done.stdout == "1 documents removed from harbour.\n"
+
+
+def test_every_failure_is_told_where_nothing_could_be_taken_in(files, capsys):
+    (files / "a.pdf").write_bytes(b"%PDF-1.4 broken")
+    (files / "b.pdf").write_bytes(b"")
+    common = ["--collection", "harbour", "--data-dir", "data"]
+    code = failures.run(cli.ingest, ["a.pdf", "b.pdf", "--json", *common])
+    out, err = capsys.readouterr()
+    told = json.loads(out)["error"]
+    assert (code, told["exit_code"], told["code"]) == (65, 65, "ING004")
+    assert ["a.pdf" in told["details"][0], "b.pdf" in told["details"][1]] == [True] * 2
+    assert "elt-llm: no file could be taken in, 2 failed\n  cannot read " in err
+    assert all(f"  {reason}\n" in err for reason in told["details"])
 
 
 def test_an_ingest_file(files):

@@ -11,6 +11,7 @@ from elt_llm_core.errors import (
     GenerationError,
     IngestError,
     InvalidNameError,
+    LoadError,
     UsageError,
 )
 from elt_llm_core.jobs import JOBS, JobContext
@@ -149,12 +150,25 @@ def test_one_bad_file_is_reported_and_the_others_go_on(place):
     assert "a.pdf: the PDF is damaged" in reason
 
 
-def test_all_bad_is_an_error_with_the_first_reason(place):
+def test_one_bad_file_alone_is_an_error_with_its_reason(place):
+    place.write("a.pdf", b"%PDF-1.4 broken")
+    with pytest.raises(LoadError, match=r"a\.pdf: the PDF is damaged") as caught:
+        place.run()
+    assert (caught.value.exit_code, caught.value.details) == (65, ())
+
+
+def test_all_bad_is_an_error_with_every_reason(place):
     place.write("a.pdf", b"%PDF-1.4 broken")
     place.write("b.pdf", b"")
-    with pytest.raises(IngestError, match=r"a\.pdf: the PDF is damaged") as caught:
+    with pytest.raises(
+        IngestError, match="no file could be taken in, 2 failed"
+    ) as caught:
         place.run()
-    assert caught.value.exit_code == 65
+    assert (caught.value.code, caught.value.exit_code) == ("ING004", 65)
+    damaged, empty = caught.value.details
+    assert "a.pdf: the PDF is damaged" in damaged
+    assert "b.pdf: " in empty
+    assert empty in str(caught.value)
 
 
 def test_a_missing_path_and_an_empty_folder(place):

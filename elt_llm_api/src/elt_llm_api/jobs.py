@@ -128,5 +128,8 @@ def _without_folder(report: JobReport, folder: Path) -> JobReport:
 
 def _fail(job: Job, error: Exception) -> None:
     job.problem = describe(error)
-    job.problem["detail"] = job.problem["detail"].replace(f"{job.folder}/", "")
+    folder = f"{job.folder}/"
+    job.problem["detail"] = job.problem["detail"].replace(folder, "")
+    if details := job.problem.get("details"):
+        job.problem["details"] = [one.replace(folder, "") for one in details]
     job.state = JobState.FAILED

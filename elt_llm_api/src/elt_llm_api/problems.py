@@ -66,7 +66,8 @@ def describe(error: Exception) -> dict[str, Any]:
     if isinstance(error, EltLlmError):
         status = status_of(error)
         if status not in PRIVATE_STATUS:
-            return problem_body(status, error.message, hint=error.hint, code=error.code)
+            told = problem_body(status, error.message, hint=error.hint, code=error.code)
+            return {**told, "details": error.details} if error.details else told
         code = error.code
     else:
         status, code = 500, ""

@@ -203,6 +203,7 @@ class ProblemOut(BaseModel):
     hint: str = Field(examples=["did you mean 'handbook'?"])
     code: str = Field(examples=["STO002"])
     errors: list[dict[str, Any]] = Field(default_factory=list)
+    details: list[str] = Field(default_factory=list, description="what failed, each")
 
 
 def file_url(job: Job, name: str) -> str:

@@ -102,7 +102,13 @@ class _Said:
         self._ctx.end_progress()
         click.echo(harmless(f"elt-llm: {error}"), err=True)
         if self._ctx.as_json:
-            told = {"code": error.code, "message": error.message, "hint": error.hint}
+            told: dict[str, Any] = {
+                "code": error.code,
+                "message": error.message,
+                "hint": error.hint,
+            }
+            if error.details:
+                told["details"] = error.details
             click.echo(json.dumps({"error": told}, ensure_ascii=False))
 
 

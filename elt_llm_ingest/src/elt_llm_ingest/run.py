@@ -83,8 +83,7 @@ class Run:
             with self._writer() as writer:
                 if writer is not None:
                     self._ingest(plan, writer)
-        if not self.tally.taken and self.tally.first is not None:
-            raise self.tally.first
+        self.tally.raise_if_none()
         return self.tally.report()
 
     def todo(self, plan: Plan) -> list[tuple[Seen, Verdict]]:

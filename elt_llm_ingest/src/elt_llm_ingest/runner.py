@@ -44,7 +44,13 @@ def main(**options: Any) -> None:
     except EltLlmError as error:
         click.echo(harmless(f"elt-llm: {error}"), err=True)
         if options["as_json"]:
-            said = {"code": error.code, "message": error.message, "hint": error.hint}
+            said: dict[str, Any] = {
+                "code": error.code,
+                "message": error.message,
+                "hint": error.hint,
+            }
+            if error.details:
+                said["details"] = error.details
             click.echo(json.dumps({"error": said}, ensure_ascii=False, indent=2))
         code = error.exit_code
     raise SystemExit(code)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from elt_llm_core.errors import IngestError
+from elt_llm_core.errors import IngestError, NothingTakenError
 from elt_llm_core.jobs import Expected, ItemOutcome, JobReport
 from elt_llm_core.results import Degradation, DegradationKind
 
@@ -36,6 +36,15 @@ class Tally:
         self.counts["failed"] += 1
         self.first = self.first or error
         self.note(DegradationKind.DOCUMENT_FAILED, collection, str(error))
+
+    def raise_if_none(self) -> None:
+        """Raises IngestError with every reason where files failed and none is in."""
+        if self.taken or self.first is None:
+            return
+        if len(self.degradations) == 1:
+            raise self.first
+        reasons = [one.detail for one in self.degradations]
+        raise NothingTakenError(self.counts["failed"], reasons)
 
     def warn(self, collection: str, name: str, warnings: Sequence[str]) -> None:
         """Note what is odd about a document, at most twenty sentences."""

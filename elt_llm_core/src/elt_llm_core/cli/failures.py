@@ -10,7 +10,7 @@ from typing import NamedTuple
 import click
 
 from elt_llm_core.cli.hints import given_options, runnable
-from elt_llm_core.cli.terminal import harmless
+from elt_llm_core.cli.terminal import harmless, in_line
 from elt_llm_core.errors import EltLlmError
 
 OK = 0
@@ -54,11 +54,14 @@ class Fault(NamedTuple):
     message: str
     hint: str
     exit_code: int
+    details: tuple[str, ...] = ()
 
 
 def _fault(error: BaseException) -> Fault:
     if isinstance(error, EltLlmError):
-        return Fault(error.code, error.message, error.hint, error.exit_code)
+        return Fault(
+            error.code, error.message, error.hint, error.exit_code, error.details
+        )
     if isinstance(error, click.UsageError):
         hint = f"see {error.ctx.command_path} --help" if error.ctx else ""
         return Fault("USE001", error.format_message().rstrip("."), hint, USAGE)
@@ -74,9 +77,13 @@ def _fault(error: BaseException) -> Fault:
 def _tell(fault: Fault, as_json: bool) -> int:
     text = f"elt-llm: {fault.message}"
     click.echo(harmless(f"{text}; {fault.hint}" if fault.hint else text), err=True)
+    for detail in fault.details:
+        click.echo(f"  {in_line(detail)}", err=True)
     if as_json:
-        shown = json.dumps({"error": fault._asdict()}, ensure_ascii=False, indent=2)
-        click.echo(shown)
+        told = fault._asdict()
+        if not fault.details:
+            del told["details"]
+        click.echo(json.dumps({"error": told}, ensure_ascii=False, indent=2))
     return fault.exit_code
 
 

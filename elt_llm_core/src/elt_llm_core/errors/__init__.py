@@ -17,7 +17,8 @@ EltLlmError                                  code; what happened, the value, the
 │   └── NoDataError             STO008       exit 65: a data root that is not there
 ├── IngestError                 ING001       exit 65: one document; others go on
 │   ├── LoadError               ING002
-│   └── EmbedError              ING003
+│   ├── EmbedError              ING003
+│   └── NothingTakenError       ING004       not one of them all
 ├── QueryError                  QRY001       exit 1
 ├── ModelError                  MOD001       exit 69: the model server
 │   ├── ModelUnavailableError   MOD002
@@ -59,6 +60,7 @@ from elt_llm_core.errors.work import (
     EmbedError,
     IngestError,
     LoadError,
+    NothingTakenError,
     PortTakenError,
     QueryError,
     UsageError,
@@ -80,6 +82,7 @@ __all__ = [
     "ModelTimeoutError",
     "ModelUnavailableError",
     "NoDataError",
+    "NothingTakenError",
     "PortTakenError",
     "PromptTruncatedError",
     "QueryError",

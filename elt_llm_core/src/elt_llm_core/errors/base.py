@@ -1,20 +1,27 @@
 """The root of all errors, and how a near value is suggested."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 
 class EltLlmError(Exception):
-    """The root: `code` names the docs entry, `hint` the cure."""
+    """The root: `code` names the docs entry, `hint` the cure.
+
+    `details` are more sentences of the same kind, where several things went wrong.
+    """
 
     code = "ELT000"
     exit_code = 1
     status = 500
 
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(f"{message}; {hint}" if hint else message)
+    def __init__(
+        self, message: str, hint: str = "", details: Sequence[str] = ()
+    ) -> None:
+        head = f"{message}; {hint}" if hint else message
+        super().__init__("\n  ".join([head, *details]))
         self.message = message
         self.hint = hint
+        self.details = tuple(details)
 
 
 def suggest(value: str, known: Iterable[str]) -> str:

@@ -1,5 +1,7 @@
 """Errors of a call, a document, a question and the server."""
 
+from collections.abc import Sequence
+
 from elt_llm_core.errors.base import EltLlmError
 
 
@@ -28,6 +30,15 @@ class LoadError(IngestError):
         super().__init__(f"cannot read {path}: {reason}", hint)
         self.path = path
         self.reason = reason
+
+
+class NothingTakenError(IngestError):
+    """Not one document could be taken in; each one's reason is told."""
+
+    code = "ING004"
+
+    def __init__(self, count: int, reasons: Sequence[str]) -> None:
+        super().__init__(f"no file could be taken in, {count} failed", details=reasons)
 
 
 class EmbedError(IngestError):
