@@ -220,6 +220,31 @@ def test_a_baseline_is_held_and_its_fall_is_seen(place, capsys):
     assert found["nDCG@10"]["difference"]["high"] == -0.1
 
 
+def test_a_gate_tells_what_is_not_as_the_baseline_was(place, capsys):
+    evaluated(capsys, place, "--baseline", place / "sound.json")
+    write_beir(place / "worse" / "library")
+    qrels = place / "worse" / "library" / "qrels" / "dev.tsv"
+    broken = qrels.read_text().replace("q1\tp1\t1", "q1 p1").replace("\tp9\t", "\tno\t")
+    qrels.write_text(broken)
+    data = ("--data", place / "worse" / "library", "--cache", place / "cache")
+    gate = ("gate", *data, "--quiet", "--baseline", place / "sound.json")
+    code, out, _ = ran(capsys, *gate)
+    assert code == 2
+    assert "9 questions compared; 1 are gone, 0 are new; 1 are judged by other" in out
+    assert "not the questions of the baseline; where that is meant: --allow-m" in out
+    assert "! dev.tsv:2: 'q1 p1'\n! dev.tsv: 1 judged passages are empty or not" in out
+    code, out, _ = ran(capsys, *gate, "--allow-missing", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert (found["gone"], found["changed"], found["allowed"]) == (1, 1, True)
+    assert len(found["problems"]) == 2
+    older = json.loads((place / "sound.json").read_text())
+    del older["gold"]
+    (place / "sound.json").write_text(json.dumps(older))
+    code, out, _ = ran(capsys, *gate, "--allow-missing")
+    assert "! the baseline does not tell its gold" in out
+
+
 def test_a_baseline_of_other_questions_is_refused(place, capsys):
     evaluated(capsys, place, "--limit", 3, "--baseline", place / "other.json")
     changed = json.loads((place / "other.json").read_text())

@@ -30,13 +30,14 @@ class Question:
     """A question with its judgements: passage to grade, at least one above 0.
 
     `targets` maps chunks to the judged passages they hold, where those are not whole
-    chunks.
+    chunks; `judged` then says what the passages are.
     """
 
     id: str
     text: str
     gold: Mapping[str, int]
     targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    judged: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,12 @@ class Finder:
         if not gold:
             return None
         held = {chunk: tuple(items) for chunk, items in targets.items()}
-        return Question(line.key, line.question, gold, held)
+        # A chunk's id changes with how text is cut; beside a place it says nothing.
+        judged = tuple(
+            one.model_dump_json(exclude={"chunk"} if one.document else None)
+            for one in line.gold
+        )
+        return Question(line.key, line.question, gold, held, judged)
 
     def places(self, one: Gold) -> list[Place]:
         """Where gold stands; several where several documents have the name."""

@@ -109,3 +109,9 @@ class RetrievalReport(Record):
     comparisons: tuple[Compared, ...]
     problems: tuple[Degradation, ...] = ()
     measured: Measured
+
+    @property
+    def all_problems(self) -> tuple[Degradation, ...]:
+        """Those of the data and those of every configuration, each once."""
+        found = [d for one in self.configurations for d in one.degradations]
+        return tuple(dict.fromkeys((*self.problems, *found)))

@@ -27,7 +27,7 @@ def report_text(report: RetrievalReport) -> str:
     shown = report.configurations[:MOST_STAGES]
     parts += [_stages(one) for one in shown]
     parts.append(_times(report))
-    parts += _problems(report)
+    parts += noted(report.all_problems)
     return "\n\n".join(parts)
 
 
@@ -112,10 +112,9 @@ def _times(report: RetrievalReport) -> str:
     )
 
 
-def _problems(report: RetrievalReport) -> list[str]:
-    found: list[Degradation] = list(report.problems)
-    found += [d for one in report.configurations for d in one.degradations]
-    lines = [f"! {one.detail}" for one in dict.fromkeys(found)]
+def noted(problems: Sequence[Degradation]) -> list[str]:
+    """A text with a line a problem, the first five of them; nothing where none is."""
+    lines = [f"! {one.detail}" for one in problems]
     if len(lines) > SHOWN:
         lines = [*lines[:SHOWN], f"! and {len(lines) - SHOWN} more (see --json)"]
     return ["\n".join(lines)] if lines else []

@@ -123,12 +123,20 @@ def tune(
 @click.command()
 @asking_options
 @click.option("--baseline", type=FILE, required=True, help="What was reached before.")
+@click.option(
+    "--allow-missing",
+    is_flag=True,
+    help="Questions may be gone (as by --limit) or have other gold.",
+)
 @common_options
-def gate(ctx: CommandContext, *, asking: Asking, baseline: Path) -> None:
+def gate(
+    ctx: CommandContext, *, asking: Asking, baseline: Path, allow_missing: bool
+) -> None:
     """Hold today's configuration against a baseline, question by question.
 
     Exit code 0: nothing fell. 1: a measure fell, the whole 95 % interval of the
-    difference being below 0. 64: the baseline is of other questions.
+    difference being below 0. 2: questions of the baseline are gone or have other gold.
+    64: the baseline is of other questions.
     """
     from elt_llm_query.evaluation import baseline as gates
     from elt_llm_query.evaluation.retrieval import evaluate
@@ -136,6 +144,6 @@ def gate(ctx: CommandContext, *, asking: Asking, baseline: Path) -> None:
     was = gates.read_baseline(baseline)
     configs = {"now": ctx.configured(None, {})}
     found = evaluate(asking.ground(ctx), configs, ctx.progress, sample=1)
-    report = gates.gate(was, found.outcomes["now"])
+    report = gates.gate(was, found, allowed=allow_missing)
     ctx.emit(report, lambda: gates.gate_text(report))
     ctx.exit(report.exit_code)
