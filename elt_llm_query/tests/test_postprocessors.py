@@ -11,6 +11,7 @@ from elt_llm_core.errors import ModelUnavailableError
 from elt_llm_core.results import DegradationKind, Support
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding, ScriptedLLM
+from elt_llm_query.beside import bounded
 from elt_llm_query.postprocessors.stretching import AutoMerge
 from elt_llm_query.query import query_collections, search_collections
 from elt_llm_query.retrievers import KeywordRetriever
@@ -204,6 +205,38 @@ def test_a_step_whose_model_fails_is_left_out(shelf):
     (told,) = failed(result)
     assert told.detail.startswith("postprocessor:compression: ")
     assert result.sources
+
+
+@pytest.mark.parametrize("reranked", [True, False])
+def test_no_more_sources_come_out_than_are_asked_for(shelf, reranked):
+    question = "May a loan be renewed, and what does Rule 3.2.1(b) say?"
+
+    def found(*steps):
+        config = configured(postprocessor_strategy=steps, use_reranker=reranked)
+        result = search_collections(
+            ["shelf"], question, store=shelf.store, models=shelf.models,
+            config=config, k=2,
+        )  # fmt: skip
+        return [s.text for s in result.sources]
+
+    (best, _) = found()
+    assert found("rule_targets") == [FEES[1], best]
+    assert found("rule_targets", "long_context")[0] == FEES[1]
+    near = found("rule_targets", "neighbours")
+    assert near[0] == FEES[1]
+    assert {FEES[1], best} < set(near)
+    whole = " ".join(found("rule_targets", "compression"))
+    assert FEES[1][:20] in whole
+
+
+def test_what_is_beside_a_source_goes_with_it(shelf):
+    widened = step("neighbours", shelf).postprocess_nodes(
+        nodes_of(shelf, PERIODS[1], FEES[1], scores=[0.9, 0.5])
+    )
+    assert said(bounded(widened, 1)) == [PERIODS[1], PERIODS[0], PERIODS[2]]
+    assert bounded(widened, 2) == widened
+    turned = widened[::-1]
+    assert said(bounded(turned, 1)) == said(turned)[:3]
 
 
 def test_filters_hold_for_what_is_brought(shelf):

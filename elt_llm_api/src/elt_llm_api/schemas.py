@@ -35,7 +35,12 @@ class SearchRequest(Wire):
 
     question: str = QUESTION
     collections: tuple[str, ...] = COLLECTIONS
-    k: int | None = Field(default=None, ge=1, le=100, description="most passages")
+    k: int | None = Field(
+        default=None,
+        ge=1,
+        le=100,
+        description="most passages, what is brought beside them not counted",
+    )
     where: dict[str, Filter] = WHERE
 
     model_config = ConfigDict(

@@ -70,7 +70,11 @@ class QuerySection(Section):
         default=20, ge=1, le=1000, description="candidates before reranking"
     )
     reranker_top_k: int = Field(
-        default=8, ge=1, le=1000, description="sources after reranking"
+        default=8,
+        ge=1,
+        le=1000,
+        description="sources after reranking; what postprocessors "
+        "bring beside them is not counted",
     )
     reranker_timeout: float = Field(
         default=5.0,

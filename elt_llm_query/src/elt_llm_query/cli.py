@@ -28,7 +28,12 @@ _where = click.option(
 @click.argument("question")
 @_collections
 @_where
-@click.option("--top-k", type=click.IntRange(1, 1000), help="How many sources to show.")
+@click.option(
+    "--top-k",
+    type=click.IntRange(1, 1000),
+    help="Most sources to show. What the configuration brings beside them (neighbours, "
+    "rules they refer to) is not counted.",
+)
 @common_options
 def search(
     ctx: CommandContext,

@@ -14,7 +14,12 @@ from elt_llm_core.errors import UnknownStrategyError
 from elt_llm_core.query_section import QuerySection
 from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models, Stage, T
-from elt_llm_query.guards import GuardedRerank, GuardedStep, GuardedSynthesizer
+from elt_llm_query.guards import (
+    BoundStep,
+    GuardedRerank,
+    GuardedStep,
+    GuardedSynthesizer,
+)
 from elt_llm_query.labels import LabelSources
 from elt_llm_query.retrievers import (
     Breadth,
@@ -71,9 +76,9 @@ def build_engine(
     return RetrieverQueryEngine(
         retriever=parts.retriever(),
         node_postprocessors=[
-            *parts.steps("candidate"),
+            *parts.candidate_steps(),
             *parts.rerankers(),
-            *parts.steps("postprocessor"),
+            *parts.source_steps(),
             LabelSources(),
         ],
         response_synthesizer=parts.synthesizer(),
@@ -137,12 +142,23 @@ class Parts:
             for name, inner in self._several(TRANSFORMS, names, options).items()
         }
 
-    def steps(self, place: str) -> list[BaseNodePostprocessor]:
-        """The postprocessors of one place, `candidate` or `postprocessor`, in order."""
-        names = getattr(self.config.query, f"{place}_strategy")
-        options = getattr(self.config.query, f"{place}_options")
+    def candidate_steps(self) -> list[BaseNodePostprocessor]:
+        """The postprocessors of the candidates, in order."""
+        query = self.config.query
+        names, options = query.candidate_strategy, query.candidate_options
         return [
-            GuardedStep(self._placed(inner), self.log, f"{place}:{name}")
+            GuardedStep(self._placed(inner), self.log, f"candidate:{name}")
+            for name, inner in self._several(POSTPROCESSORS, names, options).items()
+        ]
+
+    def source_steps(self) -> list[BaseNodePostprocessor]:
+        """The postprocessors of the sources, in order, each with their number."""
+        query = self.config.query
+        names, options = query.postprocessor_strategy, query.postprocessor_options
+        total = breadth_of(query, len(self.collections)).total
+        most = query.reranker_top_k if query.use_reranker else total
+        return [
+            BoundStep(self._placed(inner), self.log, f"postprocessor:{name}", most)
             for name, inner in self._several(POSTPROCESSORS, names, options).items()
         ]
 

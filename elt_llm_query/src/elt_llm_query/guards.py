@@ -12,6 +12,7 @@ from typing_extensions import override
 
 from elt_llm_core.errors import EmbedError, ModelError, PromptTruncatedError
 from elt_llm_core.results import Degradation, DegradationKind
+from elt_llm_query.beside import bounded
 from elt_llm_query.deadlines import in_time
 from elt_llm_query.trace import TraceLog
 from elt_llm_query.wrapping import WrappingSynthesizer
@@ -61,6 +62,29 @@ class GuardedStep(BaseNodePostprocessor):
 
     def _kept(self, found: list[NodeWithScore]) -> list[NodeWithScore]:
         return found
+
+
+class BoundStep(GuardedStep):
+    """A postprocessor of the sources; at most `most` come out.
+
+    What it brings beside them is not counted; see `bounded`.
+    """
+
+    most: int = Field(gt=0)
+
+    def __init__(
+        self, inner: BaseNodePostprocessor, log: TraceLog, stage: str, most: int
+    ) -> None:
+        super().__init__(inner, log, stage, most=most)
+
+    @classmethod
+    @override
+    def class_name(cls) -> str:
+        return "BoundStep"
+
+    @override
+    def _kept(self, found: list[NodeWithScore]) -> list[NodeWithScore]:
+        return bounded(found, self.most)
 
 
 class GuardedRerank(GuardedStep):

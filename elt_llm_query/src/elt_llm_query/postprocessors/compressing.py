@@ -13,6 +13,8 @@ from typing_extensions import override
 from elt_llm_core import provenance
 from elt_llm_core.names import digest
 from elt_llm_core.strategy import Models, Strategy
+from elt_llm_query.beside import PART_KEY
+from elt_llm_query.postprocessors.base import noted
 from elt_llm_query.retrievers import query_vector
 from elt_llm_query.text import Piece, pieces
 from elt_llm_query.vectors import embedded
@@ -117,7 +119,8 @@ def _cut(found: NodeWithScore, run: tuple[int, int], *, first: bool) -> NodeWith
         "window_end": None,
     }
     cut = provenance.write(shorter, place.model_copy(update=span))
-    return NodeWithScore(node=cut, score=found.score)
+    part = cut if first else noted(cut, {PART_KEY: node.node_id})
+    return NodeWithScore(node=part, score=found.score)
 
 
 class ContextCompression(Strategy[BaseNodePostprocessor]):

@@ -12,11 +12,10 @@ from elt_llm_core import provenance
 from elt_llm_core.store import Collection
 from elt_llm_core.store.records import Outlined
 from elt_llm_core.strategy import Models, Strategy
+from elt_llm_query.beside import NEIGHBOUR_KEY, REFERRED_KEY
 from elt_llm_query.postprocessors.base import CollectionStep, Outlines
 
-NEIGHBOUR_KEY = "neighbour_of"
 SAME_KEY = "same_document_as"
-REFERRED_KEY = "referred_by"
 GROUP_KEYS = (NEIGHBOUR_KEY, REFERRED_KEY)  # who belongs to the source before it
 
 
