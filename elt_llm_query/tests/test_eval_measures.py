@@ -6,7 +6,13 @@ import pytest
 
 from elt_llm_core.errors import MissingExtraError
 from elt_llm_query.evaluation import measures
+from elt_llm_query.evaluation.cli.options import Measure
 from elt_llm_query.evaluation.measures import difference, interval, per_question
+
+
+@pytest.mark.parametrize("name", ["MAP@10", "AP@10", "map@10"])
+def test_a_measure_is_known_by_both_names(name):
+    assert Measure().convert(name, None, None) == "AP@10"
 
 
 def test_measures_are_those_of_their_definitions():

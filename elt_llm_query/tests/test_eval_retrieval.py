@@ -271,7 +271,7 @@ def test_tuning_chooses_on_some_questions_and_reports_on_others(place, capsys):
     assert code == 0, err
     found = json.loads(out)
     assert sum(fold["questions"] for fold in found["folds"]) == 10
-    assert found["first"] == "now"
+    assert (found["first"], found["measure"]) == ("now", "nDCG@10")
     assert {fold["chosen"] for fold in found["folds"]} <= {"now", "words", "vectors"}
     code, _, err = ran(
         capsys,
@@ -283,6 +283,9 @@ def test_tuning_chooses_on_some_questions_and_reports_on_others(place, capsys):
         place / "won.json",
     )
     assert code == 0, err
+    code, _, err = ran(capsys, "tune", *data, "--measure", "MAP@5")
+    assert code == 64
+    assert "'nDCG@10', 'Recall@10', 'Recall@100', 'MAP@10', 'MRR'" in err
     code, _, err = ran(capsys, "tune", *data, "--limit", 4)
     assert code == 64
     assert "4 questions with gold are too few to choose by" in err

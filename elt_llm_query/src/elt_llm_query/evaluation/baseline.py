@@ -15,10 +15,11 @@ from elt_llm_core.names import digest
 from elt_llm_core.results import Degradation, Record
 from elt_llm_query.evaluation.beir import Question
 from elt_llm_query.evaluation.beir import told as problem
-from elt_llm_query.evaluation.measures import MEASURES, Difference, Interval, difference
+from elt_llm_query.evaluation.measures import Difference, Interval, difference
+from elt_llm_query.evaluation.names import MEASURES, NAMES
 from elt_llm_query.evaluation.report import Asked
 from elt_llm_query.evaluation.retrieval import Evaluation, Outcome
-from elt_llm_query.evaluation.tables import NAMES, noted, table
+from elt_llm_query.evaluation.tables import noted, table
 
 ALLOW = "where that is meant: --allow-missing, or write a new baseline"
 DIGITS = 4

@@ -13,11 +13,11 @@ from pydantic import Field
 
 from elt_llm_core.errors import MissingExtraError
 from elt_llm_core.results import Record
+from elt_llm_query.evaluation.names import MEASURES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MEASURES = ("nDCG@10", "R@10", "R@100", "AP@10", "RR")
 RESAMPLES = 2000
 PERMUTATIONS = 5000
 SLICE = 200  # draws at once, so that memory stays small

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from elt_llm_query.evaluation.names import NAMES
 from elt_llm_query.evaluation.report import RetrievalReport
-from elt_llm_query.evaluation.tables import NAMES
 
 WIDTH, HEIGHT = 860, 520
 LEFT, RIGHT, TOP, BOTTOM = 70, 30, 70, 60

@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 
 from elt_llm_core.results import Degradation
-from elt_llm_query.evaluation.measures import MEASURES, Difference, Interval
+from elt_llm_query.evaluation.measures import Difference, Interval
+from elt_llm_query.evaluation.names import MEASURES, NAMES
 from elt_llm_query.evaluation.report import Configured, RetrievalReport
 
-NAMES = dict(
-    zip(MEASURES, ("nDCG@10", "Recall@10", "Recall@100", "MAP@10", "MRR"), strict=True)
-)
 SHOWN = 5
 MOST_STAGES = 3  # configurations whose stages are printed; --json tells all
 LEVEL = 0.05

@@ -18,8 +18,9 @@ from elt_llm_core.names import digest
 from elt_llm_core.results import Record
 from elt_llm_query.evaluation.configurations import Change, changed
 from elt_llm_query.evaluation.measures import Difference, Interval, difference, interval
+from elt_llm_query.evaluation.names import NAMES
 from elt_llm_query.evaluation.retrieval import Evaluation
-from elt_llm_query.evaluation.tables import LEVEL, NAMES, table
+from elt_llm_query.evaluation.tables import LEVEL, table
 
 FOLDS = 5
 FEWEST = 10

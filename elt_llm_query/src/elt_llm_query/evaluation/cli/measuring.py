@@ -9,6 +9,7 @@ from elt_llm_query.evaluation.cli.options import (
     FILE,
     OUT,
     Asking,
+    Measure,
     asking_options,
     setting_options,
 )
@@ -72,10 +73,10 @@ def retrieval(
 @setting_options
 @click.option(
     "--measure",
-    type=click.Choice(["nDCG@10", "R@10", "R@100", "AP@10", "RR"]),
+    type=Measure(),
     default="nDCG@10",
     show_default=True,
-    help="What is made as large as can be.",
+    help="What is made as large as can be; the names of --json do too.",
 )
 @click.option("--folds", type=click.IntRange(2, 50), default=5, show_default=True)
 @click.option("--write", type=OUT, help="Write the winner as a profile (YAML).")

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from typing_extensions import override
 
 from elt_llm_core.cli.common import CommandContext
 from elt_llm_core.errors import UsageError
+from elt_llm_query.evaluation.names import SPOKEN, known
 
 if TYPE_CHECKING:
     from elt_llm_query.evaluation.collection_ground import CollectionGround
@@ -29,6 +31,19 @@ cache_option = click.option(
     type=click.Path(path_type=Path, file_okay=False),
     help="Where indexes are kept.  [default: the user's cache]",
 )
+
+
+class Measure(click.Choice[str]):
+    """A measure by either of its names; shown are those of the tables."""
+
+    def __init__(self) -> None:
+        super().__init__(SPOKEN)
+
+    @override
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
+        return known(str(value)) or super().convert(value, param, ctx)
 
 
 class Asking:
