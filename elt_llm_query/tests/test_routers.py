@@ -68,6 +68,20 @@ def test_rules_lead_to_their_collections(hashed):
         routed(hashed, "rules")
 
 
+def test_rules_that_name_what_is_not_there_are_told(hashed):
+    rules = {"overdue": ["lendig"], "room": ["rooms"]}
+    result, _ = routed(hashed, "rules", rules=rules)
+    assert collections(result) == BOTH
+    misled = DegradationKind.ROUTER_MISLED
+    (told,) = [one for one in result.degradations if one.kind is misled]
+    assert "'lendig', a collection that is not there; did you mean 'l" in told.detail
+    with pytest.raises(ConfigError, match="lead to 'lendig', and no such") as caught:
+        routed(hashed, "rules", rules={"overdue": ["lendig"]})
+    assert caught.value.exit_code == 78
+    result, _ = routed(hashed, "embeddings", descriptions={**ABOUT, "maps": "maps"})
+    assert misled in kinds(result)
+
+
 def test_none_chosen_means_all_with_half_as_many_sources(hashed):
     result, _ = routed(hashed, "rules", rules={"zebra": ["rooms"]})
     assert collections(result) == BOTH

@@ -89,6 +89,7 @@ class DegradationKind(StrEnum):
     RERANKER_UNAVAILABLE = "reranker_unavailable"
     POSTPROCESSOR_UNAVAILABLE = "postprocessor_unavailable"
     ROUTER_UNAVAILABLE = "router_unavailable"
+    ROUTER_MISLED = "router_misled"
     PROMPT_SHORTENED = "prompt_shortened"
     DOCUMENT_FAILED = "document_failed"
     DOCUMENT_WARNING = "document_warning"

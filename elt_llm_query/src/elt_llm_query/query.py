@@ -187,7 +187,7 @@ class _Finder:
     def _searched(
         self, request: Request, config: RagConfig
     ) -> tuple[RetrieverQueryEngine, list[NodeWithScore]]:
-        request.collections, config = routed(request, config, self.models)
+        request.collections, config = routed(request, config, self.models, self.store)
         engine = self._engine(request, config)
         return engine, engine.retrieve(request.bundle)
 

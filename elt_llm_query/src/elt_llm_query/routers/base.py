@@ -61,3 +61,7 @@ class RouterOptions(Strategy[BaseSelector]):
         default_factory=dict,
         description="collection to what it is about; else titles and sections tell",
     )
+
+    def targets(self) -> frozenset[str]:
+        """Collections that it leads to by name; empty where it takes what is there."""
+        return frozenset()

@@ -75,5 +75,9 @@ class Rules(RouterOptions):
         return value
 
     @override
+    def targets(self) -> frozenset[str]:
+        return frozenset(name for names in self.rules.values() for name in names)
+
+    @override
     def build(self, models: Models) -> BaseSelector:
         return RulesRouter(self.rules)
