@@ -43,10 +43,12 @@ def configuration() -> str:
     lines = [
         "# Configuration",
         "",
-        "One YAML file (`elt_llm_ingest/config/rag_config.yaml` is the reference), one",
-        "profile on top (`--profile NAME`), then the environment:",
+        "One YAML file, one profile on top (`--profile NAME`), then the environment:",
         "`ELT_LLM_QUERY__NUM_QUERIES=3` sets `query.num_queries`. An unknown key is an",
-        "error.",
+        "error. `elt-llm config shipped > my.yaml` writes the reference with every key",
+        "and its comment, to be changed and passed as `--config my.yaml`;",
+        "`elt-llm config shipped NAME` prints a profile, `elt-llm config show` what is",
+        "in force.",
         "",
     ]
     for name, field in RagConfig.model_fields.items():

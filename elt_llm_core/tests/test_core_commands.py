@@ -13,6 +13,8 @@ import pytest
 from core_stores import new_document, put
 from elt_llm_core.cli import elt_llm
 from elt_llm_core.cli.failures import run
+from elt_llm_core.config import load_config
+from elt_llm_core.sections import RagConfig
 from elt_llm_core.store import Store
 
 PROGRAM = str(Path(sys.executable).with_name("elt-llm"))
@@ -98,6 +100,17 @@ def test_the_configuration_is_shown_with_secrets_masked(
     assert "hunter2" not in shown + capsys.readouterr().out
     assert run(elt_llm, ["config", "profiles", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["profiles"][0] == "default"
+
+
+def test_what_is_shipped_is_printed_to_be_copied(tmp_path, capsys):
+    assert run(elt_llm, ["config", "shipped"]) == 0
+    copy = tmp_path / "my.yaml"
+    copy.write_text(capsys.readouterr().out)
+    assert load_config(copy, environ={}) == RagConfig()
+    assert run(elt_llm, ["config", "shipped", "ollama"]) == 0
+    assert capsys.readouterr().out.startswith("# Both models from an Ollama server")
+    assert run(elt_llm, ["config", "shipped", "olama"]) == 78
+    assert "did you mean 'ollama'?" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,24 @@ def show(ctx: CommandContext) -> None:
 
 
 @config.command()
+@click.argument("name", metavar="[PROFILE]", default="default")
+@common_options
+def shipped(ctx: CommandContext, name: str) -> None:
+    """Print the configuration that comes with it, or a PROFILE, comments and all.
+
+    For a copy to change: elt-llm config shipped > my.yaml, then --config my.yaml.
+    """
+    from elt_llm_core.config import profile_file, reference_file
+    from elt_llm_core.errors import ConfigError
+
+    file = reference_file() if name == "default" else profile_file(name)
+    if file is None:
+        raise ConfigError("no configuration is shipped", "install elt-llm-ingest")
+    text = file.read_text(encoding="utf-8")
+    ctx.emit({"file": str(file), "text": text}, text.rstrip())
+
+
+@config.command()
 @common_options
 def profiles(ctx: CommandContext) -> None:
     """List the profiles that --profile takes."""
