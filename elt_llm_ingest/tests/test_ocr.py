@@ -90,12 +90,12 @@ def test_without_language_files_the_cure_is_named(monkeypatch):
     scan = format_files.as_pdf(format_files.scan(PDF))
     with pytest.raises(LoadError, match="no text") as caught:
         parse(Path("scan.pdf"), scan, Limits())
-    assert "pip install 'elt-llm-ingest[ocr]'" in caught.value.hint
+    assert "uv sync --inexact --extra ocr" in caught.value.hint
     with pytest.raises(LoadError, match="only text recognition can read") as caught:
         parse(
             Path("scan.png"), format_files.saved_png(Image.new("L", (9, 9))), Limits()
         )
-    assert "pip install 'elt-llm-ingest[ocr]'" in caught.value.hint
+    assert "uv sync --inexact --extra ocr" in caught.value.hint
 
 
 def test_pages_left_for_want_of_time_are_named():

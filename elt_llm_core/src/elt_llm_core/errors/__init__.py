@@ -38,6 +38,7 @@ from elt_llm_core.errors.configuration import (
     MissingExtraError,
     UnknownProfileError,
     UnknownStrategyError,
+    installs,
 )
 from elt_llm_core.errors.models import (
     ModelError,
@@ -93,5 +94,6 @@ __all__ = [
     "UnknownProfileError",
     "UnknownStrategyError",
     "UsageError",
+    "installs",
     "suggest",
 ]

@@ -5,6 +5,11 @@ from collections.abc import Iterable
 from elt_llm_core.errors.base import EltLlmError, suggest
 
 
+def installs(extra: str) -> str:
+    """The command that installs an extra and takes nothing else away."""
+    return f"uv sync --inexact --extra {extra}"
+
+
 class ConfigError(EltLlmError):
     """The configuration cannot be understood."""
 
@@ -28,11 +33,7 @@ class MissingExtraError(ConfigError):
     code = "CFG003"
 
     def __init__(self, stage: str, name: str, module: str, extra: str = "") -> None:
-        one = (
-            f": uv sync --inexact --extra {extra}"
-            if extra
-            else ", for example: uv sync --inexact --extra llm"
-        )
+        one = f": {installs(extra)}" if extra else f", for example: {installs('llm')}"
         super().__init__(
             f"the {stage} strategy {name!r} needs the package {module!r}",
             f"install the extra that brings it{one}",

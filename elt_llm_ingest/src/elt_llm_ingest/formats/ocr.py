@@ -18,11 +18,12 @@ import pypdfium2
 from pypdfium2 import raw
 
 from elt_llm_core.document import FINE, Block, Blocks, ParsedDocument, fine
+from elt_llm_core.errors import installs
 from elt_llm_ingest.formats.ocr_engine import Engine, named
 from elt_llm_ingest.formats.ocr_lie import Lie, block_in_file, page_in_file
 from elt_llm_ingest.held import Held, source
 
-CURE = "install text recognition: pip install 'elt-llm-ingest[ocr]'"
+CURE = f"install text recognition: {installs('ocr')}"
 FEW = 25  # characters: a page with fewer says nothing
 COVER = 0.5  # of the page, that a picture must take to be a scan
 STROKES = 100  # so many drawn shapes and no text: letters as outlines
