@@ -17,6 +17,7 @@ from elt_llm_ingest.client import ReadingProcess
 from elt_llm_ingest.files import read_bytes
 from elt_llm_ingest.formats.registry import MODULES
 from elt_llm_ingest.formats.sniff import SUFFIXES
+from elt_llm_ingest.gathered import gathered
 from elt_llm_ingest.ledger import Seen, Verdict
 from elt_llm_ingest.loaders.base import LOADERS
 from elt_llm_ingest.plan import Item
@@ -92,6 +93,9 @@ class Reader:
         seen = Seen(item, hashlib.sha256(data).hexdigest(), len(data))
         loader, documents = self._process.read(item.path, data, self._loader(item))
         crash_point(CrashPoint.PARSED)
+        documents = [
+            d.model_copy(update={"warnings": gathered(d.warnings)}) for d in documents
+        ]
         if item.title:
             documents[0] = documents[0].model_copy(update={"title": item.title})
         targets = (

@@ -15,6 +15,7 @@ from elt_llm_ingest.formats.ocr_lie import (
     straightened,
 )
 from elt_llm_ingest.formats.ocr_lines import in_lines
+from elt_llm_ingest.gathered import runs
 
 DPI = 200
 
@@ -80,13 +81,7 @@ class Engine:
 
 def named(numbers: Sequence[int]) -> str:
     """For example: page 3 was; pages 3-5, 9 were."""
-    runs: list[list[int]] = []
-    for number in sorted(numbers):
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1] = [runs[-1][0], number]
-        else:
-            runs.append([number, number])
-    said = [f"{a}" if a == b else f"{a}-{b}" for a, b in runs]
+    said = runs(numbers)
     if len(numbers) == 1:
         return f"page {said[0]} was"
     return f"pages {', '.join(said)} were"

@@ -11,6 +11,7 @@ from elt_llm_core.cli.terminal import in_line
 from elt_llm_core.document import Block, BlockKind, ParsedDocument
 from elt_llm_core.results import Box
 from elt_llm_ingest.formats.build import one_line
+from elt_llm_ingest.gathered import gathered
 
 APART = (BlockKind.FURNITURE, BlockKind.CONTENTS)
 WIDTH = 88
@@ -122,7 +123,9 @@ def _lines(found: dict[str, Any], most: int | None) -> Iterator[str]:
     kinds = Counter(block["kind"] for block in found["blocks"])
     said = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
     yield f"{found['characters']} characters, {len(found['pages'])} pages; {said}"
-    yield from (f"warning: {in_line(warning)}" for warning in found["warnings"])
+    yield from (
+        f"warning: {in_line(warning)}" for warning in gathered(found["warnings"])
+    )
     yield from _titled("Sections", map(_section, found["sections"]), most)
     yield from _titled("Blocks", map(_block, found["blocks"]), most)
     for table in found["tables"][:most]:
