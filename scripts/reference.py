@@ -38,6 +38,44 @@ STAGES = {
 }
 
 
+HTTP_RULES = """# HTTP
+
+`elt-llm serve` answers on 127.0.0.1:7860; `/openapi.json` has the schemas.
+Errors are `application/problem+json` with `code` and `hint` as in
+[errors](errors.md); only what the page itself asks for, below `/ui/`, may be
+refused in words of Gradio's. An error that is ours to fix tells a number that
+the server's log has; one of the configuration tells what is wrong and how to
+mend it, without values and folders. Where a form cannot be read the status may
+differ from that of its code.
+
+Beyond loopback a token is a must (`api.token`), sent as
+`Authorization: Bearer` or as the password of Basic authentication; without it
+the answer is 401, API004. Whatever the method and the path:
+
+| request | answer |
+|---|---|
+| `Host` is not one of `api.allowed_hosts` | 400, API003 |
+| `Origin` is another than `Host` (`null` too) | 403, API005 |
+| `Sec-Fetch-Site` is another site, and no link is followed | 403, API005 |
+| the body is too large | 413, API008 |
+
+Programs such as curl send neither `Origin` nor `Sec-Fetch-Site`.
+
+| route | does |
+|---|---|
+"""
+HTTP_EXAMPLE = """
+```bash
+curl -s http://127.0.0.1:7860/v1/query \\
+  -H 'Content-Type: application/json' \\
+  -d '{"question": "Who may register?", "collections": ["handbook"]}'
+```
+
+The answer is a [QueryResult](schema/QueryResult.json); its citations have
+the shape that `elt-llm query --json` prints.
+"""
+
+
 def configuration() -> str:
     """Every section and key with its default and meaning."""
     lines = [
@@ -170,36 +208,13 @@ def _strategy_row(name: str, load: object) -> str:
 def http() -> str:
     """Every route as the OpenAPI document has it."""
     app = create_app(RagConfig(stores=StoresSection(data_dir=Path("nowhere"))))
-    lines = [
-        "# HTTP",
-        "",
-        "`elt-llm serve` answers on 127.0.0.1:7860; `/openapi.json` has the schemas.",
-        "Errors are `application/problem+json` with `code` and `hint` as in",
-        "[errors](errors.md). A foreign `Host` gets 400, a foreign `Origin` 403, a",
-        "body that is too large 413. Beyond loopback a token is a must (`api.token`),",
-        "sent as `Authorization: Bearer` or as the password of Basic authentication.",
-        "",
-        "| route | does |",
-        "|---|---|",
-    ]
+    lines = [HTTP_RULES]
     for path, methods in sorted(app.openapi()["paths"].items()):
         for method, operation in sorted(methods.items()):
             summary = operation.get("description") or operation.get("summary", "")
             first = " ".join(summary.split("\n\n")[0].split())
-            lines.append(f"| `{method.upper()} {path}` | {first} |")
-    lines += [
-        "",
-        "```bash",
-        "curl -s http://127.0.0.1:7860/v1/query \\",
-        "  -H 'Content-Type: application/json' \\",
-        '  -d \'{"question": "Who may register?", "collections": ["handbook"]}\'',
-        "```",
-        "",
-        "The answer is a [QueryResult](schema/QueryResult.json); its citations have",
-        "the shape that `elt-llm query --json` prints.",
-        "",
-    ]
-    return "\n".join(lines)
+            lines.append(f"| `{method.upper()} {path}` | {first} |\n")
+    return "".join([*lines, HTTP_EXAMPLE])
 
 
 def schemas() -> Iterator[tuple[str, str]]:

@@ -119,35 +119,54 @@ def test_a_bad_view_of_a_page_is_refused(client, query):
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "body", "status"),
+    ("method", "path", "body", "status", "code"),
     [
-        ("GET", "/v1/collections/handbok", None, 404),
-        ("GET", "/v1/collections/..", None, 404),
-        ("GET", "/v1/collections/A%20B", None, 422),
-        ("GET", "/v1/collections/..%2f..%2fetc", None, 404),
-        ("GET", "/v1/documents/" + "0" * 32 + "/content", None, 404),
-        ("GET", "/v1/documents/" + "0" * 32 + "/pages/1.jpg", None, 404),
-        ("GET", "/v1/documents/x/content", None, 422),
-        ("GET", "/v1/jobs/none", None, 404),
-        ("GET", "/v1/nothing", None, 404),
-        ("DELETE", "/v1/query", None, 405),
-        ("POST", "/v1/query", {"question": ""}, 422),
-        ("POST", "/v1/query", {"question": "   "}, 422),
-        ("POST", "/v1/query", {"question": "x" * 5000}, 422),
-        ("POST", "/v1/query", {"question": "x", "foo": 1}, 422),
-        ("POST", "/v1/query", {"question": "x", "profile": "none-such"}, 422),
-        ("POST", "/v1/query", {"question": "x", "profile": "/etc/x.yaml"}, 422),
-        ("POST", "/v1/query", {"question": "x", "collections": ["handbok"]}, 404),
-        ("POST", "/v1/query", {"question": "x", "collections": ["../x"]}, 422),
-        ("POST", "/v1/search", {"question": "x", "k": 0}, 422),
+        ("GET", "/v1/collections/handbok", None, 404, "STO002"),
+        ("GET", "/v1/collections/..", None, 404, "API006"),
+        ("GET", "/v1/collections/A%20B", None, 422, "CFG005"),
+        ("GET", "/v1/collections/..%2f..%2fetc", None, 404, "API006"),
+        ("GET", "/v1/documents/" + "0" * 32 + "/content", None, 404, "API006"),
+        ("GET", "/v1/documents/" + "0" * 32 + "/pages/1.jpg", None, 404, "API006"),
+        ("GET", "/v1/documents/x/content", None, 422, "API002"),
+        ("GET", "/v1/jobs/none", None, 404, "API006"),
+        ("GET", "/v1/nothing", None, 404, "API006"),
+        ("DELETE", "/v1/query", None, 405, "API007"),
+        ("POST", "/v1/query", {"question": ""}, 422, "API002"),
+        ("POST", "/v1/query", {"question": "   "}, 422, "API002"),
+        ("POST", "/v1/query", {"question": "x" * 5000}, 422, "API002"),
+        ("POST", "/v1/query", {"question": "x", "foo": 1}, 422, "API002"),
+        ("POST", "/v1/query", {"question": "x", "profile": "none-such"}, 422, "CFG004"),
+        (
+            "POST",
+            "/v1/query",
+            {"question": "x", "profile": "/etc/x.yaml"},
+            422,
+            "CFG004",
+        ),
+        (
+            "POST",
+            "/v1/query",
+            {"question": "x", "collections": ["handbok"]},
+            404,
+            "STO002",
+        ),
+        (
+            "POST",
+            "/v1/query",
+            {"question": "x", "collections": ["../"]},
+            422,
+            "CFG005",
+        ),
+        ("POST", "/v1/search", {"question": "x", "k": 0}, 422, "API002"),
     ],
 )
-def test_every_refusal_is_a_problem_document(client, method, path, body, status):
+def test_every_refusal_is_a_problem_document(client, method, path, body, status, code):
     reply = client.request(method, path, json=body)
     assert reply.status_code == status
     assert reply.headers["content-type"] == "application/problem+json"
     problem = reply.json()
-    assert problem["status"] == status
+    assert (problem["status"], problem["code"]) == (status, code)
+    assert problem["type"] == f"urn:elt-llm:error:{code}"
     assert problem["title"]
     assert problem["detail"]
     assert problem["instance"].startswith("/v1")
@@ -240,6 +259,8 @@ def test_what_goes_wrong_inside_stays_inside(serve, root, caplog):
         assert reply.status_code == 500
         assert str(root) not in reply.text
         assert "sqlite" not in reply.text.lower()
+        assert str(root) in caplog.text
+        assert not any(record.exc_info for record in caplog.records)
         assert client.get("/livez").status_code == 200
         assert client.get("/readyz").status_code == 500
 

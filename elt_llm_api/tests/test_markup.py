@@ -8,6 +8,7 @@ from elt_llm_api import cards, tables
 from elt_llm_api.jobs import Job, JobState
 from elt_llm_api.markup import Safe, el, esc, join, markdown
 from elt_llm_api.problems import problem_body
+from elt_llm_core.errors import UsageError
 from elt_llm_core.jobs import JobReport
 from elt_llm_core.results import (
     Box,
@@ -158,7 +159,7 @@ def test_no_field_of_a_job_or_table_becomes_markup(payload, tmp_path):
     made = tmp_path / "made.csv"
     made.write_text("x")
     job.report = JobReport(job="x", counts={payload: 1}, files={payload: str(made)})
-    job.problem = problem_body(422, payload, hint=payload)
+    job.problem = problem_body(UsageError(payload, payload))
     job.state = JobState.FAILED
     assert_harmless(tables.job_result(job))
     assert_harmless(tables.table([payload], [[payload]]))

@@ -24,6 +24,9 @@ UPLOADS = ("/v1/jobs", "/ui/gradio_api/upload")
 def test_a_foreign_host_is_refused_everywhere(client, path, host):
     reply = client.get(path, headers={"host": host, "origin": f"http://{EVIL}"})
     assert reply.status_code == 400
+    assert reply.headers["content-type"] == "application/problem+json"
+    assert (reply.json()["code"], reply.json()["instance"]) == ("API003", path)
+    assert reply.json()["hint"]
     assert "access-control-allow-origin" not in reply.headers
 
 
@@ -57,6 +60,56 @@ def test_a_change_asked_for_by_another_site_is_refused(client, path, headers):
     assert reply.headers["content-type"] == "application/problem+json"
     names = [c["name"] for c in client.get("/v1/collections").json()["data"]]
     assert "evil" not in names
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": f"http://{EVIL}"},
+        {"origin": "null"},
+        {"origin": "http://["},
+        {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"},
+        {"sec-fetch-site": "same-site", "sec-fetch-mode": "cors"},
+    ],
+)
+def test_another_site_does_not_read_either(client, path, headers):
+    for method in ("GET", "HEAD", "OPTIONS"):
+        reply = client.request(method, path, headers=headers)
+        assert reply.status_code == 403
+    assert client.get(path, headers=headers).json()["code"] == "API005"
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("path", PATHS)
+def test_a_link_on_another_site_may_be_followed(client, path):
+    headers = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
+    assert client.get(path, headers=headers).status_code in {200, 307}
+    assert client.post("/v1/query", headers=headers).status_code == 403
+
+
+@pytest.mark.network
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("docs.example.org", 200),
+        ("DOCS.example.org:80", 200),
+        ("a.b.example.org", 200),
+        ("example.org", 400),
+        ("evilexample.org", 400),
+        ("[::1]:7860", 200),
+        ("::1", 400),
+        ("docs.example.org:x", 400),
+        ("docs.example.org@evil.example", 400),
+    ],
+)
+def test_hosts_are_those_that_are_configured(serve, filled_root, host, status):
+    allowed = ["127.0.0.1", "[::1]", "*.example.org"]
+    config = RagConfig.model_validate({"api": {"allowed_hosts": allowed}})
+    with serve(config, filled_root) as url:
+        reply = httpx.get(f"{url}/v1/collections", headers={"host": host})
+        assert reply.status_code == status
 
 
 @pytest.mark.network
@@ -102,6 +155,7 @@ def test_a_large_json_body_is_refused_announced_or_not(client):
     assert announced.status_code == 413
     streamed = client.post("/v1/query", content=chunks(1_100_000), headers=json)
     assert streamed.status_code == 413
+    assert announced.json()["code"] == streamed.json()["code"] == "API008"
 
 
 @pytest.mark.network
@@ -172,6 +226,7 @@ def test_with_a_token_nothing_is_served_without_it(serve, filled_root):
             reply = client.get("/v1/collections", headers={"authorization": wrong})
             assert reply.status_code == 401
             assert reply.headers["www-authenticate"].startswith("Basic")
+            assert reply.json()["code"] == "API004"
         assert client.get("/ui/").status_code == 401
         for right in ("Bearer a-b-c", f"Basic {basic}"):
             headers = {"authorization": right}

@@ -9,7 +9,6 @@ from importlib.resources import files
 
 from fastapi import FastAPI, Response
 from fastapi.responses import RedirectResponse
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from elt_llm_api import problems
 from elt_llm_api.binding import check_exposure
@@ -17,6 +16,7 @@ from elt_llm_api.jobs import JobRegistry
 from elt_llm_api.routes import routers
 from elt_llm_api.security import (
     BodyLimit,
+    HostCheck,
     OriginCheck,
     SecurityHeaders,
     TokenCheck,
@@ -108,9 +108,5 @@ def _guard(app: FastAPI, api: ApiSection) -> None:
     if api.token.get_secret_value():
         app.add_middleware(TokenCheck, token=api.token)
     app.add_middleware(OriginCheck)
-    app.add_middleware(
-        TrustedHostMiddleware,
-        allowed_hosts=list(api.allowed_hosts),
-        www_redirect=False,
-    )
+    app.add_middleware(HostCheck, allowed=api.allowed_hosts)
     app.add_middleware(SecurityHeaders)

@@ -1,6 +1,7 @@
 """Errors as RFC 9457 problem documents. What is ours to fix is logged, never shown."""
 
 import logging
+import re
 import secrets
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -13,72 +14,90 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from elt_llm_core.errors import (
+    ConfigError,
     EltLlmError,
-    UnknownProfileError,
-    UnknownStrategyError,
+    MethodError,
+    NothingThereError,
+    RequestError,
+    TooLargeError,
 )
 
 logger = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
-# Their messages name folders of this machine.
+# Their messages name what lies on this machine's disk.
 PRIVATE_STATUS = frozenset({500, 507})
+# What a configuration error says and a client need not know: values and folders.
+GIVEN = re.compile(r" \(got .*\)$", re.DOTALL)
+FOLDERS = re.compile(r"(?<![\w:/.~-])~?/(?:[^\s/'\"]+/)+(?=[^\s/'\"])")
 
 
 def problem(
-    status: int,
-    detail: str,
+    error: EltLlmError,
     *,
-    hint: str = "",
-    code: str = "",
+    status: int = 0,
     extra: Mapping[str, Any] | None = None,
 ) -> JSONResponse:
-    """A problem document; `type` names the code, or says that the status is all."""
-    body = problem_body(status, detail, hint=hint, code=code)
+    """A problem document with the error's status, unless another is given."""
+    body = problem_body(error, status)
     return JSONResponse(
-        {**body, **(extra or {})}, status_code=status, media_type=MEDIA_TYPE
+        {**body, **(extra or {})}, status_code=body["status"], media_type=MEDIA_TYPE
     )
 
 
-def problem_body(
-    status: int, detail: str, *, hint: str = "", code: str = ""
-) -> dict[str, Any]:
-    """The fields of a problem document, in their order."""
+def problem_body(error: EltLlmError, status: int = 0) -> dict[str, Any]:
+    """The fields of a problem document, in their order; `type` names the code."""
+    status = status or error.status
     return {
-        "type": f"urn:elt-llm:error:{code}" if code else "about:blank",
+        "type": f"urn:elt-llm:error:{error.code}",
         "title": HTTPStatus(status).phrase,
         "status": status,
-        "detail": detail,
-        "hint": hint,
-        "code": code,
+        "detail": error.message,
+        "hint": error.hint,
+        "code": error.code,
     }
 
 
-def status_of(error: EltLlmError) -> int:
-    """The HTTP status; a name the client chose wrongly is the client's fault."""
-    if isinstance(error, UnknownProfileError | UnknownStrategyError):
-        return 422
-    return error.status
-
-
 def describe(error: Exception) -> dict[str, Any]:
-    """A problem body for any exception; our own faults are told to the log only."""
-    if isinstance(error, EltLlmError):
-        status = status_of(error)
-        if status not in PRIVATE_STATUS:
-            told = problem_body(status, error.message, hint=error.hint, code=error.code)
-            return {**told, "details": error.details} if error.details else told
-        code = error.code
-    else:
-        status, code = 500, ""
-    reference = secrets.token_hex(6)
-    logger.error("error %s", reference, exc_info=error)
-    return problem_body(
-        status,
-        f"this went wrong on the server; its log has the reason under {reference}",
-        hint="read the server's log, or run: elt-llm doctor",
-        code=code,
+    """A problem body for any exception; our own faults are told to the log only.
+
+    A configuration error is told to both: who asks can choose another profile.
+    """
+    if not isinstance(error, EltLlmError):
+        return _hidden(EltLlmError(str(error)), trace=error)
+    if isinstance(error, ConfigError) and error.status in PRIVATE_STATUS:
+        logger.warning("%s: %s", error.code, error)
+        return problem_body(_without_values(error))
+    if error.status in PRIVATE_STATUS:
+        return _hidden(error)
+    told = problem_body(error)
+    return {**told, "details": error.details} if error.details else told
+
+
+def public(error: ConfigError) -> str:
+    """What is wrong with the configuration and the cure, for anyone to read."""
+    return str(_without_values(error))
+
+
+def _without_values(error: EltLlmError) -> EltLlmError:
+    """The same error, with no value of the configuration and no folder in it."""
+    told = EltLlmError(
+        FOLDERS.sub("", GIVEN.sub("", error.message)), FOLDERS.sub("", error.hint)
     )
+    told.code, told.status = error.code, error.status
+    return told
+
+
+def _hidden(error: EltLlmError, trace: Exception | None = None) -> dict[str, Any]:
+    """A body that names a line of the log, and nothing else."""
+    reference = secrets.token_hex(6)
+    logger.error("%s %s: %s", reference, error.code, error, exc_info=trace)
+    return {
+        **problem_body(error),
+        "detail": "this went wrong on the server; "
+        f"its log has the reason under {reference}",
+        "hint": "read the server's log, or run: elt-llm doctor",
+    }
 
 
 def install(app: FastAPI) -> None:
@@ -107,14 +126,24 @@ def _on_invalid(request: Request, error: Exception) -> JSONResponse:
     first = faults[0]
     where = ".".join(str(part) for part in first["loc"])
     extra = {"errors": jsonable_encoder(faults), "instance": request.url.path}
-    return problem(422, f"{where}: {first['msg']}", code="API422", extra=extra)
+    return problem(RequestError(f"{where}: {first['msg']}"), extra=extra)
 
 
 def _on_http(request: Request, error: Exception) -> JSONResponse:
+    """Starlette's and FastAPI's own refusals as errors of our tree."""
     assert isinstance(error, HTTPException)  # noqa: S101  # as registered
-    reply = problem(
-        error.status_code, str(error.detail), extra={"instance": request.url.path}
-    )
+    path, status = request.url.path, error.status_code
+    routes = "GET /openapi.json lists what is"
+    told: EltLlmError
+    if status == NothingThereError.status:
+        told = NothingThereError(f"there is nothing at {path[:200]}", routes)
+    elif status == MethodError.status:
+        told = MethodError(f"{path[:200]} does not take {request.method}", routes)
+    elif status == TooLargeError.status:
+        told = TooLargeError("the body is larger than is taken")
+    else:
+        told = RequestError(str(error.detail))
+    reply = problem(told, status=status, extra={"instance": path})
     for name, value in (error.headers or {}).items():
         reply.headers[name] = value
     return reply

@@ -7,18 +7,29 @@ because a framework's own middleware would not cover a mounted one.
 import base64
 import binascii
 import hmac
-from urllib.parse import urlsplit
+import re
+from collections.abc import Sequence
 
 from pydantic import SecretStr
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware.body_limit import RequestBodyLimitMiddleware
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from elt_llm_api.problems import problem
+from elt_llm_core.errors import (
+    ForeignHostError,
+    ForeignSiteError,
+    RequestError,
+    TokenNeededError,
+    TooLargeError,
+)
 
 JSON_LIMIT = 1_000_000
 FORM_OVERHEAD = 64_000  # boundaries and part headers around the files of a form
-SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+SAFE_METHODS = frozenset({"GET", "HEAD"})
+ASKED = frozenset({"http", "websocket"})
+HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?", re.IGNORECASE)
 OPEN_PATHS = frozenset({"/livez", "/readyz", "/healthz"})
 # Gradio compiles its HTML templates in the browser, hence 'unsafe-eval'; it also writes
 # inline scripts and styles. Nothing may come from, or go to, another origin.
@@ -69,24 +80,45 @@ class SecurityHeaders:
         await self.app(scope, receive, finish)
 
 
+class HostCheck:
+    """Refuses names that are not ours: another site's name may lead to this machine."""
+
+    def __init__(self, app: ASGIApp, allowed: Sequence[str]) -> None:
+        self.app = app
+        self.allowed = [pattern.lower() for pattern in allowed]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on, or answer 400."""
+        if scope["type"] in ASKED:
+            host = Headers(scope=scope).get("host", "")
+            if not self._is_ours(host):
+                await _refusal(ForeignHostError(host), scope)(scope, receive, send)
+                return
+        await self.app(scope, receive, send)
+
+    def _is_ours(self, host: str) -> bool:
+        found = HOST.fullmatch(host)
+        name = found[1].lower() if found else ""
+        return "*" in self.allowed or any(
+            name == pattern or (pattern.startswith("*.") and name.endswith(pattern[1:]))
+            for pattern in self.allowed
+        )
+
+
 class OriginCheck:
-    """Refuses a change that another site's page asks for."""
+    """Refuses what another site's page asks for; a link to this server may be followed.
+
+    A program says neither where its request began nor from which site.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on, or answer 403."""
-        if scope["type"] == "http" and scope["method"] not in SAFE_METHODS:
-            headers = Headers(scope=scope)
-            origin, site = headers.get("origin"), headers.get("sec-fetch-site")
-            foreign = origin is not None and (
-                urlsplit(origin).netloc.lower() != headers.get("host", "").lower()
-            )
-            if foreign or site not in {None, "same-origin", "none"}:
-                reply = problem(403, "requests from other sites are not served")
-                await reply(scope, receive, send)
-                return
+        if scope["type"] in ASKED and _is_foreign(scope):
+            await _refusal(ForeignSiteError(), scope)(scope, receive, send)
+            return
         await self.app(scope, receive, send)
 
 
@@ -102,9 +134,7 @@ class TokenCheck:
         if scope["type"] == "http" and scope["path"] not in OPEN_PATHS:
             offered = _offered(Headers(scope=scope).get("authorization", ""))
             if not hmac.compare_digest(offered, self.token):
-                reply = problem(
-                    401, "a token is needed", hint="Authorization: Bearer TOKEN"
-                )
+                reply = _refusal(TokenNeededError(), scope)
                 challenge = 'Basic realm="elt_llm", charset="UTF-8"'
                 reply.headers["www-authenticate"] = challenge
                 await reply(scope, receive, send)
@@ -131,11 +161,29 @@ class BodyLimit:
         limit = self.form_limit if is_form else JSON_LIMIT
         announced = headers.get("content-length", "0")
         if not announced.isdecimal() or int(announced) > limit:
-            reply = problem(413, f"the body is larger than {limit} bytes")
+            error = TooLargeError(f"the body is larger than {limit} bytes")
+            reply = _refusal(error, scope)
             reply.headers["connection"] = "close"
             await reply(scope, receive, send)
             return
         await (self.form if is_form else self.other)(scope, receive, send)
+
+
+def _refusal(error: RequestError, scope: Scope) -> Response:
+    return problem(error, extra={"instance": scope["path"]})
+
+
+def _is_foreign(scope: Scope) -> bool:
+    """Whether a page of another site asks, as far as a browser tells."""
+    headers = Headers(scope=scope)
+    origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+    own = headers.get("host", "").lower()
+    if origin is not None and origin.partition("://")[2].lower() != own:
+        return True
+    if site in {None, "same-origin", "none"}:
+        return False
+    follows = headers.get("sec-fetch-mode") == "navigate"
+    return not (follows and scope.get("method") in SAFE_METHODS)
 
 
 def _offered(authorization: str) -> bytes:

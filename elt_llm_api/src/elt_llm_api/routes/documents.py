@@ -4,13 +4,14 @@ import hashlib
 from typing import Annotated
 from urllib.parse import quote
 
-from fastapi import APIRouter, HTTPException, Path, Query, Request, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import Field, ValidationError
 
 from elt_llm_api.routes.common import Service, problems
 from elt_llm_api.schemas import Wire
 from elt_llm_api.service import PDF
+from elt_llm_core.errors import NothingThereError
 from elt_llm_core.results import Box
 
 router = APIRouter(prefix="/v1/documents/{document_id}", tags=["documents"])
@@ -47,7 +48,7 @@ def content(document_id: DocumentId, service: Service) -> Response:
     row = service.store.document(document_id)
     data = service.store.original(document_id) if row else None
     if row is None or data is None:
-        raise HTTPException(404, "no such document, or its file was not kept")
+        raise NothingThereError("no such document, or its file was not kept")
     shown = row.mime in INLINE
     name = quote(row.name, safe="")
     disposition = "inline" if shown else "attachment"
@@ -86,7 +87,7 @@ def page_image(
         document_id, number, marks, scale=view.scale, crop=view.crop
     )
     if jpeg is None:
-        raise HTTPException(404, "no picture of that page: not a PDF, or no such page")
+        raise NothingThereError("no picture of that page: not a PDF, or no such page")
     return Response(jpeg, media_type="image/jpeg", headers=headers)
 
 

@@ -12,7 +12,6 @@ from fastapi import (
     Depends,
     File,
     Form,
-    HTTPException,
     Response,
     UploadFile,
 )
@@ -23,7 +22,7 @@ from elt_llm_api.names import upload_name
 from elt_llm_api.routes.common import Jobs, Service, problems
 from elt_llm_api.schemas import JobList, JobOut
 from elt_llm_api.service import QueryService, Upload
-from elt_llm_core.errors import UsageError
+from elt_llm_core.errors import NothingThereError, UsageError
 from elt_llm_core.names import collection_name
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
@@ -105,7 +104,7 @@ def get_job(job_id: str, jobs: Jobs) -> JobOut:
     """One job: its state, progress and outcome."""
     job = jobs.get(job_id)
     if job is None:
-        raise HTTPException(404, "no such job since the server started")
+        raise NothingThereError("no such job since the server started")
     return JobOut.of(job)
 
 
@@ -120,7 +119,7 @@ def get_job_file(job_id: str, name: str, jobs: Jobs) -> FileResponse:
     job = jobs.get(job_id)
     path = job.file(name) if job else None
     if path is None:
-        raise HTTPException(404, "no such file of such a job")
+        raise NothingThereError("no such file of such a job")
     return FileResponse(path, media_type="application/octet-stream", filename=path.name)
 
 

@@ -25,7 +25,14 @@ EltLlmError                                  code; what happened, the value, the
 │   ├── ModelMissingError       MOD003
 │   ├── ModelTimeoutError       MOD004
 │   └── PromptTruncatedError    MOD005
-└── PortTakenError              API001       exit 69: another program listens there
+├── PortTakenError              API001       exit 69: another program listens there
+└── RequestError                API002       HTTP only: not as the schema asks
+    ├── ForeignHostError        API003
+    ├── TokenNeededError        API004
+    ├── ForeignSiteError        API005
+    ├── NothingThereError       API006
+    ├── MethodError             API007
+    └── TooLargeError           API008
 
 A message is one or two sentences: what happened with the value, then the cure.
 What is not an error but made the result poorer is a `Degradation` in the result.
@@ -46,6 +53,15 @@ from elt_llm_core.errors.models import (
     ModelTimeoutError,
     ModelUnavailableError,
     PromptTruncatedError,
+)
+from elt_llm_core.errors.requests import (
+    ForeignHostError,
+    ForeignSiteError,
+    MethodError,
+    NothingThereError,
+    RequestError,
+    TokenNeededError,
+    TooLargeError,
 )
 from elt_llm_core.errors.stores import (
     CollectionMismatchError,
@@ -73,10 +89,13 @@ __all__ = [
     "ConfigError",
     "EltLlmError",
     "EmbedError",
+    "ForeignHostError",
+    "ForeignSiteError",
     "GenerationError",
     "IngestError",
     "InvalidNameError",
     "LoadError",
+    "MethodError",
     "MissingExtraError",
     "ModelError",
     "ModelMissingError",
@@ -84,12 +103,16 @@ __all__ = [
     "ModelUnavailableError",
     "NoDataError",
     "NothingTakenError",
+    "NothingThereError",
     "PortTakenError",
     "PromptTruncatedError",
     "QueryError",
+    "RequestError",
     "StoreError",
     "StoreLockedError",
     "StoreWriteError",
+    "TokenNeededError",
+    "TooLargeError",
     "TruthError",
     "UnknownProfileError",
     "UnknownStrategyError",

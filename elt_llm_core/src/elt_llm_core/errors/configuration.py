@@ -44,6 +44,7 @@ class UnknownProfileError(ConfigError):
     """No profile of that name."""
 
     code = "CFG004"
+    status = 422  # over HTTP it is the client who names one
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
         super().__init__(f"no profile named {name!r}", suggest(name, known))
