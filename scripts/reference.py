@@ -71,6 +71,9 @@ curl -s http://127.0.0.1:7860/v1/query \\
   -d '{"question": "Who may register?", "collections": ["handbook"]}'
 ```
 
+The `profile` of a query is one of those that `/v1/status` lists; `unavailable`
+there tells what the others lack.
+
 The answer is a [QueryResult](schema/QueryResult.json); its citations have
 the shape that `elt-llm query --json` prints.
 """

@@ -3,6 +3,7 @@
 import io
 import shutil
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -154,3 +155,11 @@ def browser():
 def serve():
     """`serving`, for a test that wants a server of its own."""
     return serving
+
+
+@pytest.fixture
+def bare(monkeypatch):
+    """As after a plain install: without the package of the cross-encoders."""
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    home = "elt_llm_query.rerankers.sentence_transformers"
+    monkeypatch.delitem(sys.modules, home, raising=False)

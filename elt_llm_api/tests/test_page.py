@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from elt_llm_api.service import QueryService
 from elt_llm_core.config import RagConfig
 
 pytestmark = [
@@ -160,6 +161,36 @@ def test_a_file_is_taken_in_and_can_be_asked_about(visit, pool_pdf):
     visit.ask("When does the pool open on a working day?")
     assert "7:00" in page.inner_text(".answer-text")
     assert "pool.pdf" in page.inner_text("#sources")
+
+
+def test_a_profile_that_lacks_a_package_is_not_offered(browser, serve, root, bare):
+    with serve(RagConfig(), root) as url:
+        opened = Visit(browser, url, DESKTOP)
+        opened.page.locator("#lacking summary").click()
+        told = opened.page.inner_text("#lacking")
+        assert "2 profiles not available here" in told
+        assert "uv sync --inexact --extra cross-encoder" in told
+        assert "grounded-docs" not in opened.page.inner_text("#profile")
+        assert "best" in opened.page.inner_text("#profile")
+        opened.shot("lacking")
+        opened.leave()
+
+
+def test_a_profile_that_fell_away_is_told_with_its_cure(
+    browser, serve, root, bare, monkeypatch
+):
+    monkeypatch.setattr(QueryService, "unavailable", lambda _: {})
+    with serve(RagConfig(), root) as url:
+        opened = Visit(browser, url, DESKTOP)
+        opened.page.get_by_label("grounded-docs").click()
+        opened.page.fill("#question textarea", QUESTION)
+        opened.page.click("#ask-button")
+        opened.page.get_by_role("alert").wait_for()
+        told = opened.page.inner_text("#answer")
+        assert "needs the package 'sentence_transformers'" in told
+        assert "uv sync --inexact --extra cross-encoder" in told
+        opened.shot("unavailable")
+        opened.leave()
 
 
 def test_a_wrong_collection_name_is_told(visit):

@@ -189,7 +189,10 @@ class StatusOut(Wire):
     """The server for people: versions, models, room, work."""
 
     version: str
-    profiles: list[str]
+    profiles: list[str] = Field(description="those that can be asked")
+    unavailable: dict[str, str] = Field(
+        description="the other profiles: what each of them lacks, and the cure"
+    )
     embedder: str
     llm: str | None
     disk_free_mb: int

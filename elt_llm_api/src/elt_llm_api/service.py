@@ -10,6 +10,7 @@ from elt_llm_api.pages import render_page
 from elt_llm_core.config import RagConfig, known_profiles, load_config
 from elt_llm_core.errors import (
     CollectionNotFoundError,
+    ConfigError,
     UnknownProfileError,
     UsageError,
 )
@@ -23,6 +24,7 @@ from elt_llm_core.strategy import Models
 from elt_llm_query import (
     SemanticCache,
     build_cache,
+    check_installed,
     query_collections,
     search_collections,
 )
@@ -49,12 +51,27 @@ class QueryService:
         self.store = store
         self._models = {DEFAULT_PROFILE: models} if models else {}
         self._caches: dict[str, SemanticCache | None] = {}
+        self._missing: dict[str, ConfigError] | None = None
         self._lock = threading.Lock()
         self._sound = False
 
     def profiles(self) -> list[str]:
         """Names of the profiles a question may choose."""
         return [DEFAULT_PROFILE, *known_profiles()]
+
+    def unavailable(self) -> dict[str, ConfigError]:
+        """Profiles that cannot be asked with what is installed, and why; found once."""
+        if self._missing is None:
+            found = {name: self._fault(name) for name in self.profiles()}
+            self._missing = {name: why for name, why in found.items() if why}
+        return self._missing
+
+    def _fault(self, profile: str) -> ConfigError | None:
+        try:
+            check_installed(self.profile_config(profile))
+        except ConfigError as error:
+            return error
+        return None
 
     def models(self, profile: str = DEFAULT_PROFILE) -> Models:
         """The models of a profile, built once."""

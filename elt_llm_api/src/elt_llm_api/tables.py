@@ -82,6 +82,19 @@ def waiting(text: str) -> str:
     return esc(el("p", text, class_="waiting"))
 
 
+def lacking(reasons: Mapping[str, str]) -> str:
+    """The profiles that cannot be chosen here, folded, by what they lack."""
+    if not reasons:
+        return ""
+    count = _count(len(reasons), "profile")
+    items = (
+        el("li", el("strong", ", ".join(n for n in reasons if reasons[n] == why)), why)
+        for why in dict.fromkeys(reasons.values())
+    )
+    told = el("summary", f"{count} not available here"), el("ul", join(items))
+    return esc(el("details", *told, class_="lacking"))
+
+
 def empty() -> str:
     """There are no collections yet, and what to do about it."""
     return esc(

@@ -13,8 +13,8 @@ from fastapi import FastAPI
 from elt_llm_api import cards, tables
 from elt_llm_api.jobs import Job, JobRegistry
 from elt_llm_api.names import upload_name
-from elt_llm_api.problems import describe
-from elt_llm_api.service import QueryService, Upload
+from elt_llm_api.problems import describe, public
+from elt_llm_api.service import DEFAULT_PROFILE, QueryService, Upload
 from elt_llm_core.errors import EltLlmError, UsageError
 from elt_llm_core.names import collection_name
 from elt_llm_core.results import Box
@@ -27,6 +27,7 @@ MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace")
 SUFFIXES = (".pdf", ".docx", ".xlsx", ".html", ".md", ".txt", ".csv", ".json")
 MORE_SUFFIXES = (".drawio", ".xml", ".archimate")
 EVENT: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
+Components = list[gr.components.Component]
 
 
 def mount(app: FastAPI, service: QueryService, jobs: JobRegistry, path: str) -> None:
@@ -68,7 +69,7 @@ class Page:
             gr.HTML(_static("header.html"), js_on_load=None, elem_id="top")
             with gr.Tabs():
                 with gr.Tab("Ask"):
-                    ask = self._ask_tab()
+                    ask, profiles = self._ask_tab()
                 with gr.Tab("Add files"):
                     ingested = self._ingest_tab()
                 with gr.Tab("Glossary"):
@@ -77,23 +78,24 @@ class Page:
                     listing = gr.HTML(js_on_load=None, elem_id="collections")
             choices = [*ask, *glossary, listing]
             page.load(self._refresh, None, choices, **EVENT)
+            page.load(self._profiles, None, profiles, **EVENT)
             shown.select(self._refresh, None, choices, **EVENT)
             ingested.then(self._refresh, None, choices, **EVENT)
         blocks: gr.Blocks = page
         return blocks
 
-    def _ask_tab(self) -> list[gr.components.Component]:
+    def _ask_tab(self) -> tuple[Components, Components]:
         with gr.Row(elem_id="ask"):
             with gr.Column(scale=0, min_width=230, elem_id="side"):
                 chosen = gr.CheckboxGroup([], label="Collections", elem_id="chosen")
-                profiles = self.service.profiles()
                 profile = gr.Radio(
-                    profiles,
-                    value=profiles[0],
+                    [DEFAULT_PROFILE],
+                    value=DEFAULT_PROFILE,
                     label="Profile",
-                    visible=len(profiles) > 1,
+                    visible=False,
                     elem_id="profile",
                 )
+                lacking = gr.HTML(js_on_load=None, elem_id="lacking")
             with gr.Column(scale=1, elem_id="main"):
                 with gr.Row(elem_id="question-row"):
                     question = gr.Textbox(
@@ -117,7 +119,7 @@ class Page:
             [start, answer, sources],
             **EVENT,
         )
-        return [chosen, start]
+        return [chosen, start], [profile, lacking]
 
     def _ingest_tab(self) -> Any:
         with gr.Column(elem_classes="sheet"):
@@ -138,7 +140,7 @@ class Page:
             state = gr.HTML(js_on_load=None, elem_id="ingest-state")
         return button.click(self._ingest, [sent, name], [state], **EVENT)
 
-    def _glossary_tab(self) -> list[gr.components.Component]:
+    def _glossary_tab(self) -> Components:
         with gr.Column(elem_classes="sheet wide"):
             chosen = gr.CheckboxGroup(
                 [], label="Documents", info="Collections to read definitions from"
@@ -153,6 +155,15 @@ class Page:
             rows = gr.HTML(js_on_load=None, elem_id="glossary")
         button.click(self._glossary, [chosen, model], [state, rows], **EVENT)
         return [chosen, model]
+
+    def _profiles(self) -> list[Any]:
+        """The profiles that can be asked, and what the others lack."""
+        missing = self.service.unavailable()
+        others = [name for name in self.service.profiles()[1:] if name not in missing]
+        able = [DEFAULT_PROFILE, *others]
+        reasons = {name: public(missing[name]) for name in missing}
+        shown = gr.update(choices=able, visible=len(able) > 1)
+        return [shown, tables.lacking(reasons)]
 
     def _refresh(self) -> list[Any]:
         """Choices of the ask tab and the glossary tab, and the list of collections."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from elt_llm_query.engine import build_engine
     from elt_llm_query.fusions import Fusion, HitList
     from elt_llm_query.labels import LabelSources, parse_labels
+    from elt_llm_query.presence import check_installed
     from elt_llm_query.query import (
         query_collection,
         query_collections,
@@ -58,6 +59,7 @@ __all__ = [
     "StoredVectorRerank",
     "build_cache",
     "build_engine",
+    "check_installed",
     "check_quote",
     "parse_labels",
     "query_collection",
@@ -71,6 +73,7 @@ _HOMES = {
     "engine": ("build_engine",),
     "fusions": ("Fusion", "HitList"),
     "labels": ("LabelSources", "parse_labels"),
+    "presence": ("check_installed",),
     "query": ("query_collection", "query_collections", "search_collections"),
     "rerankers.embedding": ("StoredVectorRerank",),
     "retrievers": ("DenseRetriever", "HybridRetriever", "KeywordRetriever"),

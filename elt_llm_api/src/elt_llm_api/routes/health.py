@@ -6,6 +6,7 @@ from pathlib import Path
 
 from fastapi import APIRouter
 
+from elt_llm_api.problems import public
 from elt_llm_api.routes.common import Jobs, Service, problems
 from elt_llm_api.schemas import CollectionOut, Health, JobOut, StatusOut
 
@@ -36,9 +37,11 @@ def status(service: Service, jobs: Jobs) -> StatusOut:
     """Versions, models, free disk, collections and the last job."""
     models = service.models()
     latest = jobs.all()[:1]
+    missing = service.unavailable()
     return StatusOut(
         version=version("elt-llm-api"),
-        profiles=service.profiles(),
+        profiles=[name for name in service.profiles() if name not in missing],
+        unavailable={name: public(missing[name]) for name in missing},
         embedder=models.embedder.model_name,
         llm=models.llm.metadata.model_name if models.llm else None,
         disk_free_mb=_free_mb(service.config.stores.data_dir),
