@@ -72,7 +72,9 @@ curl -s http://127.0.0.1:7860/v1/query \\
 ```
 
 The `profile` of a query is one of those that `/v1/status` lists; `unavailable`
-there tells what the others lack.
+there tells what the others lack. Files that are sent to `/v1/jobs` are deleted
+when the job ends; its field `password` opens protected PDFs and is kept
+nowhere.
 
 The answer is a [QueryResult](schema/QueryResult.json); its citations have
 the shape that `elt-llm query --json` prints.

@@ -1,6 +1,7 @@
 """A real data root, a real server on loopback, a real browser."""
 
 import io
+import os
 import shutil
 import socket
 import sys
@@ -16,11 +17,13 @@ from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
 from elt_llm_api import create_app
-from elt_llm_api.service import QueryService, Upload
+from elt_llm_api.service import QueryService
+from elt_llm_api.uploads import Upload
 from elt_llm_core.config import RagConfig
 from elt_llm_core.jobs import silent
 from elt_llm_core.store import Store
 
+SENT = "GRADIO_TEMP_DIR"
 CHROMIUM = "/usr/bin/chromium"
 CHROMIUM_FLAGS = (
     "--no-sandbox",
@@ -105,6 +108,7 @@ def serving(config: RagConfig, root: Path) -> Iterator[str]:
     """The address of a real server over `root`."""
     store = Store(root)
     with socket.create_server(("127.0.0.1", 0)) as sock:
+        before = os.environ.get(SENT)
         app = create_app(config, store)
         options = {"log_level": "error", "timeout_graceful_shutdown": 1}
         server = uvicorn.Server(uvicorn.Config(app, **options))
@@ -118,6 +122,9 @@ def serving(config: RagConfig, root: Path) -> Iterator[str]:
             server.should_exit = True
             thread.join(timeout=20)
             store.close()
+            # It is of the process: servers that run beside this one want their own.
+            os.environ.pop(SENT, None)
+            os.environ.update({SENT: before} if before else {})
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,8 @@ import pytest
 
 from elt_llm_api.service import QueryService
 from elt_llm_core.config import RagConfig
+from elt_llm_ingest import SUFFIXES
+from locked import locked_pdf
 
 pytestmark = [
     pytest.mark.browser,
@@ -20,6 +22,7 @@ REFUSED = "What is the boiling point of tungsten carbide?"
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 SHOTS = os.environ.get("ELT_SHOTS", "")
+PASSWORD = "open sesame"  # noqa: S105 - of a file made here
 PATIENCE = 15_000  # milliseconds
 
 
@@ -65,7 +68,16 @@ class Visit:
 
 
 @pytest.fixture(scope="module")
-def served(serve, filled_root, tmp_path_factory):
+def temporary(tmp_path_factory):
+    """Where the servers of this file put what they are sent."""
+    folder = tmp_path_factory.mktemp("temporary")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tempfile.tempdir", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def served(serve, filled_root, tmp_path_factory, temporary):
     """A server that the tests of this file share; only the upload changes its data."""
     copy = tmp_path_factory.mktemp("page") / "data"
     shutil.copytree(filled_root, copy)
@@ -161,6 +173,39 @@ def test_a_file_is_taken_in_and_can_be_asked_about(visit, pool_pdf):
     visit.ask("When does the pool open on a working day?")
     assert "7:00" in page.inner_text(".answer-text")
     assert "pool.pdf" in page.inner_text("#sources")
+
+
+def test_the_picker_takes_what_is_read(visit):
+    visit.tab("Add files")
+    taken = visit.page.get_attribute("#files input[type=file]", "accept")
+    assert {one.strip() for one in taken.split(",")} == set(SUFFIXES)
+
+
+def test_a_locked_file_asks_for_its_password_and_nothing_stays(visit, temporary):
+    page = visit.page
+    visit.tab("Add files")
+    file = {"name": "locked.pdf", "mimeType": "application/pdf"}
+    file["buffer"] = locked_pdf(PASSWORD)
+    page.set_input_files("#files input[type=file]", file)
+    page.locator("#files", has_text="locked").wait_for()
+    page.fill("#collection input, #collection textarea", "locked")
+    page.click("#ingest")
+    page.get_by_role("alert").wait_for()
+    told = page.inner_text("#ingest-state")
+    assert "cannot read locked.pdf: it is protected by a password" in told
+    assert "field password" in told
+    assert "/" not in told
+    assert "--" not in told
+    visit.shot("locked")
+    page.set_input_files("#files input[type=file]", file)
+    page.locator("#files", has_text="locked").wait_for()
+    assert page.get_attribute("#password input", "type") == "password"
+    page.fill("#password input", PASSWORD)
+    page.click("#ingest")
+    page.locator("#ingest-state .badge.good").wait_for()
+    page.wait_for_function("document.querySelector('#password input').value === ''")
+    page.locator("#files input[type=file]").wait_for(state="attached")
+    assert list(temporary.rglob("*.pdf")) == []
 
 
 def test_a_profile_that_lacks_a_package_is_not_offered(browser, serve, root, bare):

@@ -88,6 +88,8 @@ def _mount_page(app: FastAPI, service: QueryService, jobs: JobRegistry) -> None:
     # Read when Gradio is imported: no call home, no hub.
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    # Where the page puts what it is sent; read whenever a file arrives or is taken.
+    os.environ["GRADIO_TEMP_DIR"] = str(jobs.workspace.sent)
     from elt_llm_api.ui import mount  # noqa: PLC0415  # after the lines above
 
     async def mounted() -> None:

@@ -2,7 +2,7 @@
 
 import logging
 import secrets
-import tempfile
+import shutil
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from elt_llm_api.problems import describe
+from elt_llm_api.uploads import Workspace
 from elt_llm_core.errors import EltLlmError, StoreLockedError
 from elt_llm_core.jobs import JobReport, Progress
+from elt_llm_ingest.formats.pdf.unlocking import CURE as LOCKED_CURE
 
 logger = logging.getLogger(__name__)
 
 KEPT = 100  # finished jobs that are remembered
+SEND_AGAIN = "send the file again, with its password in the field password"
 
 
 class JobState(StrEnum):
@@ -61,12 +64,15 @@ Work = Callable[[Path, Progress], JobReport]
 
 
 class JobRegistry:
-    """Every job of this process, oldest first. Files of a job go with the process."""
+    """Every job of this process, oldest first.
+
+    What a job was sent goes when it ends, what it made when it is forgotten.
+    """
 
     def __init__(self) -> None:
         self._jobs: dict[str, Job] = {}
         self._lock = threading.Lock()
-        self._root = tempfile.TemporaryDirectory(prefix="elt-llm-jobs-")
+        self.workspace = Workspace()
 
     def submit(self, kind: str, work: Work, folder: Path | None = None) -> Job:
         """Start `work(folder, progress)` in a thread.
@@ -77,17 +83,14 @@ class JobRegistry:
             running = [j for j in self._jobs.values() if not j.finished.is_set()]
             if running:
                 raise StoreLockedError(f"job {running[0].job_id} ({running[0].kind})")
-            job = Job(secrets.token_hex(8), kind, folder or self.new_folder())
+            own = folder or self.workspace.new_folder()
+            job = Job(secrets.token_hex(8), kind, own)
             self._jobs[job.job_id] = job
             for old in list(self._jobs)[:-KEPT]:
-                del self._jobs[old]
+                remove(self._jobs.pop(old).folder)
         name = f"job-{job.job_id}"
         threading.Thread(target=_run, args=(job, work), name=name, daemon=True).start()
         return job
-
-    def new_folder(self) -> Path:
-        """An empty folder that is removed when the server stops."""
-        return Path(tempfile.mkdtemp(dir=self._root.name))
 
     def get(self, job_id: str) -> Job | None:
         """The job of that id."""
@@ -101,7 +104,17 @@ class JobRegistry:
 
     def close(self) -> None:
         """Remove the files."""
-        self._root.cleanup()
+        self.workspace.close()
+
+
+def remove(folder: Path) -> None:
+    """Remove what a job was sent or made; the log tells where that fails."""
+    try:
+        shutil.rmtree(folder)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        logger.warning("cannot remove %s: %s", folder, error)
 
 
 def _run(job: Job, work: Work) -> None:
@@ -114,22 +127,29 @@ def _run(job: Job, work: Work) -> None:
     except Exception as error:  # noqa: BLE001  # the thread's edge: told in the job
         _fail(job, error)
     finally:
+        if not (job.report and job.report.files):
+            remove(job.folder)
         job.finished.set()
 
 
 def _without_folder(report: JobReport, folder: Path) -> JobReport:
     """The report with uploads called as the user knows them."""
     told = tuple(
-        d.model_copy(update={"detail": d.detail.replace(f"{folder}/", "")})
+        d.model_copy(update={"detail": _told(d.detail, folder)})
         for d in report.degradations
     )
     return report.model_copy(update={"degradations": told})
 
 
 def _fail(job: Job, error: Exception) -> None:
-    job.problem = describe(error)
-    folder = f"{job.folder}/"
-    job.problem["detail"] = job.problem["detail"].replace(folder, "")
-    if details := job.problem.get("details"):
-        job.problem["details"] = [one.replace(folder, "") for one in details]
+    body = describe(error)
+    told = {key: _told(body[key], job.folder) for key in ("detail", "hint")}
+    if "details" in body:
+        told["details"] = [_told(one, job.folder) for one in body["details"]]
+    job.problem = body | told
     job.state = JobState.FAILED
+
+
+def _told(text: str, folder: Path) -> str:
+    """A sentence of a job for who sent the files: no folders of ours, no command."""
+    return text.replace(f"{folder}/", "").replace(LOCKED_CURE, SEND_AGAIN)

@@ -2,11 +2,13 @@
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import SecretStr
+
 from elt_llm_api.pages import render_page
+from elt_llm_api.uploads import Upload
 from elt_llm_core.config import RagConfig, known_profiles, load_config
 from elt_llm_core.errors import (
     CollectionNotFoundError,
@@ -31,14 +33,7 @@ from elt_llm_query import (
 
 PDF = "application/pdf"
 DEFAULT_PROFILE = "default"
-
-
-@dataclass(frozen=True)
-class Upload:
-    """A file that was sent: its name as the sender gave it, and where it lies now."""
-
-    name: str
-    path: Path
+NO_PASSWORD = SecretStr("")
 
 
 class QueryService:
@@ -192,13 +187,21 @@ class QueryService:
             pass
 
     def ingest(
-        self, collection: str, uploads: Sequence[Upload], progress: Progress
+        self,
+        collection: str,
+        uploads: Sequence[Upload],
+        progress: Progress,
+        password: SecretStr = NO_PASSWORD,
     ) -> JobReport:
-        """Take files into a collection. Sending a name again replaces the document."""
+        """Take files into a collection. Sending a name again replaces the document.
+
+        `password` opens those that are protected; it is kept nowhere.
+        """
         options: dict[str, object] = {
             "paths": tuple(str(upload.path) for upload in uploads),
             "collection": collection_name(collection),
             "uris": tuple(f"upload:///{upload.name}" for upload in uploads),
+            "passwords": (password,) if password.get_secret_value() else (),
         }
         return self._run("ingest", options, progress)
 

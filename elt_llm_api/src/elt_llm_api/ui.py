@@ -9,23 +9,23 @@ from urllib.parse import quote
 
 import gradio as gr
 from fastapi import FastAPI
+from pydantic import SecretStr
 
 from elt_llm_api import cards, tables
 from elt_llm_api.jobs import Job, JobRegistry
-from elt_llm_api.names import upload_name
 from elt_llm_api.problems import describe, public
-from elt_llm_api.service import DEFAULT_PROFILE, QueryService, Upload
+from elt_llm_api.service import DEFAULT_PROFILE, QueryService
+from elt_llm_api.uploads import Upload, moved, upload_names
 from elt_llm_core.errors import EltLlmError, UsageError
 from elt_llm_core.names import collection_name
 from elt_llm_core.results import Box
+from elt_llm_ingest import SUFFIXES
 
 POLL_SECONDS = 0.25
 GLOSSARY_COLUMNS = ("term", "definition", "section", "page", "document", "collection")
-CACHE_SECONDS = 3600  # uploads that Gradio keeps for itself
+CACHE_SECONDS = 3600  # files that were sent and never added
 FONTS = ("system-ui", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif")
 MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace")
-SUFFIXES = (".pdf", ".docx", ".xlsx", ".html", ".md", ".txt", ".csv", ".json")
-MORE_SUFFIXES = (".drawio", ".xml", ".archimate")
 EVENT: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
 Components = list[gr.components.Component]
 
@@ -126,7 +126,7 @@ class Page:
             sent = gr.File(
                 label="Files",
                 file_count="multiple",
-                file_types=[*SUFFIXES, *MORE_SUFFIXES],
+                file_types=sorted(SUFFIXES),
                 elem_id="files",
             )
             name = gr.Textbox(
@@ -136,9 +136,18 @@ class Page:
                 max_length=63,
                 elem_id="collection",
             )
+            password = gr.Textbox(
+                label="Password",
+                info="Only for protected PDFs. It is not kept.",
+                type="password",
+                max_length=500,
+                html_attributes=gr.InputHTMLAttributes(autocomplete="new-password"),
+                elem_id="password",
+            )
             button = gr.Button("Add documents", variant="primary", elem_id="ingest")
             state = gr.HTML(js_on_load=None, elem_id="ingest-state")
-        return button.click(self._ingest, [sent, name], [state], **EVENT)
+        said = [sent, name, password]
+        return button.click(self._ingest, said, [state, sent, password], **EVENT)
 
     def _glossary_tab(self) -> Components:
         with gr.Column(elem_classes="sheet wide"):
@@ -197,20 +206,36 @@ class Page:
             return
         yield "", cards.answer(result), cards.sources(result, self._page_url)
 
-    def _ingest(self, sent: Sequence[str] | None, name: str) -> Iterator[str]:
+    def _ingest(
+        self, sent: Sequence[str] | None, name: str, password: str
+    ) -> Iterator[tuple[Any, ...]]:
+        """How it goes; at the end the files and the password are taken off the page."""
+        kept = gr.skip(), gr.skip()
         try:
-            collection = collection_name((name or "").strip())
-            if not sent:
-                raise UsageError("choose at least one file first")
-            uploads = [Upload(upload_name(Path(p).name), Path(p)) for p in sent]
-            job = self.jobs.submit(
-                "ingest",
-                lambda _, progress: self.service.ingest(collection, uploads, progress),
-            )
+            job = self._start_ingest(sent or (), name, SecretStr(password or ""))
         except EltLlmError as error:
-            yield tables.error(describe(error))
+            yield tables.error(describe(error)), *kept
             return
-        yield from self._watch(job)
+        for state in self._watch(job):
+            yield state, *kept
+        yield tables.job_result(job), None, ""
+
+    def _start_ingest(self, sent: Sequence[str], name: str, password: SecretStr) -> Job:
+        collection = collection_name((name or "").strip())
+        if not sent:
+            raise UsageError("choose at least one file first")
+        paths = [Path(path).resolve() for path in sent]
+        if not all(path.is_relative_to(self.jobs.workspace.sent) for path in paths):
+            raise UsageError("only files that were sent to this page are taken in")
+        names = upload_names([path.name for path in paths])
+        uploads = [Upload(n, path) for n, path in zip(names, paths, strict=True)]
+        self.service.check_writable()
+        return self.jobs.submit(
+            "ingest",
+            lambda folder, progress: self.service.ingest(
+                collection, moved(uploads, folder), progress, password
+            ),
+        )
 
     def _glossary(
         self, chosen: Sequence[str], model: str | None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PREFIX = "elt-llm-"
-PURPOSES = ("held", "view")
+PURPOSES = ("held", "serve", "view")
 LOCK = ".lock"
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from elt_llm_ingest.chunking import Chunking
     from elt_llm_ingest.client import ReadingProcess
     from elt_llm_ingest.enrichers.base import ENRICHERS, Enricher
+    from elt_llm_ingest.formats.sniff import SUFFIXES
     from elt_llm_ingest.ingest import IngestJob
     from elt_llm_ingest.loaders.base import LOADERS, Loader
     from elt_llm_ingest.safety import Limits
@@ -25,6 +26,7 @@ __all__ = [
     "CHUNKERS",
     "ENRICHERS",
     "LOADERS",
+    "SUFFIXES",
     "Chunking",
     "Enricher",
     "HierarchicalChunker",
@@ -47,6 +49,7 @@ _HOMES = {
     "CHUNKERS": "elt_llm_ingest.chunkers.base",
     "ENRICHERS": "elt_llm_ingest.enrichers.base",
     "LOADERS": "elt_llm_ingest.loaders.base",
+    "SUFFIXES": "elt_llm_ingest.formats.sniff",
     "Chunking": "elt_llm_ingest.chunking",
     "Enricher": "elt_llm_ingest.enrichers.base",
     "HierarchicalChunker": "elt_llm_ingest.chunkers.hierarchical",

@@ -1,6 +1,6 @@
 """The job that takes documents in: plan, read, chunk, embed, store, publish."""
 
-from pydantic import Field, model_validator
+from pydantic import Field, SecretStr, model_validator
 from typing_extensions import override
 
 from elt_llm_core.jobs import JobContext, JobReport, Runner
@@ -29,6 +29,9 @@ class IngestJob(Strategy[Runner]):
     uris: tuple[str, ...] = Field(default=(), description="addresses, one a path")
     titles: tuple[str, ...] = Field(default=(), description="titles, one a path")
     dry_run: bool = Field(default=False, description="read and cut, store nothing")
+    passwords: tuple[SecretStr, ...] = Field(
+        default=(), exclude=True, description="to try on protected PDFs; kept nowhere"
+    )
     metadata: dict[str, Scalar] = Field(
         default_factory=dict, description="put on every chunk"
     )
@@ -45,6 +48,7 @@ class IngestJob(Strategy[Runner]):
         def run(context: JobContext) -> JobReport:
             from elt_llm_ingest.run import Run  # noqa: PLC0415 - late
 
-            return Run(self, models, context).run()
+            given = [password.get_secret_value() for password in self.passwords]
+            return Run(self, models, context, given).run()
 
         return run

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,12 +17,13 @@ from fastapi import (
     UploadFile,
 )
 from fastapi.responses import FileResponse
+from pydantic import SecretStr
 
-from elt_llm_api.jobs import JobRegistry
-from elt_llm_api.names import upload_name
+from elt_llm_api.jobs import JobRegistry, remove
 from elt_llm_api.routes.common import Jobs, Service, problems
 from elt_llm_api.schemas import JobList, JobOut
-from elt_llm_api.service import QueryService, Upload
+from elt_llm_api.service import NO_PASSWORD, QueryService
+from elt_llm_api.uploads import Upload, upload_names
 from elt_llm_core.errors import NothingThereError, UsageError
 from elt_llm_core.names import collection_name
 
@@ -36,6 +38,9 @@ class JobForm:
     collection: Annotated[list[str], Form(max_length=64, examples=[["handbook"]])]
     files: Annotated[list[UploadFile] | None, File(description="ingest only")] = None
     model: Annotated[str, Form(description="glossary: the model's collection")] = ""
+    password: Annotated[
+        SecretStr, Form(description="ingest: opens protected PDFs, kept nowhere")
+    ] = NO_PASSWORD
 
 
 @router.post(
@@ -52,7 +57,7 @@ def create_job(
 ) -> JobOut:
     """Start taking files into a collection, or making the glossary of collections."""
     if form.kind == "ingest":
-        job = start_ingest(service, jobs, form.collection, form.files or [])
+        job = start_ingest(service, jobs, form)
     else:
         job = start_glossary(service, jobs, form.collection, form.model)
     response.headers["location"] = f"/v1/jobs/{job.id}"
@@ -60,28 +65,29 @@ def create_job(
     return job
 
 
-def start_ingest(
-    service: QueryService,
-    jobs: JobRegistry,
-    collection: Sequence[str],
-    files: Sequence[UploadFile],
-) -> JobOut:
+def start_ingest(service: QueryService, jobs: JobRegistry, form: JobForm) -> JobOut:
     """Save the files and start; nothing is written before every name is found good."""
-    if len(collection) != 1 or not files:
+    files = form.files or []
+    if len(form.collection) != 1 or not files:
         raise UsageError("ingest needs one collection and at least one file")
-    name = collection_name(collection[0])
-    names = [upload_name(file.filename or "") for file in files]
-    if len(set(names)) != len(names):
-        raise UsageError("two of the files have the same name", "send them apart")
+    collection = collection_name(form.collection[0])
+    names = upload_names([file.filename or "" for file in files])
     service.check_writable()
-    folder = jobs.new_folder()
-    uploads = [
-        Upload(sent, _save(file, folder / sent))
-        for sent, file in zip(names, files, strict=True)
-    ]
-    job = jobs.submit(
-        "ingest", lambda _, progress: service.ingest(name, uploads, progress), folder
-    )
+    folder = jobs.workspace.new_folder()
+    with ExitStack() as undo:
+        undo.callback(remove, folder)
+        uploads = [
+            Upload(sent, _save(file, folder / sent))
+            for sent, file in zip(names, files, strict=True)
+        ]
+        job = jobs.submit(
+            "ingest",
+            lambda _, progress: service.ingest(
+                collection, uploads, progress, form.password
+            ),
+            folder,
+        )
+        undo.pop_all()
     return JobOut.of(job)
 
 
