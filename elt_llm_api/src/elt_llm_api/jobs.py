@@ -143,7 +143,7 @@ def _without_folder(report: JobReport, folder: Path) -> JobReport:
 
 def _fail(job: Job, error: Exception) -> None:
     body = describe(error)
-    told = {key: _told(body[key], job.folder) for key in ("detail", "hint")}
+    told: dict[str, Any] = {k: _told(body[k], job.folder) for k in ("detail", "hint")}
     if "details" in body:
         told["details"] = [_told(one, job.folder) for one in body["details"]]
     job.problem = body | told
