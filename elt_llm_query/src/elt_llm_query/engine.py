@@ -23,6 +23,7 @@ from elt_llm_query.retrievers import (
     HybridRetriever,
     KeywordRetriever,
 )
+from elt_llm_query.rule_texts import RuleCut, RuleLookUp
 from elt_llm_query.searches import SearchTransform, SeesAll
 from elt_llm_query.stages import (
     FUSIONS,
@@ -74,6 +75,8 @@ def build_engine(
             *parts.steps("candidate"),
             *parts.rerankers(),
             *parts.steps("postprocessor"),
+            RuleLookUp().over(parts.collections, parts.where),
+            RuleCut.of(parts.where),
             LabelSources(),
         ],
         response_synthesizer=parts.synthesizer(),

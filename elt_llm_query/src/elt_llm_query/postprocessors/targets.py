@@ -169,7 +169,8 @@ def rule_numbers(question: str) -> Iterator[Number]:
             forms = [canonical(f"{word or ''}{number}"), canonical(number)]
             if book:
                 forms.insert(0, canonical(f"{book}{number}"))
-            yield found.span(), tuple(dict.fromkeys(form for form in forms if form))
+            span = (found.start(), found.end("number"))
+            yield span, tuple(dict.fromkeys(form for form in forms if form))
 
 
 def identifiers(question: str) -> Iterator[tuple[tuple[int, int], str]]:

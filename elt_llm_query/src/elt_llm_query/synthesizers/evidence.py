@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from elt_llm_core.provenance import RuleSpan
 from elt_llm_query.synthesizers.demands import Said, meets
 from elt_llm_query.synthesizers.forms import form_fit
 from elt_llm_query.synthesizers.matching import (
@@ -18,6 +19,7 @@ from elt_llm_query.synthesizers.matching import (
     match,
     vocabulary,
 )
+from elt_llm_query.synthesizers.polarity import said_otherwise
 from elt_llm_query.synthesizers.question import Form, Question
 from elt_llm_query.synthesizers.sheets import Pick, asks_for_cell, pick
 from elt_llm_query.text import leans, pieces, words
@@ -47,7 +49,7 @@ class Passage:
     `reading` is searched where it says more than the text (a table row with its
     headers). A `whole` passage is quoted as one piece, of a `sheet` the line that is
     asked for. `about` holds words that name what kind of thing it is, `cells` are those
-    of the rows in it.
+    of the rows in it, `rules` tell which part of the text is of which rule.
     """
 
     label: str
@@ -59,6 +61,7 @@ class Passage:
     about: str = ""
     sheet: bool = False
     cells: tuple[Placed, ...] = ()
+    rules: tuple[RuleSpan, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -115,10 +118,10 @@ def _of_whole(
 ) -> Iterator[Candidate]:
     """The passage as one candidate; of a fact sheet what is asked for."""
     heading = vocabulary(f"{passage.heading} {passage.about}")
-    own = vocabulary(f"{passage.reading} {passage.text}")
+    said = f"{passage.reading}\n{passage.text}"
+    own = vocabulary(said) | said_otherwise(question, said)
     if any(not match(n, own | heading) for n in question.names):
         return
-    said = f"{passage.reading}\n{passage.text}"
     if not meets(question, Said(said, f"{passage.heading} {passage.about}", said)):
         return
     covered = coverage(weights, ((own, OWN), (heading, HEADING)))
@@ -154,7 +157,7 @@ def _of_prose(
         if not meets(question, _said(passage, spans, place)):
             continue
         layers = (
-            (own[place], OWN),
+            (own[place] | said_otherwise(question, text), OWN),
             (heading, HEADING),
             (near, NEIGHBOUR),
             (rest, REST),
