@@ -1,4 +1,4 @@
-"""Which part of a chunk is of which rule: what a filter leaves, what a look-up wants."""
+"""Which part of a chunk is of which rule: what filters leave and look-ups want."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -15,11 +15,10 @@ from elt_llm_core.rules import canonical, is_within
 from elt_llm_query.postprocessors.base import CollectionStep
 from elt_llm_query.postprocessors.targets import TARGET_KEY, RuleTargets, rule_numbers
 from elt_llm_query.text import words
-from elt_llm_query.words import PARTS, QUESTION_WORDS, STOP_WORDS
+from elt_llm_query.words import PARTS, QUESTION_WORDS, STOP_WORDS, TELLING
 
-_FURTHER = frozenset("say tell show content contents wording quote cite read".split())
 _PARTS = frozenset(PARTS) | {f"{part}s" for part in PARTS}
-_FORM = STOP_WORDS | QUESTION_WORDS | _PARTS | _FURTHER
+_FORM = STOP_WORDS | QUESTION_WORDS | _PARTS | TELLING
 
 
 def looked_up(question: str) -> tuple[str, ...]:

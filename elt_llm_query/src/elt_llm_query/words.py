@@ -51,6 +51,9 @@ GUARDED = NEGATIONS | _set("""
     always sometimes permitted prohibited allowed forbidden required optional
     """)
 
+# Words that ask to be told a text as it stands.
+TELLING = _set("say tell show content contents wording quote cite read")
+
 # What the words after "not", "without" ... stand negated by; see `negations`.
 AUXILIARIES = _set("""
     am is are was were be been being do does did has have had can could may might must

@@ -66,7 +66,9 @@ class Numbering:
         first = max(bisect_right(self._starts, start) - 1, 0)
         last = bisect_left(self._starts, end)
         stops = [*self._starts[first + 1 : last], end]
-        found = zip(self._rules[first:last], self._starts[first:last], stops, strict=False)
+        found = zip(
+            self._rules[first:last], self._starts[first:last], stops, strict=False
+        )
         return tuple(
             RuleSpan(rule=rule, start=max(at, start), end=stop)
             for rule, at, stop in found

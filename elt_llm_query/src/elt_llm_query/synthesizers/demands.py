@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from elt_llm_query.synthesizers.matching import match, vocabulary
-from elt_llm_query.synthesizers.polarity import agrees
 from elt_llm_query.synthesizers.question import Form, Question, is_shouted
 from elt_llm_query.text import stem, words
 from elt_llm_query.words import (
@@ -74,7 +73,6 @@ def meets(question: Question, said: Said) -> bool:
         and not _other_side(asked, said.own)
         and _same_names(question, said)
         and _same_attribute(question, said.own)
-        and agrees(question, said.own, said.heading, said.near)
     )
 
 

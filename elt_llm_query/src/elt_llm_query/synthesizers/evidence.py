@@ -7,19 +7,20 @@ heading, its neighbours and the rest of its source less.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from elt_llm_core.provenance import RuleSpan
 from elt_llm_query.synthesizers.demands import Said, meets
 from elt_llm_query.synthesizers.forms import form_fit
 from elt_llm_query.synthesizers.matching import (
+    Layers,
     Vocabulary,
     closeness,
     coverage,
     match,
     vocabulary,
 )
-from elt_llm_query.synthesizers.polarity import said_otherwise
+from elt_llm_query.synthesizers.polarity import agrees, said_otherwise
 from elt_llm_query.synthesizers.question import Form, Question
 from elt_llm_query.synthesizers.sheets import Pick, asks_for_cell, pick
 from elt_llm_query.text import leans, pieces, words
@@ -70,7 +71,8 @@ class Candidate:
 
     `coverage` of the question's words and `fit` to the form it asks for are 0 to 1.
     `said` is how an answer says it where that is not the text; `close` tells how near
-    to each other the question's words stand, 0 to 1.
+    to each other the question's words stand, and `own` what share of them its own words
+    are, 0 to 1. An `opposed` one negates what the question does not, or the reverse.
     """
 
     passage: int
@@ -80,6 +82,8 @@ class Candidate:
     fit: float
     said: str = ""
     close: float = 1.0
+    own: float = 1.0
+    opposed: bool = False
 
 
 def passage_vocabulary(passage: Passage) -> Vocabulary:
@@ -122,14 +126,24 @@ def _of_whole(
     own = vocabulary(said) | said_otherwise(question, said)
     if any(not match(n, own | heading) for n in question.names):
         return
-    if not meets(question, Said(said, f"{passage.heading} {passage.about}", said)):
+    about = f"{passage.heading} {passage.about}"
+    if not meets(question, Said(said, about, said)):
         return
     covered = coverage(weights, ((own, OWN), (heading, HEADING)))
     found = pick(question, passage.text) if passage.sheet else None
     if passage.sheet and not found and question.form is Form.PERSON:
         return  # no line of it tells who
     found = found or Pick(0, len(passage.text), "", _row_fit(question, passage))
-    yield Candidate(index, found.start, found.end, covered, found.fit, found.said)
+    yield Candidate(
+        index,
+        found.start,
+        found.end,
+        covered,
+        found.fit,
+        found.said,
+        own=coverage(weights, ((own, OWN),)),
+        opposed=not agrees(question, said, about, said),
+    )
 
 
 def _row_fit(question: Question, passage: Passage) -> float:
@@ -154,17 +168,37 @@ def _of_prose(
         text = passage.text[start:end]
         if _is_heading(text, passage.heading) or _is_header(passage, text):
             continue
-        if not meets(question, _said(passage, spans, place)):
+        said = _said(passage, spans, place)
+        if not meets(question, said):
             continue
         layers = (
-            (own[place] | said_otherwise(question, text), OWN),
+            (own[place], OWN),
             (heading, HEADING),
             (near, NEIGHBOUR),
             (rest, REST),
         )
-        covered = coverage(weights, layers)
-        fit, close = form_fit(question, text), closeness(question.weights, text)
-        yield Candidate(index, start, end, covered, fit, close=close)
+        measured = _measured(question, text, said, layers, weights)
+        yield Candidate(index, start, end, **measured)
+
+
+def _measured(
+    question: Question,
+    text: str,
+    said: Said,
+    layers: Layers,
+    weights: Mapping[str, float],
+) -> dict[str, Any]:
+    """How well a sentence answers; the first layer holds its own words."""
+    opposed = not agrees(question, said.own, said.heading, said.near)
+    (own, share), *further = layers
+    its = (own | said_otherwise(question, text), share)
+    return {
+        "coverage": coverage(weights, (its, *further)),
+        "fit": form_fit(question, text),
+        "close": closeness(question.weights, text),
+        "own": coverage(weights, ((own, OWN) if opposed else its,)),
+        "opposed": opposed,
+    }
 
 
 def _said(passage: Passage, spans: Sequence[tuple[int, int]], place: int) -> Said:

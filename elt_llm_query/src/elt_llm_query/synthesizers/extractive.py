@@ -42,6 +42,7 @@ from elt_llm_query.synthesizers.selection import (
     in_form,
     plain,
     ranked,
+    unopposed,
     worth_comparing,
 )
 from elt_llm_query.synthesizers.spans import Claim, claim_of, rule_claims
@@ -177,7 +178,7 @@ class ExtractiveSynthesizer(BaseSynthesizer):
         pieces = candidates(question, passages, weights)
         found = [
             c
-            for c in without_single_rows(bundle.query_str, pieces, passages)
+            for c in without_single_rows(bundle.query_str, unopposed(pieces), passages)
             if in_form(question, c, passages)
             and (reach[c.passage] + 1.0 >= self.limits.threshold or plain(question, c))
         ]

@@ -52,7 +52,8 @@ _DATE = re.compile(r"\b\d{4}\b|\d+[:/.]\d+")
 # "8 a.m.", "20.30 h", "eight o'clock".
 _CLOCK = re.compile(
     rf"\b(?:\d{{1,2}}(?:[:.]\d\d)?|{_SPELT})\s*"
-    r"(?:[ap]\.?\s?m\b|o\s?['\u2019]?\s?clock\b|h(?:rs?|ours?)?\b)",
+    r"(?:[ap]\.?\s?m\b|o\s?['\u2019]?\s?clock\b|h(?:rs?|ours?)?\b)"
+    r"|\b(?:half|quarter)\s+(?:past|to)\b",
     re.IGNORECASE,
 )
 # "at 8": an hour that counts nothing, as what follows it has no number.
@@ -108,9 +109,8 @@ def _tells_when(question: Question, text: str) -> bool:
     if not lowered.isdisjoint(_TIME_WORDS | _TEMPORAL | days):
         return True
     hours = (found["next"].lower() for found in _HOUR.finditer(text))
-    return (
-        bool(_DATE.search(text) or _CLOCK.search(text))
-        or any(not after or after in STOP_WORDS or after in DAYS for after in hours)
+    return bool(_DATE.search(text) or _CLOCK.search(text)) or any(
+        not after or after in STOP_WORDS or after in DAYS for after in hours
     )
 
 

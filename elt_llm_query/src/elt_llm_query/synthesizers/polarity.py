@@ -4,7 +4,8 @@
 is one "without a licence".
 """
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 
 from elt_llm_query.synthesizers.negations import (
     OPPOSITE,
@@ -19,6 +20,15 @@ from elt_llm_query.synthesizers.negations import (
 from elt_llm_query.synthesizers.question import Form, Question
 from elt_llm_query.text import stem
 
+# What is not done, or may not be, tells not who does it nor what may be done.
+_AFFIRMED = re.compile(
+    r"^\W*(?:(?:to|by|from|with|for)\s+)?(?:who|whom|whose|where)\b"
+    r"|^\W*(?:what|which)\b.*\b(?:may|can|must|shall|should)\b",
+    re.IGNORECASE,
+)
+_OPPOSITES = {sign: {OPPOSITE[sign]} for sign in (Sign.PLAIN, Sign.NEGATED)}
+_DENYING = {**_OPPOSITES, Sign.PLAIN: {Sign.NEGATED, Sign.OPEN}}
+
 
 def agrees(question: Question, own: str, heading: str, near: str) -> bool:
     """Whether the words of a question are negated in a sentence as they are in it.
@@ -28,9 +38,13 @@ def agrees(question: Question, own: str, heading: str, near: str) -> bool:
     """
     asked = signed(question.text)
     told = [signed(own), signed(heading), signed(near)]
-    if not all(_stands(term, asked, told) for term in question.weights):
+    denied = _denied(asked)
+    plain = all(sign is Sign.PLAIN for _, sign in asked)
+    affirmed = plain and bool(_AFFIRMED.match(question.text))
+    wrong = _DENYING if affirmed else _OPPOSITES
+    if not all(_stands(term, asked, told, wrong) for term in question.weights):
         return False
-    if question.form is Form.YES_NO or not _denied(asked):
+    if question.form is Form.YES_NO or not denied:
         return True
     negated = (s for t in question.weights for s in signs_of(t, told[0]))
     return _denied(told[0]) or Sign.NEGATED in negated
@@ -47,26 +61,29 @@ def said_otherwise(question: Question, text: str) -> frozenset[str]:
     )
 
 
-def _stands(term: str, asked: Signed, told: Sequence[Signed]) -> bool:
-    """Whether a word of the question stands as it is asked for, or is not there."""
+def _stands(
+    term: str, asked: Signed, told: Sequence[Signed], wrong: Mapping[Sign, set[Sign]]
+) -> bool:
+    """Whether a word of the question stands as it is asked for, or is not there.
+
+    `wrong` tells of a sign in the question which alone may not answer it.
+    """
     wanted = {sign for word, sign in asked if stem(word) == term}
     if len(wanted) != 1 or Sign.OPEN in wanted:
         return True
     (sign,) = wanted
     for layer in told:
         if have := signs_of(term, layer):
-            return have != {OPPOSITE[sign]}
+            return not have <= wrong[sign]
         for base in _unprefixed(term, asked):
             if have := signs_of(base, layer):
-                return have != {sign}
+                return not have <= wrong[OPPOSITE[sign]]
     return sign is Sign.PLAIN
 
 
 def _unprefixed(term: str, asked: Signed) -> Iterable[str]:
     """Stems of what a word of the question negates by how it begins."""
-    return [
-        base for word, _ in asked if stem(word) == term for _, base in bases(word)
-    ]
+    return [base for word, _ in asked if stem(word) == term for _, base in bases(word)]
 
 
 def _denied(told: Signed) -> bool:
