@@ -6,6 +6,7 @@ from llama_index.core.schema import QueryBundle
 from elt_llm_core.models.build import build_models
 from elt_llm_core.sections import RagConfig
 from elt_llm_query.labels import LabelSources
+from elt_llm_query.support import supporting
 from elt_llm_query.synthesizers.extractive import ExtractiveSynthesizer
 from elt_llm_query.synthesizers.negations import Sign, signed
 from test_extractive import node
@@ -100,3 +101,11 @@ def test_what_is_said_of_the_opposite_alone_is_refused(ask, question):
 )
 def test_the_words_that_stand_negated(text, negated):
     assert {w for w, sign in signed(text) if sign is Sign.NEGATED} == negated
+
+
+def test_another_wording_keeps_what_is_negated():
+    source = "An unlicensed pilot pays a fee of 35 crowns."
+    assert supporting("The fee of an unlicensed pilot is 35 crowns.", source).stands
+    wrong = supporting("The fee of a licensed pilot is 35 crowns.", source)
+    assert not wrong.stands
+    assert "negated" in wrong.reason

@@ -5,7 +5,7 @@ open: such a sentence answers what is asked of them.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import lru_cache
 
@@ -75,6 +75,13 @@ def prefixed(term: str, told: Signed) -> frozenset[Sign]:
         for prefix, base in bases(word)
         if base == term or (prefix in _LOOSE and match(term, frozenset([base])))
     )
+
+
+def differ(one: str, other: str, terms: Iterable[str]) -> bool:
+    """True where one text negates a stem that the other has as it is."""
+    apart = {frozenset([Sign.PLAIN]), frozenset([Sign.NEGATED])}
+    both = (signed(one), signed(other))
+    return any({signs_of(term, told) for told in both} == apart for term in terms)
 
 
 def bases(word: str) -> Iterator[tuple[str, str]]:
