@@ -16,6 +16,7 @@ from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models, Stage, T
 from elt_llm_query.guards import GuardedRerank, GuardedStep, GuardedSynthesizer
 from elt_llm_query.labels import LabelSources
+from elt_llm_query.postprocessors.cutting import RuleCut, RuleLookUp
 from elt_llm_query.retrievers import (
     Breadth,
     CollectionRetriever,
@@ -23,7 +24,6 @@ from elt_llm_query.retrievers import (
     HybridRetriever,
     KeywordRetriever,
 )
-from elt_llm_query.rule_texts import RuleCut, RuleLookUp
 from elt_llm_query.searches import SearchTransform, SeesAll
 from elt_llm_query.stages import (
     FUSIONS,

@@ -1,24 +1,50 @@
-"""Which part of a chunk is of which rule: what filters leave and look-ups want."""
+"""Numbers of rules in a question, and which part of a chunk is of which rule."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any
 
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
-from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, TextNode
-from pydantic import Field
-from typing_extensions import override
-
-from elt_llm_core import provenance
-from elt_llm_core.provenance import Provenance, RuleSpan
+from elt_llm_core.provenance import RuleSpan
 from elt_llm_core.rules import canonical, is_within
-from elt_llm_query.postprocessors.base import CollectionStep
-from elt_llm_query.postprocessors.targets import TARGET_KEY, RuleTargets, rule_numbers
 from elt_llm_query.text import words
 from elt_llm_query.words import PARTS, QUESTION_WORDS, STOP_WORDS, TELLING
 
+Number = tuple[tuple[int, int], tuple[str, ...]]  # where it stands, how it is written
+
 _PARTS = frozenset(PARTS) | {f"{part}s" for part in PARTS}
 _FORM = STOP_WORDS | QUESTION_WORDS | _PARTS | TELLING
+_WORD = (
+    r"(?:rule|section|regulation|paragraph|clause|chapter|part|article|artikel)s?\b"
+    r"|art\b\.?|\u00a7+"
+)
+# A number as people write it, with a book's letters before it: GEN 8.10.1.
+_RULE = re.compile(
+    rf"(?P<word>(?<!\w)(?:{_WORD})\s*)?"
+    r"(?P<book>(?<![\w-])(?-i:[A-Z]{2,6})\s)?"
+    r"(?P<number>(?<![\w.,$\u20ac\u00a3-])[A-Z]{0,3}\d[^\W_]*(?:\.[^\W_]+)*"
+    r"(?:\s?\.?\(\w{1,4}\))*)"
+    r"(?P<unit>\s*(?:%|\u00b0|(?-i:[a-z\u00b5])))?",
+    re.IGNORECASE,
+)
+
+
+def rule_numbers(question: str) -> Iterator[Number]:
+    """Where a rule's number may stand, and its canonical forms, the longest first.
+
+    A plain number counts after a word ("rule 5", "§ 5"); one with a single dot also
+    where no unit follows.
+    """
+    for found in _RULE.finditer(question):
+        word, book, number = found["word"], found["book"], found["number"]
+        certain = bool(word or book or "(" in number or number.count(".") > 1)
+        mixed = number[0].isalpha() or bool(re.fullmatch(r"\d+[a-z]\w*", number))
+        decimal = number.count(".") == 1 and not found["unit"]
+        if certain or mixed or decimal:
+            forms = [canonical(f"{word or ''}{number}"), canonical(number)]
+            if book:
+                forms.insert(0, canonical(f"{book}{number}"))
+            span = (found.start(), found.end("number"))
+            yield span, tuple(dict.fromkeys(form for form in forms if form))
 
 
 def looked_up(question: str) -> tuple[str, ...]:
@@ -39,89 +65,15 @@ def stretches(
     spans: Sequence[RuleSpan], rule: str, *, below: bool
 ) -> list[tuple[int, int]]:
     """Where a rule stands, with those below it if wanted; what touches is one."""
-    return _merged(
-        (s.start, s.end) for s in spans if _wanted(s.rule, rule, below=below)
-    )
-
-
-class RuleLookUp(CollectionStep):
-    """The chunks of the rule that a question asks for alone come first, as they stand.
-
-    Any other question, and a number that no chunk has, leaves the nodes as they are.
-    """
-
-    @classmethod
-    @override
-    def class_name(cls) -> str:
-        return "RuleLookUp"
-
-    @override
-    def _postprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
-    ) -> list[NodeWithScore]:
-        if query_bundle is None or not looked_up(query_bundle.query_str):
-            return list(nodes)
-        targets = RuleTargets().over(list(self.collections.values()), self.where)
-        found = targets.postprocess_nodes(nodes, query_bundle)
-        asked = [n for n in found if n.node.metadata.get(TARGET_KEY)]
-        return [*_as_they_stand(asked), *found[len(asked) :]]
-
-
-class RuleCut(BaseNodePostprocessor):
-    """Of every chunk only the rules that the filter `rule` wants.
-
-    A chunk with several stretches of them becomes several nodes of its id. Rows of
-    tables, and chunks that do not tell where their rules stand, stay whole.
-    """
-
-    wanted: list[str] = Field(default_factory=list)
-
-    @classmethod
-    @override
-    def class_name(cls) -> str:
-        return "RuleCut"
-
-    @classmethod
-    def of(cls, where: Mapping[str, Any]) -> "RuleCut":
-        """What the filters of a question want."""
-        told = where.get("rule", [])
-        several = told if isinstance(told, list | tuple | set | frozenset) else [told]
-        return cls(wanted=sorted(map(str, several)))
-
-    @override
-    def _postprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
-    ) -> list[NodeWithScore]:
-        if not self.wanted:
-            return list(nodes)
-        return [
-            NodeWithScore(node=part, score=found.score)
-            for found in nodes
-            for part in self._parts(found.node)
-        ]
-
-    def _parts(self, node: BaseNode) -> list[BaseNode]:
-        place = provenance.read(node)
-        if not isinstance(node, TextNode) or place.index_text or not place.rule_spans:
-            return [node]
-        found = _merged(
-            span
-            for rule in self.wanted
-            for span in stretches(
-                place.rule_spans,
-                canonical(rule.removesuffix("*")),
-                below=rule.endswith("*"),
-            )
-        )
-        return [_part(node, place, start, end) for start, end in found]
+    return merged((s.start, s.end) for s in spans if _wanted(s.rule, rule, below=below))
 
 
 def _wanted(rule: str, asked: str, *, below: bool) -> bool:
     return is_within(rule, asked) if below else rule.lower() == asked.lower()
 
 
-def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Spans in order, those that touch joined."""
+def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans in order, those that touch as one."""
     ordered = sorted(spans)
     joined = ordered[:1]
     for _, (start, end) in pairwise(ordered):
@@ -131,37 +83,3 @@ def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             joined.append((start, end))
     return joined
-
-
-def _part(node: TextNode, place: Provenance, start: int, end: int) -> TextNode:
-    """The node with `document_text[start:end]`, without white space around it."""
-    text = node.text[start - place.span_start : end - place.span_start]
-    start += len(text) - len(text.lstrip())
-    text = text.strip()
-    end = start + len(text)
-    spans = [s for s in place.rule_spans if s.start < end and start < s.end]
-    inside = place.model_copy(
-        update={
-            "span_start": start,
-            "span_end": end,
-            "rules": tuple(dict.fromkeys(s.rule for s in spans)),
-            "rule_spans": tuple(spans),
-        }
-    )
-    return provenance.write(node.model_copy(update={"text": text}), inside)
-
-
-def _as_they_stand(nodes: Sequence[NodeWithScore]) -> list[NodeWithScore]:
-    """The nodes document by document, each from its beginning, with falling scores."""
-    documents = list(dict.fromkeys(provenance.read(n.node).document_id for n in nodes))
-
-    def order(found: NodeWithScore) -> tuple[int, int]:
-        place = provenance.read(found.node)
-        return documents.index(place.document_id), place.span_start
-
-    scores = [n.score for n in nodes]
-    ordered = sorted(nodes, key=order)
-    return [
-        NodeWithScore(node=found.node, score=score)
-        for found, score in zip(ordered, scores, strict=True)
-    ]
