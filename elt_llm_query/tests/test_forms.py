@@ -53,6 +53,16 @@ def test_a_number_of_the_question_answers_nothing():
         ("How often is it paid?", "It is paid yearly.", 1),
         ("When is it paid?", "It is paid within ten days.", 1),
         ("When is it paid?", "It is paid in cash.", 0),
+        ("When is it open?", "It opens at 8.", 1),
+        ("When is it open?", "It opens at 8 a.m. each morning.", 1),
+        ("When is it open?", "It opens at eight o'clock.", 1),
+        ("When is it open?", "It opens 20.30 h.", 1),
+        ("When is it open?", "It opens at noon.", 1),
+        ("When is it open?", "It opens at half past six.", 1),
+        ("When is it open?", "It opens at 8 knots.", 0),
+        ("When is it open?", "It opens by 5 metres.", 0),
+        ("When is it open?", "It opens at 8 %.", 0),
+        ("When is it open on Sundays?", "It is open on Sundays.", 0),
     ],
 )
 def test_an_answer_has_the_form_that_is_asked_for(question, text, fit):

@@ -7,7 +7,8 @@ from llama_index.core.schema import NodeWithScore
 
 from elt_llm_core.sections import RagConfig
 from elt_llm_core.store import Store
-from elt_llm_query.postprocessors.targets import identifiers, rule_numbers
+from elt_llm_query.postprocessors.targets import identifiers
+from elt_llm_query.rule_texts import rule_numbers
 from query_world import World, fill
 from step_world import BOOK, book, nodes_of, said, step
 

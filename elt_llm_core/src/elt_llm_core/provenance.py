@@ -32,6 +32,7 @@ KEYS = (
     "index_text",
     "table",
     "rules",
+    "rule_spans",
     "references",
     "parents",
     "window_start",
@@ -44,7 +45,7 @@ KEYS = (
     "generated",
 )
 # Written only where there is something to tell, and as JSON, since stores take scalars.
-_LISTS = ("boxes", "cells", "rules", "references", "parents")
+_LISTS = ("boxes", "cells", "rules", "rule_spans", "references", "parents")
 INDEX_GAP = "\n\n"
 _SELDOM = frozenset({"rule", *KEYS[KEYS.index("rules") :]})
 ALWAYS = frozenset(KEYS) - _SELDOM  # what `write` puts on every node
@@ -60,6 +61,14 @@ class Parent(Record):
     start: int = Field(ge=0)
     end: int = Field(ge=0)
     leaves: int = Field(ge=1)
+
+
+class RuleSpan(Record):
+    """The part of a chunk that is of one rule: `document_text[start:end]`."""
+
+    rule: str
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
 
 
 class Provenance(Record):
@@ -83,6 +92,9 @@ class Provenance(Record):
     table: str = ""
     rules: tuple[str, ...] = Field(
         default=(), description="canonical numbers of the rules it holds, in order"
+    )
+    rule_spans: tuple[RuleSpan, ...] = Field(
+        default=(), description="where each of them stands, in order"
     )
     references: tuple[str, ...] = Field(
         default=(), description="rules of the same document it refers to, in order"

@@ -21,6 +21,7 @@ from elt_llm_query.guards import (
     GuardedSynthesizer,
 )
 from elt_llm_query.labels import LabelSources
+from elt_llm_query.postprocessors.cutting import RuleCut, RuleLookUp
 from elt_llm_query.retrievers import (
     Breadth,
     CollectionRetriever,
@@ -79,6 +80,8 @@ def build_engine(
             *parts.candidate_steps(),
             *parts.rerankers(),
             *parts.source_steps(),
+            RuleLookUp().over(parts.collections, parts.where),
+            RuleCut.of(parts.where),
             LabelSources(),
         ],
         response_synthesizer=parts.synthesizer(),

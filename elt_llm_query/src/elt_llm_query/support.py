@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from elt_llm_core.results import Support
 from elt_llm_query.synthesizers.matching import match, vocabulary
+from elt_llm_query.synthesizers.negations import differ
 from elt_llm_query.text import pieces, stems
 from elt_llm_query.verify import QuoteMatch, negations, numbers
 
@@ -40,6 +41,8 @@ def supporting(claim: str, text: str, reading: str = "") -> QuoteMatch:
             best = best._replace(reason="a number is not in the source")
         elif bool(negations(claim)) != bool(negations(window.core(wanted))):
             best = best._replace(reason="a negation differs")
+        elif differ(claim, window.core(wanted), wanted):
+            best = best._replace(reason="a word is negated in one of them")
         elif share >= ENOUGH:
             score = round(share, 4)
             best = QuoteMatch(Support.FUZZY, score, window.start, window.end)

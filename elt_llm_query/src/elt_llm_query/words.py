@@ -51,6 +51,29 @@ GUARDED = NEGATIONS | _set("""
     always sometimes permitted prohibited allowed forbidden required optional
     """)
 
+# Words that ask to be told a text as it stands.
+TELLING = _set("say tell show content contents wording quote cite read")
+
+# What the words after "not", "without" ... stand negated by; see `negations`.
+AUXILIARIES = _set("""
+    am is are was were be been being do does did has have had can could may might must
+    shall should will would
+    """)
+RELATIVES = _set("who whom whose which that")
+SUBORDINATORS = _set("if when where while whenever wherever because since")
+DENIALS = _set("""
+    never none nobody nothing nowhere neither nor unless cannot forbid forbids forbidden
+    prohibit prohibits prohibited ban bans banned
+    """)
+EXCEPTIONS = _set("without except excepting excluding")
+# They say that something is not there, without negating a word.
+LACKS = _set("""
+    lack lacks lacking fail fails failed failing forget forgets forgot forgotten lose
+    loses lost losing miss misses missing refuse refuses refused absent besides beside
+    """)
+# The shortest rest of a word that such a beginning negates.
+NEGATIVE_PREFIXES = {"non": 4, "un": 4, "in": 5, "im": 5, "il": 5, "ir": 5}
+
 NUMBER_WORDS = {
     word: str(value)
     for value, word in enumerate(
@@ -141,6 +164,14 @@ FREQUENCY = _set("""
 TIME_UNITS = _set("""
     second seconds minute minutes hour hours day days week weeks month months quarter
     quarters year years annually monthly weekly daily
+    """)
+
+# Days and their parts, as people tell when something is.
+DAYS = _set("""
+    monday tuesday wednesday thursday friday saturday sunday weekday weekend mondays
+    tuesdays wednesdays thursdays fridays saturdays sundays weekdays weekends morning
+    mornings afternoon afternoons evening evenings night nights noon midday midnight
+    dawn dusk sunrise sunset
     """)
 
 # General words that a question may use and its answer need not: they weigh little.

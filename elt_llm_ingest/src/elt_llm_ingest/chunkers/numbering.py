@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from elt_llm_core.document import Block, BlockKind, ParsedDocument
+from elt_llm_core.provenance import RuleSpan
 from elt_llm_core.rules import canonical, parent
 
 _WORD = r"Rules?|Sections?|Articles?|Artikel|Art\.|Regulations?|Chapters?|Clauses?|§§?"
@@ -58,10 +59,21 @@ class Numbering:
 
     def within(self, start: int, end: int) -> tuple[str, ...]:
         """The rule the span begins in, then those that begin in it; no repeats."""
+        return tuple(dict.fromkeys(part.rule for part in self.spans(start, end)))
+
+    def spans(self, start: int, end: int) -> tuple[RuleSpan, ...]:
+        """The parts of the span that are of a rule, in order."""
         first = max(bisect_right(self._starts, start) - 1, 0)
         last = bisect_left(self._starts, end)
-        found = self._rules[first:last]
-        return tuple(dict.fromkeys(rule for rule in found if rule))
+        stops = [*self._starts[first + 1 : last], end]
+        found = zip(
+            self._rules[first:last], self._starts[first:last], stops, strict=False
+        )
+        return tuple(
+            RuleSpan(rule=rule, start=max(at, start), end=stop)
+            for rule, at, stop in found
+            if rule
+        )
 
     def begins(self, start: int, end: int) -> Sequence[int]:
         """Where rules begin in the span."""

@@ -60,6 +60,7 @@ class SpanChunker(NodeParser):
                     "end_page": last,
                     "boxes": boxes,
                     "rules": numbers.within(start, end),
+                    "rule_spans": numbers.spans(start, end),
                     "references": numbers.references(start, end),
                 }
             )

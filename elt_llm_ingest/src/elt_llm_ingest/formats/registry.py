@@ -33,7 +33,7 @@ VERSIONS = dict.fromkeys(MODULES, "1") | {
     "office": "3",
     "pdf": "3",
 }
-LAYER = "2"
+LAYER = "3"
 
 
 class Parse(Protocol):

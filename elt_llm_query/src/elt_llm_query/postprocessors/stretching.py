@@ -204,6 +204,7 @@ def _joined(
         cells=tuple(dict.fromkeys(cell for p in places for cell in p.cells)),
         table=best.table,
         rules=rules,
+        rule_spans=tuple(dict.fromkeys(s for p in places for s in p.rule_spans)),
         references=tuple(rule for rule in referred if rule not in rules),
         parents=tuple(p for p in best.parents if p.end - p.start > span[1] - span[0]),
         date=best.date,

@@ -9,30 +9,16 @@ from pydantic import Field
 from typing_extensions import override
 
 from elt_llm_core import provenance
-from elt_llm_core.rules import canonical, is_within
+from elt_llm_core.rules import is_within
 from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.postprocessors.base import CollectionStep, noted
-
-Number = tuple[tuple[int, int], tuple[str, ...]]  # where it stands, how it is written
+from elt_llm_query.rule_texts import Number, rule_numbers
 
 TARGET_KEY = "target"
 DEPTH = 50  # keyword hits that are read for an identifier
 _LIFT = 0.01
 
-_WORD = (
-    r"(?:rule|section|regulation|paragraph|clause|chapter|part|article|artikel)s?\b"
-    r"|art\b\.?|\u00a7+"
-)
-# A number as people write it, with a book's letters before it: GEN 8.10.1.
-_RULE = re.compile(
-    rf"(?P<word>(?<!\w)(?:{_WORD})\s*)?"
-    r"(?P<book>(?<![\w-])(?-i:[A-Z]{2,6})\s)?"
-    r"(?P<number>(?<![\w.,$\u20ac\u00a3-])[A-Z]{0,3}\d[^\W_]*(?:\.[^\W_]+)*"
-    r"(?:\s?\.?\(\w{1,4}\))*)"
-    r"(?P<unit>\s*(?:%|\u00b0|(?-i:[a-z\u00b5])))?",
-    re.IGNORECASE,
-)
 _IDENTIFIER = re.compile(r"(?<![\w-])(?=[^\W_]*[-_/]?\d|\w+[-_/])\w+(?:[-_./]\w+)*")
 
 
@@ -152,24 +138,6 @@ class _Ranks:
         document = self._documents.get(_document(node), len(self._nodes))
         place = (_document(node), int(told.get("ordinal", 0)))
         return self.of(node.node_id), document, *place
-
-
-def rule_numbers(question: str) -> Iterator[Number]:
-    """Where a rule's number may stand, and its canonical forms, the longest first.
-
-    A plain number counts after a word ("rule 5", "§ 5"); one with a single dot also
-    where no unit follows.
-    """
-    for found in _RULE.finditer(question):
-        word, book, number = found["word"], found["book"], found["number"]
-        certain = bool(word or book or "(" in number or number.count(".") > 1)
-        mixed = number[0].isalpha() or bool(re.fullmatch(r"\d+[a-z]\w*", number))
-        decimal = number.count(".") == 1 and not found["unit"]
-        if certain or mixed or decimal:
-            forms = [canonical(f"{word or ''}{number}"), canonical(number)]
-            if book:
-                forms.insert(0, canonical(f"{book}{number}"))
-            yield found.span(), tuple(dict.fromkeys(form for form in forms if form))
 
 
 def identifiers(question: str) -> Iterator[tuple[tuple[int, int], str]]:

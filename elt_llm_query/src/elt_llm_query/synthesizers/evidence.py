@@ -7,17 +7,20 @@ heading, its neighbours and the rest of its source less.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from elt_llm_core.provenance import RuleSpan
 from elt_llm_query.synthesizers.demands import Said, meets
 from elt_llm_query.synthesizers.forms import form_fit
 from elt_llm_query.synthesizers.matching import (
+    Layers,
     Vocabulary,
     closeness,
     coverage,
     match,
     vocabulary,
 )
+from elt_llm_query.synthesizers.polarity import agrees, said_otherwise
 from elt_llm_query.synthesizers.question import Form, Question
 from elt_llm_query.synthesizers.sheets import Pick, asks_for_cell, pick
 from elt_llm_query.text import leans, pieces, words
@@ -47,7 +50,7 @@ class Passage:
     `reading` is searched where it says more than the text (a table row with its
     headers). A `whole` passage is quoted as one piece, of a `sheet` the line that is
     asked for. `about` holds words that name what kind of thing it is, `cells` are those
-    of the rows in it.
+    of the rows in it, `rules` tell which part of the text is of which rule.
     """
 
     label: str
@@ -59,6 +62,7 @@ class Passage:
     about: str = ""
     sheet: bool = False
     cells: tuple[Placed, ...] = ()
+    rules: tuple[RuleSpan, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,8 @@ class Candidate:
 
     `coverage` of the question's words and `fit` to the form it asks for are 0 to 1.
     `said` is how an answer says it where that is not the text; `close` tells how near
-    to each other the question's words stand, 0 to 1.
+    to each other the question's words stand, and `own` what share of them its own words
+    are, 0 to 1. An `opposed` one negates what the question does not, or the reverse.
     """
 
     passage: int
@@ -77,6 +82,8 @@ class Candidate:
     fit: float
     said: str = ""
     close: float = 1.0
+    own: float = 1.0
+    opposed: bool = False
 
 
 def passage_vocabulary(passage: Passage) -> Vocabulary:
@@ -115,18 +122,28 @@ def _of_whole(
 ) -> Iterator[Candidate]:
     """The passage as one candidate; of a fact sheet what is asked for."""
     heading = vocabulary(f"{passage.heading} {passage.about}")
-    own = vocabulary(f"{passage.reading} {passage.text}")
+    said = f"{passage.reading}\n{passage.text}"
+    own = vocabulary(said) | said_otherwise(question, said)
     if any(not match(n, own | heading) for n in question.names):
         return
-    said = f"{passage.reading}\n{passage.text}"
-    if not meets(question, Said(said, f"{passage.heading} {passage.about}", said)):
+    about = f"{passage.heading} {passage.about}"
+    if not meets(question, Said(said, about, said)):
         return
     covered = coverage(weights, ((own, OWN), (heading, HEADING)))
     found = pick(question, passage.text) if passage.sheet else None
     if passage.sheet and not found and question.form is Form.PERSON:
         return  # no line of it tells who
     found = found or Pick(0, len(passage.text), "", _row_fit(question, passage))
-    yield Candidate(index, found.start, found.end, covered, found.fit, found.said)
+    yield Candidate(
+        index,
+        found.start,
+        found.end,
+        covered,
+        found.fit,
+        found.said,
+        own=coverage(weights, ((own, OWN),)),
+        opposed=not agrees(question, said, about, said),
+    )
 
 
 def _row_fit(question: Question, passage: Passage) -> float:
@@ -151,7 +168,8 @@ def _of_prose(
         text = passage.text[start:end]
         if _is_heading(text, passage.heading) or _is_header(passage, text):
             continue
-        if not meets(question, _said(passage, spans, place)):
+        said = _said(passage, spans, place)
+        if not meets(question, said):
             continue
         layers = (
             (own[place], OWN),
@@ -159,9 +177,28 @@ def _of_prose(
             (near, NEIGHBOUR),
             (rest, REST),
         )
-        covered = coverage(weights, layers)
-        fit, close = form_fit(question, text), closeness(question.weights, text)
-        yield Candidate(index, start, end, covered, fit, close=close)
+        measured = _measured(question, text, said, layers, weights)
+        yield Candidate(index, start, end, **measured)
+
+
+def _measured(
+    question: Question,
+    text: str,
+    said: Said,
+    layers: Layers,
+    weights: Mapping[str, float],
+) -> dict[str, Any]:
+    """How well a sentence answers; the first layer holds its own words."""
+    opposed = not agrees(question, said.own, said.heading, said.near)
+    (own, share), *further = layers
+    its = (own | said_otherwise(question, text), share)
+    return {
+        "coverage": coverage(weights, (its, *further)),
+        "fit": form_fit(question, text),
+        "close": closeness(question.weights, text),
+        "own": coverage(weights, ((own, OWN) if opposed else its,)),
+        "opposed": opposed,
+    }
 
 
 def _said(passage: Passage, spans: Sequence[tuple[int, int]], place: int) -> Said:

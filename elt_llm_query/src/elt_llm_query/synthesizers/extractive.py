@@ -22,6 +22,7 @@ from typing_extensions import override
 
 from elt_llm_core import provenance
 from elt_llm_core.errors import EmbedError, ModelError
+from elt_llm_core.provenance import RuleSpan
 from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.labels import label_of, split_shown
 from elt_llm_query.synthesizers.aggregates import without_single_rows
@@ -41,9 +42,10 @@ from elt_llm_query.synthesizers.selection import (
     in_form,
     plain,
     ranked,
+    unopposed,
     worth_comparing,
 )
-from elt_llm_query.synthesizers.spans import Claim, claim_of
+from elt_llm_query.synthesizers.spans import Claim, claim_of, rule_claims
 from elt_llm_query.synthesizers.strangers import has_stranger
 
 CLAIMS_KEY = "claims"
@@ -150,6 +152,9 @@ class ExtractiveSynthesizer(BaseSynthesizer):
         self, bundle: QueryBundle, passages: Sequence[Passage]
     ) -> tuple[str, list[Claim]]:
         """The answer with labels and what it rests on; no claims is a refusal."""
+        claims = rule_claims(bundle.query_str, passages, self.limits.most)
+        if claims:
+            return _told(claims), claims
         question = analyse(bundle.query_str)
         best = self._scored(question, bundle, passages)
         good = [s for s in best if self._passes(s)]
@@ -158,7 +163,7 @@ class ExtractiveSynthesizer(BaseSynthesizer):
         if not chosen:
             return refusal(passages, best), []
         claims = [claim_of(passages[s.candidate.passage], s.candidate) for s in chosen]
-        return "\n".join(f"{c.text} [{c.label}]" for c in claims), claims
+        return _told(claims), claims
 
     def _scored(
         self, question: Question, bundle: QueryBundle, passages: Sequence[Passage]
@@ -173,7 +178,7 @@ class ExtractiveSynthesizer(BaseSynthesizer):
         pieces = candidates(question, passages, weights)
         found = [
             c
-            for c in without_single_rows(bundle.query_str, pieces, passages)
+            for c in without_single_rows(bundle.query_str, unopposed(pieces), passages)
             if in_form(question, c, passages)
             and (reach[c.passage] + 1.0 >= self.limits.threshold or plain(question, c))
         ]
@@ -216,6 +221,10 @@ class ExtractiveSynthesizer(BaseSynthesizer):
         return scored.evidence >= self.limits.threshold
 
 
+def _told(claims: Sequence[Claim]) -> str:
+    return "\n".join(f"{c.text} [{c.label}]" for c in claims)
+
+
 def refusal(passages: Sequence[Passage], best: Sequence[Scored] = ()) -> str:
     """One honest sentence, and where the nearest material stands."""
     order = [s.candidate.passage for s in best] + list(range(len(passages)))
@@ -243,7 +252,14 @@ def _passage(node: Any, number: int) -> Passage:
             Placed(c.start - place.span_start, c.end - place.span_start, c.header)
             for c in place.cells
         ),
+        rules=tuple(_inside(s, place.span_start) for s in place.rule_spans),
     )
+
+
+def _inside(span: RuleSpan, start: int) -> RuleSpan:
+    """The span as places in the text of a passage that begins at `start`."""
+    moved = {"start": max(span.start - start, 0), "end": max(span.end - start, 0)}
+    return span.model_copy(update=moved)
 
 
 def _embedded_text(passage: Passage, candidate: Candidate) -> str:

@@ -8,12 +8,14 @@ from elt_llm_query.synthesizers.question import Form, Question
 from elt_llm_query.text import stem, words
 from elt_llm_query.verify import numbers
 from elt_llm_query.words import (
+    DAYS,
     FREQUENCY,
     LOWER,
     LOWER_PHRASES,
     MONTHS,
     NUMBER_WORDS,
     PARTS,
+    STOP_WORDS,
     TIME_UNITS,
     UPPER,
     UPPER_PHRASES,
@@ -47,6 +49,19 @@ _NO_COUNT = re.compile(
     re.IGNORECASE,
 )
 _DATE = re.compile(r"\b\d{4}\b|\d+[:/.]\d+")
+# "8 a.m.", "20.30 h", "eight o'clock".
+_CLOCK = re.compile(
+    rf"\b(?:\d{{1,2}}(?:[:.]\d\d)?|{_SPELT})\s*"
+    r"(?:[ap]\.?\s?m\b|o\s?['\u2019]?\s?clock\b|h(?:rs?|ours?)?\b)"
+    r"|\b(?:half|quarter)\s+(?:past|to)\b",
+    re.IGNORECASE,
+)
+# "at 8": an hour that counts nothing, as what follows it has no number.
+_HOUR = re.compile(
+    rf"\b(?:at|from|until|till|by|before|after)\s+(?:[01]?\d|2[0-4]|{_SPELT})\b"
+    r"(?![^\W_]|[-.,:/]\d|\s*[^\w\s.,;:!?)])\W*(?P<next>\w*)",
+    re.IGNORECASE,
+)
 
 
 def form_fit(question: Question, text: str) -> float:
@@ -64,9 +79,7 @@ def form_fit(question: Question, text: str) -> float:
     if question.form is Form.NUMBER:
         return _counted(question, _NO_COUNT.sub(" ", text))
     if question.form is Form.TIME:
-        lowered = {w.lower() for w in words(text)}
-        timed = not lowered.isdisjoint(_TIME_WORDS | _TEMPORAL)
-        return float(timed or bool(_DATE.search(text)))
+        return float(_tells_when(question, text))
     return 0.5
 
 
@@ -87,6 +100,18 @@ def _counted(question: Question, text: str) -> float:
             if any(match(c, vocabulary(around)) for c in question.counted):
                 return 1.0
     return UNCOUNTED
+
+
+def _tells_when(question: Question, text: str) -> bool:
+    """True for a date, a span, an hour, or a day that the question does not name."""
+    lowered = {w.lower() for w in words(text)}
+    days = DAYS - {w.lower() for w in words(question.text)}
+    if not lowered.isdisjoint(_TIME_WORDS | _TEMPORAL | days):
+        return True
+    hours = (found["next"].lower() for found in _HOUR.finditer(text))
+    return bool(_DATE.search(text) or _CLOCK.search(text)) or any(
+        not after or after in STOP_WORDS or after in DAYS for after in hours
+    )
 
 
 def _wrong_bound(question: Question, text: str) -> bool:

@@ -7,7 +7,14 @@ from enum import StrEnum
 from functools import cache
 
 from elt_llm_query.text import question_stems, stem, words
-from elt_llm_query.words import COMMON, QUESTION_WORDS, RINGS, STOP_WORDS, TIME_UNITS
+from elt_llm_query.words import (
+    COMMON,
+    EXCEPTIONS,
+    QUESTION_WORDS,
+    RINGS,
+    STOP_WORDS,
+    TIME_UNITS,
+)
 
 
 class Form(StrEnum):
@@ -65,6 +72,7 @@ _COUNTED = re.compile(
 )
 _MUCH_TIME = re.compile(r"(\bhow\s+much\s+(?:\w+\s+)?)time\b", re.IGNORECASE)
 _SHOUTED = 0.6
+_NEGATING = EXCEPTIONS | {"non"}  # they tell how the matter stands
 _NAME = re.compile(
     r"\b(?:[A-Z][\w.&'-]*[A-Z0-9][\w.&-]*|[A-Z]*\d[\w.:/-]*|[A-Z][\w'-]+)"
 )
@@ -92,7 +100,8 @@ class Question:
 def analyse(text: str) -> Question:
     """Take a question apart."""
     # "How much time" asks for a duration, whose sentence need not say "time".
-    matter = question_stems(_HOW.sub(" ", _MUCH_TIME.sub(r"\1", text)))
+    asked = _HOW.sub(" ", _MUCH_TIME.sub(r"\1", text))
+    matter = [s for s in question_stems(asked) if s not in _stemmed(_NEGATING)]
     common = _stemmed(COMMON)
     weights = {s: 0.45 if s in common else 1.0 for s in matter}
     names = {s for name in _names(text) for s in map(stem, words(name)) if s in weights}

@@ -64,6 +64,16 @@ def in_form(
     return passage.whole or ended or len(words(text)) >= _FEWEST_WORDS
 
 
+def unopposed(found: Sequence[Candidate]) -> list[Candidate]:
+    """Those that agree with the question in what they negate.
+
+    One that holds less of the question than a sentence that says the opposite is about
+    something else.
+    """
+    least = max((c.own for c in found if c.opposed), default=0.0)
+    return [c for c in found if not c.opposed and c.own >= least]
+
+
 def worth_comparing(question: Question, found: Sequence[Candidate]) -> list[Candidate]:
     """Candidates that a cosine could put first, those with most words first."""
     ordered = sorted(

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from elt_llm_query.rule_texts import looked_up, stretches
 from elt_llm_query.synthesizers.definitions import list_item
 from elt_llm_query.synthesizers.evidence import Candidate, Passage
 from elt_llm_query.synthesizers.matching import vocabulary
@@ -14,6 +15,7 @@ from elt_llm_query.text import Piece, leans, pieces
 
 _ITEM = re.compile(r"^\s*(?:[-*+\u2022\u00b7]|\(?\w{1,5}[.)])\s")
 _LONGEST_LIST = 900
+_LONGEST_RULE = 1500
 _SAME = 0.8
 
 
@@ -48,6 +50,31 @@ def claim_of(passage: Passage, candidate: Candidate) -> Claim:
         said = passage.text[start:end]
     said = re.sub(r"\s+", " ", said.replace("\t", " | ")).strip()
     return Claim(passage.label, passage.node_id, start, end, said)
+
+
+def rule_claims(asked: str, passages: Sequence[Passage], most: int) -> list[Claim]:
+    """The text of the rule that a question asks to be told, with those below it.
+
+    Of the first form of its number that any passage has; nothing where none has.
+    """
+    for form in looked_up(asked):
+        claims = [
+            _rule_claim(passage, start, end)
+            for passage in passages
+            for start, end in stretches(passage.rules, form, below=True)
+        ]
+        if claims:
+            return claims[:most]
+    return []
+
+
+def _rule_claim(passage: Passage, start: int, end: int) -> Claim:
+    """Whole sentences of the stretch, as many as may be quoted."""
+    inside = [p for p in pieces(passage.text) if start <= p.start < end]
+    kept = [p for p in inside if p.end - start <= _LONGEST_RULE] or inside[:1]
+    first, last = (kept[0].start, kept[-1].end) if kept else (start, end)
+    said = re.sub(r"\s+", " ", passage.text[first:last]).strip()
+    return Claim(passage.label, passage.node_id, first, last, said)
 
 
 def same_matter(one: Candidate, other: Candidate, passages: Sequence[Passage]) -> bool:

@@ -1,0 +1,131 @@
+"""Rules of a document: quoted by their number, or left alone by a filter."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from elt_llm_core.config import load_config
+from elt_llm_core.jobs import JOBS, JobContext
+from elt_llm_core.models.build import build_models
+from elt_llm_core.results import QueryResult, Status
+from elt_llm_core.store import Store
+from elt_llm_query import query_collections, search_collections
+
+BOOK = """# Quay rules
+
+## 10 Conduct
+
+10.1 The Quay Master posts the tide table at 8 each morning. The table hangs at the
+north gate.
+
+10.2 The Lamp Keeper hands a lantern to every crew. Each crew may:
+
+(a) keep it until noon; or
+
+(b) lend it to another crew.
+
+10.3 A crew returns at 20.30 h.
+"""
+MASTER = BOOK[BOOK.index("10.1") : BOOK.index("\n\n10.2")]
+KEEPER = BOOK[BOOK.index("10.2") : BOOK.index("\n\n(a)")]
+
+
+class Quay:
+    """Questions to the book in a store of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        path = folder / "quay.md"
+        path.write_text(BOOK, encoding="utf-8")
+        self.config = load_config(environ={})
+        self.models = build_models(self.config)
+        self.store = Store(folder / "data")
+        told = {"paths": [str(path)], "collection": "quay"}
+        JOBS.load("ingest", told).build(self.models)(
+            JobContext(self.config, self.store)
+        )
+
+    def ask(self, question: str, **where: Any) -> QueryResult:
+        return query_collections(
+            ["quay"],
+            question,
+            store=self.store,
+            config=self.config,
+            models=self.models,
+            where=where,
+        )
+
+
+@pytest.fixture(scope="module")
+def quay(tmp_path_factory: pytest.TempPathFactory) -> Quay:
+    return Quay(tmp_path_factory.mktemp("quay"))
+
+
+@pytest.mark.parametrize(
+    ("question", "quote"),
+    [
+        (
+            "What does rule 10.1 say?",
+            MASTER,
+        ),
+        ("What is rule 10.3?", "10.3 A crew returns at 20.30 h."),
+        ("rule 10.3", "10.3 A crew returns at 20.30 h."),
+        ("10.3", "10.3 A crew returns at 20.30 h."),
+        ("Show me section 10.2(b)", "(b) lend it to another crew."),
+    ],
+)
+def test_a_rule_is_told_as_it_stands(quay: Quay, question: str, quote: str) -> None:
+    (citation,) = quay.ask(question).citations
+    assert citation.quote == quote
+    text = quay.store.open("quay").document_text(citation.document_id)
+    assert text[citation.span.start : citation.span.end] == quote
+
+
+def test_a_rule_is_told_with_those_below_it(quay: Quay) -> None:
+    answer = quay.ask("What does rule 10.2 say?").answer
+    assert answer.startswith("10.2 The Lamp Keeper hands a lantern")
+    assert answer.endswith("(b) lend it to another crew. [S1]")
+    assert "10.3" not in answer
+
+
+@pytest.mark.parametrize("question", ["What does rule 99.9 say?", "What is rule 10.4?"])
+def test_a_rule_that_no_document_has_is_refused(quay: Quay, question: str) -> None:
+    assert quay.ask(question).status is Status.INSUFFICIENT
+
+
+def test_a_filter_leaves_only_its_rule_of_a_chunk(quay: Quay) -> None:
+    question = "Who posts the tide table?"
+    assert quay.ask(question, rule="10.1").citations[0].quote.startswith("10.1 ")
+    other = quay.ask(question, rule="10.2")
+    assert other.status is Status.INSUFFICIENT
+    (source,) = other.sources
+    assert source.text == KEEPER
+    text = quay.store.open("quay").document_text(source.document_id)
+    assert text[source.span.start : source.span.end] == KEEPER
+    below = quay.ask(question, rule="10.2*").sources[0].text
+    assert below.endswith("(b) lend it to another crew.")
+    several = quay.ask(question, rule=["10.1", "10.3"]).sources
+    assert [s.text[:4] for s in several] == ["10.1", "10.3"]
+
+
+def test_a_search_shows_only_the_rule_that_is_wanted(quay: Quay) -> None:
+    found = search_collections(
+        ["quay"],
+        "crew",
+        store=quay.store,
+        config=quay.config,
+        models=quay.models,
+        where={"rule": "10.3"},
+    )
+    assert [s.text for s in found.sources] == ["10.3 A crew returns at 20.30 h."]
+
+
+@pytest.mark.parametrize(
+    ("question", "rule"),
+    [
+        ("When does the Quay Master post the tide table?", "10.1"),
+        ("What time does a crew return?", "10.3"),
+    ],
+)
+def test_an_hour_tells_when(quay: Quay, question: str, rule: str) -> None:
+    assert quay.ask(question).citations[0].quote.startswith(f"{rule} ")
