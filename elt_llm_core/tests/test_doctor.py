@@ -193,6 +193,25 @@ def test_a_large_delta_is_told(
     assert "the index lacks 60 changes" in checks["collection rules"]["detail"]
 
 
+@pytest.mark.parametrize(
+    ("writer", "told"),
+    [
+        ("llm_strategy: openai_like", "localhost:9"),
+        ("llm_strategy: broken", "broken"),
+    ],
+)
+def test_a_writer_that_does_not_answer_is_told(
+    published: Store, doctor: Callable[..., Any], tmp_path: Path, writer: str, told: str
+) -> None:
+    path = tmp_path / "writer.yaml"
+    server = "openai_like: {base_url: 'http://localhost:9/v1'}"
+    path.write_text(f"models: {{{writer}}}\n{server}\n")
+    code, checks, _ = doctor(published.data_dir, "--config", str(path))
+    assert code != 0
+    assert checks["writer"]["level"] == "FAIL"
+    assert told in checks["writer"]["detail"]
+
+
 def test_listing_opens_no_index_unless_asked(
     published: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -95,7 +95,7 @@ def test_each_failure_is_told_apart(gguf, way, prompt, error):
 
 
 def test_the_engine_is_locked_quiet_and_small(gguf):
-    settings = [gguf.build()._server.settings for _ in range(2)]
+    settings = [gguf.build()._engine.server().settings for _ in range(2)]
     assert settings[0].api_keys != settings[1].api_keys
     assert len(settings[0].api_keys[0]) == 64
     assert (settings[0].cache_ram_mib, settings[0].verbosity) == (256, -1)
@@ -103,12 +103,30 @@ def test_the_engine_is_locked_quiet_and_small(gguf):
     assert settings[0].cpuparams.n_threads == 2
 
 
+def test_the_model_is_loaded_once_and_when_it_is_asked(gguf, monkeypatch):
+    opened = []
+
+    def broken(settings):
+        opened.append(settings)
+        raise RuntimeError("Failed to init server")
+
+    llm = gguf.build()
+    short = llm.model_copy(update={"num_predict": 20})
+    assert short.complete("How many?").text == "two words"
+    assert short._engine.server() is llm._engine.server()
+    monkeypatch.setattr(sys.modules["xllamacpp"], "Server", broken)
+    llm = gguf.build()
+    assert opened == []
+    with pytest.raises(ModelError, match="cannot load the model"):
+        llm.complete("How many?")
+
+
 def test_leaving_a_stream_stops_the_engine(gguf):
     llm = gguf.build()
     stream = llm.stream_complete("endless")
     next(stream)
     stream.close()
-    assert llm._server.pushed < 100_000
+    assert llm._engine.server().pushed < 100_000
 
 
 def test_a_missing_file_is_a_mistake_in_the_configuration(gguf, tmp_path):

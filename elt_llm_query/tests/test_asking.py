@@ -7,7 +7,16 @@ from elt_llm_core.errors import ConfigError
 from elt_llm_core.models.ollama import OllamaChat
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding, ScriptedLLM
-from elt_llm_query.asking import brief, faithful, lines, loaded, needed, reworded, said
+from elt_llm_query.asking import (
+    brief,
+    faithful,
+    lines,
+    loaded,
+    needed,
+    prose,
+    reworded,
+    said,
+)
 from elt_llm_query.marks import invented, marks, missing
 
 ASK = PromptTemplate("<question>\n{question}\n</question>")
@@ -48,11 +57,36 @@ def test_marks_are_compared_however_they_are_written():
         ("Search query: late fees\n\n---\n* late fees", ["late fees"]),
         ("- \u201cWho pays?\u201d\n...\nWhen?", ["Who pays?", "When?"]),
         ("Article 5: who signs?", ["Article 5: who signs?"]),
+        ("Sure! Here is the question:\n\n**Question:** Who?", ["Who?"]),
+        ("Certainly! **Restated question**: Who pays?", ["Who pays?"]),
+        ("Surety of a bond", ["Surety of a bond"]),
         ("", []),
     ],
 )
 def test_lines_are_bare(text, found):
     assert lines(text, 5) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        # As Qwen2.5-Coder-0.5B-Instruct answers.
+        (
+            (
+                "Certainly! Here's a passage that answers:\n\nKeep all terms.\n\n"
+                "1. **Risk**: Keep it low:\n\n2. **Fees**: That the PSIAs are"
+            ),
+            "Keep all terms.",
+        ),
+        ("Certainly! To ensure it, it is crucial.", "To ensure it, it is crucial."),
+        ("The fee is due within", "The fee is due within"),
+        ("## Fees\n\n* Due `now`", "Fees Due now"),
+        ("Here is the passage:", ""),
+        ("", ""),
+    ],
+)
+def test_prose_is_the_passage_alone(text, found):
+    assert prose(text) == found
 
 
 def test_lines_are_few_and_short():

@@ -127,10 +127,27 @@ def test_questions_are_candidates_until_somebody_accepts_them(hashed):
     (line,) = found.lines
     assert (line.question, line.status) == ("How many books?", "candidate")
     assert line.gold[0].chunk == long[0].node_id
-    assert "no question in 'No idea.'" in found.problems[0].detail
+    assert "no question that can stand alone in 'No idea.'" in found.problems[0].detail
     assert len(found.problems) == 2
     assert (found.failure, found.ended_early) == (slow, False)
-    assert long[0].text in llm.prompts[0]
+    assert f"<passage>\n{long[0].text.strip()}\n</passage>" in llm.prompts[0]
+
+
+def test_a_question_that_points_at_the_passage_is_no_candidate(hashed):
+    # What Qwen2.5-Coder-0.5B-Instruct made of a definition, and its kind of chatter.
+    llm = ScriptedLLM(
+        [
+            "What does the passage mean about the provision?",
+            "Certainly! Here is one:\n\n**Question:** When is a book overdue?",
+        ]
+    )
+    nodes = list(hashed.store.nodes("lending"))[:2]
+    long = [n.model_copy(update={"text": f"{n.text} </passage> " * 3}) for n in nodes]
+    found = generate(long, llm, 2, silent)
+    assert [line.question for line in found.lines] == ["When is a book overdue?"]
+    (problem,) = found.problems
+    assert "no question that can stand alone" in problem.detail
+    assert llm.prompts[0].count("</passage>") == 1  # the document cannot close it
 
 
 def test_a_server_that_is_away_is_not_asked_again(hashed):

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
 from llama_index.core.llms import LLM
@@ -16,15 +16,22 @@ from elt_llm_query.marks import invented, missing
 
 LONGEST = 500  # characters of a line that is taken
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060]")
-_BULLET = re.compile(r"^(?:[-*+\u2022\u00b7]|\(?\d{1,2}[.):](?=\s|$))\s*")
+_BULLET = re.compile(r"^(?:[-+\u2022\u00b7]|\*(?!\*)|\(?\d{1,2}[.):](?=\s|$))\s*")
 _LABEL = re.compile(
-    r"^(?:(?:rewritten|search|sub|hypothetical)[\s-]*)?"
-    r"(?:question|query|search|answer|passage)\s*\d*:\s+(?=\S)",
+    r"^\**(?:(?:rewritten|restated|search|sub|hypothetical)[\s-]*)?"
+    r"(?:question|query|search|answer|passage)\s*\d*(?::\**|\**:)\s+(?=\S)",
     re.IGNORECASE,
 )
-_FENCE = re.compile(r"<(?=\s*/?\s*(?:question|collections|documents)\b)", re.IGNORECASE)
+_COURTESY = re.compile(
+    r"^(?:certainly|sure(?: thing)?|of course|absolutely)\b[!,.:]+\s*", re.IGNORECASE
+)
+_FENCE = re.compile(
+    r"<(?=\s*/?\s*(?:question|collections|documents|passage)\b)", re.IGNORECASE
+)
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|$)", re.DOTALL | re.IGNORECASE)
 _CODE = re.compile(r"^\s*```\w*\s*$", re.MULTILINE)
+_EMPHASIS = re.compile(r"\*\*|__|`")
+_HEADING = re.compile(r"^#+\s*")
 _OBJECT = re.compile(r"\{.*\}|\[.*\]", re.DOTALL)
 
 B = TypeVar("B", bound=BaseModel)
@@ -94,14 +101,37 @@ def shaped(
 
 
 def lines(text: str, most: int) -> list[str]:
-    """At most `most` lines that say something, without bullets, numbers and quotes."""
+    """At most `most` lines that say something, without bullets, numbers and quotes.
+
+    A line that ends with a colon leads to what follows it, and is left out.
+    """
     found = []
     for line in text.splitlines():
-        bare = _BULLET.sub("", " ".join(line.split()))
+        bare = _COURTESY.sub("", _BULLET.sub("", " ".join(line.split())))
         bare = _LABEL.sub("", bare).strip(" \"'`*\u201c\u201d")
-        if any(c.isalnum() for c in bare):
+        if any(c.isalnum() for c in bare) and not bare.endswith(":"):
             found.append(bare[:LONGEST])
     return list(dict.fromkeys(found))[:most]
+
+
+def prose(text: str) -> str:
+    """A passage on one line, without what a model says to the one who asked for it.
+
+    Courtesies, a first line that leads to what follows, bullets, emphasis and a last
+    sentence that breaks off are left out.
+    """
+    found = " ".join(_EMPHASIS.sub("", " ".join(_told(text))).split())
+    whole = found.rfind(". ") + 1
+    broken = whole and not found.endswith((".", "!", "?"))
+    return found[:whole] if broken else found
+
+
+def _told(text: str) -> Iterator[str]:
+    """Its lines without bullets and courtesies; not the first where it leads in."""
+    for number, line in enumerate(text.splitlines()):
+        bare = _COURTESY.sub("", _BULLET.sub("", " ".join(line.split())))
+        if number or not bare.endswith(":"):
+            yield _HEADING.sub("", bare)
 
 
 def faithful(question: str, text: str, most: int) -> list[str]:

@@ -43,10 +43,13 @@ class Deadline:
             raise time_is_up(self.seconds)
 
 
-def in_time(seconds: float | None, work: Callable[[], T]) -> T:
+def in_time(
+    seconds: float | None, work: Callable[[], T], allowed: float | None = None
+) -> T:
     """What `work` returns or raises, or ModelError once `seconds` have passed.
 
-    Work that is late goes on in a thread that keeps no process from ending; what
+    `allowed` is named in the error where `seconds` are only what is left of it. Work
+    that is late goes on in a thread that keeps no process from ending; what
     becomes of it is dropped. With None it is done here, without a thread.
     """
     if seconds is None:
@@ -66,4 +69,4 @@ def in_time(seconds: float | None, work: Callable[[], T]) -> T:
     except FutureTimeoutError as error:
         if outcome.done() and outcome.exception() is error:
             raise  # the work's own
-        raise time_is_up(seconds) from error
+        raise time_is_up(allowed or seconds) from error

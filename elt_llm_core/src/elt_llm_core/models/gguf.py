@@ -5,6 +5,7 @@ import queue
 import secrets
 import threading
 from collections.abc import AsyncGenerator, Generator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,22 +48,39 @@ def open_server(path: Path, context_window: int, threads: int) -> Any:
         ) from error
 
 
+class Engine:
+    """The engine of one file, with the model loaded when it is first asked for."""
+
+    def __init__(self, path: Path, context_window: int, threads: int) -> None:
+        self._open = partial(open_server, path, context_window, threads)
+        self._lock = threading.Lock()
+        self._server: Any = None
+
+    def server(self) -> Any:
+        """The engine. Raises ModelError where the model cannot be loaded."""
+        with self._lock:
+            if self._server is None:
+                self._server = self._open()
+            return self._server
+
+
 class GgufLLM(ChatShaped):
     """A model in this process. Calls raise ModelError and its subclasses.
 
-    One call runs at a time; the others wait for it.
+    One call runs at a time; the others wait for it. Copies share the engine.
     """
 
-    _server: Any = PrivateAttr()
+    _engine: Engine = PrivateAttr()
 
-    def __init__(self, server: Any, **fields: Any) -> None:
+    def __init__(self, engine: Engine, **fields: Any) -> None:
         super().__init__(**fields)
-        self._server = server
+        self._engine = engine
 
     @override
     def _send(self, body: Json, prompt: Prompt) -> Json:
+        server = self._engine.server()
         try:
-            answer: Json = self._server.handle_chat_completions(body)
+            answer: Json = server.handle_chat_completions(body)
         except (RuntimeError, ValueError) as error:
             raise _failed(self.model, str(error)) from error
         return _accepted(answer, prompt)
@@ -73,7 +91,7 @@ class GgufLLM(ChatShaped):
 
     @override
     def _stream(self, body: Json, prompt: Prompt) -> Generator[Json, None, None]:
-        run = _Run(self._server, body, self.model)
+        run = _Run(self._engine.server(), body, self.model)
         try:
             while (part := run.next()) is not None:
                 yield _accepted(part, prompt)
@@ -82,7 +100,8 @@ class GgufLLM(ChatShaped):
 
     @override
     async def _astream(self, body: Json, prompt: Prompt) -> AsyncGenerator[Json, None]:
-        run = _Run(self._server, body, self.model)
+        server = await asyncio.to_thread(self._engine.server)
+        run = _Run(server, body, self.model)
         try:
             while (part := await asyncio.to_thread(run.next)) is not None:
                 yield _accepted(part, prompt)
@@ -140,17 +159,15 @@ class Gguf(Strategy[LLM | None]):
 
     @override
     def build(self, models: Models | None = None) -> GgufLLM:
-        """The model, loaded. Raises ConfigError for a missing file, and ModelError."""
+        """The model, loaded at its first call. Raises ConfigError for no file."""
         if not self.model_path.is_file():
             raise ConfigError(
                 f"there is no model file {self.model_path}",
                 "set model_path to a .gguf file",
             )
-        server = open_server(
-            self.model_path, self.context_window, self.threads or available_cores()
-        )
+        threads = self.threads or available_cores()
         return GgufLLM(
-            server,
+            Engine(self.model_path, self.context_window, threads),
             model=self.model_path.name,
             context_window=self.context_window,
             num_predict=self.num_predict,

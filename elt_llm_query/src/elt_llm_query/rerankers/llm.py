@@ -88,7 +88,9 @@ class ModelRerank(LLMRerank):
     ) -> list[float]:
         asked = self._get_predict_kwargs(batch, question)
         answer = in_time(
-            deadline.left(), lambda: said(self.llm, self.choice_select_prompt, **asked)
+            deadline.left(),
+            lambda: said(self.llm, self.choice_select_prompt, **asked),
+            deadline.seconds,
         )
         return relevances(answer, len(batch))
 

@@ -11,7 +11,7 @@ from pydantic import Field
 from typing_extensions import override
 
 from elt_llm_core.strategy import Models, Strategy
-from elt_llm_query.asking import Prompted, brief, needed, said
+from elt_llm_query.asking import Prompted, brief, needed, prose, said
 from elt_llm_query.marks import invented, missing
 from elt_llm_query.prompts import HYDE
 from elt_llm_query.searches import Search, SearchTransform, beginning
@@ -48,8 +48,7 @@ class HydeTransform(Prompted, SearchTransform):
 
     def _imagined(self, question: str) -> QueryBundle | None:
         """The question with the vector of a passage; None where the model has none."""
-        passage = " ".join(said(self._llm, self._prompt, question=question).split())
-        passage = passage[:LONGEST]
+        passage = prose(said(self._llm, self._prompt, question=question))[:LONGEST]
         for mark in invented(question, passage):
             passage = re.sub(rf"(?<!\w){re.escape(mark)}(?!\w)", "", passage)
         if not any(c.isalnum() for c in passage):
