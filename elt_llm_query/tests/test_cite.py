@@ -269,3 +269,18 @@ def test_support_wants_numbers_and_negations_the_same():
 def test_statements_joined_are_the_answer():
     answer = "# Head\n\nFirst one. Second [S1]\n- item\n\nLast"
     assert "".join(s.gap + s.text for s in statements(answer)) == answer
+
+
+@pytest.mark.parametrize("answer", ["10.1", "20 cents", "**Fees**\n\n20 cents"])
+def test_an_answer_too_short_to_be_looked_up_is_told(answer):
+    # Small models answer so: Qwen2.5-Coder-0.5B-Instruct gave a rule's number.
+    checked = cite(answer)
+    assert (checked.status, checked.answer) == (
+        Status.VALIDATION_FAILED,
+        NOTHING_STANDS,
+    )
+    assert [one.text for one in checked.removed] == [
+        line.strip("*") for line in answer.split("\n\n")
+    ]
+    assert "too short" in checked.removed[0].reason
+    assert cite(f"{answer} [S1]", "flag").removed == ()

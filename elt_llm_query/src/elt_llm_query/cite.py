@@ -24,6 +24,7 @@ from elt_llm_query.verify import QuoteMatch, check_quote
 Policy = Literal["strict", "flag", "lenient"]
 
 UNVERIFIED = "[unverified]"
+TOO_SHORT = f"{Support.UNCITED.value}: too short to be looked up without a label"
 NOTHING_STANDS = "No statement of the generated answer stands in the sources."
 _OVERVIEW = {True: Status.ANSWERED, False: Status.PARTIAL}
 
@@ -117,6 +118,8 @@ def cite_answer(
     if refused and not good:
         return Checked(parsed.text, Status.INSUFFICIENT, (), tuple(unknown))
     failed = [_removed(s, f) for s, f in claimed if not any(x.stands for x in f)]
+    if not claimed:
+        failed = [RemovedClaim(text=s.plain, reason=TOO_SHORT) for s in told if s.plain]
     text = _rebuilt(looked_up, policy)
     if policy == "strict":
         text = text if good else NOTHING_STANDS
