@@ -1,6 +1,7 @@
 """A user's own questions: over collections, generated, judged, and what is answered."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from llama_index.core.base.llms.types import CompletionResponse
@@ -246,6 +247,10 @@ def test_a_language_model_judges_what_was_answered(world):
     assert "What is a bicycle? insufficient, though there is an answer" in answers_text(
         found
     )
+    unsure = replace(marker, judge=Judge(ScriptedLLM(lambda _: "I cannot tell.")))
+    found = unsure.mark(lines[:1], silent)
+    assert found.rows[0].faithful is None  # and not a bad mark
+    assert "neither yes nor no: 'I cannot tell.'" in found.problems[0].detail
     with pytest.raises(ConfigError, match="leave --judge out"):
         Judge(None)
 

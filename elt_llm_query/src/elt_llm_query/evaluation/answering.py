@@ -4,6 +4,7 @@ A language model may judge two more things with LlamaIndex's evaluators: whether
 answer is said by its sources (faithfulness) and whether it answers (relevancy).
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -24,6 +25,7 @@ from elt_llm_query.evaluation.tables import table
 from elt_llm_query.normalise import normalise
 
 SHOWN = 60
+_VERDICT = re.compile(r"\b(?:yes|no)\b", re.IGNORECASE)
 REFUSED = (Status.INSUFFICIENT, Status.NO_SOURCES, Status.VALIDATION_FAILED)
 
 
@@ -89,7 +91,7 @@ class Judge:
         }
 
     def shares(self, result: QueryResult) -> dict[str, float]:
-        """1 or 0 for each of the two. Raises ModelError."""
+        """1 or 0 for each of the two. Raises ModelError, also for no verdict."""
         found = {}
         for name, evaluator in self._evaluators.items():
             judged = evaluator.evaluate(
@@ -97,6 +99,13 @@ class Judge:
                 response=result.answer,
                 contexts=[source.text for source in result.sources],
             )
+            said = judged.feedback or ""
+            # LlamaIndex takes every answer without "yes" for a no.
+            if not _VERDICT.search(said):
+                raise ModelError(
+                    f"the judge said neither yes nor no: {said[:SHOWN]!r}",
+                    "take a larger model",
+                )
             found[name] = float(judged.score or 0.0)
         return found
 
