@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore, TextNode
 
-from elt_llm_core.errors import ConfigError
+from elt_llm_core.errors import ConfigError, ModelError
 from elt_llm_core.models.pairs import PairModel
 from elt_llm_core.results import DegradationKind
 from elt_llm_core.strategy import Models
@@ -206,6 +207,11 @@ def test_what_the_work_raises_or_returns_comes_through():
     assert in_time(None, threading.current_thread) is threading.main_thread()
 
 
+def test_the_time_allowed_is_told_and_not_what_was_left_of_it():
+    with pytest.raises(ModelError, match="more than 5 s"):
+        in_time(0.01, lambda: time.sleep(0.5), 5)
+
+
 def test_late_work_keeps_no_process_from_ending():
     script = """
 import time
@@ -264,6 +270,13 @@ def test_a_source_cannot_close_its_tags_and_thoughts_are_no_answer():
 def test_odd_numbers_are_held_within_bounds():
     told = "Doc: 0, Relevance: 9\nDoc: 1, Relevance: 99\nDoc: 1, Relevance: 2"
     assert relevances(told, 2) == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("said", ["1", "9", "[1]"])
+def test_a_bare_number_is_neither_source_nor_relevance(said):
+    # All that Qwen2.5-Coder-0.5B-Instruct said of ten sources.
+    with pytest.raises(ModelError, match="named none of them"):
+        relevances(said, 10)
 
 
 def test_without_a_language_model_there_is_nobody_to_ask(hashed):
