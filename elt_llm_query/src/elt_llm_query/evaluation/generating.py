@@ -93,9 +93,8 @@ def generate(
         if question:
             made.append(_candidate(question, node))
         else:
-            shown = repr(answer[:SHOWN])
-            problem = f"chunk {node.node_id}: no question that can stand alone in"
-            problems.append(told(f"{problem} {shown}"))
+            none = f"no question that can stand alone in {answer[:SHOWN]!r}"
+            problems.append(told(f"chunk {node.node_id}: {none}"))
         progress("questions", number, len(chosen))
     return Generated(tuple(made), tuple(problems), failure)
 
