@@ -147,9 +147,11 @@ def read_pictures(
 
 
 def _is_picture(pdf: pypdfium2.PdfDocument, page: Any) -> bool:
+    if _says_enough(page.text):
+        return False  # no need to open the page, nor to copy its items
     text = "".join(item.text for item in page.text_items)
     if _says_enough(text):
-        return False  # no need to open the page
+        return False
     try:
         opened = pdf[page.page_num - 1]
     except (pypdfium2.PdfiumError, IndexError):

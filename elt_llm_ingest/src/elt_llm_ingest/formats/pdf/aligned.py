@@ -180,8 +180,8 @@ def _is_chart(rows: Sequence[TextRow], run: Run) -> bool:
 def _values(rows: Sequence[TextRow], run: Run, column: Interval) -> Iterator[float]:
     for row in rows[run.first : run.last + 1]:
         for piece in row.numbers:
-            digits = "".join(c for c in piece.text if c.isdigit() or c == ".")
             if _touch(column, (piece.left, piece.right)) and not is_year(piece.text):
+                digits = "".join([c for c in piece.text if c.isdigit() or c == "."])
                 try:
                     yield float(digits)
                 except ValueError:

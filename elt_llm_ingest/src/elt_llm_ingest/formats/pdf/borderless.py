@@ -50,13 +50,12 @@ class Found:
 
 
 def aligned_tables(
-    lines: Sequence[Line], rules: Sequence[Rule], *, surely: bool = False
+    rows: Sequence[TextRow], rules: Sequence[Rule], *, surely: bool = False
 ) -> list[Found]:
-    """The tables among the lines of a page (or of a part of it) from the top.
+    """The tables among the rows of a page (or of a part of it) from the top.
 
     `surely`: somebody sees a table there, so that less is proof enough.
     """
-    rows = [TextRow(line) for line in lines]
     found: list[Found] = []
     above = -1
     for run in runs_of(rows, surely=surely):
@@ -87,6 +86,7 @@ def _built(
     head = list(rows[run.first - header : run.first])
     while head and not _is_over(head[-1], run.columns):
         body.insert(0, head.pop())
+    head = [TextRow(row.line) for row in head]  # they come in other pieces
     columns = _columns(body, run.columns)
     numbers = columns.index(run.columns[0])
     above, spans = _head(head, columns, numbers, rules)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from elt_llm_ingest.formats.pdf.aligned import TextRow
 from elt_llm_ingest.formats.pdf.borderless import Found, aligned_tables
 from elt_llm_ingest.formats.pdf.drawn import drawn_table, inside
 from elt_llm_ingest.formats.pdf.lattice import Grid
@@ -31,16 +32,17 @@ def aligned(
 
     Where LiteParse sees a table, fewer rows are enough.
     """
-    found = [_region(table) for table in aligned_tables(lines, rules.across)]
+    rows = [TextRow(line) for line in lines]
+    found = [_region(table) for table in aligned_tables(rows, rules.across)]
     for region in regions:
         if region.kind == "table" and not any(overlaps(region, f) for f in found):
             _, top, _, bottom = region.box
             used = {id(word) for f in found for word in f.words}
             near = [
-                line
-                for line in lines
-                if top - ABOVE <= line.top and line.bottom <= bottom + BELOW
-                and id(line.words[0]) not in used
+                row
+                for row in rows
+                if top - ABOVE <= row.line.top and row.line.bottom <= bottom + BELOW
+                and id(row.line.words[0]) not in used
             ]  # fmt: skip
             tables = aligned_tables(near, rules.across, surely=True)
             found += [_region(t) for t in tables if overlaps(region, _region(t))]

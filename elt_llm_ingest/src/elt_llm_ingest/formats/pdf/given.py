@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from elt_llm_ingest.formats.pdf.aligned import TextRow
 from elt_llm_ingest.formats.pdf.borderless import aligned_tables
 from elt_llm_ingest.formats.pdf.drawn import drawn_table, inside
 from elt_llm_ingest.formats.pdf.lattice import grids_of
@@ -34,7 +35,8 @@ def table_in(
         if table:
             found.append((table, len(held)))
     if not _holds_most(found, here):
-        aligned = aligned_tables(lines_of(here), rules.across, surely=True)
+        rows = [TextRow(line) for line in lines_of(here)]
+        aligned = aligned_tables(rows, rules.across, surely=True)
         found += [(a.table, sum(1 for _ in a.table.words())) for a in aligned]
     if not _holds_most(found, here):
         regions = [r for r in regions_of(blocks, here) if r.table]

@@ -65,7 +65,7 @@ def _whole(path: Path, data: Data, limits: Limits) -> Any:
         result = _laid_out(_parser(limits), data)
     except ParseError as error:
         raise _refused(path, str(error)) from error
-    if not result.pages:
+    if not result.num_pages:  # to ask for the pages is to copy them
         reason = result.page_errors[0].message if result.page_errors else "no pages"
         raise LoadError(path.name, f"none of its pages can be read ({reason})")
     return result

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from ctypes import PYFUNCTYPE, addressof, c_float, c_int, c_void_p, cast
 from dataclasses import dataclass, field
-from itertools import compress, repeat
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,7 @@ class Objects:
     colours: set[Colour] = field(default_factory=set)
     unpainted: list[int] = field(default_factory=list)
     texts: list[int] = field(default_factory=list)
+    over: bool = False  # whether what comes next stands over a text
 
 
 def objects_of(page: pypdfium2.PdfPage) -> Objects:
@@ -65,13 +66,15 @@ def objects_of(page: pypdfium2.PdfPage) -> Objects:
 
 def _look(found: Objects, items: Sequence[int], depth: int) -> None:
     modes = list(map(_mode, items))
-    for item, mode in zip(items, modes, strict=True):
-        if mode >= 0:
-            found.texts.append(item)
-        else:
-            _look_at_other(found, item, depth)
+    first = next((at for at, mode in enumerate(modes) if mode >= 0), len(modes))
+    for at, (item, mode) in enumerate(zip(items, modes, strict=True)):
+        if mode < 0 and (kind := _type(item)) != raw.FPDF_PAGEOBJ_PATH:
+            found.over = found.over or first < at
+            _look_at_other(found, item, kind, depth)
     texts = [item for item, mode in zip(items, modes, strict=True) if mode >= 0]
     if texts:
+        found.texts += texts
+        found.over = True
         _look_at_colours(found, texts)
         _look_at_modes(found, texts, [mode for mode in modes if mode >= 0])
 
@@ -83,11 +86,21 @@ def _look_at_colours(found: Objects, texts: Sequence[int]) -> None:
     step = values.strides[0]
     places = [range(start + at, stop + at, step) for at in range(0, step, 4)]
     deque(map(_colour, texts, *places), maxlen=0)
-    light = (values[:, 3] < CLEAR) | (values[:, :3] >= LIGHT).all(axis=1)
-    found.light.extend(compress(texts, light.tolist()))
-    packed = values[:, 0] << 16 | values[:, 1] << 8 | values[:, 2]
-    for code in set(packed[~light].tolist()):  # a page has few colours
-        found.colours.add((code >> 16, code >> 8 & 255, code & 255))
+    red, green, blue, alpha = values.T
+    codes = ((alpha < CLEAR) << 24 | red << 16 | green << 8 | blue).tolist()
+    colours = {code: _parted(code) for code in set(codes)}  # a page has few
+    light = {code for code, colour in colours.items() if _is_light(code, colour)}
+    found.colours.update([colours[code] for code in colours.keys() - light])
+    if light:
+        found.light += [t for t, c in zip(texts, codes, strict=True) if c in light]
+
+
+def _parted(code: int) -> Colour:
+    return code >> 16 & 255, code >> 8 & 255, code & 255
+
+
+def _is_light(code: int, colour: Colour) -> bool:
+    return code >> 24 > 0 or min(colour) >= LIGHT
 
 
 def _look_at_modes(found: Objects, texts: Sequence[int], modes: Sequence[int]) -> None:
@@ -100,10 +113,9 @@ def _look_at_modes(found: Objects, texts: Sequence[int], modes: Sequence[int]) -
             found.unpainted.append(item)
 
 
-def _look_at_other(found: Objects, item: int, depth: int) -> None:
-    kind = _type(item)
+def _look_at_other(found: Objects, item: int, kind: int, depth: int) -> None:
     if kind == raw.FPDF_PAGEOBJ_IMAGE:
-        found.pictures.append((item, bool(found.texts)))
+        found.pictures.append((item, found.over))
     elif kind == raw.FPDF_PAGEOBJ_FORM:
         _look_into(found, item, depth)
 

@@ -147,7 +147,7 @@ def _body(sheet: Sheet) -> list[Line]:
     return [
         line
         for line in sheet.words.lines
-        if not line.words[0].rotated and not any(w.furniture for w in line.words)
+        if not line.words[0].rotated and True not in [w.furniture for w in line.words]
     ]
 
 
