@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from elt_llm_core.document import Block, BlockKind, Cell
+from elt_llm_core.results import changed
 
 SEPARATOR = " > "
 MAX_TITLE = 200
@@ -136,8 +137,7 @@ def sectioned(
             stack = [entry for entry in stack if entry[0] < level]
             stack.append((level, plain(one_line(text[block.start : block.end]))))
             section = SEPARATOR.join(title for _, title in stack)
-        same = block.section == section  # then a copy would only take time
-        yield block if same else block.model_copy(update={"section": section})
+        yield block if block.section == section else changed(block, section=section)
 
 
 def title_of(text: str, blocks: Sequence[Block], fallback: str) -> str:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 from elt_llm_ingest.formats.pdf.numerals import is_year
@@ -28,18 +27,23 @@ class TextRow:
     """A line of the page in its pieces."""
 
     line: Line
+    _pieces: list[Piece] | None = None
+    _numbers: list[Piece] | None = None
 
-    @cached_property
+    @property
     def pieces(self) -> list[Piece]:
         """The pieces from left to right."""
-        return pieces_of(self.line)
+        if self._pieces is None:
+            self._pieces = pieces_of(self.line)
+        return self._pieces
 
-    @cached_property
+    @property
     def numbers(self) -> list[Piece]:
         """Those that are numbers."""
-        if not MARK.search(self.line.text):
-            return []
-        return [piece for piece in self.pieces if piece.is_number]
+        if self._numbers is None:
+            found = MARK.search(self.line.text)
+            self._numbers = [p for p in self.pieces if p.is_number] if found else []
+        return self._numbers
 
     def may_count(self, many: int) -> bool:
         """Whether it may have so many numbers: quicker than to look for them."""

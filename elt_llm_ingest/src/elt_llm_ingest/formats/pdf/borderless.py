@@ -86,7 +86,7 @@ def _built(
     head = list(rows[run.first - header : run.first])
     while head and not _is_over(head[-1], run.columns):
         body.insert(0, head.pop())
-    head = [TextRow(row.line) for row in head]  # they come in other pieces
+    head = [TextRow(row.line, header_pieces(row.line)) for row in head]
     columns = _columns(body, run.columns)
     numbers = columns.index(run.columns[0])
     above, spans = _head(head, columns, numbers, rules)
@@ -210,7 +210,6 @@ def _placed(
     edge = max(columns[numbers - 1][1], left) if numbers else float("-inf")
     over = []
     for line in head:
-        line.pieces = header_pieces(line.line)
         over.append([p for p in line.pieces if p.right >= edge])
     count = len(columns) - numbers
     named = next((pieces for pieces in over[::-1] if len(pieces) == count), None)

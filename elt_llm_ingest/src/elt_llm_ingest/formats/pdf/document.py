@@ -9,6 +9,7 @@ from liteparse import __version__ as liteparse_version
 
 from elt_llm_core.document import Block, BlockKind, Blocks, Page, ParsedDocument
 from elt_llm_core.errors import LoadError
+from elt_llm_core.results import changed
 from elt_llm_ingest.formats import ocr
 from elt_llm_ingest.formats.build import MAX_TITLE, one_line, sectioned
 from elt_llm_ingest.formats.pdf.flow import NUMBER
@@ -138,7 +139,7 @@ def _quiet(
         if is_noise(block):
             yield quiet(block)
         else:
-            yield block.model_copy(update={"level": level}) if level else block
+            yield changed(block, level=level) if level else block
 
 
 def _title(noted: Noted) -> str:

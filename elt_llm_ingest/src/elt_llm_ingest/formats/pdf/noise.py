@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 
 from elt_llm_core.document import Block, BlockKind, Page
+from elt_llm_core.results import changed
 from elt_llm_ingest.formats.pdf.furniture import BAND
 
 SHARE = 0.5  # of the pages
@@ -38,7 +39,7 @@ def without_noise(
 
 def quiet(block: Block) -> Block:
     """The block labelled furniture."""
-    return block.model_copy(update={"kind": BlockKind.FURNITURE, "level": 0})
+    return changed(block, kind=BlockKind.FURNITURE, level=0)
 
 
 def noise_in(

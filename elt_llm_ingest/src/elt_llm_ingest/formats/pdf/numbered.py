@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from elt_llm_core.document import Block, BlockKind
+from elt_llm_core.results import changed
 from elt_llm_core.rules import canonical
 
 WORD = r"(?:rules?|sections?|articles?|art\.|regulations?|clauses?|§)\s*"
@@ -51,8 +52,8 @@ def with_numbers(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
         below = BELOW.match(text, block.start, block.end)
         if found:
             rule = canonical(found.group())
-            yield block.model_copy(update={"number": rule})
+            yield changed(block, number=rule)
         elif below and rule:
-            yield block.model_copy(update={"number": f"{rule}{below.group()}"})
+            yield changed(block, number=f"{rule}{below.group()}")
         else:
             yield block

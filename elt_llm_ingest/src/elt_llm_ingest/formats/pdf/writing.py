@@ -67,7 +67,7 @@ class Writer:
             if index:
                 self._text.write("\n")
             self._write_words(line.words, line.text)
-        pages = [line.page for line in draft.lines]
+        pages = [line.words[0].page for line in draft.lines]
         self._text.end(
             draft.kind,
             start,
@@ -243,4 +243,6 @@ def _rows(
 
 
 def _fraction(value: float) -> float:
-    return fine(min(max(value, 0.0), 1.0)) / FINE
+    if value <= 0.0:
+        return 0.0
+    return fine(value) / FINE if value < 1.0 else 1.0
