@@ -27,8 +27,7 @@ def layout_table(block: Any, words: Sequence[Word]) -> Table | None:
     for word in words:
         y = word.middle[1]
         if y not in nearest:
-            distances = [_distance(band, y) for band in bands]
-            nearest[y] = distances.index(min(distances))
+            nearest[y] = _nearest(bands, y)
         buckets[nearest[y]].append(word)
     rows = [
         _row(row, bucket) for row, bucket in zip(layout, buckets, strict=True) if bucket
@@ -44,13 +43,22 @@ def _band(row: Sequence[Any]) -> Band | None:
     return min(b.y for b in boxes), max(b.y + b.height for b in boxes)
 
 
-def _distance(band: Band | None, value: float) -> float:
-    if band is None:
-        return float("inf")
-    low, high = band
-    if low <= value <= high:
-        return -1.0 / (1.0 + abs(value - (low + high) / 2))
-    return min(abs(value - low), abs(value - high))
+def _nearest(bands: Sequence[Band | None], value: float) -> int:
+    """The band that holds the value nearest to its middle, else the nearest one."""
+    best, found = float("inf"), 0
+    for index, band in enumerate(bands):
+        if band is None:
+            continue
+        low, high = band
+        if value < low:
+            distance = low - value
+        elif value > high:
+            distance = value - high
+        else:
+            distance = -1.0 / (1.0 + abs(value - (low + high) / 2))
+        if distance < best:
+            best, found = distance, index
+    return found
 
 
 def _row(row: Sequence[Any], words: Sequence[Word]) -> list[list[Word]]:
@@ -79,9 +87,7 @@ def _cell(
     spans: Sequence[Band | None], left: Sequence[str], word: Word, text: str
 ) -> int:
     """The column of a word whose folded text is `text`."""
-    x = word.middle[0]
-    distances = [_distance(span, x) for span in spans]
-    nearest = distances.index(min(distances))
+    nearest = _nearest(spans, word.middle[0])
     if text in left[nearest]:
         return nearest
     boxless = [i for i, span in enumerate(spans) if span is None and text in left[i]]

@@ -58,9 +58,11 @@ def free_lines(lines: Sequence[Line], tables: Sequence[Region]) -> list[Line]:
 def _free(line: Line, taken: set[int]) -> Line | None:
     if line.words[0].rotated:
         return None
-    words = [w for w in line.words if id(w) not in taken and not w.furniture]
-    if len(words) == len(line.words):
+    if True not in [w.furniture for w in line.words] and (
+        not taken or taken.isdisjoint(map(id, line.words))
+    ):
         return line
+    words = [w for w in line.words if id(w) not in taken and not w.furniture]
     return Line(words) if words else None
 
 

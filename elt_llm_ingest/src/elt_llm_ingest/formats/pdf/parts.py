@@ -3,6 +3,7 @@
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 from elt_llm_core.document import BlockKind
@@ -26,6 +27,7 @@ from elt_llm_ingest.formats.pdf.sheets import Sheet, sheet_of
 from elt_llm_ingest.formats.pdf.tables import continues, join, tidy
 from elt_llm_ingest.formats.pdf.words import Line, lines_of
 
+TEXT = attrgetter("text")
 OCR_SHARE = 0.7  # of the time a file may take
 AHEAD = 60  # pages that are opened before their turn; each takes half a megabyte
 OCR_CURE = (
@@ -66,7 +68,7 @@ class Noted:
         for sheet in sheets:
             page = sheet.words
             self.sides.append(Side(page.number, page.width, page.height, sheet.label))
-            self.letters += sum([len(w.text) for w in page.words])
+            self.letters += sum(map(len, map(TEXT, page.words)))
             self.blank.extend(_blank(sheet))
             self.recovered.extend(_recovered(sheet))
             self.hidden.extend(_hidden(sheet))

@@ -252,8 +252,13 @@ def is_row(words: Sequence[Word]) -> bool:
 def _rows(words: Sequence[Word]) -> list[list[Word]]:
     """Words beside each other: half of the lower one's height is shared."""
     levels: dict[tuple[float, float], list[Word]] = defaultdict(list)
+    top = bottom = float("-inf")
+    level: list[Word] = []
     for word in words:  # most words of a line have one top and bottom
-        levels[word.top, word.bottom].append(word)
+        if word.top != top or word.bottom != bottom:
+            top, bottom = word.top, word.bottom
+            level = levels[top, bottom]
+        level.append(word)
     rows: list[list[Word]] = []
     top = bottom = float("-inf")  # of the tallest word of the last row
     for _, high, low in sorted([(high + low, high, low) for high, low in levels]):

@@ -154,7 +154,8 @@ class Writer:
         end, _ = self._text.write(text)
         if words and not words[0].glued:
             end -= 1  # no blank is written before the first
-        for page, found in groupby(words, PAGE):
+        one = bool(words) and words[0].page == words[-1].page  # they come in order
+        for page, found in [(words[0].page, words)] if one else groupby(words, PAGE):
             if page not in self._places:
                 self._places[page] = array("i"), array("d")
             spans: list[int] = []
