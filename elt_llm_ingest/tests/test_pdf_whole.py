@@ -69,7 +69,7 @@ def test_a_table_the_layout_lost_is_recovered_where_it_stood(tmp_path, monkeypat
 
     def without_table(*args):
         page = next(whole(*args)).pages[0]
-        names = ("page_num", "width", "height", "page_label")
+        names = ("page_num", "width", "height", "page_label", "text")
         page = SimpleNamespace(
             **{name: getattr(page, name) for name in names},
             text_items=[i for i in page.text_items if not 140 < i.y < 290],

@@ -32,6 +32,8 @@ def settle(
             home.take(index, line)
             free.difference_update(map(id, line.words))
     strays: list[Word] = []
+    if not free:
+        return strays
     last = None
     for word in words:
         if id(word) in free:

@@ -20,7 +20,7 @@ SHORT = 8  # a run of fewer letters is looked for together with its neighbours
 FINE = 100  # PDFium gives places on the page as whole numbers
 LIGATURE = 4  # letters of a word in which one may stand
 LETTERS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz0123456789", np.uint8)
-OTHER = re.compile(r"[^\x00-\x7f]")
+PLAIN = 128  # characters of ASCII
 SURROGATES = range(0xD800, 0xE000)
 _Said = tuple[str, range]
 LEAST = 0.2  # points; PDFium has letters without width
@@ -28,9 +28,11 @@ LEAST = 0.2  # points; PDFium has letters without width
 
 def _letters(text: str) -> tuple[list[int], list[str]]:
     """How often each plain letter and digit stands in it, and the other letters."""
-    data = np.frombuffer(text.encode("utf-8", "replace"), np.uint8)
-    counts: list[int] = np.bincount(data, minlength=256)[LETTERS].tolist()
-    return counts, sorted(c for c in OTHER.findall(text) if c.isalnum())
+    codes = np.frombuffer(text.encode("utf-32-le", "replace"), "<u4")
+    is_plain = codes < PLAIN
+    counts: list[int] = np.bincount(codes[is_plain], minlength=PLAIN)[LETTERS].tolist()
+    others = map(chr, codes[~is_plain].tolist())
+    return counts, sorted([c for c in others if c.isalnum()])
 
 
 def lost_words(
@@ -86,7 +88,7 @@ def _lost(ours: str, theirs: Sequence[str]) -> list[range]:
     if not short:
         return []
     parts = SAID.findall(ours)
-    have = Counter(parts)
+    have = Counter([part for part in parts if part in short])
     lacking: list[int] = []
     for index in sorted({i for p in short for i, w in enumerate(plain) if p in w}):
         for part in SAID.findall(plain[index]):
@@ -103,10 +105,11 @@ def _short(ours: Sequence[str], theirs: Sequence[str]) -> Counter[str]:
     What both have as whole words, nearly all of it, is not looked into.
     """
     mine, other = Counter(ours), Counter(theirs)
-    uneven = sorted({word for word, _ in mine.items() ^ other.items()})
+    uneven = {word for word, count in mine.items() if other.get(word) != count}
+    uneven |= {word for word in other if word not in mine}
 
     def parts(counts: Counter[str]) -> Counter[str]:
-        said = " ".join([" ".join([word] * counts[word]) for word in uneven])
+        said = " ".join([" ".join([word] * counts[word]) for word in sorted(uneven)])
         return Counter(SAID.findall(said))
 
     return parts(other) - parts(mine)
