@@ -7,13 +7,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from PIL import Image
+from reportlab.lib.utils import ImageReader
 
 import format_files
-from elt_llm_core.document import ParsedDocument
+from elt_llm_core.document import BlockKind, ParsedDocument
 from elt_llm_core.errors import UsageError
 from elt_llm_ingest.inspecting.cli import inspect
 from elt_llm_ingest.inspecting.picture import COLOURS, draw
 from elt_llm_ingest.inspecting.view import shown, view
+from pdf_pages import WORDS, canvas_of, parsed, prose
 
 TABLE = "# Guide\n\nTable 1. Fees\n\n| Item | Fee |\n| --- | --- |\n| Berth | 20 |\n"
 
@@ -61,6 +63,30 @@ def test_the_picture_has_a_box_where_a_word_is(tmp_path, reading):
     ]
     assert colour in [drawn.getpixel(at) for at in near]
     assert colour not in [plain.getpixel(at) for at in near]
+
+
+def test_a_figure_is_drawn_around_its_picture_and_around_its_caption(tmp_path):
+    path = tmp_path / "a.pdf"
+    canvas = canvas_of(path)
+    picture = ImageReader(Image.new("RGB", (40, 20), "navy"))
+    prose(canvas, 780, [WORDS, WORDS])
+    canvas.drawImage(picture, 100, 500, 300, 150)
+    canvas.drawString(100, 480, "Figure 1: The coast from the north")
+    prose(canvas, 440, [WORDS])
+    canvas.save()
+    document = parsed(path)
+    page = document.pages[0]
+    (figure,) = view(document, "pdf", [])["figures"]
+    shown_picture, caption = figure["boxes"]
+    sides = [shown_picture[side] * page.width for side in ("left", "right")]
+    assert sides == pytest.approx([100, 400], abs=2)
+    assert shown_picture["bottom"] < caption["top"] < caption["bottom"]
+    drawn = Image.open(io.BytesIO(draw(path, path.read_bytes(), document, 1)))
+    colour = COLOURS[BlockKind.FIGURE]
+    for box in (shown_picture, caption):
+        left, top = round(box["left"] * drawn.width), round(box["top"] * drawn.height)
+        near = [(left + dx, top + dy) for dx in range(-3, 4) for dy in range(-3, 4)]
+        assert colour in [drawn.getpixel(at) for at in near]
 
 
 def without(document: ParsedDocument) -> ParsedDocument:

@@ -54,8 +54,13 @@ def view(
 
 
 def boxes_of(document: ParsedDocument, block: Block) -> tuple[Box, ...]:
-    """The block's boxes; a box a line where its words are known."""
+    """The block's boxes; a box a line where its words are known.
+
+    A figure's first are those of the picture; then come the lines of its caption.
+    """
     found = provenance.boxes_of_span(document.pages, block.start, block.end)
+    if block.kind is BlockKind.FIGURE:
+        return tuple(dict.fromkeys((*block.boxes, *found)))
     return found or block.boxes
 
 
