@@ -4,6 +4,7 @@ from array import array
 from collections.abc import Sequence
 from itertools import groupby
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,8 @@ from elt_llm_ingest.formats.pdf.words import (
 
 MANY = 4000  # blocks that stay as they are
 PAGE = attrgetter("page")
+# In the order of the fields, which is that of what is written.
+UNTOLD = {name: told.get_default() for name, told in Block.model_fields.items()}
 Sizes = dict[int, tuple[float, float]]
 
 
@@ -68,7 +71,7 @@ class Writer:
                 self._text.write("\n")
             self._write_words(line.words, line.text)
         pages = [line.words[0].page for line in draft.lines]
-        self._text.end(
+        self._end(
             draft.kind,
             start,
             page=min(pages),
@@ -76,6 +79,12 @@ class Writer:
             boxes=self._figure(draft),
             attributes=draft.attributes,
         )
+
+    def _end(self, kind: BlockKind, start: int, **told: Any) -> None:
+        """Close the block begun at `start`; what is told of it is right."""
+        if self._text.length > start:
+            span = {"kind": kind, "start": start, "end": self._text.length}
+            self._text.blocks.append(trusted(Block, **{**UNTOLD, **span, **told}))
 
     def _add_table(self, draft: Draft, continued: bool) -> None:
         table = draft.table
@@ -120,7 +129,7 @@ class Writer:
             ]
             whole = sorted([*cells, *over], key=lambda cell: cell.column or 0)
         pages = [w.page for cell in row for w in cell]
-        self._text.end(
+        self._end(
             BlockKind.TABLE_ROW,
             start,
             page=min(pages),
