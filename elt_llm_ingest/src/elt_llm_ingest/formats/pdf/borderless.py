@@ -208,9 +208,7 @@ def _placed(
     first = columns[numbers]
     left = first[0] - 0.5 * (first[1] - first[0])
     edge = max(columns[numbers - 1][1], left) if numbers else float("-inf")
-    over = []
-    for line in head:
-        over.append([p for p in line.pieces if p.right >= edge])
+    over = [[p for p in line.pieces if p.right >= edge] for line in head]
     count = len(columns) - numbers
     named = next((pieces for pieces in over[::-1] if len(pieces) == count), None)
     for line, pieces in zip(head, over, strict=True):
