@@ -23,6 +23,11 @@ PILOTS = (
     "3.3 A licensed pilot pays a fee of 20 crowns.\n\n"
     "3.4 An unlicensed pilot pays a fee of 35 crowns."
 )
+MARINA = (
+    "7.1 Helmets are not compulsory on board.\n\n"
+    "7.2 Life jackets are compulsory on board.\n\n"
+    "7.3 Cash payments are not accepted."
+)
 CLINIC = (
     "5.3 Non-sterile gloves are stored in the blue cabinet.\n\n"
     "5.4 Sterile gloves are stored in the steel locker.\n\n"
@@ -36,7 +41,8 @@ CLINIC = (
 @pytest.fixture(scope="module")
 def ask():
     synthesizer = ExtractiveSynthesizer(build_models(RagConfig()).embedder)
-    told = {"Riders": RIDERS, "Guests": GUESTS, "Pilots": PILOTS, "Clinic": CLINIC}
+    told = {"Riders": RIDERS, "Guests": GUESTS, "Pilots": PILOTS}
+    told |= {"Clinic": CLINIC, "Marina": MARINA}
     sources = [node(text, section=name) for name, text in told.items()]
 
     def answer(question):
@@ -67,6 +73,8 @@ def ask():
         ("Who may not prescribe antibiotics?", "5.5"),
         ("May a nurse prescribe antibiotics?", "5.5"),
         ("What may a nurse not prescribe?", "5.5"),
+        ("What is compulsory on board?", "7.2"),
+        ("What is not compulsory on board?", "7.1"),
         ("Where do surgeons park?", "6.4"),
         ("Where do employees other than surgeons park?", "6.3"),
     ],
@@ -78,7 +86,11 @@ def test_the_sentence_that_agrees_answers(ask, question, rule):
 
 @pytest.mark.parametrize(
     "question",
-    ["What may a nurse prescribe?", "What must a doctor not prescribe?"],
+    [
+        "What may a nurse prescribe?",
+        "What must a doctor not prescribe?",
+        "Which payments are accepted?",
+    ],
 )
 def test_what_is_said_of_the_opposite_alone_is_refused(ask, question):
     assert ask(question).metadata["refused"]

@@ -34,9 +34,9 @@ KEEPER = BOOK[BOOK.index("10.2") : BOOK.index("\n\n(a)")]
 class Quay:
     """Questions to the book in a store of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, book: str = BOOK) -> None:
         path = folder / "quay.md"
-        path.write_text(BOOK, encoding="utf-8")
+        path.write_text(book, encoding="utf-8")
         self.config = load_config(environ={})
         self.models = build_models(self.config)
         self.store = Store(folder / "data")
@@ -129,3 +129,43 @@ def test_a_search_shows_only_the_rule_that_is_wanted(quay: Quay) -> None:
 )
 def test_an_hour_tells_when(quay: Quay, question: str, rule: str) -> None:
     assert quay.ask(question).citations[0].quote.startswith(f"{rule} ")
+
+
+PARTS = [
+    f"4.{n} Berth {n} is let to a crew for {n + 1} weeks. " + f"It is cleaned by "
+    f"crew {n}, which keeps its ropes, its lamps and its ladders in good order and "
+    "tells the Quay Master of each fault that it finds there. " * 3
+    for n in range(1, 13)
+]
+LONG = (
+    "# Quay rules\n\n4 Berths . 12\n\n5 Lamps . 14\n\n## 4 Berths\n\n"
+    + "\n\n".join(PARTS)
+    + "\n\n## 5 Lamps\n\n5.1 Lamps are lit at dusk. See rule 8.8.\n"
+)
+
+
+@pytest.fixture(scope="module")
+def berths(tmp_path_factory: pytest.TempPathFactory) -> Quay:
+    return Quay(tmp_path_factory.mktemp("berths"), LONG)
+
+
+def test_a_long_rule_is_told_from_its_beginning_and_says_that_it_goes_on(
+    berths: Quay,
+) -> None:
+    result = berths.ask("What does rule 4 say?")
+    told = [c.quote for c in result.citations]
+    text = berths.store.open("quay").document_text(result.citations[0].document_id)
+    places = [text.index(quote) for quote in told]
+    assert places == sorted(places)
+    assert "4.1 Berth 1 is let" in told[0]
+    assert not any(". 12" in quote or "Lamps" in quote for quote in told)
+    assert "4.12 Berth 12" not in result.answer
+    assert result.answer.endswith("The rule goes on after this.")
+    assert "goes on" not in berths.ask("What does rule 5.1 say?").answer
+
+
+@pytest.mark.parametrize(
+    "question", ["What does rule 8.8 say?", "What does rule 8.8 of the quay say?"]
+)
+def test_what_only_names_a_rule_does_not_tell_it(berths: Quay, question: str) -> None:
+    assert berths.ask(question).status is Status.INSUFFICIENT

@@ -9,6 +9,7 @@ from elt_llm_core.rules import canonical, is_within
 from elt_llm_query.text import words
 from elt_llm_query.words import PARTS, QUESTION_WORDS, STOP_WORDS, TELLING
 
+GOES_ON_KEY = "goes_on"  # on the last chunk of a rule that has more
 Number = tuple[tuple[int, int], tuple[str, ...]]  # where it stands, how it is written
 
 _PARTS = frozenset(PARTS) | {f"{part}s" for part in PARTS}
@@ -26,6 +27,8 @@ _RULE = re.compile(
     r"(?P<unit>\s*(?:%|\u00b0|(?-i:[a-z\u00b5])))?",
     re.IGNORECASE,
 )
+
+_LEADER = re.compile(r"\s\.\s\d{1,4}\b|(?:\.\s?){4,}\d{1,4}\b")
 
 
 def rule_numbers(question: str) -> Iterator[Number]:
@@ -59,6 +62,32 @@ def looked_up(question: str) -> tuple[str, ...]:
     ((start, end), forms) = numbers[0]
     rest = words(question[:start] + " " + question[end:])
     return forms if all(word.lower() in _FORM for word in rest) else ()
+
+
+def told_of(question: str) -> tuple[str, ...]:
+    """The forms of the one rule, named as a rule, that a question wants to be told.
+
+    As `looked_up`, and where more is said of it: "What does rule 3.1 of the club say?".
+    """
+    numbers = list(rule_numbers(question))
+    if len(numbers) != 1:
+        return ()
+    ((start, end), forms) = numbers[0]
+    rest = {w.lower() for w in words(question[:start] + " " + question[end:])}
+    named = re.match(_WORD, question[start:end], re.IGNORECASE)
+    return forms if named and (rest <= _FORM or rest & TELLING) else ()
+
+
+def begins(text: str, forms: Iterable[str]) -> bool:
+    """Whether a text begins with the number of a rule, and does not only name it."""
+    numbers = "|".join(re.escape(form.removeprefix("Art. ")) for form in forms)
+    own = re.compile(rf"\W*(?:{_WORD})?\s*(?:{numbers})(?!\.?\w)", re.IGNORECASE)
+    return own.match(text) is not None
+
+
+def is_contents(text: str) -> bool:
+    """Whether a text is of a table of contents, as its dots and page numbers tell."""
+    return _LEADER.search(text) is not None
 
 
 def stretches(

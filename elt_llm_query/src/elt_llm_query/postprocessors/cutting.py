@@ -4,23 +4,38 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
-from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import (
+    BaseNode,
+    MetadataMode,
+    NodeWithScore,
+    QueryBundle,
+    TextNode,
+)
 from pydantic import Field
 from typing_extensions import override
 
 from elt_llm_core import provenance
 from elt_llm_core.provenance import Provenance
 from elt_llm_core.rules import canonical
-from elt_llm_query.postprocessors.base import CollectionStep
-from elt_llm_query.postprocessors.targets import TARGET_KEY, RuleTargets
-from elt_llm_query.rule_texts import looked_up, merged, stretches
+from elt_llm_query.postprocessors.base import noted
+from elt_llm_query.postprocessors.targets import TARGET_KEY, RuleTargets, above
+from elt_llm_query.rule_texts import (
+    GOES_ON_KEY,
+    is_contents,
+    looked_up,
+    merged,
+    stretches,
+)
+
+MOST = 8  # chunks of a rule where nothing else was found
 
 
-class RuleLookUp(CollectionStep):
+class RuleLookUp(RuleTargets):
     """The chunks of the rule that a question asks for alone come first, as they stand.
 
-    No more come out than went in. Any other question, and a number that no chunk has,
-    leaves the nodes as they are.
+    With those of the rules below it, from the beginning of each document. No more come
+    out than went in; where the rule goes on, the last of its chunks says so. Any other
+    question, and a number that no chunk has, leaves the nodes as they are.
     """
 
     @classmethod
@@ -32,13 +47,30 @@ class RuleLookUp(CollectionStep):
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        if query_bundle is None or not looked_up(query_bundle.query_str):
+        forms = looked_up(query_bundle.query_str) if query_bundle else ()
+        found = self._whole(forms)
+        if not found:
             return list(nodes)
-        targets = RuleTargets().over(list(self.collections.values()), self.where)
-        found = targets.postprocess_nodes(nodes, query_bundle)
-        asked = [n for n in found if n.node.metadata.get(TARGET_KEY)]
-        first = [*_as_they_stand(asked), *found[len(asked) :]]
-        return first[: len(nodes) or len(asked)]
+        ordered = _as_they_stand(found, [n.node for n in nodes])
+        most = len(nodes) or MOST
+        told = [noted(node, {TARGET_KEY: True}) for node in ordered[:most]]
+        if len(ordered) > most:
+            told[-1] = noted(told[-1], {GOES_ON_KEY: True})
+        ids = {node.node_id for node in told}
+        rest = [n for n in nodes if n.node.node_id not in ids]
+        return [*above(told, nodes), *rest][:most]
+
+    def _whole(self, forms: Sequence[str]) -> list[BaseNode]:
+        """The chunks of the first form that any has; contents only if nothing else."""
+        for form in forms:
+            found = [
+                node
+                for home in self.collections.values()
+                for node in self.holding(home, [form], "*")[form]
+            ]
+            if found:
+                return [n for n in found if not is_contents(_text(n))] or found
+        return []
 
 
 class RuleCut(BaseNodePostprocessor):
@@ -108,17 +140,19 @@ def _part(node: TextNode, place: Provenance, start: int, end: int) -> TextNode:
     return provenance.write(node.model_copy(update={"text": text}), inside)
 
 
-def _as_they_stand(nodes: Sequence[NodeWithScore]) -> list[NodeWithScore]:
-    """The nodes document by document, each from its beginning, with falling scores."""
-    documents = list(dict.fromkeys(provenance.read(n.node).document_id for n in nodes))
+def _as_they_stand(
+    found: Sequence[BaseNode], nodes: Sequence[BaseNode]
+) -> list[BaseNode]:
+    """The chunks document by document, those of `nodes` first, from its beginning."""
+    known = [provenance.read(node).document_id for node in (*nodes, *found)]
+    rank = {document: place for place, document in reversed(list(enumerate(known)))}
 
-    def order(found: NodeWithScore) -> tuple[int, int]:
-        place = provenance.read(found.node)
-        return documents.index(place.document_id), place.span_start
+    def order(node: BaseNode) -> tuple[int, int]:
+        place = provenance.read(node)
+        return rank[place.document_id], place.span_start
 
-    scores = [n.score for n in nodes]
-    ordered = sorted(nodes, key=order)
-    return [
-        NodeWithScore(node=found.node, score=score)
-        for found, score in zip(ordered, scores, strict=True)
-    ]
+    return sorted(found, key=order)
+
+
+def _text(node: BaseNode) -> str:
+    return node.get_content(metadata_mode=MetadataMode.NONE)

@@ -57,7 +57,7 @@ class RuleTargets(CollectionStep):
             noted(given.get(i, node), {TARGET_KEY: True}) for i, node in targets.items()
         ]
         rest = [n for n in nodes if n.node.node_id not in targets]
-        return [*_above(lifted, nodes), *rest]
+        return [*above(lifted, nodes), *rest]
 
     def _asked(
         self, home: Collection, question: str, ranks: "_Ranks"
@@ -82,13 +82,13 @@ class RuleTargets(CollectionStep):
 
         All are looked up at once, as one look-up reads the whole collection.
         """
-        exact = self._holding(home, [f for _, forms in numbers for f in forms], "")
+        exact = self.holding(home, [f for _, forms in numbers for f in forms], "")
         left = [fs for _, fs in numbers if not any(exact.get(f) for f in fs)]
         wanted = [form for forms in left for form in forms] if self.below else []
-        lower = self._holding(home, wanted, "*")
+        lower = self.holding(home, wanted, "*")
         return [_first(forms, exact) or _first(forms, lower) for _, forms in numbers]
 
-    def _holding(
+    def holding(
         self, home: Collection, forms: Sequence[str], star: str
     ) -> dict[str, list[BaseNode]]:
         """The chunks of each rule; with a star, those of the rules below it too."""
@@ -160,7 +160,7 @@ def _document(node: BaseNode) -> str:
     return str(node.metadata.get("document_id", ""))
 
 
-def _above(
+def above(
     lifted: Sequence[BaseNode], nodes: Sequence[NodeWithScore]
 ) -> list[NodeWithScore]:
     """The nodes with scores above all others, each a little lower than the last."""

@@ -50,7 +50,8 @@ class Passage:
     `reading` is searched where it says more than the text (a table row with its
     headers). A `whole` passage is quoted as one piece, of a `sheet` the line that is
     asked for. `about` holds words that name what kind of thing it is, `cells` are those
-    of the rows in it, `rules` tell which part of the text is of which rule.
+    of the rows in it, `rules` tell which part of the text is of which rule, `goes_on`
+    that the rule asked for has more than the passages hold.
     """
 
     label: str
@@ -63,6 +64,7 @@ class Passage:
     sheet: bool = False
     cells: tuple[Placed, ...] = ()
     rules: tuple[RuleSpan, ...] = ()
+    goes_on: bool = False
 
 
 @dataclass(frozen=True)

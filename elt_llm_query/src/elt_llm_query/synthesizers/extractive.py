@@ -25,6 +25,7 @@ from elt_llm_core.errors import EmbedError, ModelError
 from elt_llm_core.provenance import RuleSpan
 from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.labels import label_of, split_shown
+from elt_llm_query.rule_texts import GOES_ON_KEY, begins, told_of
 from elt_llm_query.synthesizers.aggregates import without_single_rows
 from elt_llm_query.synthesizers.evidence import (
     Candidate,
@@ -49,6 +50,7 @@ from elt_llm_query.synthesizers.spans import Claim, claim_of, rule_claims
 from elt_llm_query.synthesizers.strangers import has_stranger
 
 CLAIMS_KEY = "claims"
+GOES_ON = "The rule goes on after this."
 REFUSED_KEY = "refused"
 # Kinds of chunks that are quoted as one piece, and the words that name them.
 _WHOLE_KINDS = {
@@ -152,13 +154,16 @@ class ExtractiveSynthesizer(BaseSynthesizer):
         self, bundle: QueryBundle, passages: Sequence[Passage]
     ) -> tuple[str, list[Claim]]:
         """The answer with labels and what it rests on; no claims is a refusal."""
-        claims = rule_claims(bundle.query_str, passages, self.limits.most)
+        claims = rule_claims(bundle.query_str, passages)
         if claims:
-            return _told(claims), claims
+            goes_on = any(p.goes_on for p in passages)
+            return _told(claims) + f"\n{GOES_ON}" * goes_on, claims
         question = analyse(bundle.query_str)
         best = self._scored(question, bundle, passages)
         good = [s for s in best if self._passes(s)]
         good = [s for s in good if s.plain or not self._strange(question, s, passages)]
+        if rule := told_of(bundle.query_str):  # what only names it does not tell it
+            good = [s for s in good if begins(_said(s, passages), rule)]
         chosen = chosen_of(good, question, passages, self.limits.most)
         if not chosen:
             return refusal(passages, best), []
@@ -221,6 +226,11 @@ class ExtractiveSynthesizer(BaseSynthesizer):
         return scored.evidence >= self.limits.threshold
 
 
+def _said(scored: Scored, passages: Sequence[Passage]) -> str:
+    one = scored.candidate
+    return passages[one.passage].text[one.start : one.end]
+
+
 def _told(claims: Sequence[Claim]) -> str:
     return "\n".join(f"{c.text} [{c.label}]" for c in claims)
 
@@ -253,6 +263,7 @@ def _passage(node: Any, number: int) -> Passage:
             for c in place.cells
         ),
         rules=tuple(_inside(s, place.span_start) for s in place.rule_spans),
+        goes_on=bool(node.metadata.get(GOES_ON_KEY)),
     )
 
 

@@ -23,7 +23,9 @@ from elt_llm_query.text import stem
 # What is not done, or may not be, tells not who does it nor what may be done.
 _AFFIRMED = re.compile(
     r"^\W*(?:(?:to|by|from|with|for)\s+)?(?:who|whom|whose|where)\b"
-    r"|^\W*(?:what|which)\b.*\b(?:may|can|must|shall|should)\b",
+    r"|^\W*(?:what|which)\b.*\b(?:may|can|must|shall|should)\b"
+    r"|^\W*which\b.*\b(?:is|are|was|were)\b"
+    r"|^\W*what\s+(?:is|are|was|were)\s+(?!(?:the|an?|my|your|this|that)\b|\S+['\u2019]s\b)",
     re.IGNORECASE,
 )
 _OPPOSITES = {sign: {OPPOSITE[sign]} for sign in (Sign.PLAIN, Sign.NEGATED)}

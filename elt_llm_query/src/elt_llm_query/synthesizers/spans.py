@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from elt_llm_query.rule_texts import looked_up, stretches
+from elt_llm_query.rule_texts import is_contents, looked_up, stretches
 from elt_llm_query.synthesizers.definitions import list_item
 from elt_llm_query.synthesizers.evidence import Candidate, Passage
 from elt_llm_query.synthesizers.matching import vocabulary
@@ -52,7 +52,7 @@ def claim_of(passage: Passage, candidate: Candidate) -> Claim:
     return Claim(passage.label, passage.node_id, start, end, said)
 
 
-def rule_claims(asked: str, passages: Sequence[Passage], most: int) -> list[Claim]:
+def rule_claims(asked: str, passages: Sequence[Passage]) -> list[Claim]:
     """The text of the rule that a question asks to be told, with those below it.
 
     Of the first form of its number that any passage has; nothing where none has.
@@ -64,7 +64,7 @@ def rule_claims(asked: str, passages: Sequence[Passage], most: int) -> list[Clai
             for start, end in stretches(passage.rules, form, below=True)
         ]
         if claims:
-            return claims[:most]
+            return [c for c in claims if not is_contents(c.text)] or claims
     return []
 
 
