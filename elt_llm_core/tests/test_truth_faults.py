@@ -156,5 +156,7 @@ def test_a_log_that_was_moved_in_half_is_no_damage(
         assert file.seek(0, 2) < len(moved)
         file.seek(0)
         file.write(moved[:PAGE])
-    assert "c.txt" in {document.name for document in Store(cut).documents("rules")}
+    found = Store(cut)
+    assert "c.txt" in {document.name for document in found.documents("rules")}
+    found.close()
     assert list(served(cut)) == list(served(whole))

@@ -56,12 +56,8 @@ def looked_up(question: str) -> tuple[str, ...]:
     Nothing where it asks for anything else: "What does rule 5.1 say?" looks a rule up,
     "What fee is due under rule 5.1?" does not.
     """
-    numbers = list(rule_numbers(question))
-    if len(numbers) != 1:
-        return ()
-    ((start, end), forms) = numbers[0]
-    rest = words(question[:start] + " " + question[end:])
-    return forms if all(word.lower() in _FORM for word in rest) else ()
+    _, forms, rest = _one_rule(question)
+    return forms if rest <= _FORM else ()
 
 
 def told_of(question: str) -> tuple[str, ...]:
@@ -69,13 +65,22 @@ def told_of(question: str) -> tuple[str, ...]:
 
     As `looked_up`, and where more is said of it: "What does rule 3.1 of the club say?".
     """
+    said, forms, rest = _one_rule(question)
+    named = re.match(_WORD, said, re.IGNORECASE)
+    return forms if named and (rest <= _FORM or rest & TELLING) else ()
+
+
+def _one_rule(question: str) -> tuple[str, tuple[str, ...], set[str]]:
+    """How a question writes its only rule, its forms, and all other words.
+
+    No forms where it names none, or several.
+    """
     numbers = list(rule_numbers(question))
     if len(numbers) != 1:
-        return ()
+        return "", (), set()
     ((start, end), forms) = numbers[0]
-    rest = {w.lower() for w in words(question[:start] + " " + question[end:])}
-    named = re.match(_WORD, question[start:end], re.IGNORECASE)
-    return forms if named and (rest <= _FORM or rest & TELLING) else ()
+    rest = words(question[:start] + " " + question[end:])
+    return question[start:end], forms, {word.lower() for word in rest}
 
 
 def begins(text: str, forms: Iterable[str]) -> bool:

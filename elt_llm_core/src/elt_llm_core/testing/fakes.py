@@ -6,7 +6,6 @@ from hashlib import blake2b, sha256
 from typing import Any
 
 import numpy as np
-from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.llms.types import (
     CompletionResponse,
     CompletionResponseGen,
@@ -19,6 +18,7 @@ from pydantic import Field, PrivateAttr
 from typing_extensions import override
 
 from elt_llm_core.errors import EmbedError
+from elt_llm_core.models.array_embedding import ArrayEmbedding
 
 _WORD = re.compile(r"\w+")
 
@@ -97,7 +97,7 @@ class ScriptedLLM(CustomLLM):
         return parts()
 
 
-class HashEmbedding(BaseEmbedding):
+class HashEmbedding(ArrayEmbedding):
     """A bag of hashed words: texts that share words are near. Unit length.
 
     The same on every machine and in every process. A text without words gets the first
@@ -122,6 +122,7 @@ class HashEmbedding(BaseEmbedding):
         """The number of words."""
         return len(_WORD.findall(text))
 
+    @override
     def embed_array(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors, shape (n, dimension). Raises EmbedError over `max_tokens` words."""
         for text in texts:
@@ -148,15 +149,3 @@ class HashEmbedding(BaseEmbedding):
     @override
     def _get_query_embedding(self, query: str) -> list[float]:
         return [float(number) for number in self._vector(query)]
-
-    @override
-    async def _aget_query_embedding(self, query: str) -> list[float]:
-        return self._get_query_embedding(query)
-
-    @override
-    def _get_text_embedding(self, text: str) -> list[float]:
-        return self._get_text_embeddings([text])[0]
-
-    @override
-    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
-        return [[float(number) for number in row] for row in self.embed_array(texts)]

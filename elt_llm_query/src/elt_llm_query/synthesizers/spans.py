@@ -15,7 +15,6 @@ from elt_llm_query.text import Piece, leans, pieces
 
 _ITEM = re.compile(r"^\s*(?:[-*+\u2022\u00b7]|\(?\w{1,5}[.)])\s")
 _LONGEST_LIST = 900
-_LONGEST_RULE = 1500
 _SAME = 0.8
 
 
@@ -69,10 +68,9 @@ def rule_claims(asked: str, passages: Sequence[Passage]) -> list[Claim]:
 
 
 def _rule_claim(passage: Passage, start: int, end: int) -> Claim:
-    """Whole sentences of the stretch, as many as may be quoted."""
+    """The whole sentences of the stretch: a part of a rule would not be told as one."""
     inside = [p for p in pieces(passage.text) if start <= p.start < end]
-    kept = [p for p in inside if p.end - start <= _LONGEST_RULE] or inside[:1]
-    first, last = (kept[0].start, kept[-1].end) if kept else (start, end)
+    first, last = (inside[0].start, inside[-1].end) if inside else (start, end)
     said = re.sub(r"\s+", " ", passage.text[first:last]).strip()
     return Claim(passage.label, passage.node_id, first, last, said)
 
