@@ -59,3 +59,14 @@ def test_the_readme_asks_what_the_sample_answers() -> None:
     asked = set(re.findall(r'"([A-Z][^"\n]+\?)"', text))
     assert asked
     assert all(question in gold.read_text(encoding="utf-8") for question in asked)
+
+
+def test_every_fault_in_the_table_names_tests_that_exist() -> None:
+    page = (ROOT / "docs" / "explanation" / "findings.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("| ")][1:]
+    missing = [row for row in rows if "::" not in row.split("|")[3]]
+    for path, name in re.findall(r"`([\w/]+\.py)::(\w+)", page):
+        file = ROOT / path
+        if not file.exists() or f"def {name}(" not in file.read_text(encoding="utf-8"):
+            missing.append(f"{path}::{name}")
+    assert not missing
