@@ -7,6 +7,7 @@ from typing import Any
 
 from elt_llm_ingest.formats.pdf.faces import set_apart
 from elt_llm_ingest.formats.pdf.flow import Draft
+from elt_llm_ingest.formats.pdf.formulas import with_formulas
 from elt_llm_ingest.formats.pdf.furniture import PageWords
 from elt_llm_ingest.formats.pdf.hidden import unseen
 from elt_llm_ingest.formats.pdf.lattice import Grid, grids_of
@@ -61,6 +62,7 @@ def _words(page: Any, leaf: Leaf | None) -> tuple[list[Word], int]:
         return page_words(page, Restorer("")), 0  # plain quotes and dashes stay
     try:
         words = page_words(page, Restorer(leaf.plain))
+        words = with_formulas(leaf.page, leaf.layer, page, words)
         lost = lost_words(leaf.page, leaf.layer, leaf.plain, page.page_num, words)
         set_apart(leaf.page, leaf.layer, words)
         words += lost

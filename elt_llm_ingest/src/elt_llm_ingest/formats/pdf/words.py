@@ -23,6 +23,7 @@ FOLDED = str.maketrans(
 HYPHENS = str.maketrans({"\ufffe": "-", "\x02": "-", "\xad": "-"})
 FOLDABLE = frozenset("\"'-")
 LETTER = re.compile(r"[^\W_]")
+FORMULA = "$"  # LiteParse puts one before and one behind the LaTeX of a formula
 LEAST = 0.1  # points; a word is as high as that
 LEFT = attrgetter("left")
 
@@ -178,9 +179,20 @@ def page_words(page: Any, restorer: Restorer) -> list[Word]:
     return words
 
 
+def has_formula(item: Any) -> bool:
+    """Whether the text of a run of LiteParse says more than the run's words."""
+    words = "".join(["".join(word.text.split()) for word in item.words])
+    return FORMULA in item.text and "".join(item.text.split()) != words
+
+
 def _item_words(item: Any, restorer: Restorer) -> Iterable[tuple[str, Any, bool]]:
-    """Text, box and whether no blank stands before it, of each word of a run."""
+    """Text, box and whether no blank stands before it, of each word of a run.
+
+    LaTeX that LiteParse wrote into the run's text is in none of its words.
+    """
     text = item.text
+    if FORMULA in text and has_formula(item):
+        return [(restorer.restore(w.text) or w.text, w, False) for w in item.words]
     parts = text.split()
     dense = "".join(parts)
     restored = restorer.restore(dense)
