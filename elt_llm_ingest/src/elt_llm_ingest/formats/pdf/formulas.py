@@ -24,7 +24,7 @@ FAR = 1000.0  # units of the page, over which its scale is measured
 class _Glyph(NamedTuple):
     """A character of PDFium's text, its number there and its box on the page."""
 
-    index: int
+    at: int
     text: str
     box: Rectangle
 
@@ -50,8 +50,8 @@ def with_formulas(
         near = [word for word in words if _overlap(_box(word), box)]
         inside = [glyph for glyph in glyphs if _is_in(glyph, box)]
         own = [g for g in inside if not any(_is_in(g, _box(word)) for word in near)]
-        taken = {glyph.index for glyph in own}
-        glyphs = [glyph for glyph in glyphs if glyph.index not in taken]
+        taken = {glyph.at for glyph in own}
+        glyphs = [glyph for glyph in glyphs if glyph.at not in taken]
         # A run of its own: places on the page say whether it touches its neighbours.
         number = len(items) + run
         found[run] = [_word(g, laid_out.page_num, number) for g in _groups(own)]
@@ -114,7 +114,7 @@ def _is_in(glyph: _Glyph, box: Rectangle) -> bool:
 def _groups(glyphs: Sequence[_Glyph]) -> Iterator[list[_Glyph]]:
     """The characters that PDFium writes without a blank between."""
     numbered = enumerate(glyphs)
-    for _, group in groupby(numbered, key=lambda pair: pair[1].index - pair[0]):
+    for _, group in groupby(numbered, key=lambda pair: pair[1].at - pair[0]):
         yield [glyph for _, glyph in group]
 
 
