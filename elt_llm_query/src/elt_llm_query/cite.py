@@ -3,8 +3,12 @@
 The order of the checks: is the label known; does the quotation stand in that source,
 or, where nothing is quoted, the claim itself, without a "not" more or less around it;
 else does a sentence of the source hold its words, with every number and negation the
-same. What stands elsewhere is misattributed, what stands nowhere fabricated (a
+same. What is said beside a quotation, or in other words, must be known to the source
+too. What stands elsewhere is misattributed, what stands nowhere fabricated (a
 quotation) or uncited (a claim).
+
+Under the policy `strict` nothing of a model is shown that these checks did not pass. A
+refusal is our own sentence, whatever the model wrote around its own.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,13 +17,15 @@ from typing import Literal
 
 from elt_llm_core.results import Citation, RemovedClaim, Status, Support
 from elt_llm_query.labels import parse_labels, remove_labels
+from elt_llm_query.looking import Found, Outcome, look_up
+from elt_llm_query.normalise import normalise
+from elt_llm_query.plain import plain_text
 from elt_llm_query.prompts import REFUSAL
 from elt_llm_query.rows import TextOf, is_row, row_said
 from elt_llm_query.sources import Locate, Offered
 from elt_llm_query.statements import Statement, statements
-from elt_llm_query.support import same_polarity, supporting
 from elt_llm_query.synthesizers.spans import Claim
-from elt_llm_query.verify import QuoteMatch, check_quote
+from elt_llm_query.verify import check_quote
 
 Policy = Literal["strict", "flag", "lenient"]
 
@@ -37,34 +43,6 @@ class Checked:
     status: Status
     citations: tuple[Citation, ...] = ()
     removed: tuple[RemovedClaim, ...] = ()
-
-
-@dataclass(frozen=True)
-class Found:
-    """Where one quotation or claim was looked up under one label, and the outcome."""
-
-    label: str
-    quote: str
-    match: QuoteMatch
-    where: Offered
-
-    @property
-    def stands(self) -> bool:
-        """True where it stands in the source its label names."""
-        return self.match.stands
-
-
-@dataclass(frozen=True)
-class Told:
-    """What is looked up: a quotation of a claim, or the claim itself."""
-
-    text: str
-    claim: str
-
-    @property
-    def quoted(self) -> bool:
-        """True for a quotation."""
-        return self.text != self.claim
 
 
 def cite_claims(
@@ -107,87 +85,62 @@ def cite_claims(
 def cite_answer(
     answer: str, sources: Sequence[Offered], locate: Locate, policy: Policy
 ) -> Checked:
-    """A generated answer with every claim looked up, under the policy."""
-    parsed = parse_labels(answer, [o.source.label for o in sources])
+    """A generated answer with every claim looked up, under the policy.
+
+    Args:
+        answer: What the model wrote.
+        sources: The sources of its prompt, with their labels.
+        locate: Finds the place of a quote.
+        policy: What becomes of a statement that is not proved.
+
+    Returns:
+        The answer as plain text. Under `strict` it holds statements that are proved, or
+        one fixed sentence of ours.
+    """
+    parsed = parse_labels(plain_text(answer), [o.source.label for o in sources])
     unknown = [RemovedClaim(text=x, reason="unknown label") for x in parsed.removed]
-    refused = REFUSAL.rstrip(".").lower() in parsed.text.lower()
+    refused = _refuses(parsed.text)
     told = [s for s in statements(parsed.text) if not _is_refusal(s)]
-    looked_up = [(s, _look_up(s, sources)) for s in told]
-    claimed = [(s, found) for s, found in looked_up if not s.frame]
-    good = sum(1 for _, found in claimed if any(f.stands for f in found))
-    if refused and not good:
-        return Checked(parsed.text, Status.INSUFFICIENT, (), tuple(unknown))
-    failed = [_removed(s, f) for s, f in claimed if not any(x.stands for x in f)]
+    outcomes = [look_up(s, sources) for s in told]
+    claimed = [one for one in outcomes if not one.statement.frame]
+    good = any(one.stands for one in claimed)
+    failed = [_removed(one) for one in claimed if not one.stands]
     if not claimed:
         failed = [RemovedClaim(text=s.plain, reason=TOO_SHORT) for s in told if s.plain]
-    text = _rebuilt(looked_up, policy)
-    if policy == "strict":
-        text = text if good else NOTHING_STANDS
-    shown = [f for _, found in claimed for f in found if f.stands or policy != "strict"]
+    text = _rebuilt(outcomes, policy)
+    if not good:
+        text = _without_proof(text, policy, refused=refused)
+    shown = [
+        f
+        for one in claimed
+        for f in one.found
+        if policy != "strict" or (f.stands and one.stands)
+    ]
     citations = tuple(dict.fromkeys(_citation(f, locate) for f in shown))
-    status = _OVERVIEW[not failed and not refused] if good else Status.VALIDATION_FAILED
+    if good:
+        status = _OVERVIEW[not failed and not refused]
+    else:
+        status = Status.INSUFFICIENT if refused else Status.VALIDATION_FAILED
     removed = unknown + (failed if policy == "strict" else [])
     return Checked(text, status, citations, tuple(removed))
 
 
+def _without_proof(text: str, policy: Policy, *, refused: bool) -> str:
+    """What is shown where no statement stands; a refusal is our own sentence."""
+    ours = REFUSAL if refused else NOTHING_STANDS
+    if policy == "strict":
+        return ours
+    return "\n\n".join(part for part in (REFUSAL if refused else "", text) if part)
+
+
+def _refuses(text: str) -> bool:
+    return normalise(REFUSAL.rstrip(".")).text in normalise(text).text
+
+
 def _is_refusal(statement: Statement) -> bool:
-    return REFUSAL.rstrip(".").lower() in statement.plain.lower()
-
-
-def _look_up(statement: Statement, sources: Sequence[Offered]) -> list[Found]:
-    """One outcome per label and quotation.
-
-    Of an unlabelled claim it is the first source that holds it, or nothing.
-    """
-    if statement.frame:
-        return []
-    by_label = {o.source.label: o for o in sources}
-    plain = statement.plain
-    told = [Told(q, plain) for q in statement.quotes] or [Told(plain, plain)]
-    found = [
-        _resolve(one, by_label[label], sources)
-        for label in statement.labels
-        for one in told
-    ]
-    if found:
-        return found
-    for source in sources:
-        matches = [_match(one, source) for one in told]
-        if all(m.stands for m in matches):
-            return [Found(source.source.label, "", m, source) for m in matches]
-    return []
-
-
-def _resolve(told: Told, named: Offered, sources: Sequence[Offered]) -> Found:
-    """What is told in the source that is named, else in another, else nowhere."""
-    label, text = named.source.label, told.text
-    match = _match(told, named)
-    if match.stands:
-        return Found(label, text, match, named)
-    for other in sources:
-        elsewhere = _match(told, other)
-        if elsewhere.stands:
-            wrong = elsewhere._replace(
-                support=Support.MISATTRIBUTED,
-                reason=f"cited {label}, stands in {other.source.label}",
-            )
-            return Found(label, text, wrong, other)
-    if not told.quoted:
-        match = match._replace(support=Support.UNCITED)
-    return Found(label, text, match, named)
-
-
-def _match(told: Told, where: Offered) -> QuoteMatch:
-    text, source = told.text, where.source.text
-    match = check_quote(text, source)
-    if match.stands:
-        if same_polarity(told.claim, text, source, (match.start, match.end)):
-            return match
-        return QuoteMatch(Support.UNCITED, 0.0, reason="a negation differs")
-    if where.reading and check_quote(text, where.reading).stands:
-        # Shown with its headers; the row itself is the verbatim quote.
-        return QuoteMatch(Support.NORMALISED, 1.0, 0, len(source))
-    return match if told.quoted else supporting(text, source, where.reading)
+    """True for our sentence alone; what stands beside it is a claim."""
+    said = normalise(statement.plain).text.strip(" .!\"'")
+    return said == normalise(REFUSAL).text.strip(" .")
 
 
 def _citation(found: Found, locate: Locate) -> Citation:
@@ -218,24 +171,25 @@ def _citation(found: Found, locate: Locate) -> Citation:
     )
 
 
-def _removed(statement: Statement, found: Sequence[Found]) -> RemovedClaim:
-    if not found:
-        return RemovedClaim(text=statement.plain, reason=Support.UNCITED.value)
-    first = found[0].match
+def _removed(one: Outcome) -> RemovedClaim:
+    plain = one.statement.plain
+    if not one.found:
+        return RemovedClaim(text=plain, reason=Support.UNCITED.value)
+    first = next(f for f in one.found if not f.stands).match
     detail = f": {first.reason}" if first.reason else ""
-    return RemovedClaim(text=statement.plain, reason=f"{first.support.value}{detail}")
+    return RemovedClaim(text=plain, reason=f"{first.support.value}{detail}")
 
 
-def _rebuilt(told: Sequence[tuple[Statement, list[Found]]], policy: Policy) -> str:
+def _rebuilt(outcomes: Sequence[Outcome], policy: Policy) -> str:
     """The statements that stay, in order; a lead-in stays with what follows it."""
     kept: list[Statement] = []
-    for statement, found in reversed(told):
-        stands = any(f.stands for f in found)
+    for one in reversed(outcomes):
+        statement = one.statement
         if statement.frame:
-            if kept or policy != "strict":
+            if policy != "strict" or (kept and one.leads):
                 kept.append(statement)
-        elif stands:
-            kept.append(_relabelled(statement, found, policy))
+        elif one.stands:
+            kept.append(_relabelled(one, policy))
         elif policy == "flag":
             kept.append(replace(statement, text=f"{statement.text} {UNVERIFIED}"))
         elif policy == "lenient":
@@ -243,11 +197,9 @@ def _rebuilt(told: Sequence[tuple[Statement, list[Found]]], policy: Policy) -> s
     return "".join(s.gap + s.text for s in reversed(kept)).strip()
 
 
-def _relabelled(
-    statement: Statement, found: Sequence[Found], policy: Policy
-) -> Statement:
+def _relabelled(one: Outcome, policy: Policy) -> Statement:
     """With the labels that stand; an unlabelled one gets the label of its source."""
-    good = list(dict.fromkeys(f.label for f in found if f.stands))
+    statement, good = one.statement, one.labels
     if not statement.labels:
         added = "".join(f" [{label}]" for label in good)
         return replace(statement, text=statement.text + added)

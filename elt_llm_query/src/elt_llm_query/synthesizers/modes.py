@@ -1,9 +1,13 @@
 """LlamaIndex's response modes with our prompts: labels, quotes, honest refusal."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.indices.prompt_helper import PromptHelper
+from llama_index.core.llms import LLM
+from llama_index.core.response_synthesizers import (
+    Accumulate as AccumulateResponses,
+)
 from llama_index.core.response_synthesizers import (
     BaseSynthesizer,
     ResponseMode,
@@ -26,25 +30,31 @@ class _Mode(Strategy[BaseSynthesizer]):
 
     @override
     def build(self, models: Models) -> BaseSynthesizer:
-        if models.llm is None:
-            raise ConfigError(
-                f"the synthesizer {self.mode.value!r} needs a language model",
-                "set models.llm_strategy (for example ollama), or "
-                "query.synthesizer_strategy: extractive",
-            )
+        llm = self._writer(models)
         answer = answer_template(self.system_prompt)
         return get_response_synthesizer(
-            llm=models.llm,
-            # Our chunks carry labels; half a chunk said twice would carry none.
-            prompt_helper=PromptHelper.from_llm_metadata(
-                models.llm.metadata, chunk_overlap_ratio=0.0
-            ),
+            llm=llm,
+            prompt_helper=_prompt_helper(llm),
             text_qa_template=answer,
             refine_template=refine_template(self.system_prompt),
             summary_template=answer,
             response_mode=self.mode,
             callback_manager=CallbackManager(),
         )
+
+    def _writer(self, models: Models) -> LLM:
+        if models.llm is None:
+            raise ConfigError(
+                f"the synthesizer {self.mode.value!r} needs a language model",
+                "set models.llm_strategy (for example ollama), or "
+                "query.synthesizer_strategy: extractive",
+            )
+        return models.llm
+
+
+def _prompt_helper(llm: LLM) -> PromptHelper:
+    # Our chunks carry labels; half a chunk said twice would carry none.
+    return PromptHelper.from_llm_metadata(llm.metadata, chunk_overlap_ratio=0.0)
 
 
 class Compact(_Mode):
@@ -75,3 +85,21 @@ class Accumulate(_Mode):
     """One answer a source, put together."""
 
     mode = ResponseMode.ACCUMULATE
+
+    @override
+    def build(self, models: Models) -> BaseSynthesizer:
+        llm = self._writer(models)
+        return PlainAccumulate(
+            llm=llm,
+            prompt_helper=_prompt_helper(llm),
+            text_qa_template=answer_template(self.system_prompt),
+            callback_manager=CallbackManager(),
+        )
+
+
+class PlainAccumulate(AccumulateResponses):
+    """Answers put together without "Response 1:", which no source says."""
+
+    @override
+    def _format_response(self, outputs: list[Any], separator: str) -> str:
+        return "\n\n".join(str(output) for output in outputs if output)

@@ -1,0 +1,43 @@
+"""What a model wrote as plain text: no emphasis, no headings, nothing that is not seen.
+
+An answer is plain text. Marks of Markdown that a model puts around words are taken out,
+so that what is shown is what was looked up; other characters stay as they are.
+"""
+
+import re
+import unicodedata
+
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*(?:\n|$)", re.MULTILINE)
+_HEADING = re.compile(r"^[ \t]{0,3}#{1,6}[ \t]+", re.MULTILINE)
+_STRONG = re.compile(r"(\*\*|__|`+)(?=\S)([^\n]*?\S)\1")
+# Joiners shape letters of many scripts; beside a Latin letter they only hide something.
+_JOINER = re.compile(r"(?<=[^\x00-\x7f])[\u200c\u200d](?=[^\x00-\x7f])")
+_KEPT = frozenset("\n\t")
+_UNSEEN = frozenset({"Cc", "Cf", "Cs"})
+
+
+def plain_text(text: str) -> str:
+    """The text of a model as plain text.
+
+    Args:
+        text: What the model wrote.
+
+    Returns:
+        The text without code fences, heading marks, emphasis, control characters and
+        characters that are not seen (zero width, turned direction, tags).
+    """
+    text = seen(text.replace("\r\n", "\n"))
+    text = _HEADING.sub("", _FENCE.sub("", text))
+    return _STRONG.sub(r"\2", text).strip()
+
+
+def seen(text: str) -> str:
+    """The text without control characters and characters that are not seen."""
+    joiners = {found.start() for found in _JOINER.finditer(text)}
+    return "".join(
+        char
+        for place, char in enumerate(text)
+        if char in _KEPT
+        or place in joiners
+        or unicodedata.category(char) not in _UNSEEN
+    )
