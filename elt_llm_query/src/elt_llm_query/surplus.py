@@ -30,7 +30,7 @@ _NUMBER = re.compile(
 _SHAPES = (_WORD, _SHORT, _NUMBER)
 # Scripts whose letters look alike.
 _LIKE = frozenset({"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE"})
-_VERDICTS = frozenset({"yes", "no", "correct", "true", "fals"})
+_VERDICTS = frozenset(map(stem, ("yes", "no", "correct", "true", "false")))
 _FORM = frozenset({*map(stem, QUESTION_WORDS), *_VERDICTS})
 
 
