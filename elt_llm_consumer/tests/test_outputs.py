@@ -4,17 +4,27 @@ import hashlib
 import os
 import subprocess
 import sys
+from typing import get_args
 
 import pytest
 
+from elt_llm_consumer.coverage import VERDICTS
+from elt_llm_consumer.glossary import GlossaryRecord
+from elt_llm_consumer.matching import Confidence
 from elt_llm_consumer.outputs import (
     ProductError,
     default_path,
     dump_csv,
     dump_json,
     escape_cell,
-    write_json,
+    json_text,
+    schema,
+    sound,
 )
+from elt_llm_consumer.terms import DefinitionSource
+from elt_llm_core.results import Support
+
+CONFIDENCES = get_args(Confidence)
 
 PURE = """
 from elt_llm_consumer.definitions import extract
@@ -74,11 +84,74 @@ def test_json_is_stable():
     )
 
 
-def test_a_product_that_breaks_its_schema_is_not_written(tmp_path):
-    target = tmp_path / "x.json"
+def test_a_product_that_breaks_its_schema_has_no_text():
     with pytest.raises(ProductError, match="coverage"):
-        write_json(target, {"summary": {}}, "coverage")
-    assert not target.exists()
+        json_text({"summary": {}}, "coverage")
+
+
+def test_rows_that_break_the_schema_leave_the_others(make_row):
+    rows = [make_row(term="A"), make_row(term=""), make_row(term="C")]
+    kept, problems = sound(rows, "glossary", "items")
+    assert [row["term"] for row in kept] == ["A", "C"]
+    (problem,) = problems
+    assert problem.kind == "item_failed"
+    assert "row 2 is left out" in problem.detail
+    assert "'term'" in problem.detail
+
+
+@pytest.mark.parametrize(
+    ("name", "pointer", "values"),
+    [
+        ("glossary", "items/properties/definition_source/enum", DefinitionSource),
+        ("glossary", "items/properties/quote_support/enum", Support),
+        ("glossary", "items/properties/mapping_confidence/enum", CONFIDENCES),
+        ("catalog", "$defs/evidence/properties/support/enum", Support),
+        (
+            "coverage",
+            "properties/entities/items/properties/evidence/items/properties/support/enum",
+            Support,
+        ),
+        ("coverage", "properties/entities/items/properties/verdict/enum", VERDICTS),
+    ],
+)
+def test_a_schema_lists_every_value_that_the_code_writes(name, pointer, values):
+    part = schema(name)
+    for key in pointer.split("/"):
+        part = part[key]
+    assert sorted(part) == sorted(values)
+
+
+def test_the_schema_of_the_glossary_has_the_fields_of_its_record():
+    items = schema("glossary")["items"]
+    fields = sorted(GlossaryRecord.model_fields)
+    assert sorted(items["properties"]) == sorted(items["required"]) == fields
+
+
+@pytest.fixture
+def make_row():
+    """Rows of a glossary."""
+
+    def make(**fields):
+        row = GlossaryRecord(
+            term="Lease",
+            definition="a right",
+            section="",
+            page=1,
+            document="a.pdf",
+            collection="rules",
+            document_id="1",
+            node_id="2",
+            start=0,
+            end=7,
+            quote_support=Support.VERIFIED,
+            quote_score=1,
+            definition_source="prose",
+            mapping_confidence="low",
+            mapping_rationale="",
+        )
+        return {**row.model_dump(mode="json"), **fields}
+
+    return make
 
 
 def test_default_path(tmp_path):

@@ -5,6 +5,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from elt_llm_core.errors import EltLlmError
 from elt_llm_core.jobs import JobContext
 from elt_llm_core.names import digest
@@ -31,6 +33,10 @@ class Outcome(Record):
         """The results there are."""
         return [result for result in self.results if result is not None]
 
+    def counted(self, *, unsound: int = 0, **more: int) -> dict[str, int]:
+        """The counts with others; `unsound` rows are among the failed."""
+        return {**self.counts, "failed": self.counts["failed"] + unsound, **more}
+
 
 @cache
 def program() -> str:
@@ -49,7 +55,8 @@ def run_items(
     """Do `work(i)` for every item whose result the journal does not have.
 
     Each result is committed before the next item begins. An item that raises an error
-    of this project is recorded as failed, is not content, and is tried again next time.
+    of this project, or whose record is refused, is recorded as failed, is not content,
+    and is tried again next time.
     """
     results: list[dict[str, Any] | None] = []
     counts = {"done": 0, "reused": 0, "failed": 0}
@@ -80,10 +87,20 @@ def _attempt(
     journal = context.store.journal
     try:
         result = dict(work(number))
-    except EltLlmError as error:
-        said = {"error": {"code": error.code, "message": error.message}}
-        journal.put(job, key, number, item.name, result=said, state="failed")
-        detail = f"{job}: {item.name}: {error.message}"
+    except (EltLlmError, ValidationError) as error:
+        code, message = _explained(error)
+        failure = {"error": {"code": code, "message": message}}
+        journal.put(job, key, number, item.name, result=failure, state="failed")
+        detail = f"{job}: {item.name!r} is left out: {message}"
         return None, Degradation(kind=DegradationKind.ITEM_FAILED, detail=detail)
     journal.put(job, key, number, item.name, result=result)
     return result, None
+
+
+def _explained(error: EltLlmError | ValidationError) -> tuple[str, str]:
+    """The code and the sentence of an error; a record that is refused is CON001."""
+    if isinstance(error, EltLlmError):
+        return error.code, error.message
+    first = error.errors()[0]
+    where = "/".join(str(part) for part in first["loc"])
+    return "CON001", f"its record is refused at {where!r}: {first['msg']}"

@@ -16,7 +16,13 @@ from elt_llm_consumer.handbook import Entry, Evidence, Handbook
 from elt_llm_consumer.matching import Match, Matcher
 from elt_llm_consumer.mentions import Mentions
 from elt_llm_consumer.model import Entity, Model, read_aliases, read_model
-from elt_llm_consumer.outputs import default_path, write_json
+from elt_llm_consumer.outputs import (
+    check,
+    default_path,
+    finished,
+    json_text,
+    sound,
+)
 from elt_llm_consumer.phrases import fold
 from elt_llm_consumer.placement import Placer, review_status
 from elt_llm_consumer.product import ProductJob
@@ -55,18 +61,32 @@ class CatalogJob(ProductJob):
         outcome = run_items(
             context, "catalog", cataloguer.items(), cataloguer.record, fresh=self.fresh
         )
+        relationships, unsound = sound(
+            relations.table(cataloguer.model), "relationships", "items"
+        )
+        sources = Counter(row["record"]["source"].lower() for row in outcome.good)
+        report = JobReport(
+            job="catalog",
+            counts=outcome.counted(
+                **dict(sorted(sources.items())), unsound=len(unsound)
+            ),
+            degradations=(*outcome.degradations, *unsound),
+        )
         path = self.output or default_path(
             context.store.data_dir, "catalog", self.collections
         )
         beside = path.with_name(f"{path.stem}_relationships.json")
-        write_json(path, assemble(cataloguer.model, outcome.good), "catalog")
-        write_json(beside, relations.table(cataloguer.model), "relationships")
-        sources = Counter(row["record"]["source"].lower() for row in outcome.good)
-        return JobReport(
-            job="catalog",
-            counts={**outcome.counts, **dict(sorted(sources.items()))},
-            files={"catalog_json": str(path), "relationships_json": str(beside)},
-            degradations=outcome.degradations,
+        catalog = assemble(cataloguer.model, outcome.good)
+        return finished(
+            context,
+            report,
+            {
+                "catalog_json": (path, json_text(catalog, "catalog")),
+                "relationships_json": (
+                    beside,
+                    json_text(relationships, "relationships"),
+                ),
+            },
         )
 
 
@@ -112,11 +132,20 @@ class Cataloguer:
         ]
 
     def record(self, number: int) -> dict[str, Any]:
-        """One record with its place: {domain, subtype, record}."""
+        """One record with its place: {domain, subtype, record}.
+
+        Raises ProductError for a record that breaks its schema.
+        """
         entities = self.model.entities
         if number < len(entities):
-            return self._of_entity(entities[number])
-        return self._of_term(self._loose[number - len(entities)])
+            row, kind = self._of_entity(entities[number]), "entity"
+        else:
+            row, kind = (
+                self._of_term(self._loose[number - len(entities)]),
+                "handbook_only",
+            )
+        check(row["record"], "catalog", f"$defs/{kind}")
+        return row
 
     @cached_property
     def _mentions(self) -> Mentions:

@@ -79,6 +79,7 @@ def demo(ctx: CommandContext, pack: str | None) -> None:
     found = find_pack(pack or DEFAULT)
     report = run_demo(found, ctx.job_context, ctx.models)
     ctx.emit(report, lambda: told(report, found, ctx.config.stores.data_dir))
+    ctx.exit(report.exit_code)
 
 
 def _run(ctx: CommandContext, job: str, options: Mapping[str, Any]) -> None:

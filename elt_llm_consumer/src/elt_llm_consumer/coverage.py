@@ -13,7 +13,13 @@ from elt_llm_consumer.handbook import Entry, Evidence, Handbook, quoted
 from elt_llm_consumer.matching import Match, Matcher
 from elt_llm_consumer.mentions import Hit, Mentions
 from elt_llm_consumer.model import Entity, Model, read_aliases, read_model
-from elt_llm_consumer.outputs import default_path, write_json
+from elt_llm_consumer.outputs import (
+    check,
+    default_path,
+    finished,
+    json_text,
+    sound,
+)
 from elt_llm_consumer.phrases import clean
 from elt_llm_consumer.product import ProductJob
 from elt_llm_consumer.semantics import Semantics
@@ -66,22 +72,29 @@ class CoverageJob(ProductJob):
             context, "coverage", surveyor.items(), surveyor.row, fresh=self.fresh
         )
         rows = outcome.good
-        found = surveyor.gaps()
+        listed, unsound = sound(
+            [gap.model_dump(mode="json") for gap in surveyor.gaps()],
+            "coverage",
+            "properties/gaps/items",
+        )
+        content = {
+            "summary": summary(rows, [Gap.model_validate(gap) for gap in listed]),
+            "entities": rows,
+            "gaps": listed,
+        }
+        verdicts = Counter(row["verdict"] for row in rows)
+        report = JobReport(
+            job="coverage",
+            counts=outcome.counted(
+                **{v.lower(): verdicts[v] for v in VERDICTS}, unsound=len(unsound)
+            ),
+            degradations=(*outcome.degradations, *unsound),
+        )
         path = self.output or default_path(
             context.store.data_dir, "coverage", self.collections
         )
-        content = {
-            "summary": summary(rows, found),
-            "entities": rows,
-            "gaps": [gap.model_dump(mode="json") for gap in found],
-        }
-        write_json(path, content, "coverage")
-        verdicts = Counter(row["verdict"] for row in rows)
-        return JobReport(
-            job="coverage",
-            counts={**outcome.counts, **{v.lower(): verdicts[v] for v in VERDICTS}},
-            files={"coverage_json": str(path)},
-            degradations=outcome.degradations,
+        return finished(
+            context, report, {"coverage_json": (path, json_text(content, "coverage"))}
         )
 
 
@@ -132,7 +145,10 @@ class Surveyor:
         ]
 
     def row(self, number: int) -> dict[str, Any]:
-        """The report's row of one entity."""
+        """The report's row of one entity.
+
+        Raises ProductError for a row that breaks its schema.
+        """
         entity = self.model.entities[number]
         k = self._config.evidence_top_k
         nearest = self._semantics.nearest(entity.name, k)
@@ -149,7 +165,7 @@ class Surveyor:
         )
         numbers = {self.handbook.passages[hit.number].node_id for hit in hits}
         evidence.sort(key=lambda one: (-one.score, one.kind, one.document, one.start))
-        return {
+        row = {
             "fact_sheet_id": entity.fact_sheet_id,
             "entity_name": entity.name,
             "domain": entity.domain,
@@ -162,6 +178,8 @@ class Surveyor:
             "evidence": [one.model_dump(mode="json") for one in evidence],
             "top_chunk_preview": clean(evidence[0].quote)[:PREVIEW] if evidence else "",
         }
+        check(row, "coverage", "properties/entities/items")
+        return row
 
     def gaps(self) -> list[Gap]:
         """The gap analysis both ways."""

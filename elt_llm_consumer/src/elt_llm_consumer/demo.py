@@ -8,8 +8,15 @@ from typing import Any
 from elt_llm_consumer.packs import Pack
 from elt_llm_core.cli.terminal import in_line
 from elt_llm_core.errors import ConfigError
-from elt_llm_core.jobs import JOBS, JobContext, JobReport
-from elt_llm_core.results import Citation, Degradation, QueryResult, Record, Status
+from elt_llm_core.jobs import JOBS, PARTIAL, JobContext, JobReport
+from elt_llm_core.results import (
+    Citation,
+    Degradation,
+    DegradationKind,
+    QueryResult,
+    Record,
+    Status,
+)
 from elt_llm_core.strategy import Models
 from elt_llm_query.query import query_collections
 
@@ -31,6 +38,16 @@ class DemoReport(Record):
     answers: tuple[DemoAnswer, ...]
     files: dict[str, str]
     degradations: tuple[Degradation, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """0; 2 where a document or an item of a product failed or lacks a part."""
+        poorer = (
+            DegradationKind.DOCUMENT_FAILED,
+            DegradationKind.CHUNK_QUARANTINED,
+            DegradationKind.ITEM_FAILED,
+        )
+        return PARTIAL if any(d.kind in poorer for d in self.degradations) else 0
 
 
 def run_demo(pack: Pack, context: JobContext, models: Models) -> DemoReport:

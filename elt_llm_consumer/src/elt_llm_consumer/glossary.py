@@ -11,9 +11,15 @@ from elt_llm_consumer.batch import Item, run_items
 from elt_llm_consumer.handbook import Entry, Handbook
 from elt_llm_consumer.matching import Match, Matcher
 from elt_llm_consumer.model import Model, read_aliases, read_model
-from elt_llm_consumer.outputs import default_path, dump_csv, dump_json, write_json
+from elt_llm_consumer.outputs import (
+    check,
+    default_path,
+    dump_csv,
+    finished,
+    json_text,
+    sound,
+)
 from elt_llm_consumer.product import ProductJob
-from elt_llm_core.atomicio import write_atomic
 from elt_llm_core.jobs import JobContext, JobReport, Runner
 from elt_llm_core.names import digest
 from elt_llm_core.results import Box, Record, Support
@@ -81,34 +87,43 @@ class GlossaryJob(ProductJob):
             context,
             "glossary",
             items(handbook, entries, model, aliases),
-            lambda i: record(handbook, entries[i], matcher).model_dump(mode="json"),
+            lambda i: check(_row(handbook, entries[i], matcher), "glossary", "items"),
             fresh=self.fresh,
         )
-        csv_file, json_file = self._files(context)
         rows = outcome.good
-        write_atomic(csv_file, dump_csv(COLUMNS, rows))
-        write_json(json_file, rows, "glossary")
-        undefined = json_file.with_name(f"{json_file.stem}_undefined.json")
-        listed = [one.model_dump(mode="json") for one in handbook.undefined]
-        write_atomic(undefined, dump_json({"undefined_terms": listed}))
-        return JobReport(
+        named = [one.model_dump(mode="json") for one in handbook.undefined]
+        undefined, unsound = sound(
+            named, "undefined", "properties/undefined_terms/items"
+        )
+        csv_file, json_file, undefined_file = self._files(context)
+        report = JobReport(
             job="glossary",
-            counts={**outcome.counts, "terms": len(rows)},
-            files={
-                "glossary_csv": str(csv_file),
-                "glossary_json": str(json_file),
-                "undefined_terms": str(undefined),
+            counts=outcome.counted(terms=len(rows), unsound=len(unsound)),
+            degradations=(*outcome.degradations, *unsound),
+        )
+        listed = {"undefined_terms": undefined}
+        return finished(
+            context,
+            report,
+            {
+                "glossary_csv": (csv_file, dump_csv(COLUMNS, rows)),
+                "glossary_json": (json_file, json_text(rows, "glossary")),
+                "undefined_terms": (undefined_file, json_text(listed, "undefined")),
             },
-            degradations=outcome.degradations,
         )
 
-    def _files(self, context: JobContext) -> tuple[Path, Path]:
-        """The CSV and the JSON file; they differ in the ending only."""
+    def _files(self, context: JobContext) -> tuple[Path, Path, Path]:
+        """The CSV and the JSON file, and the JSON file of terms not defined."""
         path = self.output or default_path(
             context.store.data_dir, "glossary", self.collections
         )
         stem = path.with_suffix("") if path.suffix in {".csv", ".json"} else path
-        return stem.with_name(f"{stem.name}.csv"), stem.with_name(f"{stem.name}.json")
+        name = stem.name
+        return (
+            stem.with_name(f"{name}.csv"),
+            stem.with_name(f"{name}.json"),
+            stem.with_name(f"{name}_undefined.json"),
+        )
 
 
 def items(
@@ -126,6 +141,10 @@ def items(
         )
         for entry in entries
     ]
+
+
+def _row(handbook: Handbook, entry: Entry, matcher: Matcher) -> dict[str, Any]:
+    return record(handbook, entry, matcher).model_dump(mode="json")
 
 
 def record(handbook: Handbook, entry: Entry, matcher: Matcher) -> GlossaryRecord:

@@ -54,6 +54,11 @@ class CrashPoint(StrEnum):
     PURGE_REBUILT = "purge.rebuilt"
     PURGE_VACUUMED = "purge.vacuumed"
     PURGED = "purge.done"
+    FILES_PLANNED = "files.planned"
+    FILE_ASIDE = "files.aside"
+    FILES_ASIDE = "files.all_aside"
+    FILE_REPLACED = "files.replaced"
+    FILES_PUBLISHED = "files.done"
 
 
 _passed: Counter[str] = Counter()

@@ -106,6 +106,7 @@ class DegradationKind(StrEnum):
     DOCUMENT_WARNING = "document_warning"
     CHUNK_QUARANTINED = "chunk_quarantined"
     ITEM_FAILED = "item_failed"
+    FILE_KEPT = "file_kept"
     UNKNOWN_EMBEDDER_PROMPT = "unknown_embedder_prompt"
     BACKUP_SKIPPED = "backup_skipped"
 

@@ -1,0 +1,193 @@
+"""The files of a job: published together, and never over what a person has changed.
+
+The journal of the data root holds the digest of every file that was written, wherever
+it was written to. A file whose content has no such digest was edited by a person, or
+comes from elsewhere: it is kept, and the whole set goes beside it under a new name.
+
+Several files cannot be renamed in one step, so the plan is committed before the first
+byte is written. The next publication in the data root completes the plan of one that
+was cut off where every file of it is whole, and removes its parts where not.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from hashlib import sha256
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from elt_llm_core.atomicio import fsync_folder
+from elt_llm_core.crash import CrashPoint, crash_point
+from elt_llm_core.errors import StoreWriteError
+from elt_llm_core.names import item_key
+from elt_llm_core.results import Record
+from elt_llm_core.store import Store
+from elt_llm_core.store.journal import Journal
+from elt_llm_core.store.lock import writer_lock
+
+LOCK = "LOCK-FILES"
+PATIENCE = 10.0  # seconds; another publication takes milliseconds
+WRITTEN, PLANNED = "files.written", "files.planned"  # runs of the journal
+
+
+class _Move(Record):
+    """One step of a plan: the content of `digest` goes from `aside` to `target`."""
+
+    aside: Path
+    target: Path
+    digest: str
+
+
+class Publication(Record):
+    """Where the files went. `kept` are files that were left as a person made them."""
+
+    paths: tuple[Path, ...]
+    kept: tuple[Path, ...] = ()
+
+
+def publish(store: Store, files: Sequence[tuple[Path, str]]) -> Publication:
+    """Write all files, or none.
+
+    Args:
+        store: The data root that remembers what was written.
+        files: Path and text of each file; the paths differ.
+
+    Returns:
+        The paths written, in order. They are the given ones, or all of them with
+        `.new`, `.new-2` ... before the ending where one of the given was edited.
+
+    Raises:
+        StoreWriteError: The disk refuses; nothing was published.
+        StoreLockedError: Another publication in this data root does not end.
+    """
+    contents = [text.encode("utf-8") for _, text in files]
+    with writer_lock(store.data_dir / LOCK, PATIENCE):
+        for row in store.journal.rows(PLANNED):
+            _finish(store.journal, row["key"], row["result"])
+        paths, kept = _places(store.journal, [p for p, _ in files], contents)
+        _publish(store.journal, paths, contents)
+    return Publication(paths=tuple(paths), kept=tuple(kept))
+
+
+def beside(path: Path, number: int) -> Path:
+    """`glossary.csv` as `glossary.new.csv` for 1, `glossary.new-2.csv` for 2."""
+    mark = "new" if number == 1 else f"new-{number}"
+    return path.with_name(f"{path.stem}.{mark}{path.suffix}")
+
+
+def _places(
+    journal: Journal, paths: Sequence[Path], contents: Sequence[bytes]
+) -> tuple[list[Path], list[Path]]:
+    """The first names under which the whole set can go, and the files in the way."""
+    kept: list[Path] = []
+    for number in count():
+        tried = [beside(path, number) if number else path for path in paths]
+        edited = [
+            path
+            for path, content in zip(tried, contents, strict=True)
+            if not _is_free(journal, path, content)
+        ]
+        if not edited:
+            return tried, kept
+        kept += edited
+    raise AssertionError  # count() does not end
+
+
+def _is_free(journal: Journal, path: Path, content: bytes) -> bool:
+    """Whether nothing is at `path`, or the same content, or something we wrote."""
+    try:
+        held = path.read_bytes()
+    except FileNotFoundError:
+        return True
+    except OSError as error:  # a folder, or a file that others may read only
+        raise StoreWriteError(str(path), error.strerror or str(error)) from error
+    return held == content or journal.get(_key(_digest(held))) is not None
+
+
+def _publish(
+    journal: Journal, paths: Sequence[Path], contents: Sequence[bytes]
+) -> None:
+    moves = [
+        _move(path.absolute(), _digest(content))
+        for path, content in zip(paths, contents, strict=True)
+    ]
+    for move in moves:
+        result = {"path": str(move.target)}
+        journal.put(WRITTEN, _key(move.digest), 0, move.target.name, result=result)
+    key = item_key(PLANNED, *(str(move.target) for move in moves))
+    plan = {"moves": [move.model_dump(mode="json") for move in moves]}
+    journal.put(PLANNED, key, 0, moves[0].target.name, result=plan)
+    crash_point(CrashPoint.FILES_PLANNED)
+    try:
+        for move, content in zip(moves, contents, strict=True):
+            _write(move.aside, content)
+            crash_point(CrashPoint.FILE_ASIDE)
+    except OSError as error:
+        _finish(journal, key, plan)
+        path = error.filename or str(moves[0].target)
+        raise StoreWriteError(path, error.strerror or str(error)) from error
+    crash_point(CrashPoint.FILES_ASIDE)
+    _finish(journal, key, plan)
+    crash_point(CrashPoint.FILES_PUBLISHED)
+
+
+def _move(target: Path, digest: str) -> _Move:
+    aside = target.with_name(f".{target.name[:40]}.{digest[:16]}.tmp")
+    return _Move(aside=aside, target=target, digest=digest)
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _finish(journal: Journal, key: str, plan: Mapping[str, Any]) -> None:
+    """Complete a plan where every file of it is whole; else remove its parts."""
+    moves = [_Move.model_validate(move) for move in plan["moves"]]
+    if not moves:
+        return
+    try:
+        if all(_is_whole(move) for move in moves):
+            for move in moves:
+                _replace(journal, move)
+        for move in moves:
+            move.aside.unlink(missing_ok=True)
+        for folder in sorted({move.target.parent for move in moves}):
+            if folder.is_dir():
+                fsync_folder(folder)
+    except OSError as error:
+        path = error.filename or str(moves[0].target)
+        raise StoreWriteError(path, error.strerror or str(error)) from error
+    journal.put(PLANNED, key, 0, moves[0].target.name, result={"moves": []})
+
+
+def _is_whole(move: _Move) -> bool:
+    return move.digest in (_digest_at(move.aside), _digest_at(move.target))
+
+
+def _replace(journal: Journal, move: _Move) -> None:
+    """Put the new content in place, unless a person has changed the old one since."""
+    held = _digest_at(move.target)
+    if held and held != move.digest and journal.get(_key(held)) is None:
+        return
+    if held != move.digest:
+        move.aside.replace(move.target)
+    crash_point(CrashPoint.FILE_REPLACED)
+
+
+def _digest_at(path: Path) -> str:
+    with suppress(FileNotFoundError):
+        return _digest(path.read_bytes())
+    return ""
+
+
+def _digest(content: bytes) -> str:
+    return sha256(content).hexdigest()
+
+
+def _key(digest: str) -> str:
+    return item_key(WRITTEN, digest)
