@@ -78,6 +78,15 @@ nowhere.
 
 The answer is a [QueryResult](schema/QueryResult.json); its citations have
 the shape that `elt-llm query --json` prints.
+
+Every text in it (`answer`, `quote`, `text`, `section`, `document`, `removed`,
+`degradations`) is plain text, and much of it is copied letter for letter from
+documents that strangers may have written. Show it as text: escape it in HTML
+and never give it to a Markdown renderer, or an image or link that stands in a
+document becomes active. Where the answer must go through Markdown, ask with
+`"format": "markdown"`: every mark in `answer` is then escaped, so that a
+renderer shows just that text. From Python, `elt_llm_query.plain.as_markdown`
+does the same for any text.
 """
 
 

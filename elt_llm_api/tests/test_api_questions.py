@@ -4,6 +4,7 @@ import httpx
 import pytest
 
 from elt_llm_core.sections import QuerySection, RagConfig
+from elt_llm_query.plain import as_markdown
 
 pytestmark = pytest.mark.network
 QUESTION = "What is the registration fee for each Player?"
@@ -80,3 +81,12 @@ def test_a_search_with_a_filter_is_kept_apart(keeping):
         assert seen == [expected]
     reply = keeping.post("/v1/search", json={"question": LIKE, "k": 3})
     assert plain(reply)[1] == ["hit"]
+
+
+def test_an_answer_is_plain_text_or_escaped_markdown(client):
+    text = post(client, "/v1/query").json()
+    marked = post(client, "/v1/query", format="markdown").json()
+    assert text["answer"].endswith("[S1]")
+    assert marked["answer"] == as_markdown(text["answer"]) != text["answer"]
+    assert marked["citations"] == text["citations"]
+    assert post(client, "/v1/query", format="html").status_code == 422

@@ -1,12 +1,15 @@
 """Nothing that came from outside becomes a tag, an attribute or a foreign address."""
 
+import re
+from html import unescape
 from html.parser import HTMLParser
 
 import pytest
+from markdown_it import MarkdownIt
 
 from elt_llm_api import cards, tables
 from elt_llm_api.jobs import Job, JobState
-from elt_llm_api.markup import Safe, el, esc, join, markdown
+from elt_llm_api.markup import Safe, el, esc, join
 from elt_llm_api.problems import problem_body
 from elt_llm_core.errors import UsageError
 from elt_llm_core.jobs import JobReport
@@ -24,6 +27,7 @@ from elt_llm_core.results import (
     Support,
 )
 from elt_llm_core.store import CollectionCard, DocumentRow
+from elt_llm_query.plain import as_markdown
 
 PAYLOADS = (
     "<script>alert(1)</script>",
@@ -199,13 +203,54 @@ def test_known_labels_become_links_and_unknown_ones_stay_text():
     assert "src-7" not in html
 
 
-def test_markdown_keeps_structure():
-    html = esc(
-        markdown("One **two**\n\n- three\n- four\n\n| a | b |\n|---|---|\n| 1 | 2 |")
-    )
-    assert "<strong>two</strong>" in html
-    assert html.count("<li>") == 2
-    assert "<td>1</td>" in html
+VERBATIM = (
+    "2. PROBATION",
+    "7) x",
+    "+ 3 days",
+    "    four blanks",
+    "a\n\n\nb",
+    "# 12 *stars* _under_ `tick`",
+    "| a | b |\n|---|---|",
+    "Setext\n===",
+    "www.evil.example http://evil.example a@evil.example",
+)
+
+
+@pytest.mark.parametrize("text", [*VERBATIM, *PAYLOADS])
+def test_an_answer_is_shown_letter_for_letter(text):
+    html = cards.answer(result_of(text).model_copy(update={"answer": text}))
+    found = re.search(r'<div class="answer-text">(.*?)</div>', html, re.DOTALL)
+    shown = re.sub(r"</?a\b[^>]*>", "", found[1])
+    assert unescape(shown) == text
+
+
+@pytest.mark.parametrize("text", [*VERBATIM, *PAYLOADS])
+@pytest.mark.parametrize("rules", ["commonmark", "gfm"])
+def test_markdown_of_an_answer_shows_its_text_and_nothing_else(text, rules):
+    reader = MarkdownIt("commonmark", {"html": True})
+    if rules == "gfm":
+        reader.enable(["table", "strikethrough"])
+    html = reader.render(as_markdown(text))
+    assert Inspector(html).tags <= {"p", "br"}
+    shown = unescape(re.sub(r"<[^>]*>", "", html)).replace("\xa0", " ")
+    # CommonMark itself replaces NUL and drops blank lines.
+    assert shown.split() == text.replace("\x00", "\ufffd").split()
+
+
+@pytest.mark.parametrize("policy", ["strict", "flag", "lenient"])
+@pytest.mark.parametrize("status", [Status.PARTIAL, Status.VALIDATION_FAILED])
+def test_the_banner_says_what_the_policy_did(policy, status):
+    result = result_of("Dogs go free.")
+    kept = result.model_copy(update={"status": status, "removed": ()})
+    if policy == "strict":
+        kept = result.model_copy(update={"status": status})
+    html = cards.answer(kept, policy)
+    taken_out = policy == "strict" and status is Status.PARTIAL
+    assert ("was taken out" in html) == taken_out
+    shown = policy != "strict" or status is Status.PARTIAL
+    assert ('class="answer-text"' in html) == shown
+    if policy != "strict":
+        assert "This profile shows" in html
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,17 @@
 
 import os
 import shutil
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
+from elt_llm_api import cards
 from elt_llm_api.service import QueryService
 from elt_llm_core.config import RagConfig
 from elt_llm_ingest import SUFFIXES
 from locked import locked_pdf
+from test_markup import result_of
 
 pytestmark = [
     pytest.mark.browser,
@@ -114,6 +117,32 @@ def test_an_answer_its_source_and_the_marked_page(visit):
     visit.shot("answer")
     page.keyboard.press("Escape")
     page.wait_for_function("document.activeElement.classList.contains('cite')")
+
+
+VERBATIM = (
+    "2. PROBATION",
+    "7) x",
+    "+ 3 days",
+    "    four blanks",
+    "a  b\n\n\nc",
+    "# 12 *stars* _under_ `tick` <b>tag</b> ![x](http://evil.example)",
+    "Grade\t1 to 3\n- 4",
+)
+
+
+@pytest.mark.parametrize("text", VERBATIM)
+def test_verbatim_text_is_shown_letter_for_letter(browser, text):
+    page = browser.new_page()
+    result = result_of(text).model_copy(update={"answer": text})
+    style = files("elt_llm_api") / "static" / "page.css"
+    shown = cards.answer(result) + cards.sources(result, lambda *_: None)
+    page.set_content(
+        f"<style>{style.read_text(encoding='utf-8')}</style>"
+        f'<div class="gradio-container">{shown}</div>'
+    )
+    assert page.locator(".answer-text").evaluate("e => e.innerText") == text
+    assert page.locator("mark").evaluate("e => e.innerText") == text
+    page.close()
 
 
 def test_the_keyboard_is_enough(visit):

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
-from elt_llm_api.markup import Safe, el, esc, join, markdown
+from elt_llm_api.markup import Safe, el, esc, join
 from elt_llm_core.results import (
     Box,
     Citation,
@@ -21,7 +21,6 @@ PageUrl = Callable[[str, int, Sequence[Box]], str | None]
 
 LABEL = re.compile(r"\[([SF]\d+)\]")
 NEAREST = 4
-_BLANK_LINES = re.compile(r"\n{2,}")
 CONTEXT = 160  # characters shown around a quote
 
 BANNERS = {
@@ -39,7 +38,18 @@ BANNERS = {
     ),
     Status.VALIDATION_FAILED: (
         "No answer could be proved",
-        "An answer was written, but its quotes do not stand in the documents.",
+        "An answer was written, but nothing of it stands in the documents.",
+    ),
+}
+# Where the profile marks or keeps what is not proved, instead of taking it out.
+KEPT_BANNERS = {
+    Status.PARTIAL: (
+        "Part of this could not be proved",
+        "This profile shows it all the same; only verified sources prove a statement.",
+    ),
+    Status.VALIDATION_FAILED: (
+        "Not proved",
+        "This profile shows what a model wrote; no document proves it.",
     ),
 }
 BADGES = {
@@ -56,16 +66,25 @@ BADGES = {
 }
 
 
-def answer(result: QueryResult) -> str:
-    """The answer with clickable labels, or the refusal with the nearest sections."""
-    refused = result.status not in {Status.ANSWERED, Status.PARTIAL}
+def answer(result: QueryResult, policy: str = "strict") -> str:
+    """The answer with clickable labels, or the refusal with the nearest sections.
+
+    Args:
+        result: The outcome of a question.
+        policy: The `query.citation_policy` it was answered under.
+
+    Returns:
+        HTML in which the answer is text, letter for letter, and no Markdown.
+    """
+    refused = not _shows_text(result, policy)
     labels = {c.label: c for c in reversed(result.citations)}
-    body = el("div", link_labels(markdown(result.answer), labels), class_="answer-text")
+    text = link_labels(Safe(esc(result.answer)), labels)
+    body = el("div", text, class_="answer-text")
     return esc(
         el(
             "div",
             el("h2", result.question, class_="asked"),
-            banner(result.status),
+            banner(result, policy),
             None if refused and result.sources else body,
             nearest(result.sources) if refused else None,
             removed(result.removed),
@@ -132,7 +151,7 @@ def quoted(citations: Sequence[Citation], source: Source | None) -> Safe:
             parts += [text[at:start], el("mark", text[start : start + size])]
             at = start + size
     parts += [text[at:last], " …" if last < len(text) else ""]
-    return el("blockquote", Safe(_BLANK_LINES.sub("\n", esc(join(parts)))))
+    return el("blockquote", join(parts))
 
 
 def other_sources(others: Sequence[Source]) -> Safe | None:
@@ -153,12 +172,25 @@ def other_sources(others: Sequence[Source]) -> Safe | None:
     return el("details", summary, el("ul", join(rows)), class_="others")
 
 
-def banner(status: Status) -> Safe | None:
+def banner(result: QueryResult, policy: str) -> Safe | None:
     """What the status means, where it is not simply an answer."""
-    if status not in BANNERS:
+    shown = KEPT_BANNERS if _keeps_unproved(result, policy) else BANNERS
+    if result.status not in shown:
         return None
-    title, text = BANNERS[status]
+    title, text = shown[result.status]
     return el("div", el("strong", title), el("span", text), class_="banner warn")
+
+
+def _keeps_unproved(result: QueryResult, policy: str) -> bool:
+    """True where statements that were not proved stand in the answer."""
+    taken_out = any(LABEL.fullmatch(f"[{c.text}]") is None for c in result.removed)
+    return policy != "strict" and result.status in KEPT_BANNERS and not taken_out
+
+
+def _shows_text(result: QueryResult, policy: str) -> bool:
+    """True where the answer is more than a refusal."""
+    answered = result.status in {Status.ANSWERED, Status.PARTIAL}
+    return answered or _keeps_unproved(result, policy)
 
 
 def nearest(found: Sequence[Source]) -> Safe | None:

@@ -5,13 +5,6 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-import nh3
-from markdown_it import MarkdownIt
-
-ANSWER_TAGS = frozenset(
-    {"blockquote", "br", "code", "em", "h3", "h4", "hr", "li", "ol", "p", "pre"}
-    | {"strong", "table", "tbody", "td", "th", "thead", "tr", "ul"}
-)
 URL_ATTRIBUTES = frozenset({"href", "src", "action", "formaction"})
 VOID_TAGS = frozenset({"br", "hr", "img", "input"})
 _LOCAL_URL = re.compile(r"(?:#|/(?![/\\]))[^\s\\]*")
@@ -50,15 +43,6 @@ def el(name: str, *children: Child, **attributes: str | int | bool | None) -> Sa
 def join(parts: Iterable[Child], separator: str = "") -> Safe:
     """The parts one after another."""
     return Safe(esc(separator).join(esc(part) for part in parts))
-
-
-def markdown(text: str) -> Safe:
-    """A model's Markdown as HTML without links, images, scripts or any attribute."""
-    reader = MarkdownIt("commonmark", {"html": False}).enable("table")
-    reader.disable(["link", "image", "autolink", "reference", "html_inline"])
-    reader.disable("html_block")
-    rendered = reader.render(text)
-    return Safe(nh3.clean(rendered, tags=set(ANSWER_TAGS), attributes={}).strip())
 
 
 def _attribute(key: str, value: str | int | bool | None) -> str:

@@ -1,6 +1,6 @@
 """The shapes on the wire. They may stay as they are while the inner ones change."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -57,6 +57,11 @@ class QueryRequest(Wire):
         default="default", max_length=64, description="how to answer; see /v1/status"
     )
     where: dict[str, Filter] = WHERE
+    format: Literal["text", "markdown"] = Field(
+        default="text",
+        description="what `answer` is: plain text, to be shown as text, or Markdown in "
+        "which every mark of that text is escaped, to be given to a renderer",
+    )
 
     model_config = ConfigDict(
         json_schema_extra={

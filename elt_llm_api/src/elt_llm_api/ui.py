@@ -204,7 +204,12 @@ class Page:
         except Exception as error:  # noqa: BLE001  # the page's edge: shown there
             yield "", tables.error(describe(error)), ""
             return
-        yield "", cards.answer(result), cards.sources(result, self._page_url)
+        policy = self.service.profile_config(profile).query.citation_policy
+        yield (
+            "",
+            cards.answer(result, policy),
+            cards.sources(result, self._page_url),
+        )
 
     def _ingest(
         self, sent: Sequence[str] | None, name: str, password: str

@@ -13,6 +13,8 @@ _STRONG = re.compile(r"(\*\*|__|`+)(?=\S)([^\n]*?\S)\1")
 # Joiners shape letters of many scripts; beside a Latin letter they only hide something.
 _JOINER = re.compile(r"(?<=[^\x00-\x7f])[\u200c\u200d](?=[^\x00-\x7f])")
 _KEPT = frozenset("\n\t")
+_MARKS = re.compile(r"[!-/:-@\[-`{-~]")  # every mark of ASCII may be escaped
+_INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
 _UNSEEN = frozenset({"Cc", "Cf", "Cs"})
 
 
@@ -41,3 +43,23 @@ def seen(text: str) -> str:
         or place in joiners
         or unicodedata.category(char) not in _UNSEEN
     )
+
+
+def as_markdown(text: str) -> str:
+    """Plain text as Markdown that shows just that text.
+
+    Args:
+        text: Plain text, for example `QueryResult.answer` or a quote.
+
+    Returns:
+        Markdown in which every mark is escaped: no link, image, address, list, code or
+        HTML of the text becomes active in a renderer of CommonMark or GitHub's variant.
+    """
+    escaped = _MARKS.sub(r"\\\g<0>", text)
+    indented = _INDENT.sub(lambda found: "&nbsp;" * len(found[0]), escaped)
+    lines = indented.split("\n")
+    kept = [
+        f"{line}\\" if line and after else line
+        for line, after in zip(lines, [*lines[1:], ""], strict=True)
+    ]
+    return "\n".join(kept)
