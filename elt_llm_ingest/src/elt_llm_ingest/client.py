@@ -18,17 +18,17 @@ from typing import Any
 from elt_llm_core.document import ParsedDocument
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.frames import LENGTH, MAX_MESSAGE, send
+from elt_llm_ingest.guard import CRASH_CURE, OVERTIME, Guard, Reason, TooMuchMemoryError
 from elt_llm_ingest.held import handed_over
 from elt_llm_ingest.parcels import documents_of
 from elt_llm_ingest.passwords import Passwords
 from elt_llm_ingest.safety import Limits, check_size
 
 START_SECONDS = 60.0
+GONE = (EOFError, BrokenPipeError)
+NONSENSE = (ValueError, KeyError, zlib.error)
 PASSED_ON = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
-OVERTIME = (
-    "if you trust the file, raise ingest.parse_timeout; "
-    "else save it again in the program that made it"
-)
+WATCH = 0.02  # seconds between two looks at the child's memory
 
 
 class ReadingProcess:
@@ -89,19 +89,13 @@ class ReadingProcess:
             "passwords": self._passwords.of(path),
             "limits": self.limits.model_dump(mode="json"),
         }
+        guard = None
         try:
-            answer, documents = self._ask(request, data)
-        except TimeoutError as error:
-            self.close()
-            seconds = f"{self.limits.timeout:g} s"
-            raise LoadError(
-                str(path), f"reading it took longer than {seconds}", OVERTIME
-            ) from error
-        except (EOFError, BrokenPipeError) as error:
-            raise LoadError(str(path), self._death(), OVERTIME) from error
-        except (ValueError, KeyError, zlib.error) as error:
-            self.close()
-            raise LoadError(str(path), "the reader talks nonsense", OVERTIME) from error
+            child = self._ready()
+            guard = Guard(child.pid, data, self.limits)
+            answer, documents = self._ask(child, guard, request, data)
+        except (TimeoutError, TooMuchMemoryError, *GONE, *NONSENSE) as error:
+            raise LoadError(str(path), *self._why(error, guard)) from error
         if "reason" in answer:
             raise LoadError(str(path), answer["reason"], answer["hint"])
         return answer["loader"], documents
@@ -121,20 +115,31 @@ class ReadingProcess:
                     stream.close()
 
     def _ask(
-        self, request: dict[str, Any], data: bytes
+        self,
+        child: subprocess.Popen[bytes],
+        guard: Guard,
+        request: dict[str, Any],
+        data: bytes,
     ) -> tuple[dict[str, Any], list[ParsedDocument]]:
         """The head of the answer and its documents, none where there is a reason."""
-        child = self._ready()
         assert child.stdin is not None  # noqa: S101 - Popen was told to pipe
         with handed_over(data) as file:
             held = str(file) if file else ""
             send(child.stdin, json.dumps({**request, "held": held}).encode())
             send(child.stdin, b"" if file else data)
             deadline = time.monotonic() + self.limits.timeout
-            answer: dict[str, Any] = json.loads(self._receive(deadline))
+            answer = self._head(deadline, guard)
             if "reason" in answer:
                 return answer, []
-            return answer, documents_of(answer, lambda: self._receive(deadline))
+            return answer, documents_of(answer, lambda: self._receive(deadline, guard))
+
+    def _head(self, deadline: float, guard: Guard) -> dict[str, Any]:
+        """The answer's first message; pages that are told of before it count."""
+        while True:
+            message: dict[str, Any] = json.loads(self._receive(deadline, guard))
+            if "pages" not in message:
+                return message
+            guard.allow(message["pages"])
 
     def _ready(self) -> subprocess.Popen[bytes]:
         fresh = self._child is None or self._child.poll() is not None
@@ -147,37 +152,46 @@ class ReadingProcess:
             self._child.greeted = True  # type: ignore[attr-defined]
         return self._child
 
-    def _receive(self, deadline: float) -> bytes:
-        (size,) = LENGTH.unpack(b"".join(self._bytes(LENGTH.size, deadline)))
+    def _receive(self, deadline: float, guard: Guard | None = None) -> bytes:
+        (size,) = LENGTH.unpack(b"".join(self._bytes(LENGTH.size, deadline, guard)))
         if size > MAX_MESSAGE:
             raise EOFError("the child talks nonsense")
-        return b"".join(self._bytes(size, deadline))
+        return b"".join(self._bytes(size, deadline, guard))
 
-    def _bytes(self, size: int, deadline: float) -> Iterator[bytes]:
+    def _bytes(
+        self, size: int, deadline: float, guard: Guard | None
+    ) -> Iterator[bytes]:
+        """The next bytes. Raises TimeoutError, EOFError, and what the guard does."""
         assert self._child is not None  # noqa: S101 - callers started it
         assert self._child.stdout is not None  # noqa: S101 - Popen was told to pipe
         number = self._child.stdout.fileno()
         while size:
             left = deadline - time.monotonic()
-            if left <= 0 or not select.select([number], [], [], left)[0]:
+            if left <= 0:
                 raise TimeoutError
+            if not select.select([number], [], [], min(left, WATCH))[0]:
+                if guard is not None:
+                    guard.check()
+                continue
             part = os.read(number, min(size, 1 << 20))
             if not part:
                 raise EOFError("the child has gone")
             size -= len(part)
             yield part
 
-    def _death(self) -> str:
-        """Why the child is gone, as part of a sentence."""
-        child = self._child
-        code = child.wait() if child is not None else 0
+    def _why(self, error: Exception, guard: Guard | None) -> Reason:
+        """The reason and the hint for what went wrong. The child is ended."""
+        reason = "the reader talks nonsense", CRASH_CURE
+        if isinstance(error, GONE):
+            reason = "the reader does not start", CRASH_CURE
+            if guard is not None and self._child is not None:
+                reason = guard.end(self._child)
+        elif isinstance(error, TimeoutError):
+            reason = f"reading it took longer than {self.limits.timeout:g} s", OVERTIME
+        elif isinstance(error, TooMuchMemoryError):
+            reason = error.args[0]
         self.close()
-        if code == -signal.SIGXCPU:
-            return f"reading it took more than {2 * self.limits.timeout:g} s of work"
-        if code < 0:
-            name = signal.Signals(-code).name
-            return f"the reader crashed on it ({name}), or ran out of memory"
-        return "the reader ended while reading it"
+        return reason
 
 
 def _environment() -> dict[str, str]:

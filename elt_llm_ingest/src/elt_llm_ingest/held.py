@@ -33,13 +33,18 @@ def source(data: bytes | Held) -> bytes | Path:
     return data.file if isinstance(data, Held) else data
 
 
+def is_pdf(data: bytes) -> bool:
+    """Whether a file says that it is a PDF."""
+    return b"%PDF-" in data[:HEAD]
+
+
 @contextlib.contextmanager
 def handed_over(data: bytes) -> Iterator[Path | None]:
     """A copy of a large PDF that only this user can read, while the block runs.
 
     None for other bytes, and where the disk has no room for them.
     """
-    if len(data) < LARGE or b"%PDF-" not in data[:HEAD]:
+    if len(data) < LARGE or not is_pdf(data):
         yield None
         return
     with contextlib.ExitStack() as cleanup:

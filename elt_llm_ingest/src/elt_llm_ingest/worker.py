@@ -2,21 +2,24 @@
 
 It takes a request and a file's bytes on standard input (the name of a private copy
 instead, where the PDF is large) and answers with documents or a reason on standard
-output, until its input ends. It has limits on memory, processor time and files, no
-network, and never hears of the data root.
+output, until its input ends. Before the answer it may tell of pages that are laid out.
+It has limits on memory, processor time and files, no network, and never hears of the
+data root.
 """
 
 import json
 import os
 import resource
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from elt_llm_core.document import ParsedDocument
 from elt_llm_core.errors import LoadError
+from elt_llm_ingest import quota
 from elt_llm_ingest.formats.registry import MODULES, Parse, parser_of
 from elt_llm_ingest.formats.sniff import sniff
 from elt_llm_ingest.frames import receive, send
@@ -49,8 +52,13 @@ def main() -> None:
             data = receive(source)
         except EOFError:
             return
-        for message in _answer(request, data):
+        for message in _answer(request, data, partial(_progress, sink)):
             send(sink, message)
+
+
+def _progress(sink: BinaryIO, pages: int) -> None:
+    """Say how many pages more are laid out."""
+    send(sink, json.dumps({"pages": pages}).encode())
 
 
 def _streams() -> tuple[BinaryIO, BinaryIO]:
@@ -75,24 +83,22 @@ def _confine() -> None:
     sys.addaudithook(refuse)
 
 
-def _limit(limits: Limits) -> None:
+def _limit(limits: Limits, tell: Callable[[int], None]) -> None:
     memory = limits.memory_mb * 1_000_000
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     if hard == resource.RLIM_INFINITY or memory <= hard:
         resource.setrlimit(resource.RLIMIT_AS, (memory, hard))
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    # Several threads may work, so processor time may run ahead of the clock.
-    seconds = int(used.ru_utime + used.ru_stime + 2 * limits.timeout) + 1
-    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, hard))
+    quota.confine(2 * limits.timeout, tell)
 
 
-def _answer(request: dict[str, Any], data: bytes) -> Iterable[bytes]:
+def _answer(
+    request: dict[str, Any], data: bytes, tell: Callable[[int], None]
+) -> Iterable[bytes]:
     """The documents as messages, or the reason why there are none."""
     path = Path(request["name"])
     try:
         limits = Limits.model_validate(request["limits"])
-        _limit(limits)
+        _limit(limits, tell)
         given = held(Path(request["held"])) if request["held"] else data
         loader, documents = parse(
             path, given, limits, request["loader"], request["passwords"]
@@ -131,6 +137,8 @@ def parse(
     if loader == "pdf" and passwords:
         data = _unlocked(path, data, passwords)
     function = parser_of(loader) if loader in MODULES else _foreign(loader)
+    if loader == "pdf":
+        quota.begin(len(data))
     given = _bytes_for(loader, data)
     documents = [cleaned(document) for document in function(path, given, limits)]
     if not warnings:

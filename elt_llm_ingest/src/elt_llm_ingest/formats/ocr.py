@@ -19,6 +19,7 @@ from pypdfium2 import raw
 
 from elt_llm_core.document import FINE, Block, Blocks, ParsedDocument, fine
 from elt_llm_core.errors import installs
+from elt_llm_ingest import quota
 from elt_llm_ingest.formats.ocr_engine import Engine, named
 from elt_llm_ingest.formats.ocr_lie import Lie, block_in_file, page_in_file
 from elt_llm_ingest.held import Held, source
@@ -117,7 +118,9 @@ def recognise(data: bytes | Held, numbers: Sequence[int], seconds: float) -> Rec
     for at in range(0, len(numbers), BATCH):
         if at and time.monotonic() > deadline:
             break
-        done += engine.read(numbers[at : at + BATCH])
+        batch = numbers[at : at + BATCH]
+        quota.more(quota.SECONDS_OCR * len(batch))
+        done += engine.read(batch)
     warnings = list(engine.warnings)
     if late := [n for n in numbers if n not in done]:
         warnings.append(

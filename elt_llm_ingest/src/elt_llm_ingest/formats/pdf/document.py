@@ -10,11 +10,19 @@ from liteparse import __version__ as liteparse_version
 from elt_llm_core.document import Block, BlockKind, Blocks, Page, ParsedDocument
 from elt_llm_core.errors import LoadError
 from elt_llm_core.results import changed
+from elt_llm_ingest import quota
 from elt_llm_ingest.formats import ocr
 from elt_llm_ingest.formats.build import MAX_TITLE, one_line, sectioned
 from elt_llm_ingest.formats.pdf.flow import NUMBER
 from elt_llm_ingest.formats.pdf.headings import Levels
-from elt_llm_ingest.formats.pdf.layout import Data, layouts_of, opened, outline_of
+from elt_llm_ingest.formats.pdf.layout import (
+    DAMAGE_CURE,
+    PART,
+    Data,
+    layouts_of,
+    opened,
+    outline_of,
+)
 from elt_llm_ingest.formats.pdf.leads import mark_leads, with_leads
 from elt_llm_ingest.formats.pdf.noise import noise_in, quiet
 from elt_llm_ingest.formats.pdf.numbered import with_numbers
@@ -51,13 +59,14 @@ def _parse(path: Path, data: Data, limits: Limits) -> list[ParsedDocument]:
     noted, writer = Noted(), Writer()
     with opened(path, data) as file:
         levels = Levels(outline_of(file.pdf))
+        quota.more(quota.SECONDS_AHEAD * min(len(file.pdf), PART))
         layouts = layouts_of(path, data, limits, len(file.pdf))
         with contextlib.closing(
             sheets_of(layouts, file, data, limits.timeout, noted)
         ) as parts:
             for draft, continued in in_order(_levelled(parts, levels, writer)):
                 writer.add(draft, continued)
-    _check_text(path, noted)
+    _check_text(path, data, noted)
     writer.settle()
     document = _written(_title(noted) or path.stem, noted, writer, levels.settled())
     blank = [] if noted.read.warnings else noted.blank
@@ -90,14 +99,32 @@ def _note(sheets: Iterable[Sheet], levels: Levels, writer: Writer) -> None:
         mark_leads(sheet.drafts)
 
 
-def _check_text(path: Path, noted: Noted) -> None:
+def _check_text(path: Path, data: Data, noted: Noted) -> None:
+    """Raises LoadError for a document that says nothing, with the reason."""
     pages = len(noted.sides)
-    if noted.letters == 0 or (pages > FEW_PAGES and noted.letters < 5 * pages):
+    if noted.letters and (pages <= FEW_PAGES or noted.letters >= 5 * pages):
+        return
+    if damage(data) or noted.unread:
+        raise LoadError(
+            path.name, "the PDF is damaged, and no text can be read in it", DAMAGE_CURE
+        )
+    if noted.blank or noted.read.pages or noted.read.warnings:
         raise LoadError(
             path.name,
             "no text: its pages are pictures (a scan, perhaps)",
             OCR_CURE if ocr.languages() else ocr.CURE,
         )
+    if noted.hidden:
+        raise LoadError(
+            path.name,
+            "no text that a reader of its pages sees",
+            "open it: if its pages show text, print it to a new PDF",
+        )
+    raise LoadError(
+        path.name,
+        "no text: its pages are empty, or what stands on them is damaged",
+        "open it: if its pages show text, print it to a new PDF",
+    )
 
 
 def _written(

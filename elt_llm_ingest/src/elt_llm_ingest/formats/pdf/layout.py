@@ -18,6 +18,7 @@ from elt_llm_ingest.held import Held, source
 from elt_llm_ingest.safety import Limits
 
 PART = 100  # pages; a part has running headers and a style of its own
+DAMAGE_CURE = "download it again, or open it and print it to a new PDF"
 KEPT = 500  # pages that PDFium remembers, 50 kB each
 Data = bytes | Held
 
@@ -67,7 +68,9 @@ def _whole(path: Path, data: Data, limits: Limits) -> Any:
         raise _refused(path, str(error)) from error
     if not result.num_pages:  # to ask for the pages is to copy them
         reason = result.page_errors[0].message if result.page_errors else "no pages"
-        raise LoadError(path.name, f"none of its pages can be read ({reason})")
+        raise LoadError(
+            path.name, f"none of its pages can be read ({reason})", DAMAGE_CURE
+        )
     return result
 
 
@@ -146,7 +149,7 @@ def _refused(path: Path, message: str) -> LoadError:
     return LoadError(
         path.name,
         "the PDF is damaged or incomplete",
-        "download it again, or open it and print it to a new PDF",
+        DAMAGE_CURE,
     )
 
 

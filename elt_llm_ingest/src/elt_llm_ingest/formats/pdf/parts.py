@@ -7,6 +7,7 @@ from operator import attrgetter
 from typing import Any
 
 from elt_llm_core.document import BlockKind
+from elt_llm_ingest import quota
 from elt_llm_ingest.formats import ocr
 from elt_llm_ingest.formats.build import one_line
 from elt_llm_ingest.formats.pdf.beside import apart
@@ -91,6 +92,7 @@ def sheets_of(
     pages = len(file.pdf)
     with leaves() as opened:
         for result in layouts:
+            quota.done(result.num_pages)
             opened.wait()
             seconds = max(deadline - time.monotonic(), 0.0)
             sheets = _read(result, file, data, seconds, noted, opened)
