@@ -26,9 +26,7 @@ def contents(report):
 
 
 def test_sentences_that_explain_are_rows_of_a_glossary(context, models, add, make):
-    text = (
-        "# 1 Ropes\nA halyard is a rope that is used for hoisting a sail or a flag."
-    )
+    text = "# 1 Ropes\nA halyard is a rope that is used for hoisting a sail or a flag."
     add(context.store, "ropes", make(text, "Ropes"))
     job = GlossaryJob(collections=("ropes",), textbook=True)
     report = job.build(models)(context)

@@ -31,7 +31,7 @@ VERSIONS = dict.fromkeys(MODULES, "1") | {
     "mail": "3",
     "epub": "3",
     "office": "3",
-    "pdf": "4",
+    "pdf": "5",
 }
 LAYER = "3"
 

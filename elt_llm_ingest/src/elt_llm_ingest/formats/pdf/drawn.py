@@ -6,12 +6,15 @@ from collections.abc import Iterator, Sequence
 
 from elt_llm_ingest.formats.pdf.lattice import Grid
 from elt_llm_ingest.formats.pdf.numerals import is_one_number
+from elt_llm_ingest.formats.pdf.refined import refined
 from elt_llm_ingest.formats.pdf.segments import pieces_of
 from elt_llm_ingest.formats.pdf.table import Table
 from elt_llm_ingest.formats.pdf.words import Line, Word, lines_of
 
 CROSSED = 0.1  # share of words that lines cut through: then it is a picture
 MARGIN = 1.0
+USED = 0.25  # share of the drawn rows and columns; double lines make empty ones
+LEAST_ROWS = 3  # of a table that is none as it is drawn
 Place = tuple[int, int, int, int]
 Filled = dict[Place, list[Word]]
 Lined = dict[Place, list[Line]]
@@ -29,16 +32,39 @@ def inside(grid: Grid, words: Sequence[Word]) -> list[Word]:
 
 
 def drawn_table(grid: Grid, words: Sequence[Word]) -> Table | None:
-    """The table of the words in a grid; None for frames, charts and drawings."""
-    filled = _filled(grid, words)
-    lines = {cell: lines_of(found) for cell, found in filled.items()}
-    if not _is_table(grid, lines, len(words)):
+    """The table of the words in a grid; None for frames, charts and drawings.
+
+    `mended` if only lines that are not drawn make it one.
+    """
+    lines = _lined(grid, words)
+    if not _is_used(grid, lines):
         return None
-    finer = _with_rows(grid, lines)
-    if finer is not grid:
-        finely = _filled(finer, words)
-        lines = {cell: lines_of(found) for cell, found in finely.items()}
-    return _dense(lines)
+    plain = _is_table(grid, lines, len(words))
+    drawn = _with_rows(grid, lines)
+    finer = refined(drawn, words)
+    finely = _lined(finer, words)
+    if plain:
+        return _dense(finely)
+    if finer is drawn:
+        return None
+    table = _dense(finely)
+    table.mended = True
+    enough = len(table.rows) >= LEAST_ROWS
+    return table if enough and _is_table(finer, finely, len(words)) else None
+
+
+def _is_used(grid: Grid, filled: Lined) -> bool:
+    """Whether so many drawn rows and columns hold words as those of no chart do."""
+    rows = {row for cell in filled for row in range(cell[0], cell[1] + 1)}
+    columns = {at for cell in filled for at in range(cell[2], cell[3] + 1)}
+    return (
+        len(rows) >= USED * (len(grid.ys) - 1)
+        and len(columns) >= USED * (len(grid.xs) - 1)
+    )  # fmt: skip
+
+
+def _lined(grid: Grid, words: Sequence[Word]) -> Lined:
+    return {cell: lines_of(found) for cell, found in _filled(grid, words).items()}
 
 
 def _filled(grid: Grid, words: Sequence[Word]) -> Filled:

@@ -6,10 +6,12 @@ from elt_llm_ingest.formats.pdf.aligned import TextRow
 from elt_llm_ingest.formats.pdf.borderless import Found, aligned_tables
 from elt_llm_ingest.formats.pdf.drawn import drawn_table, inside
 from elt_llm_ingest.formats.pdf.lattice import Grid
+from elt_llm_ingest.formats.pdf.refined import table_cost
 from elt_llm_ingest.formats.pdf.region import Region, overlaps
 from elt_llm_ingest.formats.pdf.rules import Rules
 from elt_llm_ingest.formats.pdf.words import Line, Word
 
+OUTSIDE = 2.0  # nats for a word of the table that is left out
 ABOVE = 40  # points over LiteParse's table in which its header may stand
 BELOW = 5
 
@@ -21,6 +23,37 @@ def drawn(grid: Grid, words: Sequence[Word]) -> Region | None:
     if table is None:
         return None
     return Region(kind="table", box=grid.box, words=found, table=table)
+
+
+def kept(
+    drawn_ones: Sequence[Region], lines: Sequence[Line], rules: Rules
+) -> list[Region]:
+    """The drawn tables without those that alignment alone explains for less.
+
+    Only tables are asked that have not all of their lines.
+    """
+    if not any(region.table and region.table.mended for region in drawn_ones):
+        return [*drawn_ones]
+    whole = [r for r in drawn_ones if r.table and not r.table.mended]
+    rows = [TextRow(line) for line in free_lines(lines, whole)]
+    others = [_region(table) for table in aligned_tables(rows, rules.across)]
+    return [
+        region
+        for region in drawn_ones
+        if region in whole or not _are_better(others, region)
+    ]
+
+
+def _are_better(others: Sequence[Region], drawn_one: Region) -> bool:
+    """Whether tables explain their words and those of a drawn one for less than it."""
+    inside = set(map(id, drawn_one.words))
+    near = [r for r in others if not inside.isdisjoint(map(id, r.words))]
+    theirs = {id(word) for region in near for word in region.words}
+    costs = [table_cost(region.table) for region in near if region.table]
+    if not near or drawn_one.table is None:
+        return False
+    cost = table_cost(drawn_one.table) + OUTSIDE * len(theirs - inside)
+    return sum(costs) + OUTSIDE * len(inside - theirs) < cost
 
 
 def aligned(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from elt_llm_ingest.formats.pdf.cells import layout_table
-from elt_llm_ingest.formats.pdf.found import aligned, drawn, free_lines
+from elt_llm_ingest.formats.pdf.found import aligned, drawn, free_lines, kept
 from elt_llm_ingest.formats.pdf.homes import settle
 from elt_llm_ingest.formats.pdf.lattice import Grid
 from elt_llm_ingest.formats.pdf.region import (
@@ -44,8 +44,9 @@ def regions_of(
         for block in blocks
         if block.bbox is not None and block.kind in (*TEXT_KINDS, "table")
     ]
-    tables = [region for grid in grids if (region := drawn(grid, words))]
     lines = lines or lines_of(words)
+    tables = [region for grid in grids if (region := drawn(grid, words))]
+    tables = kept(tables, lines, rules)
     tables += aligned(free_lines(lines, tables), regions, rules)
     taken = {id(word) for region in tables for word in region.words}
     if taken:

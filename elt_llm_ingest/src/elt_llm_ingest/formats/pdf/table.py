@@ -16,7 +16,7 @@ class Table:
     `header` rows come first and are counted. `spans`: (row, column) to the number of
     rows and columns that a cell covers, where it is more than one; the cells it covers
     are empty. `settled`: its cells are as the page shows them;
-    `drawn`: with lines between them.
+    `drawn`: with lines between them; `mended`: only some of the lines are drawn.
     """
 
     rows: list[Row]
@@ -25,6 +25,7 @@ class Table:
     spans: Spans = field(default_factory=dict)
     settled: bool = False
     drawn: bool = False
+    mended: bool = False
 
     def covered(self) -> set[tuple[int, int]]:
         """The places that belong to a cell that begins elsewhere."""
