@@ -6,6 +6,8 @@ import pytest
 from elt_llm_core.errors import EmbedError, ModelError, ModelUnavailableError
 from elt_llm_core.pace import Pace, spoken
 from elt_llm_core.results import DegradationKind
+from elt_llm_ingest import window
+from elt_llm_ingest.client import ReadingProcess
 from elt_llm_ingest.embedding import BATCH, PROBES, Vectors
 from ingest_world import CountingEmbedding, World, told
 
@@ -194,3 +196,66 @@ def test_a_forecast_needs_a_basis():
     assert pace.left(50) == "about 10 s left"
     assert pace.left(100) == ""
     assert spoken(3 * 3600) == "3 h"
+
+
+class Clock:
+    """Time that passes only when somebody says so; in the place of `time`."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    made = Clock()
+    monkeypatch.setattr(window, "time", made)
+    return made
+
+
+def test_a_small_file_is_stored_within_seconds_of_being_read(world, clock, monkeypatch):
+    for n in range(20):
+        world.write(f"{n:02}.md", f"# Berth {n}\n\nA fee of {n} is due.\n")
+    read = ReadingProcess.read
+    stored = []
+
+    def slowly(self, path, data, loader=""):
+        stored.append(len(world.store.documents("harbour")) if stored else 0)
+        clock.now += 0.3
+        return read(self, path, data, loader)
+
+    monkeypatch.setattr(ReadingProcess, "read", slowly)
+    world.run()
+    # What was read more than the second ago, and what was read in the meantime.
+    assert all(number - done <= 5 for number, done in enumerate(stored))
+    assert len(world.names()) == 20
+
+
+def test_a_slow_model_is_given_few_texts_at_a_time(world, clock):
+    for n in range(20):
+        world.write(f"{n:02}.md", rules(10).replace("due", f"due in week {n}"))
+
+    def slowly(texts, rows):
+        clock.now += 0.2 * len(texts)
+        return rows
+
+    world.embedder.spoil(slowly)
+    world.run()
+    sizes = [len(call) for call in world.embedder.calls]
+    assert sizes[0] == 32  # nothing is known of the model yet
+    assert max(sizes[4:]) <= 8
+    assert sum(sizes) == 200
+
+
+def test_a_fast_model_is_given_many_texts_at_a_time(world, clock, monkeypatch):
+    made = []
+    make = Vectors.make
+    monkeypatch.setattr(
+        Vectors, "make", lambda self, t: (made.append(len(t)), make(self, t))[1]
+    )
+    world.write("rules.md", rules(1000))
+    world.run()
+    assert made[:4] == [32, 64, 128, 256]
+    assert max(made) == window.SLICE

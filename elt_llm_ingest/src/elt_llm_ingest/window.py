@@ -1,12 +1,17 @@
 """Files that are read and wait for vectors: few at a time, many texts to a call."""
 
+import time
 from collections import deque
 from collections.abc import Callable
 
 from elt_llm_ingest.embedding import Vectors
 from elt_llm_ingest.reading import Work
 
-SLICE = 256  # texts that are sorted by length and embedded together
+SLICE = 256  # texts that are sorted by length and embedded together, at most
+FIRST_SLICE = 32  # one call: nothing is known yet of how fast the model is
+# A run that is cut off every few seconds must have stored something each time, so
+# neither a file nor a slice waits much longer than this.
+MOST_SECONDS = 1.0
 MOST_FILES = 64
 MOST_BYTES = 32_000_000  # of the files that wait, as they lie on the disk
 
@@ -14,13 +19,20 @@ MOST_BYTES = 32_000_000  # of the files that wait, as they lie on the disk
 class Window:
     """Takes files in order and passes each on, in order, once its vectors are there.
 
-    Small files share batches. However many files there are, no more than 64 wait, and
-    no more than the last one takes them over 32 MB.
+    Small files share batches. However many files there are, no more than 64 wait, no
+    more than the last one takes them over 32 MB, and none waits for others for more
+    than a second. Which texts share a batch changes no vector (`Vectors` checks it).
+
+    Args:
+        vectors: Makes and keeps the vectors.
+        ready: Is called with each file, in order, when its vectors are there.
     """
 
     def __init__(self, vectors: Vectors, ready: Callable[[Work], None]) -> None:
         self._vectors = vectors
         self._ready = ready
+        self._since = 0.0  # when the first file that waits came, or one left
+        self._slice = FIRST_SLICE
         self._waiting: deque[Work] = deque()
         self._texts: dict[str, None] = {}
 
@@ -34,17 +46,19 @@ class Window:
         missing = self._vectors.missing(work.texts)
         work.waiting = set(missing)
         work.missing = len(missing)
+        if not self._waiting:
+            self._since = time.monotonic()
         self._waiting.append(work)
         self._texts.update(dict.fromkeys(missing))
         while len(self._texts) >= SLICE:
-            self._embed(list(self._texts)[:SLICE])
-        if len(self._waiting) >= MOST_FILES or self._bytes() > MOST_BYTES:
+            self._embed_slice(list(self._texts))
+        if self._is_due():
             self.drain()
 
     def drain(self) -> None:
         """Embed and pass on everything that waits."""
         while self._texts:
-            self._embed(list(self._texts)[:SLICE])
+            self._embed_slice(list(self._texts))
         self._pass_on()
 
     def finish_first(self) -> None:
@@ -53,10 +67,28 @@ class Window:
             return
         first = self._waiting[0]
         while first.waiting:
-            self._embed([t for t in self._texts if t in first.waiting][:SLICE])
+            self._embed_slice([t for t in self._texts if t in first.waiting])
         self._pass_on()
         self._waiting.clear()
         self._texts.clear()
+
+    def _is_due(self) -> bool:
+        return (
+            len(self._waiting) >= MOST_FILES
+            or sum(work.seen.size for work in self._waiting) > MOST_BYTES
+            or time.monotonic() - self._since > MOST_SECONDS
+        )
+
+    def _embed_slice(self, texts: list[str]) -> None:
+        """The first of the texts: as many as the model takes about a second for."""
+        most = min(self._slice, SLICE)
+        began = time.monotonic()
+        self._embed(texts[:most])
+        seconds = time.monotonic() - began
+        if seconds > MOST_SECONDS:
+            self._slice = max(1, most // 2)
+        elif seconds < MOST_SECONDS / 2 and len(texts) >= most:
+            self._slice = min(SLICE, most * 2)
 
     def _embed(self, texts: list[str]) -> None:
         self._vectors.make(texts)
@@ -69,6 +101,4 @@ class Window:
     def _pass_on(self) -> None:
         while self._waiting and not self._waiting[0].waiting:
             self._ready(self._waiting.popleft())
-
-    def _bytes(self) -> int:
-        return sum(work.seen.size for work in self._waiting)
+            self._since = time.monotonic()
