@@ -119,7 +119,7 @@ def test_what_is_shipped_is_printed_to_be_copied(tmp_path, capsys):
         (["collectons"], 64, "no command 'collectons'; did you mean 'collections'?"),
         (["zzzzzz"], 64, "No such command 'zzzzzz'"),
         (["collections", "--nope"], 64, "No such option"),
-        (["collections", "a", "b", "c"], 64, "unexpected extra argument"),
+        (["collections", "aa", "bb", "cc"], 64, "unexpected extra argument"),
         (["collections", "--log-level", "LOUD"], 64, "'LOUD' is not one of"),
         (["collections", "nothere"], 65, "no collection 'nothere'"),
         (["collections", "../x"], 64, "'../x' is not a collection name"),

@@ -57,6 +57,18 @@ def test_a_plain_index_retrieves_the_right_chunks(
     assert first.node.get_metadata_str() != ""
 
 
+def test_a_collection_of_two_letters_is_indexed(
+    store: Store, many_sentences: list[str]
+) -> None:
+    put(store, "hr", new_document("a.txt", many_sentences))
+    assert store.open("hr").degradations == ()
+    index = VectorStoreIndex.from_vector_store(
+        open_vector_store(store, "hr"), embed_model=EMBEDDER
+    )
+    (first,) = index.as_retriever(similarity_top_k=1).retrieve(many_sentences[7])
+    assert first.text == many_sentences[7]
+
+
 def test_a_plain_index_never_retrieves_what_was_removed(
     grown: Store, many_sentences: list[str]
 ) -> None:

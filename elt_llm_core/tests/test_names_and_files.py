@@ -49,7 +49,7 @@ def test_parts_cannot_run_into_each_other(one: list[str], two: list[str]) -> Non
     assert (names.digest(*one) == names.digest(*two)) == (one == two)
 
 
-@pytest.mark.parametrize("name", ["abc", "a-b", "a_b", "0a9", "x" * 63])
+@pytest.mark.parametrize("name", ["hr", "abc", "a-b", "a_b", "0a9", "x" * 63])
 def test_good_collection_names(name: str) -> None:
     assert names.collection_name(name) == name
 
@@ -58,7 +58,7 @@ def test_good_collection_names(name: str) -> None:
     "name",
     [
         "",
-        "ab",
+        "a",
         "x" * 64,
         "Abc",
         "a.b",
@@ -76,6 +76,67 @@ def test_bad_collection_names(name: str) -> None:
         names.collection_name(name)
     assert caught.value.exit_code == 64
     assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("it", "it"),
+        ("HR-Policy", "hr-policy"),
+        (" My Finance  Files ", "my-finance-files"),
+        ("Übersee & Hafen", "ubersee-hafen"),
+        ("Rules (2026)", "rules-2026"),
+        ("규정집", "c-d3e3761d"),
+        ("規則 EU", "eu-535547b2"),
+        ("x" * 70, "x" * 54 + "-" + names.digest("x" * 70)[:8]),
+    ],
+)
+def test_what_people_call_a_collection_has_an_id(name: str, key: str) -> None:
+    assert names.collection_id(name) == key
+    assert names.collection_id(key) == key
+
+
+@pytest.mark.parametrize(
+    "name", ["", " ", "a", "..", "a/b", "a\\b", "ab\ncd", "\x1b[1m"]
+)
+def test_a_name_that_leads_to_no_id_is_refused(name: str) -> None:
+    with pytest.raises(InvalidNameError):
+        names.collection_id(name)
+
+
+@given(st.text(max_size=80))
+def test_every_id_is_a_good_one_and_its_own(name: str) -> None:
+    try:
+        key = names.collection_id(name)
+    except InvalidNameError:
+        return
+    assert names.collection_name(key) == key
+    assert names.collection_id(key) == key
+
+
+@pytest.mark.parametrize(
+    ("reason", "cure"),
+    [
+        ("No space left on device", "free space"),
+        ("disk full, need ~9 MB, 3 MB free", "free space"),
+        ("Read-only file system", "writable"),
+        ("Permission denied", "writable"),
+        ("attempt to write a readonly database", "writable"),
+        ("Not a directory", "choose another folder"),
+    ],
+)
+def test_the_cure_of_a_failed_write_fits_its_cause(reason: str, cure: str) -> None:
+    hint = StoreWriteError("/nowhere/data", reason).hint
+    assert cure in hint
+    assert ("free space" in hint) == (cure == "free space")
+
+
+def test_a_link_to_nothing_is_named(tmp_path: Path) -> None:
+    (tmp_path / "data").symlink_to(tmp_path / "gone")
+    with pytest.raises(StoreWriteError) as caught:
+        write_atomic(tmp_path / "data" / "a.txt", "x")
+    assert f"{tmp_path / 'data'} is a link" in caught.value.hint
+    assert "space" not in caught.value.hint
 
 
 def test_a_file_is_written_with_its_folders_and_mode(tmp_path: Path) -> None:

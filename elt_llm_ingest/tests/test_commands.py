@@ -1,6 +1,9 @@
 """The commands and the configuration files."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,8 +12,10 @@ from click.testing import CliRunner
 
 import elt_llm_ingest
 from elt_llm_core.cli import failures
+from elt_llm_core.cli.collections import collections
 from elt_llm_core.config import RagConfig, known_profiles, load_config, reference_file
 from elt_llm_core.errors import ConfigError
+from elt_llm_core.store.lock import LOCK, writer_lock
 from elt_llm_ingest import cli, runner
 from elt_llm_ingest.runfile import read_file
 
@@ -73,6 +78,66 @@ def test_ingest_and_remove(files):
     assert json.loads(done.stdout)["counts"]["unchanged"] == 1
     done = invoke(cli.remove, ["guide.md", "--quiet", *common])
     assert done.stdout == "1 documents removed from harbour.\n"
+
+
+def test_a_collection_has_a_name_for_people(files):
+    invoke = CliRunner().invoke
+    end = ["--data-dir", "data", "--quiet"]
+    done = invoke(cli.ingest, ["guide.md", "--collection", "My Harbour", *end])
+    assert "Took into My Harbour: 1 added" in done.stdout
+    shown = invoke(collections, ["--json", *end])
+    (card,) = json.loads(shown.stdout)["collections"]
+    assert (card["name"], card["title"]) == ("my-harbour", "My Harbour")
+    assert "'My Harbour'" in invoke(collections, end).stdout
+    assert "guide.md" in invoke(collections, ["my harbour", *end]).stdout
+    done = invoke(cli.ingest, ["guide.md", "--collection", "my-harbour", *end])
+    assert "1 unchanged" in done.stdout
+
+
+def test_two_names_for_people_are_never_one_collection(files, capsys):
+    end = ["--data-dir", "data", "--quiet"]
+    invoke = CliRunner().invoke
+    invoke(cli.ingest, ["guide.md", "--collection", "C++ rules", *end])
+    refused = ["guide.md", "--collection", "C rules", *end]
+    assert failures.run(cli.ingest, refused) == 64
+    assert "which is called 'C++ rules'" in capsys.readouterr().err
+    invoke(cli.remove, ["--all", "--collection", "c-rules", *end])
+    again = invoke(cli.ingest, refused)
+    assert "1 added" in again.stdout
+
+
+def test_a_file_name_that_is_not_utf_8_is_told_as_it_is(files, capsys):
+    name = os.fsdecode(b"fee-\xff.md")
+    common = ["--collection", "hr", "--data-dir", "data", "--quiet"]
+    code = failures.run(cli.ingest, [name, "--json", *common])
+    out, err = capsys.readouterr()
+    out.encode()
+    assert (code, name in json.loads(out)["error"]["message"]) == (65, True)
+    Path(name).write_text("# Fee\n\nA fee is due in June.\n")
+    assert failures.run(cli.ingest, [name, *common]) == 0
+    assert failures.run(cli.remove, [name, *common]) == 0
+    out, err = capsys.readouterr()
+    (out + err).encode()
+    assert "1 documents removed" in out
+
+
+def test_a_second_writer_is_refused_before_anything_is_loaded(files):
+    """What is imported for the refusal tells how long it takes."""
+    code = (
+        "import sys\n"
+        "from elt_llm_core.cli import elt_llm, failures\n"
+        "command = ['ingest', 'guide.md', '--collection', 'hr', '--data-dir', 'data']\n"
+        "code = failures.run(elt_llm, command)\n"
+        "heavy = {'numpy', 'llama_index', 'chromadb', 'onnxruntime'}\n"
+        "loaded = heavy & set(sys.modules)\n"
+        "sys.exit(f'loaded {loaded}' if loaded else code)\n"
+    )
+    with writer_lock(files / "data" / LOCK):
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=False
+        )
+    assert done.returncode == 75, done.stderr
+    assert f"process {os.getpid()}" in done.stderr
 
 
 def test_every_failure_is_told_where_nothing_could_be_taken_in(files, capsys):

@@ -18,7 +18,7 @@ from elt_llm_core.errors import (
 )
 from elt_llm_core.jobs import JOBS, JobContext, JobReport, Progress
 from elt_llm_core.models.build import build_models
-from elt_llm_core.names import collection_name
+from elt_llm_core.names import collection_id
 from elt_llm_core.results import Box, QueryResult, SearchResult
 from elt_llm_core.store import Collection, CollectionCard, Store
 from elt_llm_core.store.health import require_sound
@@ -112,14 +112,15 @@ class QueryService:
     def resolve(self, names: Sequence[str]) -> list[str]:
         """The named collections, or all. Raises CollectionNotFoundError, UsageError."""
         known = [card.name for card in self.collections()]
-        for name in names:
-            if collection_name(name) not in known:
+        ids = [collection_id(name) for name in names]
+        for key, name in zip(ids, names, strict=True):
+            if key not in known:
                 raise CollectionNotFoundError(name, known)
         if not known:
             raise UsageError(
                 "there are no documents yet", "add some, or run: elt-llm demo"
             )
-        return sorted(set(names)) or known
+        return sorted(set(ids)) or known
 
     def query(
         self,
@@ -199,7 +200,7 @@ class QueryService:
         """
         options: dict[str, object] = {
             "paths": tuple(str(upload.path) for upload in uploads),
-            "collection": collection_name(collection),
+            "collection": collection,
             "uris": tuple(f"upload:///{upload.name}" for upload in uploads),
             "passwords": (password,) if password.get_secret_value() else (),
         }

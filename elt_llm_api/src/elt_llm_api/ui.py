@@ -17,7 +17,7 @@ from elt_llm_api.problems import describe, public
 from elt_llm_api.service import DEFAULT_PROFILE, QueryService
 from elt_llm_api.uploads import Upload, moved, upload_names
 from elt_llm_core.errors import EltLlmError, UsageError
-from elt_llm_core.names import collection_name
+from elt_llm_core.names import collection_id
 from elt_llm_core.results import Box
 from elt_llm_ingest import SUFFIXES
 
@@ -183,7 +183,7 @@ class Page:
             failed = tables.error(describe(error))
             return [gr.skip(), failed, gr.skip(), gr.skip(), failed]
         names = [card.name for card in found]
-        labels = [(f"{c.name} ({c.documents})", c.name) for c in found]
+        labels = [(f"{c.label} ({c.documents})", c.name) for c in found]
         return [
             gr.update(choices=labels, value=names),
             "" if found else tables.empty(),
@@ -226,7 +226,8 @@ class Page:
         yield tables.job_result(job), None, ""
 
     def _start_ingest(self, sent: Sequence[str], name: str, password: SecretStr) -> Job:
-        collection = collection_name((name or "").strip())
+        collection = (name or "").strip()
+        collection_id(collection)
         if not sent:
             raise UsageError("choose at least one file first")
         paths = [Path(path).resolve() for path in sent]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from elt_llm_core.cli.common import CommandContext, common_options
+from elt_llm_core.cli.common import COLLECTION, CommandContext, common_options
 from elt_llm_core.cli.terminal import in_line
 
 if TYPE_CHECKING:
@@ -20,12 +20,14 @@ def _product_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--collection",
             "collections",
+            type=COLLECTION,
             required=True,
             multiple=True,
             help="A collection with handbooks; may be given again.",
         ),
         click.option(
             "--model",
+            type=COLLECTION,
             default="",
             help="The collection that holds the enterprise model.",
         ),

@@ -2,17 +2,56 @@
 
 import hashlib
 import re
+import unicodedata
 
 from elt_llm_core.errors import InvalidNameError
 
-_COLLECTION = re.compile(r"[a-z0-9][a-z0-9_-]{1,61}[a-z0-9]")
+_COLLECTION = re.compile(r"[a-z0-9][a-z0-9_-]{0,61}[a-z0-9]")
+_LONGEST_ID = 63  # what Chroma and every file system take
+_MARK_DIGITS = 8  # of the digest that tells shortened or foreign names apart
 
 
 def collection_name(name: str) -> str:
-    """`name` itself, if it is safe as a folder and in Chroma; else InvalidNameError."""
+    """Return the collection id `name` unchanged, which is safe as a folder.
+
+    Raises:
+        InvalidNameError: If it is not an id: 2 to 63 lower-case letters, digits, `_` or
+            `-`, with a letter or digit first and last.
+    """
     if not _COLLECTION.fullmatch(name):
         raise InvalidNameError(name)
     return name
+
+
+def collection_id(name: str) -> str:
+    """Return the id of the collection that people call `name`.
+
+    An id is its own id. Other names become one: "My Finance Files" is
+    `my-finance-files`, "Übersee" is `ubersee`. A name in a script that has no letters
+    from a to z keeps none of them and gets a digest: the same name always has the same
+    id.
+
+    Args:
+        name: A display name or an id; case and blanks around it do not matter.
+
+    Raises:
+        InvalidNameError: If fewer than two letters or digits are left, or if the name
+            has a path separator or a control character.
+    """
+    if _COLLECTION.fullmatch(name):
+        return name
+    text = unicodedata.normalize("NFKD", name.strip())
+    plain = "".join(c for c in text if not unicodedata.combining(c)).casefold()
+    ordinary = all(c.isprintable() and c not in "/\\" for c in text)
+    if not ordinary or sum(map(str.isalnum, plain)) < 2:  # noqa: PLR2004 - as above
+        raise InvalidNameError(name)
+    slug = re.sub(r"[^a-z0-9_]+", "-", plain).strip("-_")
+    lost = any(c.isalnum() and not c.isascii() for c in plain)
+    if lost or len(slug) > _LONGEST_ID or not _COLLECTION.fullmatch(slug):
+        mark = digest(plain)[:_MARK_DIGITS]
+        head = slug[: _LONGEST_ID - _MARK_DIGITS - 1].strip("-_")
+        slug = f"{head or 'c'}-{mark}"
+    return collection_name(slug)
 
 
 def digest(*parts: str) -> str:

@@ -89,7 +89,10 @@ class Changed:
     def _prepare(self, work: Work, chunker: str) -> None:
         for collection in sorted({part.target.collection for part in work.parts}):
             rebuild = self._run.job.rebuild
-            self._storer.prepare(collection, self._embedder, chunker, replace=rebuild)
+            title = self._run.job.collection_title
+            self._storer.prepare(
+                collection, self._embedder, chunker, title, replace=rebuild
+            )
 
     def _store(self, work: Work) -> None:
         """What the window passes on."""

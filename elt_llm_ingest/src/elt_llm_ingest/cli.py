@@ -1,13 +1,12 @@
 """`elt-llm ingest`, `elt-llm watch` and `elt-llm remove`."""
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from elt_llm_core.cli.common import CommandContext, common_options
-from elt_llm_core.cli.terminal import harmless, in_line
+from elt_llm_core.cli.common import COLLECTION, CommandContext, common_options
+from elt_llm_core.cli.terminal import harmless, in_line, json_text
 from elt_llm_ingest.options import password_option, said_passwords
 
 if TYPE_CHECKING:
@@ -35,14 +34,14 @@ def ingest(ctx: CommandContext, /, paths: tuple[str, ...], **options: Any) -> No
     the same command goes on where it stopped.
     """
     from elt_llm_core.cli.interrupt import stoppable
-    from elt_llm_core.names import collection_name
 
-    collection = collection_name(options["collection"])
+    ctx.require_writer(options["wait"], needed=not options["dry_run"])
     options["password"] = said_passwords(options["password"])
     with stoppable() as stop:
         report = _run(ctx, paths, options, stop)
     dry = options["dry_run"]
-    ctx.emit(report, lambda: summary(report, collection, dry_run=dry))
+    name = options["collection"]
+    ctx.emit(report, lambda: summary(report, name, dry_run=dry))
     ctx.exit(stop.exit_code if report.stopped else report.exit_code)
 
 
@@ -64,16 +63,16 @@ def watch(
     """
     from elt_llm_core.cli.interrupt import stoppable
     from elt_llm_core.errors import EltLlmError, UsageError
-    from elt_llm_core.names import collection_name
+    from elt_llm_core.names import collection_id
     from elt_llm_ingest.watch import FOREVER, Watch
 
-    collection = collection_name(options["collection"])
+    collection_id(options["collection"])
     if interval <= 0:
         raise UsageError(f"--interval is {interval:g}", "give some seconds")
     options["wait"] = FOREVER
     options["password"] = said_passwords(options["password"])
     with stoppable() as stop:
-        said = _Said(ctx, collection)
+        said = _Said(ctx, options["collection"])
         for done in Watch(paths, interval, stop).changes():
             try:
                 said.report(_run(ctx, paths, options, stop))
@@ -93,7 +92,7 @@ class _Said:
         """What one ingest did, where it did anything."""
         self._ctx.end_progress()
         if self._ctx.as_json:
-            click.echo(report.model_dump_json())
+            click.echo(json_text(report.model_dump(mode="json"), indent=None))
         else:
             click.echo(harmless(summary(report, self._collection)))
 
@@ -109,7 +108,7 @@ class _Said:
             }
             if error.details:
                 told["details"] = error.details
-            click.echo(json.dumps({"error": told}, ensure_ascii=False))
+            click.echo(json_text({"error": told}, indent=None))
 
 
 def _run(
@@ -130,7 +129,9 @@ def _run(
 
 @click.command()
 @click.argument("names", nargs=-1)
-@click.option("--collection", required=True, help="Where the documents are.")
+@click.option(
+    "--collection", required=True, type=COLLECTION, help="Where the documents are."
+)
 @click.option("--all", "everything", is_flag=True, help="The whole collection.")
 @click.option("--wait", default=0.0, help="Seconds to wait for another writer.")
 @common_options

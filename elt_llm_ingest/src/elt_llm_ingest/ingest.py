@@ -1,9 +1,12 @@
 """The job that takes documents in: plan, read, chunk, embed, store, publish."""
 
+from typing import Any
+
 from pydantic import Field, SecretStr, model_validator
 from typing_extensions import override
 
 from elt_llm_core.jobs import JobContext, JobReport, Runner
+from elt_llm_core.names import collection_id
 from elt_llm_core.strategy import Models, Strategy
 
 Scalar = str | int | float | bool
@@ -21,7 +24,12 @@ class IngestJob(Strategy[Runner]):
     paths: tuple[str, ...] = Field(
         min_length=1, description="files, folders, patterns, file:// addresses"
     )
-    collection: str = Field(default="", description="where the documents go")
+    collection: str = Field(
+        default="", description="where the documents go: an id, or a name for people"
+    )
+    collection_title: str = Field(
+        default="", description="the name for people, where `collection` is an id"
+    )
     collection_prefix: str = Field(default="", description="of several collections")
     rebuild: bool = Field(default=False, description="read unchanged files again too")
     prune: bool = Field(default=False, description="remove documents without a file")
@@ -35,6 +43,20 @@ class IngestJob(Strategy[Runner]):
     metadata: dict[str, Scalar] = Field(
         default_factory=dict, description="put on every chunk"
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_id(cls, values: Any) -> Any:
+        """Keep what people call the collection beside the id that is made of it."""
+        name = values.get("collection") if isinstance(values, dict) else None
+        if not name or not isinstance(name, str):
+            return values
+        key = collection_id(name)
+        return {
+            "collection_title": "" if key == name else name.strip(),
+            **values,
+            "collection": key,
+        }
 
     @model_validator(mode="after")
     def _one_target(self) -> "IngestJob":

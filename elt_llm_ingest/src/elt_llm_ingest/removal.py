@@ -1,5 +1,6 @@
 """Taking documents out of a collection."""
 
+import os
 from collections.abc import Sequence
 
 from elt_llm_core.errors import UsageError, suggest
@@ -15,13 +16,15 @@ def matching(store: Store, collection: str, names: Sequence[str]) -> list[Docume
     rows = store.documents(collection)
     found: dict[str, DocumentRow] = {}
     for name in names:
-        hits = [r for r in rows if name in (r.name, r.uri, r.document_id)]
+        # Documents of files whose names are not UTF-8 are listed with U+FFFD.
+        shown = os.fsencode(name).decode("utf-8", "replace")
+        hits = [r for r in rows if {name, shown} & {r.name, r.uri, r.document_id}]
         if not hits:
             raise UsageError(
                 f"{collection!r} holds no document {name!r}",
                 suggest(name, {row.name for row in rows}),
             )
-        _check_one(name, hits)
+        _check_one(shown, hits)
         found.update((row.document_id, row) for row in hits)
     return list(found.values())
 

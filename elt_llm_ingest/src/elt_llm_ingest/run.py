@@ -14,6 +14,7 @@ from elt_llm_core.errors import (
     CollectionMismatchError,
     IngestError,
     ModelError,
+    NameTakenError,
     StoreLockedError,
 )
 from elt_llm_core.jobs import JobContext, JobReport
@@ -72,7 +73,9 @@ class Run:
     def run(self) -> JobReport:
         """Do it. Raises IngestError where not one file could be taken in."""
         job = self.job
-        collection_name(job.collection or f"{job.collection_prefix}_x")
+        if job.collection_prefix:
+            collection_name(f"{job.collection_prefix}_x")
+        self._check_title()
         plan = make_plan(job.paths, job.uris, job.titles)
         self.total = len(plan.items)
         crash_point(CrashPoint.SCANNED)
@@ -85,6 +88,16 @@ class Run:
                     self._ingest(plan, writer)
         self.tally.raise_if_none()
         return self.tally.report()
+
+    def _check_title(self) -> None:
+        """Raise NameTakenError if the collection's id was made of another name."""
+        title, name = self.job.collection_title, self.job.collection
+        if not title:
+            return
+        for card in self.context.store.collections():
+            other = card.title.casefold() not in ("", title.casefold())
+            if card.name == name and other:
+                raise NameTakenError(title, name, card.title)
 
     def todo(self, plan: Plan) -> list[tuple[Seen, Verdict]]:
         """The files that are new, changed or copies; unchanged ones are counted."""

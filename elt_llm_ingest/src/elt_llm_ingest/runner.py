@@ -1,13 +1,12 @@
 """`python -m elt_llm_ingest.runner`: ingest by configuration files."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from elt_llm_core.cli.interrupt import Stop, stoppable
-from elt_llm_core.cli.terminal import harmless
+from elt_llm_core.cli.terminal import harmless, json_text
 from elt_llm_core.errors import EltLlmError, UsageError
 from elt_llm_ingest.runfile import (
     IngestFile,
@@ -51,7 +50,7 @@ def main(**options: Any) -> None:
             }
             if error.details:
                 said["details"] = error.details
-            click.echo(json.dumps({"error": said}, ensure_ascii=False, indent=2))
+            click.echo(json_text({"error": said}))
         code = error.exit_code
     raise SystemExit(code)
 
@@ -79,7 +78,7 @@ class _Command:
 
     def _emit(self, value: Any, human: str) -> None:
         if self._options["as_json"]:
-            click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+            click.echo(json_text(value))
         else:
             click.echo(harmless(human))
 

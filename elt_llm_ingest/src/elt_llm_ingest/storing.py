@@ -40,6 +40,7 @@ class Storer:
         collection: str,
         embedder: CountingEmbedder,
         chunker: str,
+        title: str,
         *,
         replace: bool,
     ) -> None:
@@ -50,13 +51,13 @@ class Storer:
         if collection in self._tally.touched:
             return
         try:
-            self._writer.ensure_collection(collection, embedder, chunker)
+            self._writer.ensure_collection(collection, embedder, chunker, title)
         except CollectionMismatchError:
             if not replace:
                 raise
             self._check_complete(collection)
             self._writer.drop_collection(collection)
-            self._writer.ensure_collection(collection, embedder, chunker)
+            self._writer.ensure_collection(collection, embedder, chunker, title)
         self._tally.touched.add(collection)
 
     def _check_complete(self, collection: str) -> None:

@@ -4,11 +4,12 @@ import sys
 
 import click
 
-from elt_llm_core.cli.common import CommandContext, common_options
+from elt_llm_core.cli.common import COLLECTION, CommandContext, common_options
 
 _collections = click.option(
     "--collection",
     "collections",
+    type=COLLECTION,
     multiple=True,
     help="Collection to ask; may be given again.  [default: all]",
 )

@@ -1,5 +1,6 @@
 """One question made ready: collections open and checked, the question embedded."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +22,7 @@ from elt_llm_query.searches import beginning
 from elt_llm_query.trace import TraceLog
 
 MOST_CHARACTERS = 8_000
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass
@@ -73,6 +75,11 @@ def open_request(
     """
     if not any(c.isalnum() for c in question):
         raise UsageError("the question is empty", "ask in words")
+    if _SURROGATE.search(question):
+        raise UsageError(
+            "the question contains a character that is not valid Unicode",
+            "write it in UTF-8",
+        )
     if len(question) > MOST_CHARACTERS:
         raise UsageError(
             f"the question has {len(question)} characters",

@@ -3,7 +3,6 @@
 Without -q it asks for questions until `quit`.
 """
 
-import json
 import logging
 import sys
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from elt_llm_core.cli.failures import run
+from elt_llm_core.cli.terminal import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,7 +114,7 @@ def _interactive(ask: "Callable[[str], QueryResult]", *, as_json: bool) -> None:
 def _shown(result: "QueryResult", *, as_json: bool) -> str:
     if as_json:
         plain = result.model_dump(mode="json")
-        return json.dumps(plain, ensure_ascii=False, indent=2)
+        return json_text(plain)
     from elt_llm_query.render import answer_text  # noqa: PLC0415 - see above
 
     return answer_text(result, colour=sys.stdout.isatty())

@@ -38,8 +38,7 @@ def list_documents(
     cursor: Annotated[int, Query(ge=0, description="next_cursor of the last")] = 0,
 ) -> DocumentList:
     """The documents of a collection, by source and part."""
-    service.store.card(name)
-    rows = service.store.documents(name)
+    rows = service.store.documents(service.store.card(name).name)
     end = cursor + limit
     return DocumentList(
         data=[DocumentOut.of(row) for row in rows[cursor:end]],

@@ -25,7 +25,7 @@ from elt_llm_api.schemas import JobList, JobOut
 from elt_llm_api.service import NO_PASSWORD, QueryService
 from elt_llm_api.uploads import Upload, upload_names
 from elt_llm_core.errors import NothingThereError, UsageError
-from elt_llm_core.names import collection_name
+from elt_llm_core.names import collection_id
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 
@@ -70,7 +70,8 @@ def start_ingest(service: QueryService, jobs: JobRegistry, form: JobForm) -> Job
     files = form.files or []
     if len(form.collection) != 1 or not files:
         raise UsageError("ingest needs one collection and at least one file")
-    collection = collection_name(form.collection[0])
+    collection = form.collection[0].strip()
+    collection_id(collection)
     names = upload_names([file.filename or "" for file in files])
     service.check_writable()
     folder = jobs.workspace.new_folder()

@@ -4,12 +4,12 @@ from typing import Any
 
 import click
 
-from elt_llm_core.cli.common import CommandContext, common_options
+from elt_llm_core.cli.common import COLLECTION, CommandContext, common_options
 from elt_llm_core.cli.terminal import in_line
 
 
 @click.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, type=COLLECTION)
 @click.option("--check", is_flag=True, help="Open each index, not only its manifest.")
 @common_options
 def collections(ctx: CommandContext, name: str | None, *, check: bool) -> None:
@@ -31,6 +31,7 @@ def collections(ctx: CommandContext, name: str | None, *, check: bool) -> None:
         lines = [
             f"{r['name']:<24}{r['documents']:>10}{r['chunks']:>9}"
             f"{r['generation']:>7}  {r['embedder']}"
+            + (f"  {in_line(r['title'])!r}" if r["title"] else "")
             for r in rows
         ]
         problems = [f"{r['name']}: {r['problem']}" for r in rows if r["problem"]]

@@ -1,7 +1,6 @@
 """What every command shares: options, configuration, progress, output."""
 
 import functools
-import json
 import logging
 import sys
 from collections.abc import Callable, Mapping
@@ -10,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 import click
+from typing_extensions import override
 
 from elt_llm_core.cli.hints import runnable
-from elt_llm_core.cli.terminal import harmless
+from elt_llm_core.cli.terminal import harmless, json_text
 
 if TYPE_CHECKING:
     from elt_llm_core.config import RagConfig
@@ -21,6 +21,27 @@ if TYPE_CHECKING:
     from elt_llm_core.strategy import Models
 
 P = ParamSpec("P")
+
+
+class CollectionType(click.ParamType[str]):
+    """The name of a collection, as its id."""
+
+    name = "name"
+
+    @override
+    def convert(
+        self,
+        value: str,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> str:
+        """Return the id. Raises InvalidNameError."""
+        from elt_llm_core.names import collection_id
+
+        return collection_id(value) if value else value
+
+
+COLLECTION = CollectionType()
 
 
 class CommandContext:
@@ -87,6 +108,19 @@ class CommandContext:
 
         return make_progress(quiet=self.quiet)
 
+    def require_writer(self, wait: float, *, needed: bool = True) -> None:
+        """Raise StoreLockedError at once if another process writes and `wait` is 0.
+
+        Taking the lock comes after a second of imports; this look comes before.
+        """
+        from elt_llm_core.errors import StoreLockedError
+        from elt_llm_core.store.lock import LOCK, lock_holder
+
+        if needed and wait <= 0:
+            holder = lock_holder(self.config.stores.data_dir / LOCK)
+            if holder:
+                raise StoreLockedError(holder)
+
     @property
     def job_context(self) -> "JobContext":
         """What a job is given."""
@@ -99,7 +133,7 @@ class CommandContext:
         self.end_progress()
         if self.as_json:
             plain = value.model_dump(mode="json") if _is_record(value) else value
-            click.echo(json.dumps(plain, ensure_ascii=False, indent=2))
+            click.echo(json_text(plain))
             return
         click.echo(harmless(human if isinstance(human, str) else human()))
 

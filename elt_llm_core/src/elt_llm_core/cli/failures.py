@@ -1,6 +1,5 @@
 """How a command ends: one sentence on stderr, and a documented exit code."""
 
-import json
 import logging
 import os
 import sys
@@ -10,7 +9,7 @@ from typing import NamedTuple
 import click
 
 from elt_llm_core.cli.hints import given_options, runnable
-from elt_llm_core.cli.terminal import harmless, in_line
+from elt_llm_core.cli.terminal import harmless, in_line, json_text
 from elt_llm_core.errors import EltLlmError
 
 OK = 0
@@ -83,7 +82,7 @@ def _tell(fault: Fault, as_json: bool) -> int:
         told = fault._asdict()
         if not fault.details:
             del told["details"]
-        click.echo(json.dumps({"error": told}, ensure_ascii=False, indent=2))
+        click.echo(json_text({"error": told}))
     return fault.exit_code
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from elt_llm_core.cli.common import CommandContext, common_options
+from elt_llm_core.cli.common import COLLECTION, CommandContext, common_options
 from elt_llm_core.cli.failures import PARTIAL
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def migrate(ctx: CommandContext, wait: float) -> None:
 
 
 @store.command()
-@click.argument("collections", nargs=-1)
+@click.argument("collections", nargs=-1, type=COLLECTION)
 @wait_option
 @common_options
 def compact(ctx: CommandContext, collections: tuple[str, ...], wait: float) -> None:
@@ -141,7 +141,7 @@ def compact(ctx: CommandContext, collections: tuple[str, ...], wait: float) -> N
 
 
 @store.command()
-@click.argument("collection")
+@click.argument("collection", type=COLLECTION)
 @wait_option
 @common_options
 def rollback(ctx: CommandContext, collection: str, wait: float) -> None:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from elt_llm_core.cli.common import CommandContext, common_options
+from elt_llm_core.cli.common import COLLECTION, CommandContext, common_options
 
 if TYPE_CHECKING:
     from elt_llm_core.tables import Relation, Selected
@@ -16,7 +16,7 @@ def tables() -> None:
 
 
 @tables.command("list")
-@click.argument("collection")
+@click.argument("collection", type=COLLECTION)
 @common_options
 def list_tables(ctx: CommandContext, collection: str) -> None:
     """List the tables of a COLLECTION: columns with types, clean or why not."""
@@ -35,7 +35,7 @@ def list_tables(ctx: CommandContext, collection: str) -> None:
 
 
 @tables.command("query")
-@click.argument("collection")
+@click.argument("collection", type=COLLECTION)
 @click.argument("table")
 @click.argument("select")
 @common_options

@@ -1,11 +1,14 @@
 """Names and words from outside, as a terminal may be given them."""
 
+import json
 import re
+from typing import Any
 
 # What moves the cursor, colours the screen or turns the order of the letters around.
 ORDERS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 SEPARATORS = "\u2028\u2029"
 _TEXT = re.compile(f"[{ORDERS}{SEPARATORS}\ud800-\udfff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE = re.compile(f"[{ORDERS}{SEPARATORS}\ud800-\udfff\t\n]")
 
 
@@ -25,6 +28,16 @@ def harmless(text: str) -> str:
 def in_line(text: str) -> str:
     """The same for a name or a sentence in a line: its line ends are escaped too."""
     return _LINE.sub(_escaped, text)
+
+
+def json_text(value: Any, indent: int | None = 2) -> str:
+    """Return `value` as JSON that can be written as UTF-8.
+
+    A file name that is not UTF-8 has lone surrogates in Python; they are escaped, so
+    that a program that reads the JSON gets the same name back.
+    """
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    return _SURROGATE.sub(_escaped, text)
 
 
 def _escaped(match: re.Match[str]) -> str:

@@ -5,7 +5,8 @@ EltLlmError                                  code; what happened, the value, the
 │   ├── UnknownStrategyError    CFG002
 │   ├── MissingExtraError       CFG003
 │   ├── UnknownProfileError     CFG004
-│   └── InvalidNameError        CFG005
+│   ├── InvalidNameError        CFG005
+│   └── NameTakenError          CFG006
 ├── UsageError                  USE001       exit 64: the call contradicts itself
 ├── StoreError                  STO001       exit 1
 │   ├── CollectionNotFoundError STO002       exit 65
@@ -43,6 +44,7 @@ from elt_llm_core.errors.configuration import (
     ConfigError,
     InvalidNameError,
     MissingExtraError,
+    NameTakenError,
     UnknownProfileError,
     UnknownStrategyError,
     installs,
@@ -101,6 +103,7 @@ __all__ = [
     "ModelMissingError",
     "ModelTimeoutError",
     "ModelUnavailableError",
+    "NameTakenError",
     "NoDataError",
     "NothingTakenError",
     "NothingThereError",

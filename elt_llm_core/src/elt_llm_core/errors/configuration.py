@@ -51,7 +51,7 @@ class UnknownProfileError(ConfigError):
 
 
 class InvalidNameError(ConfigError):
-    """A collection name that would not be safe as a folder or in Chroma."""
+    """A name from which no collection id can be made."""
 
     code = "CFG005"
     exit_code = 64
@@ -60,6 +60,20 @@ class InvalidNameError(ConfigError):
     def __init__(self, name: str) -> None:
         super().__init__(
             f"{name[:80]!r} is not a collection name",
-            "use 3 to 63 lower-case letters, digits, '_' or '-', "
-            "starting and ending with a letter or digit",
+            "use at least two letters or digits, and no path: for example "
+            "'hr', 'finance-2026' or 'My Finance Files'",
+        )
+
+
+class NameTakenError(ConfigError):
+    """Two names for people lead to one collection id."""
+
+    code = "CFG006"
+    exit_code = 64
+    status = 409
+
+    def __init__(self, title: str, name: str, known: str) -> None:
+        super().__init__(
+            f"{title!r} would be the collection {name!r}, which is called {known!r}",
+            f"use another name, or {name!r} if it is meant",
         )

@@ -1,6 +1,7 @@
 """Errors of the data root."""
 
 from collections.abc import Iterable
+from pathlib import Path
 
 from elt_llm_core.errors.base import EltLlmError, suggest
 
@@ -55,6 +56,32 @@ class StoreLockedError(StoreError):
         )
 
 
+# What the operating system, SQLite and numpy say of a disk that is full.
+DISK_FULL = (
+    *("No space left", "disk full", "disk is full", "Disk quota exceeded"),
+    *("File too large", "disk I/O error", " requested and "),  # the last is numpy's
+)
+_FORBIDDEN = ("Read-only", "readonly", "Permission denied", "not permitted")
+
+
+def _write_cure(path: str, reason: str) -> str:
+    """Return what the user can do about a file that could not be written."""
+    link = _dangling_link(Path(path))
+    if link:
+        return f"{link} is a link to a place that does not exist: make it, or remove it"
+    if any(sign in reason for sign in DISK_FULL):
+        return "free space or choose another folder with --data-dir"
+    if any(sign in reason for sign in _FORBIDDEN):
+        return "make the folder writable or choose another one with --data-dir"
+    return "choose another folder with --data-dir"
+
+
+def _dangling_link(path: Path) -> Path | None:
+    """Return the part of the path that is a link to nothing, if one is."""
+    parts = [path, *path.parents]
+    return next((p for p in parts if p.is_symlink() and not p.exists()), None)
+
+
 class StoreWriteError(StoreError):
     """The disk refused: full, read-only, or not ours."""
 
@@ -63,10 +90,7 @@ class StoreWriteError(StoreError):
     status = 507
 
     def __init__(self, path: str, reason: str) -> None:
-        super().__init__(
-            f"cannot write {path}: {reason}",
-            "free space or choose another folder with --data-dir",
-        )
+        super().__init__(f"cannot write {path}: {reason}", _write_cure(path, reason))
 
 
 class GenerationError(StoreError):

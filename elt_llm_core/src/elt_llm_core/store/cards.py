@@ -4,15 +4,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from elt_llm_core.errors import CollectionNotFoundError
-from elt_llm_core.names import collection_name
+from elt_llm_core.names import collection_id
 from elt_llm_core.store.reader import Reader
 from elt_llm_core.store.records import CollectionCard, Quarantined
+from elt_llm_core.store.tables import TITLE
 
-_CARD = """
+_CARD = f"""
 select c.name, c.embedder, c.embedder_digest, c.dimension, c.distance, c.chunker,
   (select count(*) from document d where d.collection = c.name),
   (select count(*) from node n where n.collection = c.name),
-  (select count(*) from quarantine q where q.collection = c.name)
+  (select count(*) from quarantine q where q.collection = c.name),
+  coalesce((select value from meta where key = '{TITLE}' || c.name), '')
 from collection c
 """
 
@@ -26,9 +28,11 @@ class Cards(Reader):
         return [_card(row) for row in found]
 
     def card(self, name: str) -> CollectionCard:
-        """One card. Raises CollectionNotFoundError or InvalidNameError."""
-        collection_name(name)
-        found = self.rows(f"{_CARD} where c.name = ?", (name,))
+        """Return the card of a collection, given by its id or its title.
+
+        Raises CollectionNotFoundError or InvalidNameError.
+        """
+        found = self.rows(f"{_CARD} where c.name = ?", (collection_id(name),))
         if not found:
             known = self.rows("select name from collection")
             raise CollectionNotFoundError(name, [row[0] for row in known])
@@ -119,6 +123,6 @@ class Cards(Reader):
 def _card(row: Sequence[Any]) -> CollectionCard:
     names = (
         *("name", "embedder", "embedder_digest", "dimension", "distance"),
-        *("chunker", "documents", "chunks", "quarantined"),
+        *("chunker", "documents", "chunks", "quarantined", "title"),
     )
     return CollectionCard(**dict(zip(names, row, strict=True)))

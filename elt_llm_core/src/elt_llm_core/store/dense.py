@@ -26,7 +26,13 @@ if TYPE_CHECKING:
 
 ADD_BATCH = 5_000
 OPEN_GRAPHS = 100  # a view has one
+CHROMA_SHORTEST = 3  # characters of a name
 TENANT = ("default_tenant", "default_database")
+
+
+def chroma_name(collection: str) -> str:
+    """Return the name of a collection inside Chroma, which takes no two letters."""
+    return collection if len(collection) >= CHROMA_SHORTEST else f"c-{collection}"
 
 
 class DenseIndex:
@@ -41,7 +47,7 @@ class DenseIndex:
         try:
             self._core = _open(self._view.path)
             # Naming a collection loads no embedding function that is stored with it.
-            self._id = str(self._core.get_collection(name, *TENANT).id)
+            self._id = str(self._core.get_collection(chroma_name(name), *TENANT).id)
         except _chroma_errors() as error:
             raise GenerationError(name, f"Chroma: {error}") from error
 
@@ -61,7 +67,7 @@ class DenseIndex:
             "num_threads": os.cpu_count() or 1,
         }
         collection = _client(folder).create_collection(
-            name, embedding_function=None, configuration={"hnsw": hnsw}
+            chroma_name(name), embedding_function=None, configuration={"hnsw": hnsw}
         )
         for start in range(0, len(ids), ADD_BATCH):
             stop = start + ADD_BATCH
@@ -82,7 +88,7 @@ class DenseIndex:
         client = _client(self._view.path)
         self._cleanup.callback(client.close)  # first; Chroma keeps what is not closed
         # A stored collection may name an embedding function: never load it.
-        return client.get_collection(self._name, embedding_function=None)
+        return client.get_collection(chroma_name(self._name), embedding_function=None)
 
     def count(self) -> int:
         """Records by Chroma's own count, which a damaged graph does not change."""

@@ -29,6 +29,14 @@ class CollectionCard(Record):
     documents: int = Field(default=0, ge=0)
     chunks: int = Field(default=0, ge=0)
     quarantined: int = Field(default=0, ge=0)
+    title: str = Field(
+        default="", description="as people wrote the name, if not the id"
+    )
+
+    @property
+    def label(self) -> str:
+        """What people call the collection."""
+        return self.title or self.name
 
 
 class Outlined(NamedTuple):

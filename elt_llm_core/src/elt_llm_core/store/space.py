@@ -4,16 +4,13 @@ import shutil
 from pathlib import Path
 
 from elt_llm_core.errors import StoreWriteError
+from elt_llm_core.errors.stores import DISK_FULL
 
 HEADROOM = 3  # the old index, the new one, and what else is written meanwhile
 MEGABYTE = 1_000_000
 GRAPH_BYTES = 400  # links, id and row of a chunk in the graph and its database
 WORD_BYTES = 5  # of keyword index, for each byte of text
 LEAST = 300_000  # an index of nothing
-_FULL = (
-    *("No space left", "disk is full", "Disk quota exceeded", "File too large"),
-    *("disk I/O error", " requested and "),  # the last is how numpy tells it
-)
 
 
 def index_bytes(chunks: int, text_bytes: int, dimension: int) -> int:
@@ -44,4 +41,4 @@ def disk_full(folder: Path, estimate: int) -> StoreWriteError:
 
 def tells_disk_full(reason: str) -> bool:
     """Whether the last words of a process, or of a library, mean a full disk."""
-    return any(sign in reason for sign in _FULL)
+    return any(sign in reason for sign in DISK_FULL)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from elt_llm_core.document import Block, Page, Sidecar
 from elt_llm_core.errors import GenerationError, StoreError
-from elt_llm_core.names import collection_name
+from elt_llm_core.names import collection_id
 from elt_llm_core.recipe import Recipe
 from elt_llm_core.store import schema
 from elt_llm_core.store.journal import Journal
@@ -116,7 +116,8 @@ class Store:
 
         Cheap when nothing changed. Raises CollectionNotFoundError or InvalidNameError.
         """
-        folder = IndexFolder(self.data_dir, collection_name(name))
+        name = collection_id(name)
+        folder = IndexFolder(self.data_dir, name)
         with self._guard:
             while True:
                 state = self._truth.state(name)

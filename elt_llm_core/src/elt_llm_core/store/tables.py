@@ -1,5 +1,6 @@
 """The tables of the truth file, as the present schema has them."""
 
+TITLE = "title:"  # begins the key in `meta` of what people call a collection
 META = "create table meta(key text primary key, value text not null) without rowid"
 CHANGE = """
 create table change(

@@ -33,6 +33,7 @@ from elt_llm_core.store.publish import (
 from elt_llm_core.store.purge import Purge, Purged
 from elt_llm_core.store.reader import FILE
 from elt_llm_core.store.records import CollectionCard, NewDocument
+from elt_llm_core.store.tables import TITLE
 from elt_llm_core.store.truth import Truth
 
 
@@ -56,19 +57,21 @@ class Writer:
         self._connection.close()
 
     def ensure_collection(
-        self, name: str, embedder: CountingEmbedder, chunker: str
+        self, name: str, embedder: CountingEmbedder, chunker: str, title: str = ""
     ) -> CollectionCard:
-        """The card of `name`, made where there is none.
+        """Return the card of the collection with the id `name`, made if there is none.
 
-        Raises CollectionMismatchError where it was indexed with another embedder.
-        Another chunker is noted on the card: documents keep the key they were made
-        with.
+        `title` is kept as its name for people if it is made now. Another chunker is
+        noted on the card: documents keep the key they were made with.
+
+        Raises:
+            CollectionMismatchError: If it was indexed with another embedder.
         """
         collection_name(name)
         try:
             card = self._truth.card(name)
         except CollectionNotFoundError:
-            return self._create(name, embedder, chunker)
+            return self._create(name, embedder, chunker, title)
         if card.embedder_digest != embedder.digest:
             now = f"{embedder.model_name} ({embedder.dimension})"
             was = f"{card.embedder} ({card.dimension})"
@@ -158,6 +161,7 @@ class Writer:
                 )
                 rows.drop_unused_originals(connection, [sha256])
             connection.execute("delete from collection where name = ?", (name,))
+            connection.execute("delete from meta where key = ?", (TITLE + name,))
             words.tell(connection)
         crash_point(CrashPoint.COLLECTION_DROPPED)
         shutil.rmtree(IndexFolder(self._data_dir, name).folder, ignore_errors=True)
@@ -239,7 +243,7 @@ class Writer:
             raise IngestError(f"a text holds what is no character: {error}") from error
 
     def _create(
-        self, name: str, embedder: CountingEmbedder, chunker: str
+        self, name: str, embedder: CountingEmbedder, chunker: str, title: str
     ) -> CollectionCard:
         with self._transaction() as connection:
             connection.execute("update counter set value = value + 1")
@@ -256,5 +260,9 @@ class Writer:
                     epoch,
                 ),
             )
+            if title:
+                connection.execute(
+                    "insert or replace into meta values(?, ?)", (TITLE + name, title)
+                )
             rows.mark_change(connection, name, epoch)
         return self._truth.card(name)

@@ -1,12 +1,13 @@
 """`elt-llm eval`: measures of quality. Sub-commands are entry points `elt_llm.eval`."""
 
-import json
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from typing_extensions import override
+
+from elt_llm_core.cli.terminal import json_text
 
 if TYPE_CHECKING:
     from elt_llm_ingest.evaluation.parsing import Figure
@@ -58,7 +59,7 @@ def parsing(data: Path, only: str, as_json: bool) -> None:
     figures = measured(data, only)
     if as_json:
         rows = [{**f.model_dump(mode="json"), "passed": f.passed} for f in figures]
-        click.echo(json.dumps({"figures": rows}, ensure_ascii=False, indent=2))
+        click.echo(json_text({"figures": rows}))
     else:
         head = f"{'measure':<28}{'value':>12}   bar"
         click.echo("\n".join([head, *map(_line, figures)]))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from elt_llm_core.cli.common import CommandContext, common_options
+from elt_llm_core.cli.common import COLLECTION, CommandContext, common_options
 from elt_llm_query.evaluation.cli.options import OUT
 
 
@@ -48,7 +48,9 @@ def questions(
 
 @click.command()
 @click.option("--question", required=True, help="What was asked.")
-@click.option("--collection", required=True, help="Where the chunk is.")
+@click.option(
+    "--collection", required=True, type=COLLECTION, help="Where the chunk is."
+)
 @click.option("--chunk", required=True, help="Id of a chunk, as `search --json` tells.")
 @click.option("--relevant/--not-relevant", required=True, help="Does it answer?")
 @click.option("--output", type=OUT, required=True, help="JSON lines, added at the end.")

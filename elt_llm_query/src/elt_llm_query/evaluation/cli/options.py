@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from typing_extensions import override
 
-from elt_llm_core.cli.common import CommandContext
+from elt_llm_core.cli.common import COLLECTION, CommandContext
 from elt_llm_core.errors import UsageError
 from elt_llm_query.evaluation.names import SPOKEN, known
 
@@ -23,6 +23,7 @@ OUT = click.Path(path_type=Path, dir_okay=False)
 collection_option = click.option(
     "--collection",
     "collections",
+    type=COLLECTION,
     multiple=True,
     help="Collection to ask; may be given again.  [default: all]",
 )
