@@ -1,12 +1,19 @@
 """Fact sheets answer with one line, table rows where a cell is asked for."""
 
 import pytest
-from llama_index.core.schema import QueryBundle
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
+from elt_llm_core import provenance
+from elt_llm_core.provenance import Provenance
+from elt_llm_core.store import Store
+from elt_llm_core.strategy import Models
+from elt_llm_core.testing import HashEmbedding
 from elt_llm_query.labels import LabelSources
+from elt_llm_query.postprocessors.namesakes import NamesakeLookUp
 from elt_llm_query.synthesizers.extractive import Extractive, ExtractiveSynthesizer
 from elt_llm_query.synthesizers.question import analyse
 from elt_llm_query.synthesizers.sheets import asks_for_cell, is_sheet_of, pick
+from query_world import fill, packed
 from test_extractive import node
 
 LENIENT = ExtractiveSynthesizer(limits=Extractive(lexical_threshold=0.6))
@@ -126,3 +133,57 @@ def test_a_cell_is_asked_for_by_its_row_and_header():
     assert not asks_for_cell(analyse("What is the fee for a card?"), reading)
     assert not asks_for_cell(analyse("What is the colour of a guest card?"), reading)
     assert not asks_for_cell(analyse("What is the fee for a guest card?"), "no cells")
+
+
+class Reversed(HashEmbedding):
+    """Vectors that put the sheets asked about far from each other."""
+
+    def _get_text_embeddings(self, texts):
+        found = super()._get_text_embeddings(texts)
+        pairs = zip(texts, found, strict=True)
+        return [[-x for x in v] if "ACCESS" in text else v for text, v in pairs]
+
+
+def test_every_sheet_of_a_name_answers_however_far_its_vector_is():
+    more = [CARD.replace("LENDING", f"ACCESS {n}") for n in range(5)]
+    sheets = [node(text, kind="fact_sheet") for text in (CARD, *more, OTHER)]
+    labelled = LabelSources().postprocess_nodes(sheets)
+    question = "In which domains does the entity Library Card appear?"
+    strict = ExtractiveSynthesizer(Reversed(), Extractive(threshold=0.8))
+    found = strict.synthesize(QueryBundle(question), labelled)
+    assert [c.text for c in found.metadata["claims"]] == [
+        "Library Card - Domain: LENDING",
+        *(f"Library Card - Domain: ACCESS {n}" for n in range(5)),
+    ]
+
+
+def sheet_document(name, *texts):
+    """A document with a fact sheet a text."""
+    text, nodes = "", []
+    for ordinal, said in enumerate(texts):
+        span = {"span_start": len(text), "span_end": len(text) + len(said)}
+        place = Provenance(document=name, ordinal=ordinal, kind="fact_sheet", **span)
+        nodes.append(provenance.write(TextNode(text=said), place))
+        text += f"{said}\n\n"
+    return packed(name, text, [], [], nodes)
+
+
+def test_the_sheets_of_a_name_are_looked_up_in_every_collection(tmp_path):
+    store, models = Store(tmp_path), Models(HashEmbedding())
+    second, third = (CARD.replace("LENDING", name) for name in ("ACCESS", "ARCHIVE"))
+    far = OTHER.replace("Guest Card", "Guest Library Card")
+    one = sheet_document("one", CARD, far, second)
+    content = {"one": [one], "two": [sheet_document("two", third)]}
+    fill(store, models, content)
+    opened = [store.open("one"), store.open("two")]
+    first, *_ = store.nodes("one")
+    step = NamesakeLookUp().over(opened)
+    given = [NodeWithScore(node=first, score=0.5)]
+    found = step.postprocess_nodes(given, query_str="Where is the library card?")
+    assert [n.node.text for n in found] == [CARD, second, third]
+    assert [n.score for n in found] == [0.5] * 3
+    assert step.postprocess_nodes(given, query_str="Where is the card?") == given
+    only = NamesakeLookUp().over(opened, {"document": "one"})
+    found = only.postprocess_nodes(given, query_str="Where is the library card?")
+    assert [n.node.text for n in found] == [CARD, second]
+    store.close()

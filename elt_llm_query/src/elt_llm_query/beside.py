@@ -7,7 +7,9 @@ from llama_index.core.schema import NodeWithScore
 NEIGHBOUR_KEY = "neighbour_of"
 REFERRED_KEY = "referred_by"
 PART_KEY = "part_of"
-BESIDE_KEYS = (NEIGHBOUR_KEY, REFERRED_KEY, PART_KEY)  # who stands beside which source
+NAMESAKE_KEY = "namesake_of"
+# Who stands beside which source.
+BESIDE_KEYS = (NEIGHBOUR_KEY, REFERRED_KEY, PART_KEY, NAMESAKE_KEY)
 
 
 def bounded(nodes: Sequence[NodeWithScore], most: int) -> list[NodeWithScore]:

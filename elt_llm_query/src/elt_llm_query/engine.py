@@ -22,6 +22,7 @@ from elt_llm_query.guards import (
 )
 from elt_llm_query.labels import LabelSources
 from elt_llm_query.postprocessors.cutting import RuleCut, RuleLookUp
+from elt_llm_query.postprocessors.namesakes import NamesakeLookUp
 from elt_llm_query.retrievers import (
     Breadth,
     CollectionRetriever,
@@ -81,6 +82,7 @@ def build_engine(
             *parts.rerankers(),
             *parts.source_steps(),
             RuleLookUp().over(parts.collections, parts.where),
+            NamesakeLookUp().over(parts.collections, parts.where),
             RuleCut.of(parts.where),
             LabelSources(),
         ],

@@ -148,6 +148,10 @@ class Collection:
         """Chunks by id with their provenance; unknown ids are absent."""
         return self._truth.nodes_by_id(self.name, ids)
 
+    def with_phrase(self, phrase: str, kind: str) -> list[str]:
+        """Ids of the chunks of a kind that hold these words in a row, as they stand."""
+        return self._truth.with_phrase(self.name, phrase, kind)
+
     def outline(self, document_id: str) -> list[Outlined]:
         """Where each chunk of a document stands, in order; unknown ones have none."""
         return self._truth.outline(document_id)

@@ -227,6 +227,17 @@ class Truth(Cards):
         )
         return [(node, float(score)) for node, score in found if score > 0]
 
+    def with_phrase(self, collection: str, phrase: str, kind: str) -> list[str]:
+        """Ids of the chunks of a kind that hold these words in a row, as they stand."""
+        found = self.rows(
+            "select n.node_id from words join node n on n.num = words.rowid "
+            "join document d using (document_id) "
+            "where words match ? and n.collection = ? and n.kind = ? "
+            "order by d.uri, d.part, n.ordinal",
+            ('"' + phrase.replace('"', '""') + '"', collection, kind),
+        )
+        return [row[0] for row in found]
+
     def _by_id(self, columns: str, collection: str, ids: Iterable[str]) -> list[Any]:
         wanted = sorted(set(ids))
         found: list[Any] = []

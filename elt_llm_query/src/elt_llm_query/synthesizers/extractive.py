@@ -44,6 +44,7 @@ from elt_llm_query.synthesizers.selection import (
     plain,
     ranked,
     unopposed,
+    with_namesakes,
     worth_comparing,
 )
 from elt_llm_query.synthesizers.spans import Claim, claim_of, rule_claims
@@ -159,7 +160,8 @@ class ExtractiveSynthesizer(BaseSynthesizer):
             goes_on = any(p.goes_on for p in passages)
             return _told(claims) + f"\n{GOES_ON}" * goes_on, claims
         question = analyse(bundle.query_str)
-        best = self._scored(question, bundle, passages)
+        found = self._found(question, bundle, passages)
+        best = self._scored(question, found, bundle, passages)
         good = [s for s in best if self._passes(s)]
         good = [s for s in good if s.plain or not self._strange(question, s, passages)]
         if rule := told_of(bundle.query_str):  # what only names it does not tell it
@@ -167,13 +169,14 @@ class ExtractiveSynthesizer(BaseSynthesizer):
         chosen = chosen_of(good, question, passages, self.limits.most)
         if not chosen:
             return refusal(passages, best), []
-        claims = [claim_of(passages[s.candidate.passage], s.candidate) for s in chosen]
+        told = with_namesakes(chosen, found, passages)
+        claims = [claim_of(passages[c.passage], c) for c in told]
         return _told(claims), claims
 
-    def _scored(
+    def _found(
         self, question: Question, bundle: QueryBundle, passages: Sequence[Passage]
-    ) -> list[Scored]:
-        """Candidates that may answer, best first; those out of form are left out."""
+    ) -> list[Candidate]:
+        """Candidates that may answer; those out of form are left out."""
         vocabularies = [passage_vocabulary(p) for p in passages]
         everything = frozenset().union(*vocabularies)
         if any(match(name, everything) == 0 for name in question.names):
@@ -181,12 +184,21 @@ class ExtractiveSynthesizer(BaseSynthesizer):
         weights = rarity(question, vocabularies)
         reach = [coverage(weights, [(v, 1.0)]) for v in vocabularies]
         pieces = candidates(question, passages, weights)
-        found = [
+        return [
             c
             for c in without_single_rows(bundle.query_str, unopposed(pieces), passages)
             if in_form(question, c, passages)
             and (reach[c.passage] + 1.0 >= self.limits.threshold or plain(question, c))
         ]
+
+    def _scored(
+        self,
+        question: Question,
+        found: Sequence[Candidate],
+        bundle: QueryBundle,
+        passages: Sequence[Passage],
+    ) -> list[Scored]:
+        """The candidates that are worth comparing, best first."""
         compared = worth_comparing(question, found)[: self.limits.compared]
         cosines = self._cosines(bundle, compared, passages)
         return ranked(question, compared, cosines)

@@ -115,6 +115,32 @@ def chosen_of(
     return chosen
 
 
+def with_namesakes(
+    chosen: Sequence[Scored], found: Sequence[Candidate], passages: Sequence[Passage]
+) -> list[Candidate]:
+    """The chosen, and the same line of every other fact sheet of the first one's name.
+
+    Their evidence differs only in how near a vector is, which says nothing of them.
+    """
+    taken = [s.candidate for s in chosen]
+    if not taken or not passages[taken[0].passage].sheet or not _subject(taken[0]):
+        return taken
+    known = {c.said for c in taken}
+    for candidate in sorted(found, key=lambda c: (c.passage, c.start)):
+        same = _line_of(candidate) == _line_of(taken[0])
+        if passages[candidate.passage].sheet and same and candidate.said not in known:
+            known.add(candidate.said)
+            taken.append(candidate)
+    return taken
+
+
+def _line_of(candidate: Candidate) -> tuple[str, str, float]:
+    """Whose line of a fact sheet it is, its label, and how well it fits."""
+    subject, _, line = candidate.said.partition(" - ")
+    label, colon, _ = line.partition(": ")
+    return subject, label if colon else "", candidate.fit
+
+
 def _told(question: Question, candidate: Candidate) -> float:
     """How plainly it defines the term asked for; 0 where it only uses it."""
     asked = question.form is Form.DEFINITION and candidate.fit >= TOLD
