@@ -265,6 +265,30 @@ def test_only_a_select_over_the_table_passes(sql):
     assert "its columns: n, c0, c1, c2, c3" in caught.value.hint
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        'select max("Fee crown") from t',
+        'select c0 from t where c0 = "Heron"',
+        'select "it""s" from t',
+        'select /* "c0" */ "c9" from t',
+        'select "a`b" from t',
+        "select `Fee crown` from t",
+    ],
+)
+def test_a_name_that_no_column_has_is_no_string(sql):
+    with pytest.raises(UsageError, match="no such column") as caught:
+        select(relation(BOATS), sql)
+    assert "its columns: n, c0, c1, c2, c3" in caught.value.hint
+
+
+def test_names_between_double_quotes_are_columns_and_aliases():
+    sql = """select "c0" as "a ""name" from t where c0 = 'He"r"on' or "c0" = 'Heron'"""
+    found = select(relation(BOATS), sql)
+    assert found.columns == ('a "name',)
+    assert found.rows == (("Heron",),)
+
+
 def test_a_select_is_cut_in_time_and_rows():
     many = relation([["x", "y"], *([f"r{i}", str(i)] for i in range(300))])
     with pytest.raises(UsageError, match=r"longer than 0\.05 s"):

@@ -9,8 +9,10 @@ from llama_index.core.indices.query.embedding_utils import get_top_k_mmr_embeddi
 from elt_llm_core.errors import ConfigError
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding, ScriptedLLM
+from elt_llm_query.labels import LabelSources, label_of
 from elt_llm_query.postprocessors.choosing import DocumentCap, Mmr, NearDuplicates
 from elt_llm_query.postprocessors.weights import TimeWeight, first_day
+from elt_llm_query.sources import offered
 from elt_llm_query.stages import POSTPROCESSORS
 from elt_llm_query.vectors import mmr
 from step_world import BOOK, made, nodes_of, said, step
@@ -149,6 +151,20 @@ def test_the_best_stand_first_and_last(shelf):
     given = [made(str(i), 1 - i / 10) for i in range(6)]
     found = step("long_context", shelf).postprocess_nodes(given)
     assert said(found) == ["0", "2", "4", "5", "3", "1"]
+    labelled = LabelSources().postprocess_nodes(found)
+    assert [label_of(n.node) for n in labelled] == ["S1", "S3", "S5", "S6", "S4", "S2"]
+    shown = [one.source.text for one in offered(labelled)]
+    assert shown == ["0", "1", "2", "3", "4", "5"]
+
+
+def test_what_is_brought_in_later_is_numbered_behind_the_source_it_follows(shelf):
+    given = [made(str(i), 1 - i / 10) for i in range(4)]
+    found = step("long_context", shelf).postprocess_nodes(given)
+    found.insert(1, made("beside 0", 1.0))
+    labelled = LabelSources().postprocess_nodes(found)
+    shown = [one.source.text for one in offered(labelled)]
+    assert shown == ["0", "beside 0", "1", "2", "3"]
+    assert said(labelled) == ["0", "beside 0", "2", "3", "1"]
 
 
 def test_scores_below_the_cutoff_go(shelf):

@@ -176,10 +176,9 @@ class Run:
         ours = self._identity()
         for card in self.context.store.collections():
             if card.name in self.ledger.collections and _differs(card, ours):
-                now = ours.model_name or "another"
-                raise CollectionMismatchError(
-                    card.name, "the embedder", card.embedder, now
-                )
+                was = (card.embedder, card.embedder_digest)
+                now = (ours.model_name or "another", ours.digest)
+                raise CollectionMismatchError.of_embedder(card.name, was, now)
 
     def _identity(self) -> EmbedderIdentity:
         if isinstance(self.models, LateModels):

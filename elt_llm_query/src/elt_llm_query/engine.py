@@ -11,6 +11,7 @@ from llama_index.core.response_synthesizers import BaseSynthesizer
 
 from elt_llm_core.config import RagConfig
 from elt_llm_core.errors import UnknownStrategyError
+from elt_llm_core.models.none import NoEmbedding
 from elt_llm_core.query_section import QuerySection
 from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models, Stage, T
@@ -74,6 +75,8 @@ def build_engine(
     """
     where = dict(where or {})
     log = log or TraceLog()
+    if not dense:
+        models = Models(embedder=NoEmbedding(), llm=models.llm)
     parts = Parts(tuple(collections), config, models, log, dense, where)
     return RetrieverQueryEngine(
         retriever=parts.retriever(),

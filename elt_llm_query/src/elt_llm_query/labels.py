@@ -17,6 +17,7 @@ from elt_llm_core import provenance
 
 LABEL_KEY = "source_label"
 SHOWN_KEY = "source_shown"
+RANK_KEY = "source_rank"  # where a source stood before it was put elsewhere to be read
 
 _INSIDE = (
     r"(?:source\s+|doc_)?[sf]?\d{1,4}"
@@ -40,7 +41,10 @@ class ParsedAnswer(NamedTuple):
 
 
 class LabelSources(BaseNodePostprocessor):
-    """Puts `[S1]`, `[S2]` ... in front of what the model sees of each node."""
+    """Puts `[S1]`, `[S2]` ... in front of what the model sees of each node.
+
+    Numbers follow the rank, which is the order given unless the nodes tell another.
+    """
 
     @classmethod
     @override
@@ -51,15 +55,26 @@ class LabelSources(BaseNodePostprocessor):
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
+        by_rank = sorted(range(len(nodes)), key=_ranks(nodes).__getitem__)
+        numbers = {place: number for number, place in enumerate(by_rank, start=1)}
         return [
-            NodeWithScore(node=_labelled(n.node, f"S{i}"), score=n.score)
-            for i, n in enumerate(nodes, start=1)
+            NodeWithScore(node=_labelled(n.node, f"S{numbers[i]}"), score=n.score)
+            for i, n in enumerate(nodes)
         ]
 
 
 def label_of(node: Any) -> str:
     """The label a node was given, or an empty string."""
     return str(node.metadata.get(LABEL_KEY, ""))
+
+
+def _ranks(nodes: Sequence[NodeWithScore]) -> list[int]:
+    """The rank of each; what was brought in later has that of the one before it."""
+    ranks: list[int] = []
+    for found in nodes:
+        before = ranks[-1] if ranks else -1
+        ranks.append(int(found.node.metadata.get(RANK_KEY, before)))
+    return ranks
 
 
 def header(label: str, node: Any) -> str:

@@ -125,10 +125,9 @@ def _same_embedder(collections: Sequence[Collection], models: Models) -> None:
     for collection in collections:
         card = collection.card
         if card.embedder_digest != embedder.digest:
-            now = models.embedder.model_name
-            raise CollectionMismatchError(
-                collection.name, "the embedder", card.embedder, now
-            )
+            was = (card.embedder, card.embedder_digest)
+            now = (models.embedder.model_name, embedder.digest)
+            raise CollectionMismatchError.of_embedder(collection.name, was, now)
 
 
 def _vector(request: Request, models: Models) -> list[float]:

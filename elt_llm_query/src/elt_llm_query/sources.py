@@ -33,8 +33,9 @@ Locate = Callable[[Offered, int, int], Place]
 
 
 def offered(nodes: Sequence[NodeWithScore]) -> tuple[Offered, ...]:
-    """One for each node, in order; labels as given, else by position."""
-    return tuple(_offered(n, i) for i, n in enumerate(nodes, start=1))
+    """One for each node; labels as given, else by position. In the order of labels."""
+    found = [_offered(n, i) for i, n in enumerate(nodes, start=1)]
+    return tuple(sorted(found, key=lambda one: _number(one.source.label)))
 
 
 def locator(store: Store) -> Locate:
@@ -51,6 +52,11 @@ def locator(store: Store) -> Locate:
         return Place(boxes[0].page if boxes else source.span.page, boxes)
 
     return locate
+
+
+def _number(label: str) -> int:
+    digits = label[1:]
+    return int(digits) if digits.isdecimal() else 0
 
 
 def _offered(found: NodeWithScore, number: int) -> Offered:

@@ -118,7 +118,8 @@ def _embedder(config: RagConfig, cards: list[CollectionCard]) -> Iterator[Check]
         return
     others = [card for card in cards if card.embedder_digest != digest]
     for card in others:
-        other = CollectionMismatchError(card.name, "the embedder", card.embedder, name)
+        was = (card.embedder, card.embedder_digest)
+        other = CollectionMismatchError.of_embedder(card.name, was, (name, digest))
         yield warn(f"embedder {card.name}", other.message, other.hint)
     if not others:
         yield good("embedder", f"{name}, the one the collections were indexed with")

@@ -41,6 +41,22 @@ class CollectionMismatchError(StoreError):
             f"elt-llm ingest PATH --collection {name} --rebuild",
         )
 
+    @classmethod
+    def of_embedder(
+        cls, name: str, was: tuple[str, str], now: tuple[str, str]
+    ) -> "CollectionMismatchError":
+        """The error of a collection with the vectors of another embedder.
+
+        `was` and `now` are name and digest; an unknown digest is empty. Digests are
+        told where the name is the same: a model was replaced behind it.
+        """
+        pair = map(_with_digest, (was, now)) if was[0] == now[0] else (was[0], now[0])
+        return cls(name, "the embedder", *pair)
+
+
+def _with_digest(model: tuple[str, str]) -> str:
+    return f"{model[0]} ({model[1][:8] or 'unknown digest'})"
+
 
 class StoreLockedError(StoreError):
     """Another process writes to this data root."""

@@ -34,7 +34,7 @@ from typing_extensions import override
 
 from elt_llm_core.errors import ModelError
 from elt_llm_core.models.tokens import Prompt
-from elt_llm_core.models.wire import ended_early
+from elt_llm_core.models.wire import SHAPE_ERRORS, ended_early, unreadable
 
 Json = dict[str, Any]
 
@@ -58,11 +58,14 @@ class Answer:
                 f"{self.prompt.model!r} broke off: {error_text(part)}",
                 "try again; the server's log says why",
             )
-        self.prompt.check((part.get("usage") or {}).get("prompt_tokens"))
-        delta = ""
-        for choice in part.get("choices") or ():
-            delta += (choice.get("delta") or {}).get("content") or ""
-            self.done = self.done or bool(choice.get("finish_reason"))
+        try:
+            self.prompt.check((part.get("usage") or {}).get("prompt_tokens"))
+            delta = ""
+            for choice in part.get("choices") or ():
+                delta += (choice.get("delta") or {}).get("content") or ""
+                self.done = self.done or bool(choice.get("finish_reason"))
+        except SHAPE_ERRORS as error:
+            raise unreadable(repr(self.prompt.model), error) from error
         self.text += delta
         self.raw = part
         return delta
@@ -86,11 +89,14 @@ def error_text(body: Json) -> str:
 
 def whole_answer(prompt: Prompt, body: Json) -> ChatResponse:
     """The answer in one piece. Raises ModelError for a body without one."""
-    prompt.check((body.get("usage") or {}).get("prompt_tokens"))
-    choices = body.get("choices")
-    if not choices or "message" not in choices[0]:
-        raise ended_early(prompt.model)
-    text = choices[0]["message"].get("content") or ""
+    try:
+        prompt.check((body.get("usage") or {}).get("prompt_tokens"))
+        choices = body.get("choices")
+        if not choices or "message" not in choices[0]:
+            raise ended_early(prompt.model)
+        text = "" + (choices[0]["message"].get("content") or "")
+    except SHAPE_ERRORS as error:
+        raise unreadable(repr(prompt.model), error) from error
     message = ChatMessage(role=MessageRole.ASSISTANT, content=text)
     return ChatResponse(message=message, raw=body)
 

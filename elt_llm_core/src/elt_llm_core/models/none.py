@@ -1,8 +1,12 @@
-"""No generative model: answers are quoted sentences, or an honest refusal."""
+"""No model: answers are quoted sentences, or an honest refusal; nothing is embedded."""
 
+from typing import NoReturn
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM
 from typing_extensions import override
 
+from elt_llm_core.errors import ModelError
 from elt_llm_core.strategy import Models, Strategy
 
 
@@ -13,3 +17,32 @@ class NoLLM(Strategy[LLM | None]):
     def build(self, models: Models | None = None) -> LLM | None:
         """None, always."""
         return None
+
+
+class NoEmbedding(BaseEmbedding):
+    """Stands for an embedder that may not be asked: each call raises ModelError.
+
+    A model that could not be shown to be that of the stored vectors would compare what
+    does not compare.
+    """
+
+    model_name: str = "none"
+
+    @override
+    def _get_query_embedding(self, query: str) -> NoReturn:
+        raise _nothing_embeds()
+
+    @override
+    async def _aget_query_embedding(self, query: str) -> NoReturn:
+        raise _nothing_embeds()
+
+    @override
+    def _get_text_embedding(self, text: str) -> NoReturn:
+        raise _nothing_embeds()
+
+
+def _nothing_embeds() -> ModelError:
+    return ModelError(
+        "the question has no vector, so nothing is compared with one",
+        "mend the embedder: elt-llm doctor says what is wrong with it",
+    )

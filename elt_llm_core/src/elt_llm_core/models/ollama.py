@@ -106,12 +106,16 @@ class CheckedOllamaEmbedding(OllamaEmbedding):
 
     @property
     def digest(self) -> str:
-        """Identity of the server's model file and our prompts. Raises ModelError."""
-        if self._digest is None:
-            model = self._client.digest_of(self.model_name)
-            parts = "\n".join((model, self._prompt.query, self._prompt.text))
-            self._digest = sha256(parts.encode()).hexdigest()
-        return self._digest
+        """Identity of the server's model file and our prompts. Raises ModelError.
+
+        Asked for each time: a model may be replaced behind its tag while this runs.
+        """
+        model = self._client.digest_of(self.model_name)
+        parts = "\n".join((model, self._prompt.query, self._prompt.text))
+        found = sha256(parts.encode()).hexdigest()
+        if found != self._digest:
+            self._digest, self._dimension, self._window = found, None, None
+        return found
 
     @property
     def dimension(self) -> int:

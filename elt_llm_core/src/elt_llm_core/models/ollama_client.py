@@ -10,6 +10,7 @@ from typing_extensions import override
 from elt_llm_core.errors import (
     EltLlmError,
     EmbedError,
+    ModelError,
     ModelMissingError,
     PromptTruncatedError,
 )
@@ -20,6 +21,7 @@ from elt_llm_core.models.wire import (
     client_options,
     ended_early,
     says_too_long,
+    shown,
     status_error,
     wire_error,
 )
@@ -119,8 +121,14 @@ class CheckedClient(Client):
         with self._translated(Prompt(model, 0, 0)):
             listed = self.list().models
         for entry in listed:
-            if canonical(entry.model or "") == canonical(model) and entry.digest:
-                return str(entry.digest)
+            if canonical(entry.model or "") == canonical(model):
+                if entry.digest:
+                    return str(entry.digest)
+                where = shown(self._url)
+                raise ModelError(
+                    f"the server at {where} lists {model!r} without a digest",
+                    "without it nobody knows whose vectors they are: update Ollama",
+                )
         raise ModelMissingError(model, model_names(listed))
 
     def context_length(self, model: str) -> int | None:
@@ -136,7 +144,8 @@ class CheckedClient(Client):
         except WIRE_ERRORS as error:
             raise wire_error(error, self._url, model, self._seconds) from error
         lengths = [n for key, n in info.items() if key.endswith(".context_length")]
-        return int(lengths[0]) if lengths else None
+        known = [n for n in lengths if isinstance(n, int) and n > 0]
+        return known[0] if known else None
 
     @contextmanager
     def _translated(self, prompt: Prompt) -> Iterator[None]:

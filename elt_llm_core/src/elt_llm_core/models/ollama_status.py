@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 
 from elt_llm_core.errors import ModelMissingError, ModelUnavailableError
-from elt_llm_core.models.wire import PROBE_SECONDS, client_options, shown
+from elt_llm_core.models.wire import PROBE_SECONDS, WIRE_ERRORS, client_options, shown
 from elt_llm_core.results import Record
 
 
@@ -39,12 +39,18 @@ def server_status(base_url: str) -> ServerStatus:
     options = client_options(base_url, PROBE_SECONDS)
     try:
         with httpx.Client(**options) as client:
-            version, tags, running = (
+            told = [
                 _get(client, f"{base_url.rstrip('/')}/api/{what}")
                 for what in ("version", "tags", "ps")
-            )
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+            ]
+            return _status(*told)
+    except (httpx.InvalidURL, *WIRE_ERRORS) as error:
         return ServerStatus(reachable=False, detail=str(error) or type(error).__name__)
+
+
+def _status(
+    version: dict[str, Any], tags: dict[str, Any], running: dict[str, Any]
+) -> ServerStatus:
     return ServerStatus(
         reachable=True,
         version=str(version.get("version", "")),

@@ -22,6 +22,7 @@ from elt_llm_core.models.openai_client import HttpModel, Json
 from elt_llm_core.models.prompts import EmbedderPrompt, prompt_for
 from elt_llm_core.models.tokens import SMALLEST_WINDOW, Prompt, most_tokens
 from elt_llm_core.models.vectors import checked_vectors
+from elt_llm_core.models.wire import SHAPE_ERRORS, unreadable
 from elt_llm_core.strategy import Models, Strategy
 
 DEFAULT_URL = "http://localhost:8080/v1"
@@ -131,10 +132,10 @@ class OpenAILikeEmbedding(ArrayEmbedding):
         return self._checked(self._http.post("/embeddings", body, too_long), len(texts))
 
     def _checked(self, body: Json, count: int) -> NDArray[np.float32]:
-        entries = [e for e in body.get("data") or () if isinstance(e, dict)]
-        # The shape gives each vector its place; order of arrival is not promised.
-        ordered = sorted(entries, key=lambda entry: int(entry.get("index", 0)))
-        vectors = [entry.get("embedding") or [] for entry in ordered]
+        try:
+            vectors = _in_order(body["data"])
+        except SHAPE_ERRORS as error:
+            raise unreadable(repr(self.model_name), error) from error
         checked = checked_vectors(vectors, count, self._dimension, self.model_name)
         self._dimension = int(checked.shape[1])
         return checked
@@ -143,6 +144,18 @@ class OpenAILikeEmbedding(ArrayEmbedding):
     def _get_query_embedding(self, query: str) -> list[float]:
         row = self._vectors([f"{self._prompt.query}{query}"])[0]
         return [float(number) for number in row]
+
+
+def _in_order(data: Any) -> list[Any]:
+    """The vectors by their place: order of arrival is not promised.
+
+    Raises one of SHAPE_ERRORS for another shape, and where two have one place.
+    """
+    places = [entry.get("index", at) for at, entry in enumerate(data)]
+    if sorted(places) != list(range(len(places))):
+        raise ValueError(f"the vectors have the places {places}")
+    by_place = dict(zip(places, data, strict=True))
+    return [by_place[place]["embedding"] for place in range(len(places))]
 
 
 class OpenAILikeChat(Strategy[LLM | None]):

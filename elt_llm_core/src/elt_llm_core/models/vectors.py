@@ -1,23 +1,26 @@
 """Checks on what an embedding model returned."""
 
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elt_llm_core.errors import EmbedError
+from elt_llm_core.errors import EmbedError, ModelError
 
+_ROWS = 2  # dimensions of a list of vectors
 _RETRY = "try again; if it stays, the text or the model is at fault: embed it alone"
 
 
 def checked_vectors(
-    vectors: Sequence[Sequence[float]], count: int, dimension: int | None, model: str
+    vectors: Any, count: int, dimension: int | None, model: str
 ) -> NDArray[np.float32]:
     """The vectors at unit length, shape (count, d).
 
     `dimension` None takes the first vector's. Raises EmbedError for a wrong count or
-    length, for a number that is not finite, and for a vector of length zero.
+    length, for a number that is not finite, and for a vector of length zero; ModelError
+    for what is no list of lists of numbers.
     """
+    _check_lists(vectors, model)
     if len(vectors) != count:
         raise EmbedError(
             f"{model!r} returned {len(vectors)} vectors for {count} texts", _RETRY
@@ -29,7 +32,7 @@ def checked_vectors(
             f"{model!r} returned vectors of {sorted(lengths)} numbers, not {wanted}",
             "the model was changed: index the documents again with --rebuild",
         )
-    array = np.asarray(vectors, dtype=np.float32).reshape(count, wanted)
+    array = _numbers(vectors, model).reshape(count, wanted)
     if not np.isfinite(array).all():
         raise EmbedError(f"{model!r} returned a vector with NaN or infinity", _RETRY)
     norms = np.linalg.norm(array, axis=1, keepdims=True)
@@ -37,3 +40,31 @@ def checked_vectors(
         raise EmbedError(f"{model!r} returned a vector of length zero", _RETRY)
     unit: NDArray[np.float32] = array / norms
     return unit
+
+
+def _check_lists(vectors: Any, model: str) -> None:
+    lists = isinstance(vectors, list | tuple) and all(
+        isinstance(vector, list | tuple) for vector in vectors
+    )
+    if not lists:
+        raise _no_numbers(model)
+
+
+def _numbers(vectors: Any, model: str) -> NDArray[np.float32]:
+    """The lists as an array. Words, truth values and lists in lists are refused."""
+    try:
+        array = np.asarray(vectors)
+    except (ValueError, OverflowError) as error:
+        raise _no_numbers(model) from error
+    if array.size and (array.ndim != _ROWS or array.dtype.kind not in "fiu"):
+        raise _no_numbers(model)
+    # A number beyond float32 becomes infinity, which is refused as such.
+    with np.errstate(over="ignore"):
+        return array.astype(np.float32)
+
+
+def _no_numbers(model: str) -> ModelError:
+    return ModelError(
+        f"{model!r} returned something else than lists of numbers",
+        "check that it is an embedding model, and that the address is its server's",
+    )

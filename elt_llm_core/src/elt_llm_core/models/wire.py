@@ -15,9 +15,12 @@ from elt_llm_core.errors import (
 CONNECT_SECONDS = 3.0
 PROBE_SECONDS = 5.0
 
-# What httpx, the official client and a body that is not JSON raise. JSON and Pydantic
-# errors are both ValueErrors; the builtin ConnectionError is the official client's.
-WIRE_ERRORS = (httpx.HTTPError, ConnectionError, ValueError)
+# What reading a body of another shape raises, such as a list for an object. JSON and
+# Pydantic errors are both ValueErrors; a deep nest ends in RecursionError.
+SHAPE_ERRORS = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
+# What httpx and the official client raise. The builtin ConnectionError is the client's,
+# which also takes bodies apart without a look at their shape.
+WIRE_ERRORS = (httpx.HTTPError, ConnectionError, *SHAPE_ERRORS)
 
 _NOT_FOUND = 404
 _BUSY = frozenset({429, 503})
@@ -69,9 +72,13 @@ def wire_error(error: Exception, url: str, model: str, seconds: float) -> ModelE
             f"{model!r} at {shown(url)} broke off: {error}",
             "try again; the server's log says why",
         )
+    return unreadable(f"{model!r} at {shown(url)}", error)
+
+
+def unreadable(who: str, error: Exception) -> ModelError:
+    """What a body of another shape means."""
     return ModelError(
-        f"{model!r} at {shown(url)} sent no answer that can be read "
-        f"({type(error).__name__})",
+        f"{who} sent no answer that can be read ({type(error).__name__})",
         "check that the address is that of a model server",
     )
 

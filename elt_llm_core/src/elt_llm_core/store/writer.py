@@ -73,9 +73,9 @@ class Writer:
         except CollectionNotFoundError:
             return self._create(name, embedder, chunker, title)
         if card.embedder_digest != embedder.digest:
-            now = f"{embedder.model_name} ({embedder.dimension})"
-            was = f"{card.embedder} ({card.dimension})"
-            raise CollectionMismatchError(name, "the embedder", was, now)
+            was = (card.embedder, card.embedder_digest)
+            now = (embedder.model_name, embedder.digest)
+            raise CollectionMismatchError.of_embedder(name, was, now)
         if card.chunker != chunker:
             with self._transaction() as connection:
                 connection.execute(

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 _TOKENS = re.compile(
-    r"--[^\n]*|/\*.*?(?:\*/|$)|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|\[[^\]]*\]"
+    r"--[^\n]*|/\*.*?(?:\*/|$)|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`|\[[^\]]*\]"
     r"|[\w$.]+|\S",
     re.DOTALL,
 )
@@ -37,6 +37,23 @@ def number_column(sql: str) -> int | None:
     # With `*` the first place that holds it is its own, so that nothing is expanded.
     places = (i for i, item in enumerate(_items(told)) if _is_number(item))
     return next(places, None)
+
+
+def with_strict_names(sql: str) -> str:
+    """The statement with names between backticks that stood between double quotes.
+
+    SQLite takes `"x"` for the string 'x' where no column has that name, and so prints a
+    misspelt name as if it were a result. Between backticks it is only ever a name.
+    """
+
+    def strict(found: re.Match[str]) -> str:
+        said = found[0]
+        if not said.startswith('"') or len(said) == 1:
+            return said
+        name = said[1:-1].replace('""', '"').replace("`", "``")
+        return f"`{name}`"
+
+    return _TOKENS.sub(strict, sql)
 
 
 def _is_number(item: list[str]) -> bool:

@@ -14,7 +14,7 @@ from time import monotonic
 
 from elt_llm_core.errors import UsageError
 from elt_llm_core.results import Record
-from elt_llm_core.tables.origin import first_word, number_column
+from elt_llm_core.tables.origin import first_word, number_column, with_strict_names
 from elt_llm_core.tables.relation import Relation
 from elt_llm_core.tables.values import Amount, Kind
 
@@ -60,7 +60,8 @@ def select(
 ) -> Selected:
     """The result of one SELECT over the table `t`.
 
-    Raises UsageError for anything else, for SQL that SQLite does not understand, and
+    A name between double quotes is a column or alias, never a string. Raises UsageError
+    for anything else, for SQL that SQLite does not understand, and
     for what takes longer than `seconds`.
     """
     if first_word(sql) == "explain":
@@ -68,7 +69,7 @@ def select(
     with closing(_filled(relation)) as connection:
         _guard(connection, monotonic() + seconds)
         try:
-            cursor = connection.execute(sql, tuple(parameters))
+            cursor = connection.execute(with_strict_names(sql), tuple(parameters))
             found = cursor.fetchmany(most + 1)
         except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError) as error:
             raise _refused(error, relation, seconds) from error

@@ -15,6 +15,7 @@ from typing_extensions import override
 from elt_llm_core import provenance
 from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models, Strategy
+from elt_llm_query.labels import RANK_KEY
 from elt_llm_query.postprocessors.base import CollectionStep, noted
 from elt_llm_query.retrievers import query_vector
 from elt_llm_query.vectors import (
@@ -184,7 +185,8 @@ class ReadingOrder(LongContextReorder):
     """The best first and last, the weakest in the middle (Liu et al., 2023).
 
     Works on the order given, not on scores as LlamaIndex's does, which puts the best of
-    an even number last. Ours is the first.
+    an even number last. Ours is the first. Only the prompt has this order: each source
+    keeps its rank, and with it its label and its place in the result.
     """
 
     @classmethod
@@ -196,7 +198,11 @@ class ReadingOrder(LongContextReorder):
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        return [*nodes[::2], *nodes[1::2][::-1]]
+        ranked = [
+            NodeWithScore(node=noted(n.node, {RANK_KEY: rank}), score=n.score)
+            for rank, n in enumerate(nodes)
+        ]
+        return [*ranked[::2], *ranked[1::2][::-1]]
 
 
 class MarginalRelevance(Strategy[BaseNodePostprocessor]):
