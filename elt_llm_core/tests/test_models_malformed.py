@@ -145,9 +145,10 @@ def refused(call: Callable[[Any], object], model: Any, body: bytes) -> None:
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("name", ["ollama", "openai_like"])
 def test_malformed_vectors_are_refused(name: str, call: str, server: Server) -> None:
+    model = embedder(server, name)
     for body in BODIES:
         server.body = body
-        refused(CALLS[call], embedder(server, name), body)
+        refused(CALLS[call], model, body)
 
 
 @pytest.mark.network
@@ -173,9 +174,10 @@ def _is_answer(body: bytes) -> bool:
 @pytest.mark.network
 def test_a_malformed_list_of_models_is_refused_or_read(server: Server) -> None:
     server.listed = False
+    model = embedder(server, "ollama")
     for body in BODIES:
         server.body = body
-        refused(lambda model: model.digest, embedder(server, "ollama"), body)
+        refused(lambda model: model.digest, model, body)
         assert server_status(server.url).models == () or b"models" in body
     server.listed = True
 
