@@ -20,7 +20,30 @@ from pathlib import Path
 
 from elt_llm_core.store import Store
 
-WORDS = ["fee", "permit", "boat", "crew", "radio", "channel", "inspection", "record", "officer", "launch", "harbour", "rule", "section", "member", "notice", "period", "grade", "leave", "report", "safety", "equipment", "rigger"]
+WORDS = [
+    "fee",
+    "permit",
+    "boat",
+    "crew",
+    "radio",
+    "channel",
+    "inspection",
+    "record",
+    "officer",
+    "launch",
+    "harbour",
+    "rule",
+    "section",
+    "member",
+    "notice",
+    "period",
+    "grade",
+    "leave",
+    "report",
+    "safety",
+    "equipment",
+    "rigger",
+]
 MOST_RUNS = 200
 
 
