@@ -1,4 +1,4 @@
-"""Time an ingest of small files that is killed every few seconds, against one that is not.
+"""Time an ingest of small files that is killed every few seconds, and one that is not.
 
     uv run python benchmarks/ingest_kills.py [--files 300] [--every 5]
 
