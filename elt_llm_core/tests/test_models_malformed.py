@@ -55,7 +55,6 @@ SHAPES: list[Any] = [
     {"choices": [{"delta": 5}]},
     {"choices": [{"delta": {"content": {"a": 1}}}]},
     {"choices": [{"message": {"content": "a"}}], "usage": [1]},
-    {"choices": [{"message": {"content": "a"}}], "usage": {"prompt_tokens": "x"}},
     {"message": 5, "done": True},
     {"message": {"role": "assistant", "content": 5}, "done": True},
     {"message": {"role": "assistant", "content": "a"}, "done": "perhaps"},
