@@ -176,6 +176,12 @@ def store(tmp_path: Path) -> Iterable[Store]:
 
 
 @pytest.fixture
+def sidecar_contents() -> dict[str, dict[str, Any]]:
+    """What the readers keep of the model and of its inventory."""
+    return {"model": MODEL, "inventory": INVENTORY}
+
+
+@pytest.fixture
 def models() -> Models:
     """The embedder of the stores, and no language model."""
     return Models(embedder=HashEmbedding())

@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from elt_llm_consumer.catalog import CatalogJob
     from elt_llm_consumer.coverage import CoverageJob
     from elt_llm_consumer.definitions import extract
+    from elt_llm_consumer.entity import Entity
     from elt_llm_consumer.glossary import GlossaryJob, GlossaryRecord
     from elt_llm_consumer.matching import Match, Matcher
-    from elt_llm_consumer.model import Entity, Model, read_aliases, read_model
+    from elt_llm_consumer.model import Model, read_aliases, read_model
     from elt_llm_consumer.packs import Pack, find_pack, known_packs, read_pack
     from elt_llm_consumer.terms import Definition, DefinitionSource
 
@@ -42,7 +43,7 @@ _HOMES = {
     "CoverageJob": "coverage",
     "Definition": "terms",
     "DefinitionSource": "terms",
-    "Entity": "model",
+    "Entity": "entity",
     "GlossaryJob": "glossary",
     "GlossaryRecord": "glossary",
     "Match": "matching",

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from elt_llm_consumer.model import Entity, Model
+from elt_llm_consumer.entity import Entity
+from elt_llm_consumer.model import Model
 from elt_llm_consumer.placement import UNASSIGNED
 
 

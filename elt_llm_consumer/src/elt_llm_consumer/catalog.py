@@ -12,10 +12,11 @@ from elt_llm_consumer.assembly import assemble
 from elt_llm_consumer.batch import Item, run_items
 from elt_llm_consumer.context import as_text, context_of, naming
 from elt_llm_consumer.cues import FIELDS
+from elt_llm_consumer.entity import Entity
 from elt_llm_consumer.handbook import Entry, Evidence, Handbook
 from elt_llm_consumer.matching import Match, Matcher
 from elt_llm_consumer.mentions import Mentions
-from elt_llm_consumer.model import Entity, Model, read_aliases, read_model
+from elt_llm_consumer.model import Model, read_aliases, read_model
 from elt_llm_consumer.outputs import (
     check,
     default_path,

@@ -28,8 +28,9 @@ def _product_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--model",
             type=COLLECTION,
-            default="",
-            help="The collection that holds the enterprise model.",
+            multiple=True,
+            help="A collection with the enterprise model: a drawing, an inventory or "
+            "both; may be given again, and is joined into one model.",
         ),
         click.option(
             "--output", type=file, help="The file to write.  [default: DATA-DIR/output]"

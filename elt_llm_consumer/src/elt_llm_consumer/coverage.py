@@ -8,11 +8,12 @@ from pydantic import Field
 from typing_extensions import override
 
 from elt_llm_consumer.batch import Item, run_items
+from elt_llm_consumer.entity import Entity
 from elt_llm_consumer.gaps import Gap, gaps
 from elt_llm_consumer.handbook import Entry, Evidence, Handbook, quoted
 from elt_llm_consumer.matching import Match, Matcher
 from elt_llm_consumer.mentions import Hit, Mentions
-from elt_llm_consumer.model import Entity, Model, read_aliases, read_model
+from elt_llm_consumer.model import Model, read_aliases, read_model
 from elt_llm_consumer.outputs import (
     check,
     default_path,
@@ -45,7 +46,7 @@ class Scored(Evidence):
 
 
 class CoverageJob(ProductJob):
-    """Options of the coverage report. `model` names the collection with the model."""
+    """Options of the coverage report; `model` names at least one collection."""
 
     @override
     def build(self, models: Models) -> Runner:
@@ -56,7 +57,7 @@ class CoverageJob(ProductJob):
         if not self.model:
             raise UsageError(
                 "coverage compares a handbook with a model, and no model is named",
-                "pass --model NAME, the collection that holds it",
+                "pass --model NAME, a collection with a drawing or an inventory",
             )
         aliases = read_aliases(self.aliases or context.config.consumer.aliases)
         surveyor = Surveyor(
@@ -211,7 +212,7 @@ class Surveyor:
         for entry in self.handbook.entries:
             match = self._matcher.match(entry.found.term, entry.found.synonyms)
             also = set(match.ambiguous)
-            named = [e for e in self.model.entities if also and _place(e) in also]
+            named = [e for e in self.model.entities if also and e.label in also]
             for entity in [*([match.entity] if match.entity else []), *named]:
                 found.setdefault(entity, []).append((entry, match))
         return found
@@ -250,10 +251,6 @@ class Surveyor:
     def _said(self, hit: Hit) -> Evidence:
         """The sentence around a mention."""
         return quoted(self.handbook.passages[hit.number], *self.mentions.sentence(hit))
-
-
-def _place(entity: Entity) -> str:
-    return f"{entity.name} ({entity.domain})"
 
 
 def verdict(score: float, config: ConsumerSection) -> str:

@@ -116,25 +116,30 @@ def _ask(pack: Pack, context: JobContext, models: Models) -> list[QueryResult]:
     return results
 
 
-def _sides(pack: Pack, context: JobContext) -> tuple[tuple[str, ...], str]:
-    """The handbook collections, and the collection that holds the model, or ""."""
-    with_model = [n for n in pack.collections if context.store.sidecars(n, "model")]
-    handbooks = tuple(n for n in pack.collections if n not in with_model)
+def _sides(pack: Pack, context: JobContext) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The collections with handbooks, and those with drawings and inventories."""
+    sidecars = context.store.sidecars
+    models = tuple(
+        name
+        for name in pack.collections
+        if sidecars(name, "model") or sidecars(name, "inventory")
+    )
+    handbooks = tuple(name for name in pack.collections if name not in models)
     if not handbooks:
         raise ConfigError(f"the pack {pack.name!r} has no handbook beside its model")
-    return handbooks, with_model[0] if with_model else ""
+    return handbooks, models
 
 
 def _products(pack: Pack, context: JobContext) -> Sequence[str]:
-    _, model = _sides(pack, context)
-    return ("glossary", "catalog", "coverage") if model else ("glossary", "catalog")
+    _, models = _sides(pack, context)
+    return ("glossary", "catalog", "coverage") if models else ("glossary", "catalog")
 
 
 def _product(job: str, pack: Pack, context: JobContext, models: Models) -> JobReport:
-    handbooks, model = _sides(pack, context)
+    handbooks, models_of_pack = _sides(pack, context)
     options: dict[str, Any] = {
         "collections": handbooks,
-        "model": model,
+        "model": models_of_pack,
         "aliases": pack.aliases_file,
         "textbook": pack.textbook,
     }

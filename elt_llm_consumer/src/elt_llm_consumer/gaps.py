@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from typing import Literal
 
+from elt_llm_consumer.entity import Entity
 from elt_llm_consumer.matching import Match
-from elt_llm_consumer.model import Entity
 from elt_llm_consumer.phrases import fold, normalise
 from elt_llm_core.results import Record
 

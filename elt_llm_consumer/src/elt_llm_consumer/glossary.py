@@ -69,7 +69,7 @@ COLUMNS = tuple(GlossaryRecord.model_fields)
 
 
 class GlossaryJob(ProductJob):
-    """Options of the glossary. `model` names the collection that holds the model."""
+    """Options of the glossary. Without `model` no term is mapped."""
 
     @override
     def build(self, models: Models) -> Runner:

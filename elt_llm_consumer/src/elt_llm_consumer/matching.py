@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from elt_llm_consumer.model import Entity
+from elt_llm_consumer.entity import Entity
 from elt_llm_consumer.phrases import fold, normalise
 from elt_llm_core.results import Record
 
@@ -96,4 +96,4 @@ def _by_other(found: Sequence[Entity], rationale: str) -> Match:
 
 
 def _others(chosen: Entity, found: Sequence[Entity]) -> tuple[str, ...]:
-    return tuple(f"{e.name} ({e.domain})" for e in found if e != chosen)
+    return tuple(e.label for e in found if e != chosen)

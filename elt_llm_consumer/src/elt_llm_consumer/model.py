@@ -8,6 +8,8 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
+from elt_llm_consumer.entity import Entity, text_of
+from elt_llm_consumer.inventory import entities_of
 from elt_llm_consumer.phrases import clean
 from elt_llm_core.errors import ConfigError, UsageError
 from elt_llm_core.names import digest
@@ -15,23 +17,6 @@ from elt_llm_core.results import Record
 from elt_llm_core.store import Store
 
 MAX_ALIASES_BYTES = 5_000_000
-
-
-class Entity(Record):
-    """A fact sheet of the model that is neither a domain nor a subtype."""
-
-    name: str
-    domain: str = ""
-    subtype: str = ""
-    fact_sheet_id: str = ""
-    domain_fact_sheet_id: str = ""
-    subtype_fact_sheet_id: str = ""
-    description: str = ""
-
-    @property
-    def order(self) -> tuple[str, str, str, str]:
-        """The one order in which entities are ever listed."""
-        return (self.domain, self.subtype, self.name, self.fact_sheet_id)
 
 
 class Edge(Record):
@@ -62,29 +47,44 @@ class Model(BaseModel):
         return digest(self.model_dump_json())
 
 
-def read_model(store: Store, collection: str) -> Model:
-    """The model in a collection; an empty one for the name "".
+def read_model(store: Store, collections: str | Sequence[str]) -> Model:
+    """The model that some collections hold together.
 
-    Raises UsageError where the collection holds no model.
+    Drawings and inventories join by fact sheet id, in whichever of the collections
+    they are. Without a drawing, the fact sheets of the inventories are the entities.
+
+    Args:
+        store: The data root.
+        collections: Names of collections; "" and () stand for an empty model.
+
+    Raises:
+        UsageError: None of the collections holds a drawing or an inventory.
+        CollectionNotFoundError: A collection does not exist.
     """
-    if not collection:
+    names = [collections] if isinstance(collections, str) else list(collections)
+    names = [name for name in dict.fromkeys(names) if name]
+    if not names:
         return Model()
-    contents = [sidecar.content for sidecar in store.sidecars(collection, "model")]
-    if not contents:
-        raise UsageError(
-            f"the collection {collection!r} holds no enterprise model",
-            f"add one: elt-llm ingest MODEL.drawio --collection {collection}",
+    contents = _sidecars(store, names, "model")
+    inventories = _sidecars(store, names, "inventory")
+    if not contents and not inventories:
+        shown = ", ".join(map(repr, names))
+        holds = (
+            "the collection {} holds" if len(names) == 1 else "the collections {} hold"
         )
-    inventories = [s.content for s in store.sidecars(collection, "inventory")]
+        raise UsageError(
+            f"{holds.format(shown)} no enterprise model",
+            "add a drawing or an inventory: elt-llm ingest MODEL.drawio INVENTORY.xlsx "
+            f"--collection {names[0]}",
+        )
     descriptions = _descriptions(inventories)
-    entities = {
-        entity.order: entity
-        for content in contents
-        for entity in _entities(content, descriptions)
-    }
+    listed = [e for content in contents for e in _entities(content, descriptions)]
+    if not contents:
+        listed = entities_of(inventories)
     edges = [
         _edge(row) for content in contents for row in content.get("relationships", [])
     ]
+    entities = {entity.order: entity for entity in listed}
     return Model(
         entities=tuple(entities[key] for key in sorted(entities)),
         edges=tuple(sorted(edges, key=lambda e: e.model_dump_json())),
@@ -92,20 +92,24 @@ def read_model(store: Store, collection: str) -> Model:
     )
 
 
+def _sidecars(store: Store, names: Sequence[str], kind: str) -> list[Mapping[str, Any]]:
+    return [s.content for name in names for s in store.sidecars(name, kind)]
+
+
 def _entities(
     content: Mapping[str, Any], descriptions: Mapping[str, str]
 ) -> list[Entity]:
     found = []
     for row in content.get("entities", []):
-        sheet = _text(row, "fact_sheet_id")
+        sheet = text_of(row, "fact_sheet_id")
         found.append(
             Entity(
-                name=_text(row, "entity_name"),
-                domain=_text(row, "domain").upper(),
-                subtype=_text(row, "subtype"),
+                name=text_of(row, "entity_name"),
+                domain=text_of(row, "domain").upper(),
+                subtype=text_of(row, "subtype"),
                 fact_sheet_id=sheet,
-                domain_fact_sheet_id=_text(row, "domain_fact_sheet_id"),
-                subtype_fact_sheet_id=_text(row, "subtype_fact_sheet_id"),
+                domain_fact_sheet_id=text_of(row, "domain_fact_sheet_id"),
+                subtype_fact_sheet_id=text_of(row, "subtype_fact_sheet_id"),
                 description=descriptions.get(sheet, ""),
             )
         )
@@ -114,12 +118,12 @@ def _entities(
 
 def _edge(row: Mapping[str, Any]) -> Edge:
     return Edge(
-        source=_text(row, "source_entity"),
-        source_domain=_text(row, "source_domain").upper(),
-        target=_text(row, "target_entity"),
-        target_domain=_text(row, "target_domain").upper(),
-        cardinality=_text(row, "cardinality"),
-        kind=_text(row, "relationship_type"),
+        source=text_of(row, "source_entity"),
+        source_domain=text_of(row, "source_domain").upper(),
+        target=text_of(row, "target_entity"),
+        target_domain=text_of(row, "target_domain").upper(),
+        cardinality=text_of(row, "cardinality"),
+        kind=text_of(row, "relationship_type"),
     )
 
 
@@ -127,15 +131,10 @@ def _descriptions(inventories: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     found: dict[str, str] = {}
     for inventory in inventories:
         for sheet, row in sorted(inventory.get("fact_sheets", {}).items()):
-            said = _text(row, "description")
+            said = text_of(row, "description")
             if said:
                 found.setdefault(sheet, said)
     return found
-
-
-def _text(row: Mapping[str, Any], key: str) -> str:
-    value = row.get(key)
-    return clean(str(value)) if value is not None else ""
 
 
 def read_aliases(path: Path | None) -> dict[str, tuple[str, ...]]:

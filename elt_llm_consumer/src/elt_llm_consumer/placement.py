@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from elt_llm_consumer.model import Entity
+from elt_llm_consumer.entity import Entity
 from elt_llm_consumer.phrases import clean, fold
 from elt_llm_consumer.semantics import Semantics, Vector, calibrated
 from elt_llm_core.results import Record

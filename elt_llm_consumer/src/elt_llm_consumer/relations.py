@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from elt_llm_consumer.model import Edge, Entity, Model
+from elt_llm_consumer.entity import Entity
+from elt_llm_consumer.model import Edge, Model
 from elt_llm_consumer.phrases import normalise
 
 DIRECTION = "unidirectional"

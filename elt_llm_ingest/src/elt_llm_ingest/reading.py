@@ -10,6 +10,7 @@ from elt_llm_core import provenance
 from elt_llm_core.config import RagConfig
 from elt_llm_core.crash import CrashPoint, crash_point
 from elt_llm_core.document import ParsedDocument
+from elt_llm_core.errors import LoadError
 from elt_llm_core.strategy import Models
 from elt_llm_ingest.answers import Answers
 from elt_llm_ingest.chunking import Chunking
@@ -23,6 +24,7 @@ from elt_llm_ingest.loaders.base import LOADERS
 from elt_llm_ingest.plan import Item
 from elt_llm_ingest.routing import Target, by_prefix
 
+REASONS = 3  # warnings that explain why nothing could be cut
 Scalar = str | int | float | bool
 
 
@@ -104,6 +106,8 @@ class Reader:
             else by_prefix(prefix, documents)
         )
         parts = [Part(target, self._chunks(target.document)) for target in targets]
+        if not any(part.nodes for part in parts):
+            raise _without_chunks(item.path.name, documents)
         crash_point(CrashPoint.CHUNKED)
         return Work(seen, verdict, loader, data, parts)
 
@@ -126,6 +130,18 @@ class Reader:
         if self._metadata:
             node.metadata = {**self._metadata, **node.metadata}
         return node
+
+
+def _without_chunks(name: str, documents: Sequence[ParsedDocument]) -> LoadError:
+    """A file that could be read, and has nothing that a question could find."""
+    shown = [warning for document in documents for warning in document.warnings]
+    more = len(shown) - REASONS
+    reasons = "; ".join(shown[:REASONS]) + (f"; and {more} more" * (more > 0))
+    return LoadError(
+        name,
+        "no chunk of text comes of it" + (f": {reasons}" if reasons else ""),
+        f"see what is read of it: elt-llm inspect {name}",
+    )
 
 
 def _complete(node: TextNode, ordinal: int) -> provenance.Provenance:

@@ -25,13 +25,18 @@ def by_prefix(prefix: str, documents: Sequence[ParsedDocument]) -> list[Target]:
     targets: list[Target] = []
     for document in documents:
         kinds = {sidecar.kind for sidecar in document.sidecars}
-        if "inventory" in kinds:
+        if "inventory" in kinds and _is_by_fact_sheet(document):
             targets.extend(_by_type(prefix, document))
         elif "model" in kinds:
             targets.append(Target(f"{prefix}_entities", document))
         else:
             targets.append(Target(f"{prefix}_{document.part or 'documents'}", document))
     return targets
+
+
+def _is_by_fact_sheet(document: ParsedDocument) -> bool:
+    """Whether its text is fact sheets; a CSV's is the rows of a table."""
+    return all(block.kind is BlockKind.FACT_SHEET for block in document.blocks)
 
 
 def _by_type(prefix: str, document: ParsedDocument) -> list[Target]:

@@ -6,18 +6,21 @@ from pathlib import Path
 
 from elt_llm_core.document import ParsedDocument
 from elt_llm_core.errors import LoadError
+from elt_llm_ingest.formats import inventory
 from elt_llm_ingest.formats.build import TextBuilder, with_sections
 from elt_llm_ingest.formats.decode import decoded
 from elt_llm_ingest.formats.rows import header_rows
 from elt_llm_ingest.safety import Limits
 
-PARSER = "csv 1"
+PARSER = "csv 2"
 SAMPLE = 64_000
 
 
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
     """The document of a CSV file: a table whose columns keep their names.
 
+    An inventory (columns id, type and name) keeps all its columns as text, and is one
+    for consumers too.
     Raises LoadError for a file without rows and for one with too many cells.
     """
     text, warnings = decoded(path, data)
@@ -40,6 +43,7 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
         )
     if not builder.blocks:
         raise LoadError(path.name, "no text: it has no filled row", "check the export")
+    listed = inventory.sidecar(path, path.stem, rows)
     return [
         ParsedDocument(
             title=path.stem,
@@ -47,6 +51,7 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
             blocks=with_sections(builder.text, builder.blocks),
             parser=PARSER,
             warnings=warnings,
+            sidecars=(listed,) if listed else (),
         )
     ]
 

@@ -10,7 +10,7 @@ from elt_llm_ingest.formats.build import TextBuilder, one_line
 from elt_llm_ingest.formats.workbook import read_sheets
 from elt_llm_ingest.safety import Limits
 
-PARSER = "inventory 1"
+PARSER = "inventory 2"
 NEEDED = frozenset({"id", "type", "name"})
 Sheets = Sequence[tuple[str, list[list[str]]]]
 
@@ -118,10 +118,15 @@ def _records(
         record = {key: _value(row, at) for key, at in places.items()}
         if not any(row):
             continue
+        path = one_line(_value(row, columns.get("displayname")))
+        if path.endswith(f" / {record['name']}"):  # it says where the fact sheet is
+            record["display_name"] = path
         if not record["id"] or not record["name"]:
             warnings.append(f"row {number + 1} has no id or no name and was left out")
         elif record["id"] in seen:
-            warnings.append(f"row {number + 1} repeats the id {record['id']}, left out")
+            warnings.append(
+                f"row {number + 1} repeats the id {record['id']} and was left out"
+            )
         else:
             seen.add(record["id"])
             found.append((number, record))
@@ -149,6 +154,14 @@ def _text(record: dict[str, str]) -> str:
         record["description"],
     ]
     return "\n".join(line for line in lines if line)
+
+
+def sidecar(path: Path, name: str, rows: Sequence[Sequence[str]]) -> Sidecar | None:
+    """What consumers read of a table, or None where it is no inventory."""
+    if not is_inventory([(name, [list(row) for row in rows])]):
+        return None
+    records, _ = _records(rows)
+    return _sidecar(path, name, [record for _, record in records]) if records else None
 
 
 def _sidecar(path: Path, name: str, records: Sequence[dict[str, str]]) -> Sidecar:

@@ -95,6 +95,10 @@ CONTROLS = frozenset((*range(9), *range(14, 27)))  # not in any text
 ENTITY = re.compile(rb"<!ENTITY", re.IGNORECASE)
 ENTITIES = "its XML declares a document type or entities, which can hide other files"
 DRAWIO = re.compile(rb"<(?:mxfile|mxGraphModel)[\s>]")
+# The Open Exchange format by its namespace, Archi's own files by theirs.
+ARCHIMATE = re.compile(
+    rb"http://www\.opengroup\.org/xsd/archimate|http://www\.archimatetool\.com/archimate"
+)
 READ = (
     "PDF, Word, PowerPoint, Excel, HTML, EPUB, e-mail, Markdown, text, CSV, JATS, "
     "draw.io, ADE and Docling JSON files and pictures of pages are read"
@@ -200,10 +204,21 @@ def _archive(path: Path, data: bytes) -> str:
         return "spreadsheet"
     if names & {"word/document.xml", "ppt/presentation.xml"}:
         return "office"
+    if path.suffix.lower() == ".archimate":  # a model with its pictures
+        raise _archimate(path)
     raise LoadError(
         path.name,
         "it is an archive, which is not read",
         "unpack it and ingest the files in it",
+    )
+
+
+def _archimate(path: Path) -> LoadError:
+    return LoadError(
+        path.name,
+        "it is an ArchiMate model, which is not read yet",
+        "LeanIX drawings (draw.io) and inventories (XLSX, CSV) with the columns id, "
+        "type and name are",
     )
 
 
@@ -219,6 +234,8 @@ def _text(path: Path, data: bytes, plain: bytes) -> str:
             "it is named .pdf but is no PDF",
             "download it again, or give it the name of what it is",
         )
+    if plain.lstrip()[:1] == b"<" and ARCHIMATE.search(plain):
+        raise _archimate(path)
     if plain.lstrip().startswith(b"<?xml") or suffix in (".drawio", ".xml"):
         raise LoadError(
             path.name,

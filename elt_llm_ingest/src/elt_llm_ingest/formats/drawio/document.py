@@ -14,7 +14,7 @@ from elt_llm_ingest.formats.drawio.shapes import Canvas, Rectangle
 from elt_llm_ingest.formats.drawio.xml import Cell, diagrams
 from elt_llm_ingest.safety import Limits
 
-PARSER = "drawio 1"
+PARSER = "drawio 2"
 
 
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # noqa: ARG001
@@ -26,9 +26,11 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
     model = Model()
     canvases = [Canvas(diagram) for diagram in diagrams(path.name, data)]
     if not any(canvas.facts() for canvas in canvases):
+        shapes = sum(len(canvas.diagram.cells) for canvas in canvases)
         raise LoadError(
             path.name,
-            "the drawing has no fact sheets",
+            f"the drawing has no fact sheets: none of its {shapes} shapes has a "
+            "factSheetId or the type factSheet, and generic draw.io is not read",
             "export the diagram from LeanIX, or ingest a PDF of the drawing",
         )
     for canvas in canvases:
@@ -64,7 +66,13 @@ def _read_page(canvas: Canvas, model: Model) -> None:
         elif role.kind == "entity":
             domain = role.domain.name if role.domain else ""
             if _identity(cell, domain) in known:
-                _skip(model, cell, "fact_sheet", number, "it is drawn twice")
+                _skip(
+                    model,
+                    cell,
+                    "fact_sheet",
+                    number,
+                    "it is drawn twice, and read once",
+                )
                 continue
             known.add(_identity(cell, domain))
             box = _box(number, canvas.place(cell), bounds)
@@ -84,7 +92,9 @@ def _read_edges(canvas: Canvas, sorter: Sorter, model: Model) -> None:
     }
     for cell in canvas.facts():
         role = sorter.roles[cell.id]
-        if role.domain is None:
+        if role.kind == "entity" and role.domain is None:
+            ends[cell.id] = End(cell.label, "")
+        elif role.domain is None:
             ends.setdefault(cell.id, role.reason)
         else:
             name = role.domain.name
@@ -128,13 +138,15 @@ def _box(page: int, place: Rectangle, bounds: Rectangle) -> Box:
 
 
 def _entities(path: Path, model: Model) -> ParsedDocument:
-    by_domain: dict[str, list[str]] = {}
+    statements: dict[End, list[str]] = {}
     for found, _ in model.relationships:
-        for domain in sorted({found.source.domain, found.target.domain}):
-            by_domain.setdefault(domain, []).append(found.statement)
+        for end in dict.fromkeys(
+            _subject(end.entity, end.domain) for end in (found.source, found.target)
+        ):
+            statements.setdefault(end, []).append(found.statement)
     builder = TextBuilder()
     for entity in model.entities:
-        lines = _entity_lines(entity, by_domain)
+        lines = _entity_lines(entity, statements)
         builder.add(
             BlockKind.FACT_SHEET,
             "\n".join(lines),
@@ -151,7 +163,8 @@ def _entities(path: Path, model: Model) -> ParsedDocument:
             },
         )
     warnings = tuple(
-        f"{s['kind'].replace('_', ' ')} {s['name'] or s['id']!r}: {s['reason']}"
+        f"{s['kind'].replace('_', ' ')} {s['name'] or s['id']!r} was left out: "
+        f"{s['reason']}"
         for s in model.skipped
     )
     return ParsedDocument(
@@ -165,14 +178,22 @@ def _entities(path: Path, model: Model) -> ParsedDocument:
     )
 
 
-def _entity_lines(entity: Entity, relations: Mapping[str, Sequence[str]]) -> list[str]:
-    lines = [entity.cell.label, f"Domain: {entity.domain}"]
+def _subject(entity: str, domain: str) -> End:
+    """Whom a relationship is told of: all of a domain, or an entity without one."""
+    return End("" if domain else entity, domain)
+
+
+def _entity_lines(entity: Entity, relations: Mapping[End, Sequence[str]]) -> list[str]:
+    lines = [entity.cell.label]
+    if entity.domain:
+        lines.append(f"Domain: {entity.domain}")
     if entity.role.subtype:
         lines.append(f"Subtype: {entity.role.subtype}")
     lines.append(f"Type: {type_of(entity.cell)}")
     if fact_sheet := entity.cell.attributes.get("factSheetId"):
         lines.append(f"Fact sheet: {fact_sheet}")
-    lines.extend(dict.fromkeys(relations.get(entity.domain, ())))
+    subject = _subject(entity.cell.label, entity.domain)
+    lines.extend(dict.fromkeys(relations.get(subject, ())))
     return lines
 
 
@@ -181,7 +202,8 @@ def _relationships(path: Path, model: Model) -> ParsedDocument:
     for found, page in model.relationships:
         lines = [found.sentences()]
         for name, end in (("Source", found.source), ("Target", found.target)):
-            lines.append(f"{name} domain: {end.domain}")
+            if end.domain:
+                lines.append(f"{name} domain: {end.domain}")
         if found.cardinality:
             lines.append(f"Cardinality: {found.cardinality}")
         if found.kind:

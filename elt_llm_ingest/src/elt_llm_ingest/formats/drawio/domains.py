@@ -2,7 +2,8 @@
 
 Three encodings occur in one file: a bare group whose first fact sheet names it; a group
 hidden in a fact sheet whose own label is an export artefact; and boxes side by side on
-the canvas whose nesting is only visual.
+the canvas whose nesting is only visual. A page that is not drawn by domains has
+entities without one.
 """
 
 from collections import defaultdict
@@ -28,7 +29,10 @@ class Domain:
 
 @dataclass(frozen=True)
 class Role:
-    """What a fact sheet is: domain, subtype, entity or skipped, and where."""
+    """What a fact sheet is: domain, subtype, entity or skipped, and where.
+
+    An entity of a page that is not drawn by domains has none.
+    """
 
     kind: str
     domain: Domain | None = None
@@ -46,7 +50,7 @@ class Sorter:
         self.roles: dict[str, Role] = {}
         self.frames: dict[str, Domain] = {}
         self._subtype_of_frame: dict[str, str] = {}
-        self._label_of_frame: dict[str, Cell] = {}
+        self._unplaced: list[tuple[Cell, str]] = []  # with the reason
 
     def sort(self) -> None:
         """Fill `domains` and `roles`."""
@@ -64,6 +68,21 @@ class Sorter:
                 self._place_loose(cell)
         for domain in self.domains:
             self._subtypes(domain)
+        self._settle_unplaced()
+
+    def _settle_unplaced(self) -> None:
+        """Fact sheets that stand in no domain: parked, or of a page without domains.
+
+        A page of which half the fact sheets or more have to do with domains is drawn by
+        domains: what stands beside them is parked there, or part of a legend. On any
+        other page there is no domain to stand in, and what is drawn is the model.
+        """
+        placed = sum(role.domain is not None for role in self.roles.values())
+        for cell, reason in self._unplaced:
+            if placed >= len(self._unplaced):
+                self._skip(cell, reason)
+            else:
+                self.roles[cell.id] = Role("entity")
 
     def _grouped(self) -> tuple[dict[str, list[Cell]], list[Cell]]:
         """Fact sheets by their outermost shape around, and those with none."""
@@ -118,14 +137,18 @@ class Sorter:
         domain.name = label.label if label else frame.label
         if not domain.name:
             for cell in inside:
-                self._skip(cell, "the group it is in has no name")
+                if cell.label:
+                    reason = "the group it is in has no name"
+                    self._unplaced.append((cell, reason))
+                else:
+                    self._skip(cell, "it has no name")
             return
         self.domains.append(domain)
         self.frames[frame.id] = domain
         if label is not None:
             self.roles[label.id] = Role("domain", domain)
         if frame.is_fact_sheet and frame is not label:
-            self._skip(frame, f"the label of a group that is named {domain.name!r}")
+            self._skip(frame, _artefact(domain.name))
         self._add_members(domain, frame, inside)
 
     def _name_nested(self, frame: Cell, inside: Sequence[Cell], domain: Domain) -> None:
@@ -167,7 +190,7 @@ class Sorter:
         if label is not None and label.id not in self.roles:
             self.roles[label.id] = Role("subtype", domain, name)
         if frame.is_fact_sheet and frame is not label and frame.id not in self.roles:
-            self._skip(frame, f"the label of a group that is named {name!r}")
+            self._skip(frame, _artefact(name))
 
     def _frame_subtype(self, cell: Cell) -> str:
         return next(
@@ -180,9 +203,14 @@ class Sorter:
         )
 
     def _label_of(self, frame: Cell, inside: Sequence[Cell]) -> Cell | None:
-        """The fact sheet that names a frame: its first child, or a plain box itself."""
+        """The fact sheet that names a frame: its first child, or a plain box itself.
+
+        None for a frame with a title of its own, a swimlane for example.
+        """
         if frame.is_fact_sheet and not is_group(frame):
             return frame
+        if frame.label and not frame.is_fact_sheet:
+            return None
         children = [c for c in inside if c.parent == frame.id and c.label]
         return children[0] if children else None
 
@@ -195,7 +223,8 @@ class Sorter:
             if d.place.holds_centre(place) and d.place.area > place.area
         ]
         if not around:
-            self._skip(cell, "it stands in no domain and holds no other box")
+            reason = "it stands in no domain and holds no other box"
+            self._unplaced.append((cell, reason))
             return
         domain = min(around, key=lambda d: d.place.area)
         domain.members.append((cell, ""))
@@ -225,6 +254,10 @@ class Sorter:
             role = self.roles[cell.id]
             if role.kind == "entity":
                 yield cell, role
+
+
+def _artefact(name: str) -> str:
+    return f"it only labels a group, and the group is named {name!r}"
 
 
 def _is_box(place: Rectangle) -> bool:

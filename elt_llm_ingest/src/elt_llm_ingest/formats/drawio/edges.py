@@ -30,7 +30,7 @@ TYPES = {
 
 @dataclass(frozen=True)
 class End:
-    """What an edge is tied to: an entity of a domain, or the domain itself."""
+    """What an edge is tied to: an entity of a domain, of none, or a domain itself."""
 
     entity: str
     domain: str
@@ -85,7 +85,7 @@ def relationship(
         if end is None:
             return f"its {name} is tied to a shape that is no fact sheet"
         if isinstance(end, str):
-            return f"its {name} is tied to a shape that was left out: {end}"
+            return f"its {name} is tied to a shape that was left out ({end})"
         found.append(end)
     return Relationship(
         cell=edge,

@@ -1,0 +1,108 @@
+"""Where a model comes from: drawings, inventories, or both, in any collections."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from elt_llm_consumer.catalog import NO_DESCRIPTION, CatalogJob
+from elt_llm_consumer.coverage import CoverageJob
+from elt_llm_consumer.glossary import GlossaryJob
+from elt_llm_consumer.inventory import entities_of
+from elt_llm_consumer.model import read_model
+from elt_llm_core.document import Sidecar
+from elt_llm_core.errors import CollectionNotFoundError, UsageError
+
+SHEETS = {
+    "metadata": {},
+    "fact_sheets": {
+        key: {"id": key, "type": kind, "name": name, "description": text, **more}
+        for key, kind, name, text, more in (
+            ("1", "DataObject", "Contracts", "All agreements.", {}),
+            ("2", "DataObject", "Ground Lease", "A right.",
+             {"display_name": "Contracts / Leases / Ground Lease"}),
+            ("3", "DataObject", "Leases", "", {"display_name": "Contracts / Leases"}),
+            ("4", "Application", "Rent/Ledger", "", {"display_name": "Rent/Ledger"}),
+            ("5", "Application", "Tenants", "People.", {}),
+            ("6", "Interface", "", "no name", {}),
+        )
+    },
+}  # fmt: skip
+
+
+@pytest.fixture
+def sources(context, add, make, sidecar_contents):
+    """A drawing, its inventory and another inventory, each in its own collection."""
+    for name, kind, content in (
+        ("drawn", "model", sidecar_contents["model"]),
+        ("listed", "inventory", sidecar_contents["inventory"]),
+        ("sheets", "inventory", SHEETS),
+    ):
+        document = make("A fact sheet", name).model_copy(
+            update={"sidecars": (Sidecar(kind=kind, name="x", content=content),)}
+        )
+        add(context.store, name, document, kind="fact_sheet")
+    return context
+
+
+def described(catalog):
+    found = [*catalog["CONTRACTS"]["entities"], *catalog["PEOPLE"]["entities"]]
+    for subtype in catalog["CONTRACTS"]["subtypes"].values():
+        found += subtype["entities"]
+    return {e["entity_name"]: e["leanix_description"] for e in found}
+
+
+def test_a_drawing_and_an_inventory_of_two_collections_are_one_model(sources, models):
+    together = read_model(sources.store, ("drawn", "listed"))
+    assert together == read_model(sources.store, "estate")
+    assert read_model(sources.store, ("listed", "drawn", "listed")) == together
+    apart = CatalogJob(collections=("handbook",), model=("drawn", "listed"))
+    report = apart.build(models)(sources)
+    catalog = json.loads(Path(report.files["catalog_json"]).read_text())
+    assert described(catalog)["Ground Lease"] == "Right to occupy a ground."
+    assert described(catalog)["Boundary Survey"] == NO_DESCRIPTION
+
+
+def test_the_fact_sheets_of_an_inventory_are_entities():
+    found = entities_of([SHEETS])
+    assert [(e.name, e.domain, e.subtype) for e in found] == [
+        ("Contracts", "CONTRACTS", ""),
+        ("Ground Lease", "CONTRACTS", "Leases"),
+        ("Leases", "CONTRACTS", ""),
+        ("Rent/Ledger", "", ""),
+        ("Tenants", "", ""),
+    ]
+    lease = found[1]
+    assert (lease.domain_fact_sheet_id, lease.subtype_fact_sheet_id) == ("1", "3")
+    assert (lease.fact_sheet_id, lease.description) == ("2", "A right.")
+
+
+@pytest.mark.parametrize("job", [GlossaryJob, CatalogJob, CoverageJob])
+def test_an_inventory_alone_is_a_model(job, sources, models):
+    report = job(collections=("handbook",), model="sheets").build(models)(sources)
+    assert report.exit_code == 0
+    text = "".join(Path(path).read_text() for path in report.files.values())
+    assert "Ground Lease" in text
+    if job is GlossaryJob:
+        rows = json.loads(Path(report.files["glossary_json"]).read_text())
+        mapped = {row["term"]: row["fact_sheet_id"] for row in rows}
+        assert (mapped["Ground Lease"], mapped["Tenant"]) == ("2", "5")
+    if job is CatalogJob:
+        catalog = json.loads(Path(report.files["catalog_json"]).read_text())
+        assert catalog["CONTRACTS"]["description"] == "All agreements."
+        (tenants,) = [
+            e
+            for e in catalog["UNASSIGNED"]["entities"]
+            if e["entity_name"] == "Tenants"
+        ]
+        assert (tenants["source"], tenants["leanix_description"]) == ("BOTH", "People.")
+    if job is CoverageJob:
+        assert report.counts["strong"] >= 2
+
+
+def test_a_collection_without_a_model_is_told(sources):
+    with pytest.raises(UsageError, match="the collection 'handbook' holds no"):
+        read_model(sources.store, "handbook")
+    with pytest.raises(CollectionNotFoundError):
+        read_model(sources.store, ("drawn", "nothing"))
+    assert read_model(sources.store, "") == read_model(sources.store, ())
