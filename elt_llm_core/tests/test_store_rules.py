@@ -153,6 +153,7 @@ def test_a_filter_gives_the_same_with_and_without_an_index(
     assert len(exact) == 20
     assert {i for i, _ in exact} <= allowed
     monkeypatch.setattr("elt_llm_core.store.collection.COMPARED", 5)
+    monkeypatch.setattr("elt_llm_core.store.collection.SCANNED", 5)
     graph = collection.search_dense(question, 20, allowed)
     assert [score for _, score in graph] == pytest.approx(
         [score for _, score in exact], abs=2e-3
@@ -167,6 +168,7 @@ def test_opening_again_and_again_leaves_no_files_or_folders(
     views = tmp_path / "views"
     views.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(views))
+    monkeypatch.setattr("elt_llm_core.store.generation.SCANNED", 0)
     before = 0
     for turn in range(50):
         store = Store(published.data_dir)
@@ -193,6 +195,7 @@ def test_what_a_killed_reader_left_is_swept_and_nothing_else(
     (views / "elt-llm-view-link").symlink_to(views / "mine")
     (views / "mine" / ".lock").touch()
     monkeypatch.setattr(tempfile, "tempdir", str(views))
+    monkeypatch.setattr("elt_llm_core.store.generation.SCANNED", 0)
     with (views / "elt-llm-view-used" / ".lock").open() as used:
         fcntl.flock(used, fcntl.LOCK_EX)
         collection = published.open("rules")

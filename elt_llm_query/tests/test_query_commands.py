@@ -1,3 +1,4 @@
+import gc
 import io
 import json
 import subprocess
@@ -41,6 +42,68 @@ def test_query_prints_the_answer_and_its_citations(root, capsys):
     assert "[S1] Lending rules, p. 3, Loans > Overdue  verified" in out
     assert '"The fee for an overdue book is 20 cents per day."' in out
     assert "\x1b" not in out
+
+
+HEAVY = frozenset(
+    {
+        *(
+            "chromadb",
+            "chromadb_rust_bindings",
+            "docling",
+            "docling_core",
+            "elt_llm_api",
+        ),
+        *("elt_llm_consumer", "elt_llm_ingest", "fastapi", "gradio", "liteparse"),
+        *("onnx", "openpyxl", "pandas", "pypdfium2", "rich", "scipy", "starlette"),
+        *("tiktoken", "torch", "transformers", "uvicorn"),
+    }
+)
+IMPORTED = """
+import json, sys
+import llama_index.core
+plain = {name.partition(".")[0] for name in sys.modules}
+from elt_llm_core.cli import elt_llm
+from elt_llm_core.cli.failures import run
+code = run(elt_llm, sys.argv[1:])
+beside = {name.partition(".")[0] for name in sys.modules} - plain
+print(json.dumps({"code": code, "plain": sorted(plain), "beside": sorted(beside)}))
+"""
+
+
+@pytest.mark.parametrize("command", ["query", "search"])
+def test_a_question_imports_only_what_it_needs(root, command):
+    """LlamaIndex brings SQLAlchemy by itself; nothing else that is large may come."""
+    arguments = [command, ASK, "--data-dir", root]
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTED, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert told["code"] == 0
+    assert "elt_llm_query" in told["beside"]
+    assert not HEAVY & {*told["plain"], *told["beside"]}
+    assert not {"nltk", "sqlalchemy"} & set(told["beside"])
+
+
+class Terminal(io.StringIO):
+    """A stderr that people look at."""
+
+    def isatty(self):
+        return True
+
+
+def test_a_terminal_shows_what_a_question_waits_for(root, capsys, monkeypatch):
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    assert run(elt_llm, ["query", ASK, "--data-dir", root]) == 0
+    assert screen.getvalue() == "loading ...\r\x1b[Kanswering ...\r\x1b[K"
+    screen.truncate(0)
+    assert run(elt_llm, ["search", ASK, "--data-dir", root, "--quiet"]) == 0
+    assert not screen.getvalue()
+    assert gc.isenabled()
 
 
 def test_results_are_coloured_only_on_request():

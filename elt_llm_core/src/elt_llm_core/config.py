@@ -26,6 +26,8 @@ __all__ = [
     "reference_file",
 ]
 
+# The compiled one reads a file in a tenth of the time, where PyYAML has it.
+SAFE_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 MAX_CONFIG_BYTES = 1_000_000
 MAX_DEPTH = 20
 MAX_SHOWN = 80
@@ -137,7 +139,7 @@ def _parse(text: str | bytes, origin: str) -> Any:
     """The value of a YAML text without aliases and without endless nesting."""
     depth = 0
     try:
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        for event in yaml.parse(text, Loader=SAFE_LOADER):
             depth += isinstance(event, yaml.CollectionStartEvent)
             depth -= isinstance(event, yaml.CollectionEndEvent)
             # A few lines of aliases can stand for more than fits into memory.

@@ -10,12 +10,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from elt_llm_core.errors import ConfigError, MissingExtraError, UnknownStrategyError
+from elt_llm_core.points import canonical, package_of, points_of
 
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -52,16 +53,12 @@ class Strategy(BaseModel, ABC, Generic[T]):
         """Return the component. A strategy that makes a model ignores `models`."""
 
 
-def _canonical(package: str) -> str:
-    return re.sub(r"[-_.]+", "-", package).lower()
-
-
 def _extra_of(point: EntryPoint, module: str) -> str:
     """The extra of the entry point's package that brings a module, or nothing."""
-    wanted = _canonical(module.partition(".")[0])
+    wanted = canonical(module.partition(".")[0])
     for line in (point.dist.requires or []) if point.dist else []:
         told = re.match(r"([\w.-]+).*\bextra\s*==\s*['\"]([\w.-]+)", line)
-        if told and _canonical(told[1]) == wanted:
+        if told and canonical(told[1]) == wanted:
             return told[2]
     return ""
 
@@ -72,7 +69,6 @@ class Stage(Generic[T]):
     def __init__(self, name: str) -> None:
         self.name = name
         self.group = f"elt_llm.{name}"
-        self._packages: dict[str, str] = {}
 
     def known(self) -> dict[str, EntryPoint]:
         """Name to entry point, sorted; ConfigError if a name is claimed twice."""
@@ -80,10 +76,8 @@ class Stage(Generic[T]):
 
     @cached_property
     def _known(self) -> dict[str, EntryPoint]:
-        # Looking through the installed packages takes tens of milliseconds, and a
-        # question loads three strategies.
         found: dict[str, EntryPoint] = {}
-        for point in sorted(entry_points(group=self.group), key=lambda p: p.name):
+        for point in points_of(self.group):
             if point.name in found and point.value != found[point.name].value:
                 raise ConfigError(
                     f"the {self.name} strategy {point.name!r} is registered twice: "
@@ -105,8 +99,8 @@ class Stage(Generic[T]):
         if name not in known:
             raise UnknownStrategyError(self.name, name, known)
         point = known[name]
-        package = self._package(name)
-        if package not in OUR_PACKAGES | {_canonical(one) for one in allow}:
+        package = package_of(point)
+        if package not in OUR_PACKAGES | {canonical(one) for one in allow}:
             raise ConfigError(
                 f"the {self.name} strategy {name!r} comes from the package {package!r}",
                 f"trust it in the configuration: plugins: {{allow: [{package}]}}",
@@ -122,13 +116,6 @@ class Stage(Generic[T]):
         if not (isinstance(loaded, type) and issubclass(loaded, Strategy)):
             raise self._broken(name, point)
         return loaded
-
-    def _package(self, name: str) -> str:
-        """The package a strategy comes from; its metadata is read once."""
-        if name not in self._packages:
-            dist = self._known[name].dist
-            self._packages[name] = _canonical(dist.name) if dist else ""
-        return self._packages[name]
 
     def _broken(self, name: str, point: EntryPoint) -> ConfigError:
         return ConfigError(

@@ -44,18 +44,21 @@ def search(
     top_k: int | None,
 ) -> None:
     """Find the passages that fit a QUESTION best."""
-    from elt_llm_query.query import search_collections
-    from elt_llm_query.render import sources_text
+    with ctx.loading():
+        from elt_llm_query.query import search_collections
+        from elt_llm_query.render import sources_text
 
-    result = search_collections(
-        names_of(ctx, collections),
-        question,
-        store=ctx.store,
-        config=ctx.config,
-        models=ctx.models,
-        k=top_k,
-        where=where_of(filters),
-    )
+        models = ctx.models
+    with ctx.working("searching"):
+        result = search_collections(
+            names_of(ctx, collections),
+            question,
+            store=ctx.store,
+            config=ctx.config,
+            models=models,
+            k=top_k,
+            where=where_of(filters),
+        )
     ctx.emit(result, lambda: sources_text(result, colour=sys.stdout.isatty()))
 
 
@@ -71,17 +74,20 @@ def query(
     filters: tuple[str, ...],
 ) -> None:
     """Answer a QUESTION with citations, or say that the documents do not."""
-    from elt_llm_query.query import query_collections
-    from elt_llm_query.render import answer_text
+    with ctx.loading():
+        from elt_llm_query.query import query_collections
+        from elt_llm_query.render import answer_text
 
-    result = query_collections(
-        names_of(ctx, collections),
-        question,
-        store=ctx.store,
-        config=ctx.config,
-        models=ctx.models,
-        where=where_of(filters),
-    )
+        models = ctx.models
+    with ctx.working("answering"):
+        result = query_collections(
+            names_of(ctx, collections),
+            question,
+            store=ctx.store,
+            config=ctx.config,
+            models=models,
+            where=where_of(filters),
+        )
     ctx.emit(result, lambda: answer_text(result, colour=sys.stdout.isatty()))
 
 

@@ -1,10 +1,10 @@
 """Results as text for people: styled on a terminal, plain in a pipe."""
 
 from collections.abc import Sequence
-from io import StringIO
+from functools import partial
+from typing import Any
 
-from rich.console import Console
-from rich.text import Text
+import click
 
 from elt_llm_core.cli.terminal import Styled, harmless, in_line
 from elt_llm_core.results import (
@@ -17,7 +17,7 @@ from elt_llm_core.results import (
 )
 
 SHOWN_CHARACTERS = 240
-_STYLE = {
+_SUPPORT_COLOUR = {
     Support.VERIFIED: "green",
     Support.NORMALISED: "green",
     Support.FUZZY: "yellow",
@@ -26,60 +26,55 @@ _STYLE = {
 
 def answer_text(result: QueryResult, *, colour: bool = False) -> str:
     """The answer, its citations, what was removed, what was missing."""
-    lines = [Text(harmless(result.answer))]
+    style = partial(_styled, colour=colour)
+    lines = [harmless(result.answer)]
     if result.citations:
-        lines += [Text(), Text("Citations", style="bold")]
-        lines += [line for c in result.citations for line in _citation(c)]
+        lines += ["", style("Citations", bold=True)]
+        lines += [line for c in result.citations for line in _citation(c, colour)]
     if result.removed:
-        lines += [Text(), Text("Removed", style="bold")]
+        lines += ["", style("Removed", bold=True)]
         told = [harmless(f"  {r.text} ({r.reason})") for r in result.removed]
-        lines += [Text(line, style="dim") for line in told]
-    lines += _degradations(result.degradations)
-    return _rendered(lines, colour=colour)
+        lines += [style(line, dim=True) for line in told]
+    lines += _degradations(result.degradations, colour)
+    return _joined(lines)
 
 
 def sources_text(result: SearchResult, *, colour: bool = False) -> str:
     """The sources in rank order."""
-    lines = [line for s in result.sources for line in _source(s)]
-    if not lines:
-        lines = [Text("Nothing was found.")]
-    return _rendered([*lines, *_degradations(result.degradations)], colour=colour)
+    lines = [line for s in result.sources for line in _source(s, colour)]
+    lines = lines or ["Nothing was found."]
+    return _joined([*lines, *_degradations(result.degradations, colour)])
 
 
-def _citation(citation: Citation) -> list[Text]:
-    style = _STYLE.get(citation.support, "red")
+def _citation(citation: Citation, colour: bool) -> list[str]:
+    style = partial(_styled, colour=colour)
+    label = style(f"[{citation.label}]", bold=True)
     place = _place(citation.document, citation.page, citation.section)
-    head = Text.assemble(
-        (f"[{citation.label}] ", "bold"),
-        place,
-        "  ",
-        (citation.support.value, style),
-    )
-    return [head, Text(f'     "{_short(citation.quote)}"', style="italic")]
+    support = citation.support
+    told = style(support.value, fg=_SUPPORT_COLOUR.get(support, "red"))
+    quote = style(f'     "{_short(citation.quote)}"', italic=True)
+    return [f"{label} {place}  {told}", quote]
 
 
-def _source(source: Source) -> list[Text]:
-    page = source.span.page
-    place = _place(source.document, page, source.section)
-    head = Text.assemble(
-        (f"[{source.label}] ", "bold"),
-        (f"{source.score:.3f}  ", "dim"),
-        f"{source.collection}: {place}",
-    )
-    return [head, Text(f"     {_short(source.text)}")]
+def _source(source: Source, colour: bool) -> list[str]:
+    style = partial(_styled, colour=colour)
+    place = _place(source.document, source.span.page, source.section)
+    label = style(f"[{source.label}]", bold=True)
+    score = style(f"{source.score:.3f}", dim=True)
+    head = f"{label} {score}  {source.collection}: {place}"
+    return [head, f"     {_short(source.text)}"]
 
 
-def _degradations(degradations: Sequence[Degradation]) -> list[Text]:
+def _degradations(degradations: Sequence[Degradation], colour: bool) -> list[str]:
     if not degradations:
         return []
-    said = [
-        Text(
-            f"  {d.collection + ': ' if d.collection else ''}{in_line(d.detail)}",
-            style="yellow",
-        )
+    style = partial(_styled, colour=colour)
+    told = [
+        f"  {d.collection + ': ' if d.collection else ''}{in_line(d.detail)}"
         for d in degradations
     ]
-    return [Text(), Text("Limits of this answer", style="bold"), *said]
+    head = style("Limits of this answer", bold=True)
+    return ["", head, *(style(line, fg="yellow") for line in told)]
 
 
 def _place(document: str, page: int | None, section: str) -> str:
@@ -94,9 +89,9 @@ def _short(text: str) -> str:
     return plain[: SHOWN_CHARACTERS - 3].rstrip() + "..."
 
 
-def _rendered(lines: Sequence[Text], *, colour: bool) -> str:
-    out = StringIO()
-    console = Console(file=out, force_terminal=colour, no_color=not colour)
-    for line in lines:
-        console.print(line, soft_wrap=True)
-    return Styled(out.getvalue().rstrip())
+def _styled(text: str, *, colour: bool, **looks: Any) -> str:
+    return click.style(text, **looks) if colour else text
+
+
+def _joined(lines: Sequence[str]) -> str:
+    return Styled("\n".join(lines).rstrip())

@@ -4,32 +4,23 @@ from collections.abc import Sequence
 from typing import Any
 
 from llama_index.core.base.response.schema import RESPONSE_TYPE
-from llama_index.core.callbacks import CallbackManager
-from llama_index.core.llms import MockLLM
-from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
+from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from typing_extensions import override
 
+from elt_llm_query.modelless import ModellessSynthesizer
 
-class WrappingSynthesizer(BaseSynthesizer):
+
+class WrappingSynthesizer(ModellessSynthesizer):
     """A synthesizer around `inner`, which has the prompts and answers bare texts.
 
     A subclass says in `synthesize` what it does before or after.
     """
 
     def __init__(self, inner: BaseSynthesizer) -> None:
-        # LlamaIndex reaches for its global model where none is given.
-        super().__init__(llm=MockLLM(), callback_manager=CallbackManager())
+        super().__init__()
         self._inner = inner
-
-    @override
-    def _get_prompts(self) -> PromptDictType:
-        return {}
-
-    @override
-    def _update_prompts(self, prompts: PromptDictType) -> None:
-        """They are the inner one's."""
 
     @override
     def _get_prompt_modules(self) -> PromptMixinType:

@@ -4,15 +4,17 @@ Commands are entry points of the group `elt_llm.commands`, so each package bring
 own. Their modules import what they need when they run: `--help` answers at once.
 """
 
+import gc
 import sys
-from difflib import get_close_matches
-from importlib.metadata import entry_points
 
 import click
 from typing_extensions import override
 
 from elt_llm_core.cli.failures import run
 from elt_llm_core.errors import ConfigError
+from elt_llm_core.points import points_of
+
+GROUP = "elt_llm.commands"
 
 
 class Umbrella(click.Group):
@@ -20,11 +22,13 @@ class Umbrella(click.Group):
 
     @override
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted({point.name for point in entry_points(group="elt_llm.commands")})
+        return sorted({point.name for point in points_of(GROUP)})
 
     @override
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        for point in entry_points(group="elt_llm.commands", name=cmd_name):
+        for point in points_of(GROUP):
+            if point.name != cmd_name:
+                continue
             try:
                 command: click.Command = point.load()
             except (ImportError, AttributeError) as error:
@@ -39,6 +43,8 @@ class Umbrella(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
+            from difflib import get_close_matches
+
             near = get_close_matches(args[0], self.list_commands(ctx), n=1)
             if not near:
                 raise
@@ -79,4 +85,7 @@ def elt_llm() -> None:
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
-    sys.exit(run(elt_llm))
+    code = run(elt_llm)
+    # The interpreter would look through every object once more before it ends.
+    gc.freeze()
+    sys.exit(code)

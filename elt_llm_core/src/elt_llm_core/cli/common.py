@@ -3,7 +3,8 @@
 import functools
 import logging
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
@@ -13,6 +14,7 @@ from typing_extensions import override
 
 from elt_llm_core.cli.hints import runnable
 from elt_llm_core.cli.terminal import harmless, json_text
+from elt_llm_core.cli.waiting import rest_collector, status_line
 
 if TYPE_CHECKING:
     from elt_llm_core.config import RagConfig
@@ -127,6 +129,22 @@ class CommandContext:
         from elt_llm_core.jobs import JobContext
 
         return JobContext(self.config, self.store, self.progress)
+
+    @contextmanager
+    def loading(self) -> Iterator[None]:
+        """Tell on a terminal that the body takes a while.
+
+        The body imports what one question needs; the command ends with the answer.
+        """
+        rest_collector()
+        with status_line("loading", quiet=self.quiet):
+            yield
+
+    @contextmanager
+    def working(self, text: str) -> Iterator[None]:
+        """Tell on a terminal what the body does; with --quiet, nothing."""
+        with status_line(text, quiet=self.quiet):
+            yield
 
     def emit(self, value: Any, human: Callable[[], str] | str) -> None:
         """Print one JSON object with --json, else the text for people."""

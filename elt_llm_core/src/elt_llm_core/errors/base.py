@@ -1,7 +1,6 @@
 """The root of all errors, and how a near value is suggested."""
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 
 
 class EltLlmError(Exception):
@@ -26,6 +25,8 @@ class EltLlmError(Exception):
 
 def suggest(value: str, known: Iterable[str]) -> str:
     """A phrase that names the nearest known value, or all of them."""
+    from difflib import get_close_matches  # noqa: PLC0415 - no good call needs it
+
     names = sorted(known)
     near = get_close_matches(value, names, n=1)
     if near:

@@ -12,7 +12,7 @@ from elt_llm_core.errors import GenerationError, UsageError
 from elt_llm_core.recipe import DEFAULT, Recipe
 from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_core.store.delta import Delta, Hits
-from elt_llm_core.store.generation import Generation
+from elt_llm_core.store.generation import SCANNED, Generation
 from elt_llm_core.store.keyword import DeltaKeywords, KeywordIndex
 from elt_llm_core.store.ranking import nearest
 from elt_llm_core.store.records import CollectionCard, Outlined
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from llama_index.core.schema import TextNode
 
 COMPARED = 10_000  # vectors that are picked out and compared in some 15 ms
-SCANNED = 20_000  # vectors that are compared in a row sooner than the graph is asked
 SPARE = 4
 REMEMBERED = 8  # filters whose chunks are known
 
@@ -246,7 +245,7 @@ class Collection:
         enough, and where little is allowed, vectors are compared one by one.
         """
         rows = self._indexed_rows(allowed)
-        if len(rows) > COMPARED:
+        if len(rows) > COMPARED and len(index.ids) > SCANNED:
             share = len(index.ids) // len(rows) + 1
             hits = index.nearest(vector, min(2 * k * share, len(index.ids)))
             removed = self._delta.removed

@@ -11,9 +11,6 @@ from typing import Any
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.response.schema import Response
-from llama_index.core.callbacks import CallbackManager
-from llama_index.core.llms import MockLLM
-from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from numpy.typing import NDArray
@@ -25,6 +22,7 @@ from elt_llm_core.errors import EmbedError, ModelError
 from elt_llm_core.provenance import RuleSpan
 from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.labels import label_of, split_shown
+from elt_llm_query.modelless import ModellessSynthesizer
 from elt_llm_query.rule_texts import GOES_ON_KEY, begins, told_of
 from elt_llm_query.synthesizers.aggregates import without_single_rows
 from elt_llm_query.synthesizers.evidence import (
@@ -89,7 +87,7 @@ class Extractive(Limits):
     """Verbatim sentences, or a refusal; needs no language model."""
 
 
-class ExtractiveSynthesizer(BaseSynthesizer):
+class ExtractiveSynthesizer(ModellessSynthesizer):
     """Picks the sentences of the sources that answer, or refuses.
 
     The response's metadata holds `claims` (label, node id, span in the node's text) and
@@ -99,18 +97,9 @@ class ExtractiveSynthesizer(BaseSynthesizer):
     def __init__(
         self, embedder: BaseEmbedding | None = None, limits: Limits | None = None
     ) -> None:
-        # LlamaIndex reaches for its global model where none is given.
-        super().__init__(llm=MockLLM(), callback_manager=CallbackManager())
+        super().__init__()
         self._embedder = embedder
         self.limits = limits or Extractive()
-
-    @override
-    def _get_prompts(self) -> PromptDictType:
-        return {}
-
-    @override
-    def _update_prompts(self, prompts: PromptDictType) -> None:
-        """There are none."""
 
     @override
     def synthesize(
