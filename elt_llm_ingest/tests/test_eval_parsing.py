@@ -100,6 +100,26 @@ def test_the_command_prints_figures_and_bars(tmp_path):
     assert figures["cells_inside_region"]["passed"] is True
 
 
+def test_a_truth_that_cannot_be_used_is_told_and_the_others_are_measured(tmp_path):
+    folder = table_folder(tmp_path) / "tables_icdar2013_eu"
+    ruled_pdf(folder / "eu-901.pdf")
+    (folder / "eu-901-reg.xml").write_text(REGIONS)
+    (folder / "eu-901-str.xml").write_text("<document/>")
+    (folder / "eu-902.pdf").write_bytes(b"%PDF-1.4\nnothing")
+    arguments = ["parsing", "--data", str(tmp_path), "--only"]
+    shown = CliRunner().invoke(evaluate, [*arguments, "tables"])
+    assert shown.exit_code == 0, shown.output
+    assert shown.stderr == (
+        "eu-901: left out of table_f1: its -reg.xml and -str.xml tell of different "
+        "tables\n"
+    )
+    told = CliRunner().invoke(evaluate, [*arguments, "words", "--json"])
+    (lost, _) = json.loads(told.stdout)["figures"]
+    assert lost["detail"]["words"] > 0
+    (left,) = lost["detail"]["left_out"]
+    assert left["document"] == "eu-902.pdf"
+
+
 def test_an_unknown_measure_is_refused_with_the_known_ones(tmp_path):
     result = CliRunner().invoke(
         evaluate, ["parsing", "--data", str(tmp_path), "--only", "tabels"]

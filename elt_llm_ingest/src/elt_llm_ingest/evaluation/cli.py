@@ -63,6 +63,10 @@ def parsing(data: Path, only: str, as_json: bool) -> None:
     else:
         head = f"{'measure':<28}{'value':>12}   bar"
         click.echo("\n".join([head, *map(_line, figures)]))
+    for figure in figures:
+        for left in figure.detail.get("left_out", ()):
+            said = f"{left['document']}: left out of {figure.measure}: {left['reason']}"
+            click.echo(said, err=True)
     if any(figure.passed is False for figure in figures):
         raise SystemExit(1)
 

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field
 
 from elt_llm_core.document import ParsedDocument
-from elt_llm_core.errors import UsageError
+from elt_llm_core.errors import LoadError, UsageError
 from elt_llm_core.results import Record
 from elt_llm_ingest.evaluation import evidence, lost, speed, tables
 from elt_llm_ingest.evaluation.unruled import without_lines
@@ -43,6 +43,7 @@ class Data:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self.left_out: list[dict[str, str]] = []
 
     @cached_property
     def pdfs(self) -> list[Path]:
@@ -54,8 +55,14 @@ class Data:
 
     @cached_property
     def documents(self) -> Mapping[Path, ParsedDocument]:
-        """Each PDF with the document made of it."""
-        return {p: parse_pdf(p, p.read_bytes(), Limits())[0] for p in self.pdfs}
+        """Each PDF with the document made of it; `left_out` has those without."""
+        found = {}
+        for pdf in self.pdfs:
+            try:
+                (found[pdf],) = parse_pdf(pdf, pdf.read_bytes(), Limits())
+            except LoadError as error:
+                self.left_out.append({"document": pdf.name, "reason": error.reason})
+        return found
 
     @property
     def born_digital(self) -> list[Path]:
@@ -104,6 +111,7 @@ def word_figures(data: Data) -> Iterator[Figure]:
         "lost": total.lost,
         "examples": list(total.examples),
         "worst": [{"document": n, "share": round(s, 5)} for s, n in sorted(worst)[-3:]],
+        "left_out": data.left_out,
     }
     yield Figure(
         measure="words_lost",

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from elt_llm_core.document import Block, ParsedDocument
+from elt_llm_core.errors import LoadError
 from elt_llm_ingest.evaluation.adjacency import (
     GridCell,
     Rectangle,
@@ -24,19 +25,30 @@ EDGE = 3.0  # points by which a cell may stand out of its region
 
 
 class Outcome(NamedTuple):
-    """What one document gives: end to end, with the regions given, cell boxes."""
+    """What one document gives: end to end, with the regions given, cell boxes.
+
+    `reason` says why a document gives nothing.
+    """
 
     name: str
-    whole: Score
-    given: Score
-    cells: int
-    inside: int
+    whole: Score = Score()
+    given: Score = Score()
+    cells: int = 0
+    inside: int = 0
+    reason: str = ""
 
 
 def measured(folder: Path) -> list[Outcome]:
     """One outcome for each PDF of a folder that has both truth files, by name."""
     pdfs = sorted(p for p in folder.glob("*.pdf") if _has_truth(p))
-    return [_outcome(pdf) for pdf in pdfs]
+    return [_outcome_or_reason(pdf) for pdf in pdfs]
+
+
+def _outcome_or_reason(pdf: Path) -> Outcome:
+    try:
+        return _outcome(pdf)
+    except LoadError as error:
+        return Outcome(pdf.stem, reason=error.reason)
 
 
 def _has_truth(pdf: Path) -> bool:
@@ -44,7 +56,12 @@ def _has_truth(pdf: Path) -> bool:
 
 
 def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """The figures of all documents together, and the mean of theirs."""
+    """The figures of all documents together, and the mean of theirs.
+
+    Documents without figures are left out, and named with the reason.
+    """
+    left_out = [{"document": o.name, "reason": o.reason} for o in outcomes if o.reason]
+    outcomes = [outcome for outcome in outcomes if not outcome.reason]
     whole = given = Score()
     for outcome in outcomes:
         whole, given = whole.plus(outcome.whole), given.plus(outcome.given)
@@ -63,6 +80,7 @@ def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
             {"document": o.name, "f1": round(o.whole.f1, 4)}
             for o in sorted(outcomes, key=lambda o: (o.whole.f1, o.name))[:3]
         ],
+        "left_out": left_out,
     }
 
 
