@@ -9,6 +9,8 @@ import pytest
 import format_files
 from elt_llm_core.document import ParsedDocument
 from elt_llm_core.errors import LoadError
+from elt_llm_core.provenance import boxes_of_span, read
+from elt_llm_ingest.chunkers.sentence import SentenceChunker
 from elt_llm_ingest.evaluation.imports import ade_figures
 
 FOLDER = Path(os.environ.get("ELT_LLM_EVAL_DATA", "")) / "ade_json"
@@ -99,6 +101,91 @@ def test_the_current_form(reading):
     assert document.warnings == (
         "1 chunks are of the unknown kind 'hologram', read as text",
     )
+
+
+FOOT = "Harbour office, page {} of 4"
+
+
+def pages_of(*texts: tuple[int, str, str, float]) -> dict:
+    """Chunks with their page, kind, text and top."""
+    chunks = [
+        {
+            "id": f"c{n}",
+            "type": kind,
+            "markdown": text,
+            "grounding": place(page, 0.1, top, 0.9, top + 0.05),
+        }
+        for n, (page, kind, text, top) in enumerate(texts)
+    ]
+    return {"chunks": chunks}
+
+
+def test_running_lines_and_copies_of_marginalia_are_furniture(reading):
+    told = [(page, "text", FOOT.format(page + 1), 0.93) for page in range(4)]
+    body = [
+        (page, "text", f"Rule {page}. A berth is paid for.", 0.4) for page in (0, 1)
+    ]
+    margin = [(0, "marginalia", "Draft of May", 0.02), (2, "text", "Draft of May", 0.5)]
+    document = parsed(reading, pages_of(*told, *body, *margin))
+    kept = [text for kind, text in format_files.texts(document) if kind != "furniture"]
+    assert kept == [text for _, _, text, _ in body]
+
+
+def test_a_lone_numbered_title_is_a_heading_and_items_of_a_list_are_none(reading):
+    said = [
+        "1. Introduction",
+        "Berths are let by the year.",
+        "2. Fees",
+        "They are due.",
+    ]
+    items = ["1. Ropes of hemp", "2. Ropes of steel", "3. It ends with a stop."]
+    texts = [(0, "text", text, 0.1 * n) for n, text in enumerate([*said, *items])]
+    document = parsed(reading, pages_of(*texts))
+    headings = [
+        text for kind, text in format_files.texts(document) if kind == "heading"
+    ]
+    assert headings == ["1. Introduction", "2. Fees"]
+    assert document.blocks[3].section == "2. Fees"
+
+
+def test_a_code_keeps_its_text_and_the_description_is_marked(reading):
+    said = "<::scan_code: A square of dots::>\nhttps://x.example/7"
+    document = parsed(reading, pages_of((0, "scan_code", said, 0.1)))
+    assert format_files.texts(document) == [
+        ("furniture", "A square of dots"),
+        ("paragraph", "https://x.example/7"),
+    ]
+    assert [b.attributes.get("generated") for b in document.blocks] == ["true", None]
+
+
+def test_a_quotation_stands_where_its_own_block_stands(reading):
+    texts = [(0, "text", f"Berth {n} is let.", 0.2 * n) for n in range(3)]
+    document = parsed(reading, pages_of(*texts))
+    at = document.text.index("Berth 1")
+    (box,) = boxes_of_span(document.pages, at, at + 7)
+    assert (box.top, box.bottom) == (0.2, 0.25)
+    (node,) = SentenceChunker(count=len, max_tokens=300).chunk(document)
+    assert [box.top for box in read(node).boxes] == [0.0, 0.2, 0.4]
+
+
+def test_places_of_a_chunk_are_those_of_its_paragraphs_where_they_are_as_many(reading):
+    places = [place(0, 0.1, top, 0.9, top + 0.05) for top in (0.1, 0.5)]
+    one = {"text": "First.\n\nSecond.", "grounding": places}
+    document = parsed(reading, {"chunks": [one]})
+    assert [[box.top for box in b.boxes] for b in document.blocks] == [[0.1], [0.5]]
+    one["text"] = "First and second."
+    document = parsed(reading, {"chunks": [one]})
+    assert [box.top for box in boxes_of_span(document.pages, 0, 5)] == [0.1, 0.5]
+
+
+def test_the_title_of_a_table_is_indexed_once_by_itself(reading):
+    rows = "<tr><td colspan=2>Fees</td></tr><tr><td>Item<td>Price</tr><tr><td>Oar<td>5"
+    document = parsed(reading, pages_of((0, "table", f"<table>{rows}</table>", 0.1)))
+    nodes = SentenceChunker(count=len, max_tokens=300).chunk(document)
+    assert [read(node).index_text for node in nodes] == [
+        "Fees",
+        "Fees - Item: Oar | Price: 5",
+    ]
 
 
 def test_the_older_form(reading):

@@ -70,7 +70,7 @@ def test_a_file_of_ordinary_contents_may_be_packed_thrice(reading):
 def test_memory_grows_with_the_file_and_its_pages_up_to_what_is_configured():
     limits = Limits()
     assert quota.memory_mb(4_000, 1, limits) <= 512
-    assert quota.memory_mb(4_000, 10_000, limits) > 2000
+    assert quota.memory_mb(4_000, 10_000, limits) > 4000
     assert quota.memory_mb(10_000_000, 1, limits) > 1000
     assert quota.memory_mb(10**9, 1, limits) == limits.memory_mb
     assert quota.memory_mb(10**9, 1, Limits(memory_mb=300)) == 300

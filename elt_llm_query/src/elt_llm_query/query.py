@@ -41,7 +41,7 @@ from elt_llm_query.caching.strategies import CACHES
 from elt_llm_query.engine import build_engine
 from elt_llm_query.request import Request, halved, open_request
 from elt_llm_query.routers.step import routed
-from elt_llm_query.sources import offered
+from elt_llm_query.sources import offered, quotable
 from elt_llm_query.verdict import verdict
 
 TRIES = 5
@@ -84,7 +84,7 @@ def query_collections(  # noqa: PLR0913 - what may be said of a question
     """
     finder = _Finder(store, config, models, cache)
     request, engine, nodes = finder.found(names, question, where)
-    response = engine.synthesize(request.bundle, nodes)
+    response = engine.synthesize(request.bundle, quotable(nodes, request.log))
     sources = offered(response.source_nodes)
     with request.log.stage("verify", len(sources)) as note:
         checked = verdict(response, sources, store, config.query.citation_policy)

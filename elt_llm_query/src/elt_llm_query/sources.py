@@ -8,9 +8,10 @@ from llama_index.core.schema import NodeWithScore, TextNode
 
 from elt_llm_core import provenance
 from elt_llm_core.document import Cell
-from elt_llm_core.results import Box, Source
+from elt_llm_core.results import Box, Degradation, DegradationKind, Source
 from elt_llm_core.store import Store
 from elt_llm_query.labels import label_of
+from elt_llm_query.trace import TraceLog
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,23 @@ def offered(nodes: Sequence[NodeWithScore]) -> tuple[Offered, ...]:
     """One for each node; labels as given, else by position. In the order of labels."""
     found = [_offered(n, i) for i, n in enumerate(nodes, start=1)]
     return tuple(sorted(found, key=lambda one: _number(one.source.label)))
+
+
+def quotable(nodes: Sequence[NodeWithScore], log: TraceLog) -> list[NodeWithScore]:
+    """The nodes that a document says: what a model wrote of a picture is no proof.
+
+    The log tells what is left out.
+    """
+    kept: list[NodeWithScore] = []
+    for found in nodes:
+        place = provenance.read(found.node)
+        if not place.generated:
+            kept.append(found)
+            continue
+        where = f"{place.document}, p. {place.page}" if place.page else place.document
+        detail = f"{where}: a model's description of a picture, which is never quoted"
+        log.degrade(Degradation(kind=DegradationKind.DOCUMENT_WARNING, detail=detail))
+    return kept
 
 
 def locator(store: Store) -> Locate:

@@ -73,7 +73,7 @@ def row_text(text: str, row: Block) -> str:
     """
     said = row_cells(text, row)
     title = row_title(row)
-    return f"{title} - {said}" if title else said
+    return f"{title} - {said}" if title and said != title else said
 
 
 def row_cells(text: str, row: Block) -> str:

@@ -40,6 +40,7 @@ class Places:
             if starts[0] >= end or last <= start:
                 continue
             low = max(0, bisect_right(starts, start) - 1)
+            low = bisect_left(starts, starts[low])  # one word may have two boxes
             high = bisect_left(starts, end)
             words = [word for word in page.words[low:high] if word[1] > start]
             if words:

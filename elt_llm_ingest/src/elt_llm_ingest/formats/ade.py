@@ -7,7 +7,7 @@ chunk). Every chunk and every table cell keeps its id, page and box.
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,8 +15,8 @@ from typing import Any
 
 from elt_llm_core.document import Block, BlockKind, Page, ParsedDocument
 from elt_llm_core.errors import LoadError
-from elt_llm_core.results import Box
-from elt_llm_ingest.formats.ade_tables import write_tables
+from elt_llm_core.results import Box, changed
+from elt_llm_ingest.formats.ade_tables import BLANK_LINE, write_tables
 from elt_llm_ingest.formats.build import (
     MAX_TITLE,
     TextBuilder,
@@ -25,10 +25,11 @@ from elt_llm_ingest.formats.build import (
     with_sections,
 )
 from elt_llm_ingest.formats.json_file import opened, wrong
+from elt_llm_ingest.formats.pdf.noise import without_noise, without_running
 from elt_llm_ingest.formats.text import heading_level
 from elt_llm_ingest.safety import Limits
 
-PARSER = "ade 1"
+PARSER = "ade 2"
 FURNITURE = frozenset(
     ("marginalia", "logo", "page_header", "page_footer", "page_number", "scan_code")
 )
@@ -43,6 +44,7 @@ KIND_BEFORE = re.compile(
     re.IGNORECASE,
 )
 KIND_AFTER = re.compile(r"\n\s*:\s*([\w ]{1,40})\s*\Z")
+NUMBERED_TITLE = re.compile(r"[0-9]{1,2}[.)]\s+[A-Z](?:[^\n.;:,!?]|[.,:](?=\S)){1,78}")
 MARKED_HEADING = re.compile(r"\A(#{1,6})\s+(.+?)\s*#*\Z")
 SIDES = (("left", "l"), ("top", "t"), ("right", "r"), ("bottom", "b"))
 PORTRAIT = (612.0, 792.0)  # the file does not tell the size of pages
@@ -103,13 +105,16 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
         _write(builder, chunk, number, places, unknown)
     if not builder.text.strip():
         raise LoadError(path.name, "no text: its chunks are empty", "export it again")
-    blocks = with_sections(builder.text, builder.blocks)
+    text = builder.text
+    pages = _with_words(_pages(content, builder.blocks), builder.blocks)
+    quieted = without_noise(text, without_running(text, builder.blocks, pages), pages)
+    blocks = with_sections(text, _with_sections_opened(text, quieted))
     return [
         ParsedDocument(
-            title=_title(path, content, builder.text, blocks),
-            text=builder.text,
+            title=_title(path, content, text, blocks),
+            text=text,
             blocks=blocks,
-            pages=_pages(content, blocks),
+            pages=pages,
             parser=f"{PARSER}{_version(content)}",
             warnings=(*warnings, *_warnings(content, places, unknown, blocks)),
         )
@@ -170,7 +175,7 @@ def _write(
         before = _title_before(builder) if chunk.kind == "table" else ""
         write_tables(builder, chunk.text, places.of, f"{number}", before, fields)
     elif chunk.kind in FURNITURE:
-        builder.add(BlockKind.FURNITURE, _described(chunk.text)[0], **fields)
+        _write_furniture(builder, chunk, fields)
     elif chunk.kind == "figure" or "<::" in chunk.text:
         _write_figure(builder, chunk.text, fields)
     else:
@@ -185,16 +190,109 @@ def _write_empty(builder: TextBuilder, fields: dict[str, Any]) -> None:
     builder.blocks.append(Block(kind=BlockKind.FURNITURE, start=at, end=at, **fields))
 
 
+def _write_furniture(
+    builder: TextBuilder, chunk: Chunk, fields: dict[str, Any]
+) -> None:
+    """What stands at the edge, and what a model says of it, apart.
+
+    A code's own text (an address, a number) is text of the document.
+    """
+    described, _ = _described(chunk.text)
+    if not DESCRIBED.search(chunk.text):
+        builder.add(BlockKind.FURNITURE, chunk.text, **fields)
+        return
+    builder.add(BlockKind.FURNITURE, described, **_generated(fields))
+    is_code = chunk.kind == "scan_code"
+    kind = BlockKind.PARAGRAPH if is_code else BlockKind.FURNITURE
+    builder.add(kind, DESCRIBED.sub("\n", chunk.text), **fields)
+
+
+def _generated(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a block that a model wrote."""
+    return {**fields, "attributes": {**fields["attributes"], "generated": "true"}}
+
+
 def _write_text(builder: TextBuilder, chunk: Chunk, fields: dict[str, Any]) -> None:
-    for paragraph in re.split(r"\n\s*\n", chunk.text):
-        text = paragraph.strip()
+    paragraphs = [p.strip() for p in BLANK_LINE.split(chunk.text) if p.strip()]
+    for text, own in zip(paragraphs, _places(paragraphs, fields), strict=True):
         marked = MARKED_HEADING.match(text)
         level = len(marked[1]) if marked else heading_level(text)
         if chunk.kind == "title" or level:
             plain = marked[2] if marked else text
-            builder.add(BlockKind.HEADING, plain, level=level or 1, **fields)
+            builder.add(BlockKind.HEADING, plain, level=level or 1, **own)
         else:
-            builder.add(BlockKind.PARAGRAPH, text, **fields)
+            builder.add(BlockKind.PARAGRAPH, text, **own)
+
+
+def _places(
+    paragraphs: Sequence[str], fields: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """The fields of each paragraph: its own place, where there is one for each."""
+    boxes: Sequence[Box] = fields["boxes"]
+    one_each = len(boxes) == len(paragraphs)
+    for at in range(len(paragraphs)):
+        page = {"page": boxes[at].page, "end_page": boxes[at].page} if one_each else {}
+        own = {"boxes": (boxes[at],)} if one_each else {}
+        yield {**fields, **own, **page}
+
+
+def _with_sections_opened(text: str, blocks: Sequence[Block]) -> Iterator[Block]:
+    """The blocks; a lone numbered title ("1. Introduction") before text is a heading.
+
+    Two such lines that follow on each other are items of a list.
+    """
+    shown = [b for b in blocks if b.kind is not BlockKind.FURNITURE]
+    opens = [_is_numbered_title(text, block) for block in shown]
+    before, after = [False, *opens], [*opens[1:], False]
+    titles = {
+        block.start
+        for block, own, last, following in zip(
+            shown, opens, before, after, strict=False
+        )
+        if own and not last and not following
+    }
+    for block in blocks:
+        is_title = block.kind is BlockKind.PARAGRAPH and block.start in titles
+        kind = {"kind": BlockKind.HEADING, "level": 1} if is_title else {}
+        yield changed(block, **kind) if kind else block
+
+
+def _is_numbered_title(text: str, block: Block) -> bool:
+    said = text[block.start : block.end]
+    return block.kind is BlockKind.PARAGRAPH and bool(NUMBERED_TITLE.fullmatch(said))
+
+
+def _with_words(pages: Sequence[Page], blocks: Sequence[Block]) -> list[Page]:
+    """The pages with the places of blocks and cells, as if each were one word.
+
+    So a quotation is shown where its own block or cell stands.
+    """
+    rows: dict[int, dict[tuple[int, int], list[Box]]] = defaultdict(dict)
+    for block in blocks:
+        for start, end, boxes in _placed(block):
+            for box in boxes:
+                found = rows[box.page].setdefault((start, end), [])
+                found += [box] if box not in found else []
+    return [
+        page.model_copy(
+            update={
+                "words": [
+                    (start, end, box.left, box.top, box.right, box.bottom)
+                    for (start, end), boxes in sorted(rows[page.number].items())
+                    for box in boxes
+                ]
+            }
+        )
+        for page in pages
+    ]
+
+
+def _placed(block: Block) -> Iterator[tuple[int, int, Sequence[Box]]]:
+    if block.end > block.start and not block.cells:
+        yield block.start, block.end, block.boxes
+    for cell in block.cells:
+        if cell.end > cell.start >= block.start:
+            yield cell.start, cell.end, cell.boxes
 
 
 def _write_figure(builder: TextBuilder, text: str, fields: dict[str, Any]) -> None:
@@ -204,9 +302,9 @@ def _write_figure(builder: TextBuilder, text: str, fields: dict[str, Any]) -> No
     if not DESCRIBED.search(text):
         described, around = text, ""
     said = {**fields["attributes"], "figure": kind} if kind else fields["attributes"]
-    generated = {**said, "generated": "true"}
-    builder.add(BlockKind.FIGURE, described, **{**fields, "attributes": generated})
-    for paragraph in re.split(r"\n\s*\n", around):
+    picture = _generated({**fields, "attributes": said})
+    builder.add(BlockKind.FIGURE, described, **picture)
+    for paragraph in BLANK_LINE.split(around):
         builder.add(BlockKind.CAPTION, paragraph, **fields)
 
 

@@ -28,6 +28,7 @@ MODULES = {
 # that files it read before are read again, and no others; LAYER, so that all are.
 VERSIONS = dict.fromkeys(MODULES, "1") | {
     "csv": "2",
+    "ade": "2",
     "html": "4",
     "leanix_drawio": "2",
     "leanix_inventory": "2",

@@ -5,6 +5,7 @@ one of them, and every block whose text stands on more than half of the pages. A
 may say what the running header says: it goes by the second rule alone.
 """
 
+import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -16,6 +17,8 @@ from elt_llm_ingest.formats.pdf.furniture import BAND
 
 SHARE = 0.5  # of the pages
 START = itemgetter(0)
+LEAST, RUNNING = 3, 0.15  # pages, and share of them, of a line that runs through
+FIGURES = re.compile(r"\d+")
 SHORT = 4  # pages; in a shorter document a text may well stand on two
 TEXT = (BlockKind.PARAGRAPH, BlockKind.LIST_ITEM, BlockKind.HEADING, BlockKind.CAPTION)
 
@@ -71,6 +74,34 @@ def noise_in(
         return said in often or (said in same and block.kind is not BlockKind.HEADING)
 
     return is_noise
+
+
+def without_running(
+    text: str, blocks: Sequence[Block], pages: Sequence[Page]
+) -> list[Block]:
+    """The blocks; lines at the edge that run through the pages labelled furniture.
+
+    That is text which stands there, figures aside ("Page 3 of 9"), on three pages at
+    least and 15 % of all.
+    """
+    edges = _edges(blocks, pages)
+    found: dict[str, set[int]] = defaultdict(set)
+    for block in blocks:
+        if block.start in edges and block.page is not None:
+            found[_numberless(text, block)].add(block.page)
+    needed = max(LEAST, round(RUNNING * len(pages)))
+    return [
+        quiet(block)
+        if block.kind in TEXT
+        and block.start in edges
+        and len(found[_numberless(text, block)]) >= needed
+        else block
+        for block in blocks
+    ]
+
+
+def _numberless(text: str, block: Block) -> str:
+    return FIGURES.sub("#", _said(text, block))
 
 
 def _said(text: str, block: Block) -> str:
