@@ -47,7 +47,7 @@ def lost_words(pdf: Path, document: ParsedDocument) -> Lost:
     pdftotext, LoadError if it fails.
     """
     total = Lost(0, 0, 0, 0)
-    theirs = _theirs(pdf)
+    theirs = page_texts(pdf)
     for page in document.pages:
         text = " ".join(document.text[word[0] : word[1]] for word in page.words)
         if page.number <= len(theirs):
@@ -55,7 +55,11 @@ def lost_words(pdf: Path, document: ParsedDocument) -> Lost:
     return total
 
 
-def _theirs(pdf: Path) -> list[str]:
+def page_texts(pdf: Path) -> list[str]:
+    """What pdftotext reads on each page.
+
+    Raises UsageError without pdftotext, LoadError if it fails.
+    """
     program = shutil.which("pdftotext")
     if program is None:
         raise UsageError(
@@ -74,7 +78,7 @@ def _theirs(pdf: Path) -> list[str]:
 
 def compared(ours: str, theirs: str) -> Lost:
     """Our text of a page against pdftotext's."""
-    mine, others = _words(ours), _words(theirs)
+    mine, others = words_in(ours), words_in(theirs)
     have = Counter(mine)
     dense = "".join(mine)
     missing = []
@@ -92,7 +96,8 @@ def compared(ours: str, theirs: str) -> Lost:
     )
 
 
-def _words(text: str) -> list[str]:
+def words_in(text: str) -> list[str]:
+    """The words of a text, for comparison: without marks, case and ligatures."""
     plain = unicodedata.normalize(
         "NFKC", text.replace("\xad", "").replace("\ufffe", "")
     )

@@ -8,7 +8,7 @@ from elt_llm_ingest.formats.pdf.borderless import aligned_tables
 from elt_llm_ingest.formats.pdf.drawn import drawn_table, inside
 from elt_llm_ingest.formats.pdf.lattice import grids_of
 from elt_llm_ingest.formats.pdf.region import Rectangle
-from elt_llm_ingest.formats.pdf.regions import regions_of
+from elt_llm_ingest.formats.pdf.regions import regions_of, seeds_of
 from elt_llm_ingest.formats.pdf.rules import Rules, within
 from elt_llm_ingest.formats.pdf.table import Table
 from elt_llm_ingest.formats.pdf.words import Word, lines_of
@@ -39,7 +39,7 @@ def table_in(
         aligned = aligned_tables(rows, rules.across, surely=True)
         found += [(a.table, sum(1 for _ in a.table.words())) for a in aligned]
     if not _holds_most(found, here):
-        regions = [r for r in regions_of(blocks, here) if r.table]
+        regions = [r for r in regions_of(seeds_of(blocks), here) if r.table]
         found += [(r.table, len(r.words)) for r in regions if r.table]
     return max(found, key=lambda pair: pair[1])[0] if found else None
 

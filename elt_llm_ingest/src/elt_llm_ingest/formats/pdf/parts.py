@@ -22,8 +22,9 @@ from elt_llm_ingest.formats.pdf.flow import (
 from elt_llm_ingest.formats.pdf.furniture import mark_furniture
 from elt_llm_ingest.formats.pdf.layout import Data, Opened
 from elt_llm_ingest.formats.pdf.leaves import Leaves, leaves
+from elt_llm_ingest.formats.pdf.order import in_reading_order
 from elt_llm_ingest.formats.pdf.pictures import Plate, label_figures, plates_of
-from elt_llm_ingest.formats.pdf.regions import regions_of
+from elt_llm_ingest.formats.pdf.region import Region
 from elt_llm_ingest.formats.pdf.sheets import Sheet, sheet_of
 from elt_llm_ingest.formats.pdf.tables import continues, join, tidy
 from elt_llm_ingest.formats.pdf.words import Line, lines_of
@@ -157,11 +158,12 @@ def _body(sheet: Sheet) -> list[Line]:
 
 def _draft(sheet: Sheet, style: Style) -> None:
     body = [w for w in sheet.words.words if not w.furniture]
-    regions = regions_of(
-        sheet.blocks, body, sheet.grids, sheet.rules, sheet.words.lines
-    )
-    drafts = mark_contents(drafts_of(regions, style))
-    sheet.drafts = tidy([d for whole in drafts for d in apart(whole)], style.pitch)
+
+    def drafted(regions: Sequence[Region]) -> list[Draft]:
+        drafts = mark_contents(drafts_of(regions, style))
+        return tidy([d for whole in drafts for d in apart(whole)], style.pitch)
+
+    sheet.drafts = in_reading_order(sheet, drafted)
     size = sheet.words.width, sheet.words.height
     label_figures(sheet.drafts, sheet.blocks, body, size)
     sheet.plates = plates_of(sheet.drafts, sheet.blocks, body, size)

@@ -1,7 +1,7 @@
 """Gives every word to the block or table cell LiteParse saw it in."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from elt_llm_ingest.formats.pdf.cells import layout_table
@@ -26,24 +26,29 @@ MARGIN = 90  # points between a marker and its text
 TEXT_KINDS = ("heading", "paragraph", "list_item", "code", "grid_fallback")
 
 
+def seeds_of(blocks: Iterable[Any]) -> list[Region]:
+    """LiteParse's blocks of text and tables as regions without words."""
+    return [
+        Region(kind=block.kind, box=rectangle(block.bbox), block=block)
+        for block in blocks
+        if block.bbox is not None and block.kind in (*TEXT_KINDS, "table")
+    ]
+
+
 def regions_of(
-    blocks: Sequence[Any],
+    seeds: Sequence[Region],
     words: Sequence[Word],
     grids: Sequence[Grid] = (),
     rules: Rules = NONE,
     lines: Sequence[Line] | None = None,
 ) -> list[Region]:
-    """The page's regions in reading order; no word is lost or used twice.
+    """The regions of a page or a part of it in order; no word is lost or used twice.
 
-    `lines` are those of the words, if they are known. Drawn tables stand where their
+    `seeds` are filled. `lines` are those of the words, if they are known. Drawn tables stand where their
     first block stood. Words that LiteParse left out of
     its blocks become paragraphs where they stand.
     """
-    regions = [
-        Region(kind=block.kind, box=rectangle(block.bbox), block=block)
-        for block in blocks
-        if block.bbox is not None and block.kind in (*TEXT_KINDS, "table")
-    ]
+    regions = list(seeds)
     lines = lines or lines_of(words)
     tables = [region for grid in grids if (region := drawn(grid, words))]
     tables = kept(tables, lines, rules)

@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import accumulate, pairwise, repeat
 from operator import attrgetter
 from typing import Any
@@ -25,12 +26,20 @@ FOLDABLE = frozenset("\"'-")
 LETTER = re.compile(r"[^\W_]")
 FORMULA = "$"  # LiteParse puts one before and one behind the LaTeX of a formula
 LEAST = 0.1  # points; a word is as high as that
+LONG = 10  # letters; a run of so many stands once on a page, as a rule
+SHORT = 3  # letters; fewer (a bullet) may go on anywhere
+COLUMNS = 4  # texts that go on beside each other, at most
+LOWER = 0.4  # of the height of words by which they stand lower than others of a row
 LEFT = attrgetter("left")
 
 
 @dataclass(slots=True, eq=False)
 class Word:
-    """One word. `glued`: no blank before it. `run`: the text run it is from."""
+    """One word. `glued`: no blank before it. `run`: the text run it is from.
+
+    `place`: where it begins in the file's own order, counted in characters without
+    blanks; below 0 where that is not known.
+    """
 
     text: str
     left: float
@@ -43,6 +52,7 @@ class Word:
     glued: bool = False
     rotated: bool = False
     furniture: bool = False
+    place: int = -1
 
     @property
     def middle(self) -> tuple[float, float]:
@@ -119,22 +129,48 @@ class Restorer:
         self._original = replaced("".join(page_text.split()), HYPHENS)
         self._folded = replaced(self._original, FOLDED)
         self._at = 0
+        self._ends: list[int] = []  # of the last runs; each may go on
         self._used = bytearray(len(self._folded))
+        self.place = -1  # of the last run that was asked for
+        self._text = page_text
 
     def restore(self, dense: str) -> str | None:
         """`dense` (no blanks) as it stands on the page, None if it is not found.
 
-        Runs come nearly in PDFium's order, so the next place is tried first. A lone
-        mark is found by `leftover` when all longer runs have their places.
+        Runs come row by row. Each goes on where one of the last few ended, as a rule,
+        for every column has its own. A lone mark is found by `leftover` when all longer
+        runs have their places.
         """
-        if not FOLDABLE.issuperset(dense):
-            found = self._folded.find(dense, self._at)
-            if found >= 0:
-                self._at = found + len(dense)
-            else:
-                found = self._folded.rfind(dense, 0, self._at)
-            return self._take(found, len(dense)) if found >= 0 else None
-        return None
+        self.place = -1
+        if FOLDABLE.issuperset(dense):
+            return None
+        found, is_sure = self._find(dense)
+        if found < 0:
+            return None
+        end = found + len(dense)
+        self.place = found if is_sure else -1
+        if end > self._at:
+            self._at = end
+        if is_sure:
+            self._ends = [end, *[e for e in self._ends if e != found]][:COLUMNS]
+        return self._take(found, len(dense))
+
+    def _find(self, dense: str) -> tuple[int, bool]:
+        """Where a run stands, and whether it can stand nowhere else."""
+        folded = self._folded
+        for end in self._ends:
+            if folded.startswith(dense, end):
+                return end, len(dense) >= SHORT
+        found = folded.find(dense, self._at)
+        if found < 0:
+            found = folded.rfind(dense, 0, self._at)
+        if len(dense) >= LONG:
+            return found, True
+        return found, folded.find(dense) == folded.rfind(dense)
+
+    def known(self, text: str, place: int) -> int:
+        """The place if the text stands there, else -1."""
+        return place if place >= 0 and self._original.startswith(text, place) else -1
 
     def leftover(self, mark: str) -> str:
         """The next character of the page, not yet claimed, that folds to `mark`."""
@@ -142,6 +178,18 @@ class Restorer:
         while found >= 0 and self._used[found]:
             found = self._folded.find(mark, found + 1)
         return self._take(found, len(mark)) if found >= 0 else mark
+
+    @cached_property
+    def spaced(self) -> frozenset[int]:
+        """The places before which the file has a blank on the same line."""
+        places: list[int] = []
+        at = 0
+        for line in self._text.splitlines():
+            parts = line.split()
+            starts = list(accumulate(map(len, parts), initial=at))
+            places += starts[1:-1]
+            at = starts[-1]
+        return frozenset(places)
 
     def _take(self, start: int, length: int) -> str:
         self._used[start : start + length] = b"\x01" * length
@@ -165,18 +213,39 @@ def page_words(page: Any, restorer: Restorer) -> list[Word]:
         if font not in bold:
             bold[font] = bool(BOLD.search(font))
         rotated = abs(item.rotation) > 1
-        for text, box, glued in _item_words(item, restorer):
+        said = _item_words(item, restorer)
+        place = restorer.place
+        for text, box, glued in said:
             x, y = box.x, box.y
+            if glued and place in restorer.spaced:
+                glued = False  # LiteParse has overlooked a narrow blank
             words.append(
                 Word(
                     text, x, y, x + box.width, y + box.height, number, run,
-                    bold[font], glued, rotated,
+                    bold[font], glued, rotated, False, place,
                 )
             )  # fmt: skip
+            if place >= 0:
+                place += len(text)
     for word in words:
         if word.text[0] in FOLDABLE and FOLDABLE.issuperset(word.text):
             word.text = restorer.leftover(word.text)
+    _place_short(words, restorer)
     return words
+
+
+def _place_short(words: Sequence[Word], restorer: Restorer) -> None:
+    """Give short runs their place, where that of the word after or before tells it."""
+    unknown = [at for at, word in enumerate(words) if word.place < 0]
+    for at in reversed(unknown):
+        word = words[at]
+        after = words[at + 1].place if at + 1 < len(words) else -1
+        if after >= 0:
+            word.place = restorer.known(word.text, after - len(word.text))
+    for at in unknown:
+        word, before = words[at], words[at - 1]
+        if word.place < 0 <= before.place and at and len(word.text) > 1:
+            word.place = restorer.known(word.text, before.place + len(before.text))
 
 
 def has_formula(item: Any) -> bool:
@@ -200,6 +269,8 @@ def _item_words(item: Any, restorer: Restorer) -> Iterable[tuple[str, Any, bool]
         # The run has a character PDFium shows otherwise (a repaired ligature, say):
         # its words are looked up one by one.
         restored = "".join([restorer.restore(part) or part for part in parts])
+        if restorer.place >= 0:  # of the last of them
+            restorer.place += len(parts[-1]) - len(restored)
     boxes = item.words or [item]
     if len(boxes) != len(parts):
         return _pieces(text, restored, boxes)
@@ -272,19 +343,55 @@ def _rows(words: Sequence[Word]) -> list[list[Word]]:
             level = levels[top, bottom]
         level.append(word)
     rows: list[list[Word]] = []
+    known: list[tuple[float, float]] = []  # the levels of the last row
     top = bottom = float("-inf")  # of the tallest word of the last row
     for _, high, low in sorted([(high + low, high, low) for high, low in levels]):
         height, tallest = low - high, bottom - top
         shared = (low if low < bottom else bottom) - (high if high > top else top)  # noqa: FURB136
         least = height if height < tallest else tallest  # noqa: FURB136 - millions
-        if rows and shared >= 0.5 * (least if least > LEAST else LEAST):  # noqa: FURB136
+        if (
+            rows
+            and shared >= 0.5 * (least if least > LEAST else LEAST)  # noqa: FURB136
+            and not _is_below(high, low, levels, known)
+        ):
             rows[-1] += levels[high, low]
+            known.append((high, low))
             if height > tallest:
                 top, bottom = high, low
         else:
             rows.append(levels[high, low])
+            known = [(high, low)]
             top, bottom = high, low
     return rows
+
+
+def _is_below(
+    high: float,
+    low: float,
+    levels: Mapping[tuple[float, float], Sequence[Word]],
+    row: Sequence[tuple[float, float]],
+) -> bool:
+    """Whether words stand below others of a row, though high letters overlap.
+
+    A taller line of the column beside them may reach from one line to the next.
+    """
+    for top, bottom in row:
+        down = 0.5 * (high + low - top - bottom)
+        if down <= LOWER * (low - high) or low - high < LOWER * (bottom - top):
+            continue
+        words, above = levels[high, low], levels[top, bottom]
+        if sum([_is_under(word, above) for word in words]) > 1:
+            return True
+    return False
+
+
+def _is_under(word: Word, above: Iterable[Word]) -> bool:
+    """Whether a word has most of its width under other words."""
+    left, right = word.left, word.right
+    shared = sum(
+        [max(min(right, w.right) - max(left, w.left), 0.0) for w in above]
+    )
+    return shared > 0.5 * (right - left)
 
 
 def _glue(row: list[Word]) -> list[Word]:
