@@ -75,9 +75,7 @@ def measured(pdf: Path, document: ParsedDocument) -> Iterator[PageJoins]:
         ours = kept(joins, page_text(document.text, page))
         others = kept(joins, reference)
         both = sum(a and b for a, b in zip(ours, others, strict=True))
-        yield PageJoins(
-            pdf.name, page.number, len(joins), sum(ours), sum(others), both
-        )
+        yield PageJoins(pdf.name, page.number, len(joins), sum(ours), sum(others), both)
 
 
 def _plain_texts(pdf: Path) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from elt_llm_ingest.formats.pdf.cells import layout_table
-from elt_llm_ingest.formats.pdf.found import aligned, drawn, free_lines
+from elt_llm_ingest.formats.pdf.found import aligned, drawn, free_lines, kept
 from elt_llm_ingest.formats.pdf.lattice import Grid
 from elt_llm_ingest.formats.pdf.region import Region, area, overlaps
 from elt_llm_ingest.formats.pdf.rules import Rules
@@ -21,8 +21,10 @@ def column_regions(
     `seeds` are LiteParse's blocks, which may reach over other columns too: a line is
     given to one as a whole, or to none. So no line is torn by a block that ends in it.
     """
+    lines = lines_of(words)
     tables = [region for grid in grids if (region := drawn(grid, words))]
-    tables += aligned(free_lines(lines_of(words), tables), seeds, rules)
+    tables = kept(tables, lines, rules)
+    tables += aligned(free_lines(lines, tables), seeds, rules)
     tables += _layout_tables(seeds, _without(words, tables), tables)
     text = [seed for seed in seeds if seed.kind != "table"]
     regions = [*_text(text, lines_of(_without(words, tables))), *tables]

@@ -14,7 +14,6 @@ from elt_llm_ingest.formats.pdf.stream import (
     Fragment,
     Join,
     fragments_of,
-    in_file_order,
     joins_of,
     kept,
 )
@@ -28,7 +27,7 @@ from elt_llm_ingest.formats.pdf.zones import (
     zones_of,
 )
 
-LOST = 2  # joins; fewer are no sign of a wrong order
+LOST = 1  # joins; fewer are no sign of a wrong order
 AGREED = 0.97  # of the joins: an order that keeps so many is right
 INSIDE = 0.8  # of a block's area in its zone: it is not cut
 Drafted = Callable[[list[Region]], list[Draft]]
@@ -38,7 +37,8 @@ def in_reading_order(sheet: Sheet, drafted: Drafted) -> list[Draft]:
     """The drafts of a page that `drafted` makes of its regions.
 
     The layout's order stands if running text goes on in it as it does in the file. If
-    not, the page is cut into columns, and what keeps more of the text together is taken.
+    not, the page is cut into columns, and what keeps more of the text together is
+    taken.
     """
     words = [word for word in sheet.words.words if not word.furniture]
     seeds = seeds_of(sheet.blocks)
@@ -54,11 +54,7 @@ def in_reading_order(sheet: Sheet, drafted: Drafted) -> list[Draft]:
     items, placed = _items(fragments, grids, words)
     turned = [word for word in words if word.rotated]
     zones = zones_of(items, is_gutter_of_file)
-    regions = [
-        region
-        for zone in zones
-        for region in _regions(zone, sheet, placed)
-    ]
+    regions = [region for zone in zones for region in _regions(zone, sheet, placed)]
     regions += regions_of([], turned) if turned else []
     columns = drafted(regions)
     again = sum(kept(joins, columns))

@@ -44,9 +44,9 @@ def regions_of(
 ) -> list[Region]:
     """The regions of a page or a part of it in order; no word is lost or used twice.
 
-    `seeds` are filled. `lines` are those of the words, if they are known. Drawn tables stand where their
-    first block stood. Words that LiteParse left out of
-    its blocks become paragraphs where they stand.
+    `seeds` are filled. `lines` are those of the words, if they are known. Drawn tables
+    stand where their first block stood. Words that LiteParse left out of its blocks
+    become paragraphs where they stand.
     """
     regions = list(seeds)
     lines = lines or lines_of(words)

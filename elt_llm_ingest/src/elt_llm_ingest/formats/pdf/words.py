@@ -4,7 +4,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import accumulate, pairwise, repeat
 from operator import attrgetter
 from typing import Any
@@ -132,7 +131,6 @@ class Restorer:
         self._ends: list[int] = []  # of the last runs; each may go on
         self._used = bytearray(len(self._folded))
         self.place = -1  # of the last run that was asked for
-        self._text = page_text
 
     def restore(self, dense: str) -> str | None:
         """`dense` (no blanks) as it stands on the page, None if it is not found.
@@ -149,8 +147,7 @@ class Restorer:
             return None
         end = found + len(dense)
         self.place = found if is_sure else -1
-        if end > self._at:
-            self._at = end
+        self._at = max(self._at, end)
         if is_sure:
             self._ends = [end, *[e for e in self._ends if e != found]][:COLUMNS]
         return self._take(found, len(dense))
@@ -179,18 +176,6 @@ class Restorer:
             found = self._folded.find(mark, found + 1)
         return self._take(found, len(mark)) if found >= 0 else mark
 
-    @cached_property
-    def spaced(self) -> frozenset[int]:
-        """The places before which the file has a blank on the same line."""
-        places: list[int] = []
-        at = 0
-        for line in self._text.splitlines():
-            parts = line.split()
-            starts = list(accumulate(map(len, parts), initial=at))
-            places += starts[1:-1]
-            at = starts[-1]
-        return frozenset(places)
-
     def _take(self, start: int, length: int) -> str:
         self._used[start : start + length] = b"\x01" * length
         return self._original[start : start + length]
@@ -217,8 +202,6 @@ def page_words(page: Any, restorer: Restorer) -> list[Word]:
         place = restorer.place
         for text, box, glued in said:
             x, y = box.x, box.y
-            if glued and place in restorer.spaced:
-                glued = False  # LiteParse has overlooked a narrow blank
             words.append(
                 Word(
                     text, x, y, x + box.width, y + box.height, number, run,
@@ -388,9 +371,7 @@ def _is_below(
 def _is_under(word: Word, above: Iterable[Word]) -> bool:
     """Whether a word has most of its width under other words."""
     left, right = word.left, word.right
-    shared = sum(
-        [max(min(right, w.right) - max(left, w.left), 0.0) for w in above]
-    )
+    shared = sum([max(min(right, w.right) - max(left, w.left), 0.0) for w in above])
     return shared > 0.5 * (right - left)
 
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 from statistics import median
 
 from elt_llm_ingest.formats.pdf.region import Rectangle
-from elt_llm_ingest.formats.pdf.stream import Fragment, carries_on, follows
+from elt_llm_ingest.formats.pdf.stream import Fragment, follows
 
 LINES = 3  # on either side of a gutter
 NARROW = 0.45  # of the height of letters: no gutter is narrower
@@ -153,12 +153,14 @@ def _free(
     return gaps
 
 
-def _rank(rows: Sequence[Sequence[Item]], strip: Strip) -> tuple[int, float, float]:
-    """The lines on its shorter side, then its width, then its place."""
+def _rank(
+    rows: Sequence[Sequence[Item]], strip: Strip
+) -> tuple[int, int, float, float]:
+    """The lines on its shorter side, all lines, then its width, then its place."""
     items = [i for row in rows[strip.first : strip.last + 1] for i in row]
-    lefts = sum(item.box[2] <= strip.left for item in items)
+    lefts = sum(_is_left(item, strip) for item in items)
     shorter = min(lefts, len(items) - lefts)
-    return shorter, strip.right - strip.left, -strip.left
+    return shorter, len(items), strip.right - strip.left, -strip.left
 
 
 def _parts(
@@ -171,17 +173,16 @@ def _parts(
     the left at the bottom it belongs below if it is read after the right one.
     """
     first, last = strip.first, strip.last
-    places = [
-        [item.place for row in rows[first : last + 1] for item in row if on(item)]
-        for on in (lambda i: _is_left(i, strip), lambda i: not _is_left(i, strip))
-    ]
+    between = [item for row in rows[first : last + 1] for item in row]
+    lefts = [item.place for item in between if _is_left(item, strip)]
+    rights = [item.place for item in between if not _is_left(item, strip)]
     while first < last and all(
-        not _is_left(item, strip) and 0 <= item.place < min(places[0], default=0)
+        not _is_left(item, strip) and 0 <= item.place < min(lefts, default=0)
         for item in rows[first]
     ):
         first += 1
     while first < last and all(
-        _is_left(item, strip) and item.place > max(places[1], default=item.place)
+        _is_left(item, strip) and item.place > max(rights, default=item.place)
         for item in rows[last]
     ):
         last -= 1
