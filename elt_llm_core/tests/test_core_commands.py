@@ -44,6 +44,18 @@ def test_help_lists_every_command_in_a_moment() -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize("group", [(), ("store",), ("config",), ("tables",)])
+def test_a_bare_group_prints_its_help_and_nothing_else(
+    group: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(elt_llm, [*group]) == 0
+    bare = capsys.readouterr()
+    assert run(elt_llm, [*group, "--help"]) == 0
+    assert bare == capsys.readouterr()
+    assert bare.err == ""
+    assert bare.out.startswith("Usage: ")
+
+
 def test_help_imports_nothing_heavy() -> None:
     code = (
         "import sys\n"

@@ -1,6 +1,7 @@
 import json
 import math
 import re
+import sys
 
 import pytest
 from defusedxml import ElementTree
@@ -8,8 +9,9 @@ from defusedxml import ElementTree
 from elt_llm_core.cli import elt_llm
 from elt_llm_core.cli.failures import run
 from elt_llm_core.config import load_config
-from elt_llm_core.errors import ConfigError
+from elt_llm_core.errors import ConfigError, UsageError
 from elt_llm_query.evaluation.configurations import configurations, swept
+from elt_llm_query.evaluation.labelled import read_labelled
 from elt_llm_query.evaluation.picture import drawn
 from elt_llm_query.evaluation.report import RetrievalReport
 from eval_world import PASSAGES, QUESTIONS, write_beir
@@ -304,3 +306,43 @@ def test_many_configurations_are_numbered_in_the_picture(place, capsys):
     assert [text for text in said if text.endswith(f"  {value:.4f}")] == [
         f"{number}  {name}  {value:.4f}" for number, name in enumerate(names, start=1)
     ]
+
+
+def test_what_finished_before_a_configuration_failed_is_kept(place, tmp_path, capsys):
+    """Nothing embeds at that address; the first configuration is done by then."""
+    sweep = tmp_path / "sweep.yaml"
+    sweep.write_text(
+        "configurations:\n"
+        "  good: {}\n"
+        "  away: {models.embedder_strategy: ollama, "
+        "ollama.base_url: 'http://127.0.0.1:9'}\n"
+        "  plain: {query.use_reranker: false}\n"
+    )
+    data = ("--data", place / "library", "--cache", tmp_path / "cache", "--quiet")
+    more = ("--sweep", sweep, "--run", tmp_path / "run.trec", "--json")
+    code, out, err = ran(capsys, "retrieval", *data, *more)
+    assert (code, err) == (2, "")
+    report = json.loads(out)
+    assert [one["name"] for one in report["configurations"]] == ["good", "plain"]
+    assert any("'away' was left out" in p["detail"] for p in report["problems"])
+    written = {path.name for path in tmp_path.glob("*.trec")}
+    assert written == {"run.good.trec", "run.plain.trec"}
+
+
+@pytest.mark.parametrize("command", ["retrieval", "tune"])
+def test_a_missing_extra_is_told_before_any_work(
+    place, tmp_path, capsys, monkeypatch, command
+):
+    monkeypatch.setitem(sys.modules, "ir_measures", None)
+    data = ("--data", place / "library", "--cache", tmp_path / "cache", "--quiet")
+    code, _, err = ran(capsys, command, *data)
+    assert code == 78
+    assert "--extra eval" in err
+    assert not (tmp_path / "cache").exists()
+
+
+def test_why_no_line_of_a_file_can_be_used_is_told(tmp_path):
+    file = tmp_path / "mine.jsonl"
+    file.write_text('{"question": "What?", "answer_is": "x"}\n')
+    with pytest.raises(UsageError, match="answer_is"):
+        read_labelled(file)

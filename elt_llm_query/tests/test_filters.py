@@ -12,7 +12,7 @@ from elt_llm_core.sections import RagConfig
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding, ScriptedLLM
-from elt_llm_query.cli import where_of
+from elt_llm_query.printing import where_of
 from elt_llm_query.query import query_collections, search_collections
 from elt_llm_query.retrievers import DenseRetriever, HybridRetriever, KeywordRetriever
 from query_world import CONTENT, fill, make_document

@@ -26,6 +26,7 @@ def run(
         import uvicorn  # noqa: PLC0415
 
         from elt_llm_api.app import create_app  # noqa: PLC0415
+        from elt_llm_api.commands import serving_commands  # noqa: PLC0415
 
         app = create_app(config, open_store())
         started(address(sock))
@@ -38,6 +39,7 @@ def run(
                 timeout_graceful_shutdown=STOP_SECONDS,
             )
         )
-        server.run(sockets=[sock])
+        with serving_commands(app.state.service):
+            server.run(sockets=[sock])
     finally:
         sock.close()

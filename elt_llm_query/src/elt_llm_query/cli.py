@@ -1,6 +1,7 @@
 """`elt-llm search` and `elt-llm query`."""
 
 import sys
+from typing import Any
 
 import click
 
@@ -24,6 +25,12 @@ _where = click.option(
     "the same key again is an alternative.",
 )
 
+_local = click.option(
+    "--local",
+    is_flag=True,
+    help="Answer in this process, even where a server of the data root runs.",
+)
+
 
 @click.command()
 @click.argument("question")
@@ -35,6 +42,7 @@ _where = click.option(
     help="Most sources to show. What the configuration brings beside them (neighbours, "
     "rules they refer to) is not counted.",
 )
+@_local
 @common_options
 def search(
     ctx: CommandContext,
@@ -42,78 +50,59 @@ def search(
     collections: tuple[str, ...],
     filters: tuple[str, ...],
     top_k: int | None,
+    *,
+    local: bool,
 ) -> None:
     """Find the passages that fit a QUESTION best."""
-    with ctx.loading():
-        from elt_llm_query.query import search_collections
-        from elt_llm_query.render import sources_text
-
-        models = ctx.models
-    with ctx.working("searching"):
-        result = search_collections(
-            names_of(ctx, collections),
-            question,
-            store=ctx.store,
-            config=ctx.config,
-            models=models,
-            k=top_k,
-            where=where_of(filters),
-        )
-    ctx.emit(result, lambda: sources_text(result, colour=sys.stdout.isatty()))
+    asked = {"command": "search", "question": question, "top_k": top_k}
+    _answer(ctx, asked, collections, filters, local=local)
 
 
 @click.command()
 @click.argument("question")
 @_collections
 @_where
+@_local
 @common_options
 def query(
     ctx: CommandContext,
     question: str,
     collections: tuple[str, ...],
     filters: tuple[str, ...],
+    *,
+    local: bool,
 ) -> None:
     """Answer a QUESTION with citations, or say that the documents do not."""
-    with ctx.loading():
-        from elt_llm_query.query import query_collections
-        from elt_llm_query.render import answer_text
+    asked = {"command": "query", "question": question}
+    _answer(ctx, asked, collections, filters, local=local)
 
-        models = ctx.models
+
+def _answer(
+    ctx: CommandContext,
+    asked: dict[str, Any],
+    collections: tuple[str, ...],
+    filters: tuple[str, ...],
+    *,
+    local: bool,
+) -> None:
+    """Print the answer of a running server of the data root, else one made here."""
+    whole = {
+        **asked,
+        "collections": collections,
+        "filters": filters,
+        "as_json": ctx.as_json,
+        "colour": sys.stdout.isatty(),
+    }
     with ctx.working("answering"):
-        result = query_collections(
-            names_of(ctx, collections),
-            question,
-            store=ctx.store,
-            config=ctx.config,
-            models=models,
-            where=where_of(filters),
-        )
-    ctx.emit(result, lambda: answer_text(result, colour=sys.stdout.isatty()))
-
-
-def where_of(given: tuple[str, ...]) -> dict[str, list[str]]:
-    """Filters by key, as they were given. Raises UsageError for one without `=`."""
-    from elt_llm_core.errors import UsageError
-
-    where: dict[str, list[str]] = {}
-    for one in given:
-        key, equals, value = one.partition("=")
-        if not (key and equals and value):
-            raise UsageError(
-                f"the filter {one!r} names no key and value", "write --where KEY=VALUE"
+        text = None if local else ctx.served(whole)
+    if text is None:
+        with ctx.loading():
+            from elt_llm_query.printing import Asked, printed
+        with ctx.working("answering"):
+            text = printed(
+                Asked(**whole),
+                store=ctx.store,
+                config=ctx.config,
+                models=lambda: ctx.models,
             )
-        where.setdefault(key, []).append(value)
-    return where
-
-
-def names_of(ctx: CommandContext, given: tuple[str, ...]) -> list[str]:
-    """The collections given, else all. Raises UsageError where there are none."""
-    from elt_llm_core.errors import UsageError
-
-    names = list(given) or [card.name for card in ctx.store.collections()]
-    if not names:
-        raise UsageError(
-            "there are no collections yet",
-            "add documents first: elt-llm ingest PATH --collection NAME",
-        )
-    return names
+    click.echo(text)

@@ -130,6 +130,37 @@ class CommandContext:
 
         return JobContext(self.config, self.store, self.progress)
 
+    def served(self, asked: Mapping[str, Any]) -> str | None:
+        """What a running server of the data root prints for a question.
+
+        None where no server answers with the settings of this command. Raises
+        EltLlmError as the command itself would.
+        """
+        from elt_llm_core.cli import served
+
+        environ = served.settings_of_process()
+        default = environ.get("ELT_LLM_STORES__DATA_DIR") or "elt-llm-data"
+        data_dir = self._data_dir or Path(environ.get("ELT_LLM_DATA_DIR") or default)
+        if self._log_level or not served.is_ours(data_dir / served.SOCKET):
+            return None
+        settings = {
+            "folder": str(Path.cwd()),
+            "config_file": str(self._config_file) if self._config_file else None,
+            "profile": self._profile,
+            "data_dir": str(self._data_dir) if self._data_dir else None,
+            "environ": environ,
+        }
+        request = {"settings": settings, "asked": dict(asked)}
+        try:
+            reply = served.ask_server(data_dir, request) or {}
+        except served.ServerSilentError as error:
+            message = f"elt-llm: the server of {data_dir} {error}; working without it"
+            click.echo(harmless(message), err=True)
+            return None
+        if "fault" in reply:
+            raise served.error_of(reply["fault"])
+        return reply.get("stdout")
+
     @contextmanager
     def loading(self) -> Iterator[None]:
         """Tell on a terminal that the body takes a while.

@@ -24,8 +24,9 @@ log = logging.getLogger(__name__)
 def run(command: click.Command, arguments: Sequence[str] | None = None) -> int:
     """Run a click command and return its exit code; never raises.
 
-    0 good, 2 some items failed, 64 wrong usage, 130 interrupted, the error's own code
-    for an EltLlmError, 1 for what nobody foresaw.
+    0 good, or help printed (as for a bare `elt-llm`), 2 some items failed, 64 wrong
+    usage, 130 interrupted, the error's own code for an EltLlmError, 1 for what nobody
+    foresaw.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     as_json = "--json" in arguments
@@ -36,6 +37,9 @@ def run(command: click.Command, arguments: Sequence[str] | None = None) -> int:
     except SystemExit as leaving:
         # click replaces stdout and leaves when the reader of a pipe has gone.
         return OK if sys.stdout is not stdout else int(leaving.code or OK)
+    except click.exceptions.NoArgsIsHelpError as asked:
+        click.echo(asked.ctx.get_help())
+        return OK
     except BrokenPipeError:
         _silence_stdout()
         return OK

@@ -25,6 +25,7 @@ from elt_llm_core.results import Degradation, Record
 from elt_llm_query.evaluation.beir import json_lines, told
 
 KEY = 12  # hex digits that name a question
+SHOWN = 5  # lines that are told where none can be used
 
 
 class Gold(Record):
@@ -85,6 +86,7 @@ def read_labelled(path: Path) -> tuple[tuple[Labelled, ...], tuple[Degradation, 
         raise UsageError(
             f"{path} holds no accepted question",
             "a line is {'question': ..., 'gold': [{'document': ..., 'quote': ...}]}",
+            [problem.detail for problem in problems[:SHOWN]],
         )
     return tuple(found.values()), tuple(problems)
 

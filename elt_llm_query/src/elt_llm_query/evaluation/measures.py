@@ -47,6 +47,11 @@ class Difference(Record):
     p: float = Field(gt=0, le=1)
 
 
+def require_measures() -> None:
+    """Raise MissingExtraError without the extra `eval`, before any work is done."""
+    _library()
+
+
 def per_question(
     gold: Mapping[str, Mapping[str, int]], rankings: Mapping[str, Ranking]
 ) -> Values:

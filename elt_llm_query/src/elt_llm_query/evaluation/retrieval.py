@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from time import perf_counter, process_time
 
 from elt_llm_core.config import RagConfig
+from elt_llm_core.errors import EltLlmError
 from elt_llm_core.jobs import Progress
 from elt_llm_core.models import as_counting
 from elt_llm_core.models.build import build_models
@@ -12,11 +13,18 @@ from elt_llm_core.results import Degradation
 from elt_llm_core.strategy import Models
 from elt_llm_query.evaluation.asked import AskedEmbedding
 from elt_llm_query.evaluation.beir import Question
+from elt_llm_query.evaluation.beir import told as problem_of
 from elt_llm_query.evaluation.configurations import changed
 from elt_llm_query.evaluation.counting import counted
 from elt_llm_query.evaluation.grounds import Ground, Placed
 from elt_llm_query.evaluation.losses import stage_recalls
-from elt_llm_query.evaluation.measures import Values, difference, interval, per_question
+from elt_llm_query.evaluation.measures import (
+    Values,
+    difference,
+    interval,
+    per_question,
+    require_measures,
+)
 from elt_llm_query.evaluation.report import (
     Asked,
     Compared,
@@ -35,6 +43,7 @@ from elt_llm_query.evaluation.running import (
     run,
     timed,
 )
+from elt_llm_query.presence import check_installed
 
 MODEL_SECTIONS = ("models", "ollama", "openai_like")
 TEXT_SECTIONS = ("chunking", "enrichment", "keywords")
@@ -61,6 +70,7 @@ class Evaluation:
     outcomes: dict[str, Outcome]
     report: RetrievalReport
     texts: Mapping[str, str]
+    failed: tuple[str, ...] = ()
 
 
 @dataclass
@@ -108,31 +118,46 @@ def evaluate(
     *,
     explained: bool = False,
     sample: int = TIMED,
+    keep: bool = False,
 ) -> Evaluation:
     """Every configuration over every question, in order.
 
     The first one is what the others are compared with. `explained` keeps the texts;
-    `sample` questions are timed.
-    Raises what a search raises, and MissingExtraError without the extra `eval`.
+    `sample` questions are timed. With `keep`, one that fails after the first is left out
+    and told among the problems, and the finished ones stay.
+    Raises what a search raises, and MissingExtraError without the extra `eval` or what
+    a configuration needs, before any question is asked.
     """
+    require_measures()
+    for config in configs.values():
+        check_installed(config)
     started = perf_counter(), process_time()
     prepared = Prepared(ground, progress)
     outcomes: dict[str, Outcome] = {}
+    failed: dict[str, Degradation] = {}
     for name, config in configs.items():
-        pipeline, here = prepared.pipeline(config)
-        outcomes[name] = _outcome(pipeline, here.questions, name, sample, progress)
+        try:
+            pipeline, here = prepared.pipeline(config)
+            outcomes[name] = _outcome(pipeline, here.questions, name, sample, progress)
+        except EltLlmError as error:
+            if not (keep and outcomes):
+                raise
+            failed[name] = problem_of(
+                f"the configuration {name!r} was left out: {error}"
+            )
     placed = list(prepared.placed.values())
     models = next(iter(prepared.models.values()))
+    problems = [p for one in placed for p in one.problems] + [*failed.values()]
     report = RetrievalReport(
         asked=_asked(ground, placed[0], models),
         configurations=tuple(one.figures for one in outcomes.values()),
         comparisons=comparisons(outcomes),
-        problems=tuple(dict.fromkeys(p for one in placed for p in one.problems)),
+        problems=tuple(dict.fromkeys(problems)),
         measured=_measured(outcomes, models, placed, started),
     )
     texts = placed[0].texts() if explained else {}
     prepared.close()
-    return Evaluation(outcomes, report, texts)
+    return Evaluation(outcomes, report, texts, tuple(failed))
 
 
 def _outcome(

@@ -24,12 +24,12 @@ def answers(
     """
     from elt_llm_core.cli.failures import PARTIAL
     from elt_llm_core.results import QueryResult
-    from elt_llm_query.cli import names_of
     from elt_llm_query.evaluation.answering import Judge, Marker, answers_text
     from elt_llm_query.evaluation.labelled import read_labelled
+    from elt_llm_query.printing import names_of
     from elt_llm_query.query import query_collections
 
-    names = names_of(ctx, collections)
+    names = names_of(ctx.store, collections)
     lines, problems = read_labelled(file)
     models = ctx.models
 

@@ -18,7 +18,13 @@ from elt_llm_query.evaluation.cli.options import (
 @click.command()
 @asking_options
 @setting_options
-@click.option("--run", "run_file", type=OUT, help="Write rankings as trec_eval does.")
+@click.option(
+    "--run",
+    "run_file",
+    type=OUT,
+    help="Write rankings as trec_eval does; with several configurations, a file for "
+    "each, its name before the ending.",
+)
 @click.option("--explain", "question", help="Tell of one question: its id or text.")
 @click.option("--picture", type=OUT, help="Write an SVG: quality against time.")
 @click.option("--baseline", type=OUT, help="Write what the first one reached.")
@@ -37,9 +43,11 @@ def retrieval(
 ) -> None:
     """Measure retrieval on judged questions, and compare configurations.
 
-    The questions are a test set (--data) or your own (--questions).
+    The questions are a test set (--data) or your own (--questions). Needs the extra
+    `eval`. Exit code 2: a configuration after the first failed and was left out.
     """
     from elt_llm_core.atomicio import write_atomic
+    from elt_llm_core.cli.failures import PARTIAL
     from elt_llm_query.evaluation.baseline import baseline_of, write_baseline
     from elt_llm_query.evaluation.configurations import configurations
     from elt_llm_query.evaluation.explaining import explain, explanation_text
@@ -50,7 +58,7 @@ def retrieval(
 
     configs = configurations(ctx.configured, presets, settings, sweep)
     ground, explained = asking.ground(ctx), question is not None
-    found = evaluate(ground, configs, ctx.progress, explained=explained)
+    found = evaluate(ground, configs, ctx.progress, explained=explained, keep=True)
     runs = {name: one.run for name, one in found.outcomes.items()}
     if run_file:
         write_runs(run_file, {name: one.answered for name, one in runs.items()})
@@ -64,8 +72,10 @@ def retrieval(
             {"explanations": [one.model_dump(mode="json") for one in told]},
             lambda: "\n\n".join(explanation_text(one) for one in told),
         )
-        return
-    ctx.emit(found.report, lambda: report_text(found.report))
+    else:
+        ctx.emit(found.report, lambda: report_text(found.report))
+    if found.failed:
+        ctx.exit(PARTIAL)
 
 
 @click.command()

@@ -85,16 +85,16 @@ def own_ground(
     ctx: CommandContext, questions: Path, collections: tuple[str, ...], cache: Path
 ) -> "CollectionGround":
     """Labelled questions over the collections given, else over all."""
-    from elt_llm_query.cli import names_of
     from elt_llm_query.evaluation.collection_ground import CollectionGround
     from elt_llm_query.evaluation.labelled import read_labelled
+    from elt_llm_query.printing import names_of
 
     lines, problems = read_labelled(questions)
     return CollectionGround(
         name=questions.name,
         lines=lines,
         problems=problems,
-        collections=tuple(names_of(ctx, collections)),
+        collections=tuple(names_of(ctx.store, collections)),
         config=ctx.config,
         folder=cache,
     )

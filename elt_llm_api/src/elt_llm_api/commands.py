@@ -1,0 +1,287 @@
+"""Answering commands of the same user over a Unix socket in the data root.
+
+The socket is for this user alone: its mode is 0600, and the kernel tells whose process
+asks. So neither a token nor a Host is asked for. A command is answered by the code that
+it would run itself, and only where the server has the same version and settings.
+"""
+
+import json
+import logging
+import os
+import socketserver
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from typing_extensions import override
+
+from elt_llm_api.service import DEFAULT_PROFILE, QueryService
+from elt_llm_core.cli.served import (
+    PATIENCE,
+    PROTOCOL,
+    SOCKET,
+    address_of,
+    ask_server,
+    peer_of,
+)
+from elt_llm_core.config import RagConfig, load_config
+from elt_llm_core.errors import EltLlmError
+from elt_llm_query.printing import Asked, printed
+
+MOST_BYTES = 1_000_000  # of a request
+SIGN_SECONDS = PATIENCE / 4
+
+log = logging.getLogger(__name__)
+
+
+class Settings(BaseModel):
+    """What the configuration of a command is made of."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    folder: Path
+    config_file: Path | None = None
+    profile: str | None = None
+    data_dir: Path | None = None
+    environ: dict[str, str]
+
+    def config(self) -> RagConfig:
+        """Return the configuration in force. Raises ConfigError."""
+        over = {"stores": {"data_dir": self.data_dir}} if self.data_dir else None
+        profile = self.profile or self.environ.get("ELT_LLM_PROFILE")
+        if profile and profile.endswith((".yaml", ".yml")):
+            profile = str(self.folder / profile)
+        file = self.folder / self.config_file if self.config_file else None
+        return load_config(file, profile, self.environ, over)
+
+
+class CommandRequest(BaseModel):
+    """A line that a command sends."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    protocol: int
+    version: str
+    settings: Settings
+    asked: Asked
+
+
+@contextmanager
+def serving_commands(service: QueryService) -> Iterator[None]:
+    """Answer commands during the body, where a socket can be made.
+
+    A data root that is not there yet stays so. Where no socket can be made, or another
+    server of the data root has one, commands work by themselves, and the log says why.
+
+    Args:
+        service: What answers.
+    """
+    listener = _listener(service)
+    if listener is None:
+        yield
+        return
+    thread = threading.Thread(target=listener.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        listener.close()
+        thread.join()
+
+
+def reply_to(line: bytes, service: QueryService) -> dict[str, Any]:
+    """Return the reply to a request.
+
+    Args:
+        line: The request as JSON.
+        service: What answers.
+
+    Returns:
+        `stdout`, what the command prints; or `fault`, an error of the command; or
+        `declined`, why the command has to work by itself.
+    """
+    try:
+        request, config, profile = _understood(line, service)
+        text = printed(
+            request.asked,
+            store=service.store,
+            config=config,
+            models=lambda: service.models(profile),
+        )
+    except _DeclinedError as error:
+        return {"declined": str(error)}
+    except EltLlmError as error:
+        told = ("code", "message", "hint", "exit_code", "details")
+        return {"fault": {name: getattr(error, name) for name in told}}
+    return {"stdout": text}
+
+
+class _DeclinedError(Exception):
+    """Why a command has to work by itself."""
+
+
+def _understood(
+    line: bytes, service: QueryService
+) -> tuple[CommandRequest, RagConfig, str]:
+    """The request, its configuration, and the profile whose models suit it."""
+    try:
+        request = CommandRequest.model_validate_json(line)
+    except ValidationError as error:
+        raise _DeclinedError("the request is of another version") from error
+    if (request.protocol, request.version) != (PROTOCOL, version("elt-llm-core")):
+        raise _DeclinedError("the server is of another version")
+    try:
+        config = request.settings.config()
+    except EltLlmError as error:
+        raise _DeclinedError("the command itself tells what is wrong") from error
+    profile = _profile_of(service, config, request.settings)
+    if profile is None:
+        raise _DeclinedError("the server has other settings")
+    return request, config, profile
+
+
+class _Listener(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, service: QueryService) -> None:
+        self.service = service
+        self.data_dir = service.store.data_dir
+        super().__init__(str(self.data_dir / SOCKET), _Conversation)
+        self._file = (self.data_dir / SOCKET).lstat().st_ino
+
+    @override
+    def server_bind(self) -> None:
+        with address_of(self.data_dir) as address:
+            self.socket.bind(address)
+        # Nobody can connect before it listens.
+        (self.data_dir / SOCKET).chmod(0o600)
+
+    @override
+    def verify_request(self, request: Any, client_address: Any) -> bool:
+        return peer_of(request) == os.geteuid()
+
+    @override
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        log.debug("a command was not answered", exc_info=sys.exc_info())
+
+    def close(self) -> None:
+        """Stop, and remove the socket if it is still this one."""
+        self.shutdown()
+        self.server_close()
+        path = self.data_dir / SOCKET
+        with suppress(OSError):
+            if path.lstat().st_ino == self._file:
+                path.unlink()
+
+
+class _Conversation(socketserver.StreamRequestHandler):
+    timeout = PATIENCE
+    server: _Listener
+
+    @override
+    def handle(self) -> None:
+        line = self.rfile.readline(MOST_BYTES)
+        if not line:
+            return  # the command does not trust this server, or has gone
+        with self._signs_of_life():
+            reply = reply_to(line, self.server.service)
+        self.wfile.write(json.dumps(reply).encode() + b"\n")
+
+    @contextmanager
+    def _signs_of_life(self) -> Iterator[None]:
+        """Send an empty line now and again while the body works."""
+        done = threading.Event()
+
+        def send() -> None:
+            with suppress(OSError):
+                self.wfile.write(b"\n")
+                while not done.wait(SIGN_SECONDS):
+                    self.wfile.write(b"\n")
+
+        thread = threading.Thread(target=send, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+
+
+def _listener(service: QueryService) -> _Listener | None:
+    data_dir = service.store.data_dir
+    if not data_dir.is_dir():
+        log.info("commands are not served: there is no data at %s yet", data_dir)
+        return None
+    path = data_dir / SOCKET
+    try:
+        if path.is_socket():
+            if _is_served(data_dir):
+                log.warning("commands are served by another server of %s", data_dir)
+                return None
+            path.unlink()
+        return _Listener(service)
+    except OSError as error:
+        log.warning("commands are not served, no socket at %s: %s", path, error)
+        return None
+
+
+def _is_served(data_dir: Path) -> bool:
+    """Whether a server listens at the socket; a killed one leaves it behind."""
+    try:
+        return ask_server(data_dir, {}) is not None
+    except EltLlmError:
+        return True
+
+
+def _profile_of(
+    service: QueryService, config: RagConfig, settings: Settings
+) -> str | None:
+    """The profile whose models suit the configuration of a command, if there is one."""
+    root = (settings.folder / config.stores.data_dir).resolve()
+    if root != service.store.data_dir.resolve():
+        return None
+    if settings.folder.resolve() != Path.cwd() and _names_files(config):
+        return None
+    wanted = _comparable(config)
+    for profile in dict.fromkeys((DEFAULT_PROFILE, settings.profile or "")):
+        known = profile in service.profiles()
+        if known and _comparable(service.profile_config(profile)) == wanted:
+            return profile
+    return None
+
+
+def _comparable(config: RagConfig) -> RagConfig:
+    """The configuration without what an answer does not depend on."""
+    plain = RagConfig()
+    stores = config.stores.model_copy(update={"data_dir": plain.stores.data_dir})
+    update = {"api": plain.api, "logging": plain.logging, "stores": stores}
+    return config.model_copy(update=update)
+
+
+def _names_files(config: RagConfig) -> bool:
+    """Whether options may name a file relative to the folder of the process."""
+    sections = config.model_dump(include={"models", "query"}).values()
+    options = [
+        value
+        for section in sections
+        for key, value in section.items()
+        if key.endswith("_options")
+    ]
+    return any(map(_is_relative, options))
+
+
+def _is_relative(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(_is_relative, value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(_is_relative, value))
+    if not isinstance(value, str | Path):
+        return False
+    path = Path(value)
+    return not path.is_absolute() and bool(path.suffix or len(path.parts) > 1)

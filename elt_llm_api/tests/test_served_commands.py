@@ -1,0 +1,274 @@
+"""`elt-llm query` and `search` answered by a running server of the same data root."""
+
+import json
+import os
+import re
+import socket
+import stat
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+
+import pytest
+
+from elt_llm_api import commands
+from elt_llm_api.commands import reply_to, serving_commands
+from elt_llm_api.service import QueryService
+from elt_llm_core.cli import elt_llm, served
+from elt_llm_core.cli.failures import run
+from elt_llm_core.config import load_config
+from elt_llm_core.store import Store
+
+ASK = "What is the registration fee?"
+MOMENTS = re.compile(r'"milliseconds": [0-9.]+')
+
+
+@contextmanager
+def listening(root, config=None):
+    """A server of commands over `root`, and the questions it is asked."""
+    store = Store(root)
+    service = QueryService(config or load_config(), store)
+    asked = []
+    answer = commands.reply_to
+
+    def heard(line, known):
+        reply = answer(line, known)
+        asked.append(reply)
+        return reply
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(commands, "reply_to", heard)
+        patch.setattr(served, "PATIENCE", 60.0)
+        with serving_commands(service):
+            yield asked
+    store.close()
+
+
+@pytest.fixture(scope="module")
+def served_root(filled_root, tmp_path_factory):
+    import shutil
+
+    return shutil.copytree(filled_root, tmp_path_factory.mktemp("commands") / "data")
+
+
+@pytest.fixture(scope="module")
+def asked(served_root):
+    with listening(served_root) as replies:
+        yield replies
+
+
+def ran(capsys, root, *arguments):
+    code = run(elt_llm, [*arguments, "--data-dir", str(root)])
+    out, err = capsys.readouterr()
+    return code, MOMENTS.sub("", out), err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("query", ASK),
+        ("query", ASK, "--json"),
+        ("query", "Who painted the Mona Lisa?"),
+        ("query", ASK, "--collection", "handbook", "--where", "page=2", "--json"),
+        ("search", ASK),
+        ("search", ASK, "--top-k", "1"),
+        ("search", ASK, "--top-k", "2", "--json"),
+        ("search", "fine for late fixtures", "--where", "page=3", "--where", "page=2"),
+        ("query", ASK, "--collection", "handbok"),
+        ("query", ASK, "--collection", "handbok", "--json"),
+        ("query", ASK, "--where", "colour=red"),
+        ("query", ASK, "--where", "page"),
+        ("search", "  "),
+        ("search", ASK, "--collection", "NO/NAME", "--json"),
+    ],
+)
+def test_a_server_and_the_command_itself_print_the_same(
+    served_root, asked, capsys, arguments
+):
+    before = len(asked)
+    by_server = ran(capsys, served_root, *arguments)
+    assert len(asked) == before + 1
+    assert "declined" not in asked[-1]
+    assert ran(capsys, served_root, *arguments, "--local") == by_server
+    assert len(asked) == before + 1
+
+
+@pytest.mark.parametrize(
+    ("options", "environ"),
+    [
+        (("--profile", "textbook-tutor"), {}),
+        ((), {"ELT_LLM_QUERY__RERANKER_TOP_K": "2"}),
+        ((), {"ELT_LLM_PROFILE": "textbook-tutor"}),
+        (("--log-level", "ERROR"), {}),
+    ],
+)
+def test_other_settings_are_obeyed(
+    served_root, asked, capsys, monkeypatch, options, environ
+):
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    arguments = ("search", ASK, "--json", *options)
+    with_server = ran(capsys, served_root, *arguments)
+    assert with_server == ran(capsys, served_root, *arguments, "--local")
+    assert with_server[0] == 0
+    monkeypatch.undo()
+
+
+def test_a_configuration_of_another_root_is_not_answered(
+    served_root, asked, tmp_path, capsys, monkeypatch
+):
+    """The file names another data root; --data-dir does not."""
+    file = tmp_path / "my.yaml"
+    file.write_text(f"stores: {{data_dir: {tmp_path / 'other'}}}\n")
+    monkeypatch.chdir(served_root.parent)
+    (served_root.parent / "elt-llm-data").symlink_to(served_root)
+    arguments = ["query", ASK, "--config", str(file)]
+    assert run(elt_llm, arguments) == run(elt_llm, [*arguments, "--local"]) != 0
+    assert asked[-1] == {"declined": "the server has other settings"}
+    (served_root.parent / "elt-llm-data").unlink()
+
+
+def test_the_socket_is_for_one_user_and_goes_with_the_server(root, capsys):
+    path = root / served.SOCKET
+    with listening(root) as asked:
+        assert stat.S_IMODE(path.lstat().st_mode) == 0o600
+        assert ran(capsys, root, "query", ASK)[0] == 0
+        assert "stdout" in asked[-1]
+        path.chmod(0o666)
+        assert ran(capsys, root, "query", ASK)[0] == 0
+        assert len(asked) == 1
+    assert not path.exists()
+
+
+def test_a_socket_that_a_killed_server_left_behind_is_replaced(root, capsys):
+    path = root / served.SOCKET
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(str(path))
+    path.chmod(0o600)
+    assert ran(capsys, root, "query", ASK)[::2] == (0, "")
+    with listening(root) as asked:
+        assert ran(capsys, root, "query", ASK)[0] == 0
+        assert len(asked) == 1
+
+
+def test_a_second_server_leaves_the_first_ones_socket_alone(root, caplog, capsys):
+    with listening(root) as asked:
+        with listening(root):
+            assert "another server" in caplog.text
+        assert ran(capsys, root, "query", ASK)[0] == 0
+        assert "stdout" in asked[-1]
+
+
+def test_a_server_that_hangs_is_told_and_done_without(root, capsys, monkeypatch):
+    monkeypatch.setattr(served, "PATIENCE", 0.2)
+    path = root / served.SOCKET
+    with socket.socket(socket.AF_UNIX) as hung:
+        hung.bind(str(path))
+        path.chmod(0o600)
+        hung.listen()
+        code, out, err = ran(capsys, root, "query", ASK)
+    assert code == 0
+    assert "25 pounds" in out
+    assert err == (
+        f"elt-llm: the server of {root} does not answer; working without it\n"
+    )
+
+
+def test_another_users_server_is_not_asked(root, capsys, monkeypatch):
+    with listening(root) as asked:
+        monkeypatch.setattr(served, "peer_of", lambda _: os.geteuid() + 1)
+        code, _, err = ran(capsys, root, "query", ASK)
+    assert (code, asked) == (0, [])
+    assert "belongs to another user" in err
+
+
+def test_a_path_longer_than_an_address_is_served(root, tmp_path, capsys):
+    deep = tmp_path.joinpath(*["a-long-name-of-a-folder" for _ in range(6)])
+    deep.parent.mkdir(parents=True)
+    root.rename(deep)
+    with listening(deep) as asked:
+        assert ran(capsys, deep, "query", ASK)[0] == 0
+        assert "stdout" in asked[-1]
+    assert not (deep / served.SOCKET).exists()
+
+
+def test_a_file_system_without_sockets_is_logged(root, caplog, capsys, monkeypatch):
+    def refuse(_):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr("elt_llm_api.commands._Listener", refuse)
+    with listening(root):
+        assert "commands are not served, no socket at" in caplog.text
+        assert ran(capsys, root, "query", ASK)[0] == 0
+
+
+@pytest.mark.parametrize(
+    "line", [b"", b"{}", b"nonsense", b'{"protocol": 0}', b"\xff\xfe"]
+)
+def test_what_is_not_understood_is_declined(root, line):
+    service = QueryService(load_config(), Store(root))
+    assert "declined" in reply_to(line, service)
+
+
+def test_another_version_is_declined(root):
+    request = {
+        "protocol": served.PROTOCOL,
+        "version": "0.0.0",
+        "settings": {"folder": str(root), "environ": {}},
+        "asked": {"command": "query", "question": ASK},
+    }
+    service = QueryService(load_config(), Store(root))
+    reply = reply_to(json.dumps(request).encode(), service)
+    assert reply == {"declined": "the server is of another version"}
+
+
+def test_many_commands_are_answered_at_once(served_root, asked, capsys):
+    before, codes = len(asked), []
+
+    def ask():
+        request = {
+            "settings": {"folder": "/", "data_dir": str(served_root), "environ": {}},
+            "asked": {
+                "command": "query",
+                "question": ASK,
+                "collections": [],
+                "filters": [],
+            },
+        }
+        codes.append(served.ask_server(served_root, request))
+
+    threads = [threading.Thread(target=ask) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(asked) == before + 6
+    assert len({reply["stdout"] for reply in codes}) == 1
+
+
+IMPORTED = """
+import json, sys
+from elt_llm_core.cli import elt_llm, served
+from elt_llm_core.cli.failures import run
+served.PATIENCE = 60.0
+code = run(elt_llm, sys.argv[1:])
+print(json.dumps([code, sorted({name.partition(".")[0] for name in sys.modules})]))
+"""
+
+
+def test_a_command_that_is_served_imports_hardly_anything(served_root, asked):
+    before = len(asked)
+    arguments = ["query", ASK, "--data-dir", str(served_root)]
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTED, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert "stdout" in asked[before]
+    code, loaded = json.loads(done.stdout.splitlines()[-1])
+    assert code == 0
+    heavy = {"llama_index", "numpy", "onnxruntime", "pydantic", "sqlite3", "yaml"}
+    assert not heavy & set(loaded)

@@ -1,0 +1,144 @@
+"""Asking a running server of the same data root, over a Unix socket in it.
+
+The one who asks imports hardly anything. The server runs the same code with the
+configuration that the command would have, and replies with what the command prints.
+
+One request is one line of JSON; the reply is one line of JSON, with an empty line every
+half second before it as a sign of life.
+"""
+
+import json
+import os
+import socket
+import stat
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from elt_llm_core.errors import EltLlmError
+
+SOCKET = "serve.sock"
+PROTOCOL = 1
+PATIENCE = 2.0  # seconds without a sign of life, of which a server gives two a second
+LONGEST_ADDRESS = 100  # bytes; a socket's address may have 107
+MOST_BYTES = 64_000_000  # of a reply
+_CREDENTIALS = struct.Struct("3i")
+_PRIVATE = "ELT_LLM_PASSWORD"  # of protected documents; a question needs none
+
+
+class ServerSilentError(EltLlmError):
+    """A server is there, but cannot be asked; the message tells why."""
+
+
+def ask_server(data_dir: Path, request: dict[str, Any]) -> dict[str, Any] | None:
+    """Send a request to the server of a data root and return its reply.
+
+    Args:
+        data_dir: The data root.
+        request: What is asked; protocol and version are added.
+
+    Returns:
+        The reply, or None where no server listens there.
+
+    Raises:
+        ServerSilentError: If a server is there and gives no sign of life, belongs to
+            another user, or sends what is no reply.
+    """
+    if not is_ours(data_dir / SOCKET) or not hasattr(socket, "SO_PEERCRED"):
+        return None
+    whole = {**request, "protocol": PROTOCOL, "version": version("elt-llm-core")}
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(PATIENCE)
+        try:
+            with address_of(data_dir) as address:
+                connection.connect(address)
+        except TimeoutError as error:
+            raise ServerSilentError("does not answer") from error
+        except OSError:
+            return None  # left behind by a server that was killed
+        if peer_of(connection) != os.geteuid():
+            raise ServerSilentError("belongs to another user")
+        try:
+            connection.sendall(json.dumps(whole).encode() + b"\n")
+            reply = json.loads(_last_line(connection))
+        except TimeoutError as error:
+            raise ServerSilentError("does not answer") from error
+        except (OSError, ValueError) as error:
+            raise ServerSilentError("ended before it answered") from error
+    if not isinstance(reply, dict):
+        raise ServerSilentError("sent what is no reply")
+    return reply
+
+
+def error_of(fault: dict[str, Any]) -> EltLlmError:
+    """Return the error that a server was answered with, as this process would raise it.
+
+    Args:
+        fault: Its code, message, hint, exit code and details.
+    """
+    error = EltLlmError(fault["message"], fault["hint"], fault["details"])
+    error.code, error.exit_code = fault["code"], fault["exit_code"]
+    return error
+
+
+def settings_of_process() -> dict[str, str]:
+    """Return the environment variables that a configuration is made of."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name.startswith("ELT_LLM_") and name != _PRIVATE
+    }
+
+
+def is_ours(path: Path) -> bool:
+    """Return whether a socket of this user lies at `path`, for nobody else to use."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return False
+    private = not stat.S_IMODE(found.st_mode) & 0o077
+    return stat.S_ISSOCK(found.st_mode) and private and found.st_uid == os.geteuid()
+
+
+def peer_of(connection: socket.socket) -> int:
+    """Return the user id of the process at the other end of a connection."""
+    told = connection.getsockopt(
+        socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size
+    )
+    _, user, _ = _CREDENTIALS.unpack(told)
+    return int(user)
+
+
+@contextmanager
+def address_of(data_dir: Path) -> Iterator[str]:
+    """Give an address of the socket that is short enough, during the body.
+
+    Args:
+        data_dir: The data root, whose path may be longer than an address.
+
+    Raises:
+        OSError: If the folder cannot be opened.
+    """
+    plain = str(data_dir.absolute() / SOCKET)
+    if len(os.fsencode(plain)) <= LONGEST_ADDRESS:
+        yield plain
+        return
+    folder = os.open(data_dir, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield f"/proc/self/fd/{folder}/{SOCKET}"
+    finally:
+        os.close(folder)
+
+
+def _last_line(connection: socket.socket) -> bytes:
+    """The one line that is not empty. Raises TimeoutError, OSError, ValueError."""
+    line = bytearray()
+    while not line.endswith(b"\n"):
+        part = connection.recv(1 << 16)
+        if not part or len(line) > MOST_BYTES:
+            raise ValueError
+        line += part if line else part.lstrip(b"\n")
+    return bytes(line)
