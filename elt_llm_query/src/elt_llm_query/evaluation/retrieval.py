@@ -123,8 +123,8 @@ def evaluate(
     """Every configuration over every question, in order.
 
     The first one is what the others are compared with. `explained` keeps the texts;
-    `sample` questions are timed. With `keep`, one that fails after the first is left out
-    and told among the problems, and the finished ones stay.
+    `sample` questions are timed. With `keep`, one that fails after the first is left
+    out and told among the problems, and the finished ones stay.
     Raises what a search raises, and MissingExtraError without the extra `eval` or what
     a configuration needs, before any question is asked.
     """
