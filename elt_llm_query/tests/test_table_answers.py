@@ -259,6 +259,23 @@ def test_an_aggregate_covers_all_pages_and_cites_every_cell(tables):
     assert {c.label for c in result.citations} <= set(labels)
 
 
+@pytest.mark.parametrize(
+    ("question", "where"),
+    [
+        ("What are the berths of Port 3?", "p. 1"),
+        ("What are the berths of Port 14?", "p. 2"),
+        ("What is the sum of the berths of Port 9 and Port 14?", "p. 2"),
+        ("What is the sum of the berths of Port 3 and Port 14?", "pp. 1-2"),
+    ],
+)
+def test_an_answer_names_the_pages_of_its_citations(tables, question, where):
+    result = asked(tables, "ports", question)
+    assert by_table(result), result.answer
+    assert f"(Harbours of the coast, {where})" in result.answer
+    first, last = (f(c.page for c in result.citations) for f in (min, max))
+    assert where == (f"p. {first}" if first == last else f"pp. {first}-{last}")
+
+
 def test_a_hostile_cell_is_only_a_value(tables):
     result = asked(tables, "ports", "Which harbour has the fewest berths?")
     assert result.answer.startswith('Robert"); drop table t; --: 9 - the lowest')

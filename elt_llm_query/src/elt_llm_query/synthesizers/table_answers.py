@@ -66,7 +66,8 @@ def _cell(plan: Plan) -> Told | None:
     if field is None or field.value is None:
         return None
     text = f"{_label(plan.relation, n)} - {_header(plan, column)}: {field.text}"
-    return Told(f"{text} ({_where(plan)}).", _cells(plan.relation, [n], [column]))
+    text = f"{text} ({_where(plan, [n])})."
+    return Told(text, _cells(plan.relation, [n], [column]))
 
 
 def _across(plan: Plan) -> Told | None:
@@ -80,7 +81,7 @@ def _across(plan: Plan) -> Told | None:
         return None
     shown = "; ".join(f"{_header(plan, c)}: {_text(plan, n, c)}" for c in won)
     text = f"{_label(relation, n)} - {shown} - the {_WORD[plan.wanted.ask]}"
-    text = f"{text} of {len(plan.columns)} columns ({_where(plan)})."
+    text = f"{text} of {len(plan.columns)} columns ({_where(plan, [n])})."
     return Told(text, _cells(relation, [n], won))
 
 
@@ -112,7 +113,7 @@ def _limited(plan: Plan, limit: Limit) -> Told | None:
 def _counted(plan: Plan) -> Told | None:
     if len(plan.rows) > MOST_CITED:
         return None
-    text = f"{len(plan.rows)} rows ({_where(plan)})."
+    text = f"{len(plan.rows)} rows ({_where(plan, plan.rows)})."
     return Told(text, _cells(plan.relation, plan.rows, ()))
 
 
@@ -170,13 +171,29 @@ def _looked_at(plan: Plan) -> str:
     bare = sum(_value(plan, n, plan.columns[0]) is None for n in plan.rows)
     without = f" ({bare} without a value)" if bare else ""
     header = _header(plan, plan.columns[0])
-    return f"{len(plan.rows)} rows{without} by {header} ({_where(plan)})"
+    return f"{len(plan.rows)} rows{without} by {header} ({_where(plan, plan.rows)})"
 
 
-def _where(plan: Plan) -> str:
+def _where(plan: Plan, rows: Iterable[int]) -> str:
+    """The table's title with the pages of the rows, which may be its later ones."""
     title = plan.relation.title or "table"
-    page = f", p. {plan.relation.page}" if plan.relation.page else ""
-    return f"{title}{page}"
+    pages = sorted(_pages(plan, rows))
+    if not pages:
+        return title
+    if pages[0] == pages[-1]:
+        return f"{title}, p. {pages[0]}"
+    return f"{title}, pp. {pages[0]}-{pages[-1]}"
+
+
+def _pages(plan: Plan, rows: Iterable[int]) -> set[int]:
+    """The pages on which the cells that are cited begin."""
+    pages: set[int] = set()
+    for n in rows:
+        cells = _cells(plan.relation, [n], plan.columns)
+        boxed = {cell.boxes[0].page for cell in cells if cell.boxes}
+        whole = plan.relation.rows[n - 1].page
+        pages |= boxed or ({whole} if whole else set())
+    return pages
 
 
 def _header(plan: Plan, column: int) -> str:
