@@ -5,6 +5,7 @@ import pytest
 from elt_llm_consumer.definitions import extract
 from elt_llm_consumer.handbook import Handbook
 from elt_llm_consumer.terms import Definition, DefinitionSource
+from elt_llm_consumer.units import units
 from elt_llm_core.document import Block, BlockKind, Cell
 from elt_llm_core.jobs import JOBS
 
@@ -321,6 +322,38 @@ def test_list_after_a_dash():
     text, blocks = paragraphs('"Cedar" means \u2013', "(a) a tree; or", "(b) a chest.")
     (one,) = extract(text, blocks)
     assert one.definition == "(a) a tree; or\n\n(b) a chest."
+
+
+@pytest.mark.parametrize(
+    ("lines", "belonging"),
+    [
+        (("12a5) Turn Metric is defined as:", "12a5a) one move.", "12a5b) no move.",
+          "12a6) A clerk counts.", "12b) A clerk writes."), 2),
+        (("2.1 Turn Metric is defined as:", "2.1.1 one move.", "2.2 A clerk.",), 1),
+        (("1.1 Turn Metric is defined as:", "1.10 A clerk counts."), 0),
+        (("3. Turn Metric is defined as:", "1. one.", "2. two.", "3. c.", "4. x"), 4),
+        (("3. Turn Metric is defined as:", "4. A clerk counts."), 0),
+        (("Turn Metric is defined as:", "1. one.", "2. two."), 2),
+        (("c) Turn Metric is defined as:", "d) A clerk counts."), 0),
+        (("2.1 Turn Metric is defined as:", "a) one; or", "b) two."), 2),
+    ],
+)  # fmt: skip
+def test_items_of_a_list_belong_to_what_announces_them(lines, belonging):
+    text = "\n".join(lines)
+    blocks, at = [], 0
+    for line in lines:
+        end = at + len(line)
+        block = Block(kind=BlockKind.LIST_ITEM, start=at, end=end, section="3 Rules")
+        blocks.append(block)
+        at = end + 1
+    (unit, *_) = units(text, blocks)
+    assert len(unit.follows) == belonging
+
+
+def test_a_word_before_a_definition_that_says_so_is_no_part_of_the_term():
+    (one,) = found_in("DEFINITION Common colds are defined as infections of the nose.")
+    assert (one.term, one.definition) == ("Common colds", "infections of the nose")
+    assert found_in("Least squares means from a model with a baseline.") == []
 
 
 def test_description_in_a_paragraph_of_its_own():

@@ -27,6 +27,11 @@ PLAIN = [
     "In 1850 Henry Ashworth became clerk of the Leeds office.",
     "However, they could not find the 12 books.",
     "Who was there?",
+    "Please refer to the list of registered clerks that is kept in the office.",
+    "Kindly refer to the list of the clerks that is kept in the office.",
+    "Clerk refer to the list of registered offices that is kept in the house.",
+    "Controlled clinical studies of the drug which is used for the treatment of pain.",
+    "b) As the record is a book that is not kept in the office, hours are lost.",
 ]
 
 

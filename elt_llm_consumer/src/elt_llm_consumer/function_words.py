@@ -17,6 +17,12 @@ NOT_FIRST = _words(
     whom whose why will with within without would you your
     """
 )
+# Nor with a word of address: "Please refer to the list" asks, and defines nothing.
+ADDRESS = _words(
+    """
+    kindly please
+    """
+)
 # Nor end with one of these.
 NOT_LAST = _words(
     """

@@ -151,7 +151,9 @@ def plausible(term: str, defining: bool) -> bool:
     if not 1 <= len(words) <= MOST_BARE_WORDS or not _starts_a_term(words[0]):
         return False
     lowered = [word.lower() for word in words]
-    if lowered[0] in function_words.NOT_FIRST or lowered[-1] in function_words.NOT_LAST:
+    if lowered[0] in function_words.NOT_FIRST | function_words.ADDRESS:
+        return False
+    if lowered[-1] in function_words.NOT_LAST:
         return False
     if any(word in function_words.NOT_INSIDE for word in lowered[1:]):
         return False

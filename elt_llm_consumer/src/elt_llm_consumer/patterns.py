@@ -35,7 +35,7 @@ _STATES = (
 CONNECTOR = re.compile(rf"{_STATES}|(?P<includes>\bincludes?\b)", re.IGNORECASE)
 # What may not follow "means" (or "mean"): the noun, the verb of a consequence.
 NOT_AFTER = re.compile(
-    r"\s*(?:of|to|by|for|or|in\s+which|through\s+which|by\s+which|whereby|includ\w+|"
+    r"\s*(?:of|to|by|for|from|or|in\s+which|through\s+which|by\s+which|whereby|includ\w+|"
     r"is|are|was|were|may|must|shall|can|will|should|available|necessary|used|"
     r"other\s+than|such\s+as|and\s+(?!any\b|an?\b|the\b|includes?\b)|less|more|little|"
     r"nothing|everything|business|well|what|it|we|you|they|he|she|not)\b|\s*[.;)?!]|"
@@ -92,7 +92,7 @@ PREFACE = re.compile(
     r"\s+in|Unless|And|and)\b(?:[^,;:.]|\.(?=\d)){0,200},\s*)",
 )
 WRAPPING = re.compile(
-    r"\s*(?:(?:a|an|the|any|every)\s+)?(?:reference\s+to\s+|references\s+to\s+)?"
+    r"\s*(?:definitions?\b(?!\s+(?:of|for)\b)\s*[:.\u2013\u2014-]?\s*)?(?:(?:a|an|the|any|every)\s+)?(?:reference\s+to\s+|references\s+to\s+)?"
     r"(?:(?:the\s+)?(?:terms?|words?|expressions?|phrases?)\s+)?(?=\S)",
     re.IGNORECASE,
 )

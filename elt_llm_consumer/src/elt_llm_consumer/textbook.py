@@ -8,9 +8,9 @@ to ask for them.
 import re
 from collections.abc import Sequence
 
-from elt_llm_consumer import function_words
+from elt_llm_consumer import function_words, patterns
 from elt_llm_consumer.heads import cleaned
-from elt_llm_consumer.phrases import WORD
+from elt_llm_consumer.phrases import WORD, fold_word
 from elt_llm_consumer.terms import (
     Definition,
     DefinitionSource,
@@ -42,7 +42,12 @@ _EQUATED = re.compile(
     r"\s+(?:(?:is|are)(?:\s+(?:\w+ly|also|often|defined\s+as))?"
     r"(?=\s+(?:an?|the|any|one|those|\w+s|\w+)\b)|"
     r"refers?\s+to|means|describes?|consists?\s+of|involves?|occurs?\s+when|includes?|"
-    r"examines|studies|states\s+that|denotes?|represents?)\s+",
+    r"examines|studies(?!\s+(?:of|in|on|with|for|to|have|has|had|were|was|are|is|\w+ing)\b)|"
+    r"states\s+that|denotes?|represents?)\s+",
+)
+# A verb without its s after a term in the singular is an order: "refer to the list".
+_BARE_VERB = re.compile(
+    r"\s+(?:refer|describe|consist|involve|include|denote|represent)\b"
 )
 _APART = re.compile(
     r",\s+(?:which|who)\s+(?:is|are|was|were|means?)\s+|,\s+(?:which|whereby|wherein|"
@@ -91,9 +96,13 @@ def _equated(sentence: str) -> _Pair | None:
     match = _EQUATED.search(sentence)
     if match is None:
         return None
-    opening = _OPENING.match(sentence)
-    start = opening.end() if opening else 0
-    if start >= match.start() or not _is_term(sentence[start : match.start()]):
+    lead = patterns.LEAD.match(sentence)
+    opening = _OPENING.match(sentence[lead.end() if lead else 0 :])
+    start = (lead.end() if lead else 0) + (opening.end() if opening else 0)
+    term = sentence[start : match.start()]
+    if _BARE_VERB.match(match.group()) and not _is_several(term):
+        return None
+    if start >= match.start() or not _is_term(term):
         return None
     return (start, match.start()), (match.end(), len(sentence))
 
@@ -132,13 +141,19 @@ _NO_PART = (
 )
 
 
+def _is_several(term: str) -> bool:
+    """Whether a noun phrase takes a verb in the plural."""
+    words = WORD.findall(term.lower())
+    return bool(words) and ("and" in words or fold_word(words[-1]) != words[-1])
+
+
 def _is_term(said: str) -> bool:
     words = [word.group().lower() for word in WORD.finditer(cleaned(said))]
     if not 1 <= len(words) <= _MOST_WORDS or "," in said:
         return False
-    return words[0] not in function_words.NOT_FIRST and not any(
-        word in function_words.NOT_INSIDE for word in words
-    )
+    if words[0] in function_words.NOT_FIRST | function_words.ADDRESS:
+        return False
+    return not any(word in function_words.NOT_INSIDE for word in words)
 
 
 def _made(text: str, unit: Unit, base: int, pair: _Pair, likely: float) -> Definition:

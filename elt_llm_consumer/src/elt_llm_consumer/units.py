@@ -22,6 +22,8 @@ _DEFINING = re.compile(
 )
 _ENDED = re.compile(r"[.!?:;][\"'\u2019\u201d)\]*]*\s*$")
 _LETTERED = re.compile(r"\s*\(?(?:[a-z]|[ivx]{1,4})\)\s")
+_NUMBERED = re.compile(r"\s*\(?(\d{1,3}(?:\.?[a-z](?![a-z])|\.?\d+)*|[a-z])[.)]*\s")
+_PART = re.compile(r"\d+|[a-z]")
 _LONGEST_HEADING = 90
 _DESCRIBES = ": "
 _ANNOUNCING = (":", ":-", "\u2013", "\u2014")
@@ -139,5 +141,32 @@ def _with_items(made: Sequence[Unit], items: Sequence[bool], number: int) -> Uni
         return unit
     last = number + 1
     while last < len(made) and items[last] and made[last].section == unit.section:
+        if _comes_after(made[last].text, unit.text, made[number + 1].text):
+            break
         last += 1
     return unit.model_copy(update={"follows": tuple(made[number + 1 : last])})
+
+
+def _comes_after(item: str, unit: str, first: str) -> bool:
+    """Whether a numbered item stands beside or above a numbered unit, not below it.
+
+    "12a6" and "12b" come after "12a5", "12a5b" belongs to it. What begins a count of
+    its own ("1." or "a)" first below the unit) belongs to it as well.
+    """
+    own, others = _number(unit), _number(item)
+    if not own or not others or others[: len(own)] == own:
+        return False
+    counted = len(others) == 1 and _number(first) in _FIRST
+    return others > own and not counted
+
+
+def _number(text: str) -> tuple[tuple[bool, int, str], ...]:
+    """The parts of the number that a text begins with, in their order; else ()."""
+    match = _NUMBERED.match(text)
+    parts = _PART.findall(match[1].lower()) if match else []
+    return tuple(
+        (not part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts
+    )
+
+
+_FIRST = {_number("1 "), _number("a) "), _number("i) ")}
