@@ -243,7 +243,8 @@ def _evidence(content: Any) -> Iterator[tuple[str, int | None]]:
 def on_page(quote: tuple[str, int | None], pages: list[str]) -> bool:
     """Whether a quote stands on its page, or goes on from it to the next."""
     text, page = quote
-    near = pages if page is None else pages[page - 1 : page + 1]
+    known = page is not None and len(pages) > 1
+    near = pages[page - 1 : page + 1] if known else pages
     return stands_in(text, "\n".join(near))
 
 
