@@ -12,8 +12,9 @@ import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from numpy.typing import NDArray
 
+from elt_llm_core.language.tokens import tokenize
 from elt_llm_core.models.protocol import as_counting
-from elt_llm_core.store.keyword import KeywordIndex, tokenize
+from elt_llm_core.store.keyword import KeywordIndex
 from elt_llm_query.fusions import convex
 
 DEPTH, KEPT, DENSE = 50, 100, 0.3

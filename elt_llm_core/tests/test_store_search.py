@@ -11,13 +11,13 @@ import pytest
 
 from core_stores import SUBJECTS, new_document
 from elt_llm_core import provenance
+from elt_llm_core.language.tokens import tokenize
 from elt_llm_core.store import Collection, NewDocument, Store
 from elt_llm_core.store.delta import Delta
 from elt_llm_core.store.dense import DenseIndex
 from elt_llm_core.store.generation import Generation
 from elt_llm_core.store.manifest import IndexFolder
 from elt_llm_core.store.truth import Truth
-from elt_llm_core.store.words import tokenize
 from elt_llm_core.testing.fakes import HashEmbedding
 
 EMBEDDER = HashEmbedding()

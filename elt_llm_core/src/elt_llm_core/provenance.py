@@ -43,6 +43,7 @@ KEYS = (
     "index_after",
     "problem",
     "generated",
+    "text_language",
 )
 # Written only where there is something to tell, and as JSON, since stores take scalars.
 _LISTS = ("boxes", "cells", "rules", "rule_spans", "references", "parents")
@@ -117,6 +118,9 @@ class Provenance(Record):
     problem: str = Field(default="", description="what could not be done for it")
     generated: bool | None = Field(
         default=None, description="true where a model wrote it, as of a picture"
+    )
+    text_language: str = Field(
+        default="", description="ISO 639-1 code of its language; empty for English"
     )
 
     @property

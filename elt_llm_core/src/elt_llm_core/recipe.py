@@ -8,15 +8,22 @@ from pydantic import Field
 from elt_llm_core.section import Section
 
 Variant = Literal["lucene", "robertson", "atire", "bm25l", "bm25+"]
-Stems = Literal["english", "none", "both"]
+Stems = Literal["language", "english", "none", "both"]
 
-# The number rises when the same text gives other tokens.
+# The number rises when the same text gives other tokens. The English one is that of
+# indexes made before languages were told apart.
 _TOKENIZERS: dict[Stems, str] = {
+    "language": "language-1",
     "english": "stems-1",
-    "none": "words-1",
-    "both": "both-1",
+    "none": "words-2",
+    "both": "both-2",
 }
-_STEMS: dict[str, Stems] = {name: stems for stems, name in _TOKENIZERS.items()}
+# Earlier ones differ in other languages than English only, which they did not know.
+_EARLIER: dict[str, Stems] = {"words-1": "none", "both-1": "both"}
+_STEMS: dict[str, Stems] = {
+    **{name: stems for stems, name in _TOKENIZERS.items()},
+    **_EARLIER,
+}
 _KEPT = " with stop words"
 _NAME = re.compile(
     r"bm25 (?P<variant>[a-z0-9+]+)(?: delta (?P<delta>[-\d.e]+))?, "
@@ -57,11 +64,12 @@ class Recipe(Section):
         description="of two words side by side, against a single word; 0 = off",
     )
     stems: Stems = Field(
-        default="english",
-        description="what is compared: english (stems), none (words as they are), both",
+        default="language",
+        description="what is compared: language (stems of the document's), english "
+        "(stems), none (words as they are), both (stems of the language, and words)",
     )
     stop_words: bool = Field(
-        default=True, description="leave out the most common English words"
+        default=True, description="leave out the most common words of a language"
     )
 
     @property
@@ -90,7 +98,8 @@ class Recipe(Section):
                 "stop_words": not told["kept"],
             }
         )
-        if found.name != name:
+        now = _TOKENIZERS[stems]
+        if found.name != name.replace(told["tokenizer"], now):
             raise ValueError(name)
         return found
 

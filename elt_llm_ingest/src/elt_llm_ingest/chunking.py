@@ -10,6 +10,7 @@ from elt_llm_core import provenance
 from elt_llm_core.config import RagConfig
 from elt_llm_core.document import ParsedDocument
 from elt_llm_core.errors import ConfigError
+from elt_llm_core.language import ENGLISH, chunk_languages
 from elt_llm_core.strategy import Models
 from elt_llm_ingest.answers import Answers, RememberingLLM, identity
 from elt_llm_ingest.chunkers.base import CHUNKERS, SourceDocument
@@ -62,18 +63,35 @@ class Chunking:
         return llm.calls if isinstance(llm, RememberingLLM) else 0
 
     def cut(self, parsed: ParsedDocument) -> list[TextNode]:
-        """The chunks in reading order, with provenance and what enrichers add."""
+        """The chunks in reading order, with provenance and what enrichers add.
+
+        A chunk in another language than English says so.
+        """
         document = SourceDocument.of(parsed)
         found = self._chunker.get_nodes_from_documents([document])
         nodes = [node for node in found if isinstance(node, TextNode) and node.text]
         for enrich in self._enrichers:
             made = enrich(nodes, parsed=parsed)
             nodes = [node for node in made if isinstance(node, TextNode)]
-        return nodes
+        return _with_languages(nodes)
 
     def _asks(self) -> bool:
         parts = (self._chunker, *self._enrichers)
         return any(getattr(part, "_llm", None) is not None for part in parts)
+
+
+def _with_languages(nodes: Sequence[TextNode]) -> list[TextNode]:
+    """The chunks of one document, those that are not in English with their language."""
+    languages = chunk_languages([node.text for node in nodes])
+    return [
+        node if language == ENGLISH else _in_language(node, language)
+        for node, language in zip(nodes, languages, strict=True)
+    ]
+
+
+def _in_language(node: TextNode, language: str) -> TextNode:
+    place = provenance.read(node).model_copy(update={"text_language": language})
+    return provenance.write(node, place)
 
 
 def problems(nodes: Iterable[TextNode]) -> list[str]:

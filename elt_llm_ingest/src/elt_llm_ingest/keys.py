@@ -15,13 +15,13 @@ from elt_llm_ingest.formats.registry import LAYER, VERSIONS
 # A chunker's number rises with anything that makes it cut otherwise: documents that it
 # cut before are cut again then.
 CHUNKERS = {
-    "hierarchical": "1",
-    "proposition": "1",
-    "section_aware": "1",
-    "semantic": "1",
-    "sentence": "2",
-    "sentence_window": "1",
-    "table_aware": "1",
+    "hierarchical": "2",
+    "proposition": "2",
+    "section_aware": "2",
+    "semantic": "2",
+    "sentence": "3",
+    "sentence_window": "2",
+    "table_aware": "2",
 }
 
 

@@ -59,7 +59,9 @@ def _strange_rows(truth: Truth, generation: Generation) -> Iterator[str]:
     far = np.abs(generation.vectors[places] - stored).max(axis=1, initial=0) > ROUNDED
     if far.any():
         yield f"{int(far.sum())} vectors are not those of the truth"
-    if not generation.keywords.holds(row[1] for row in rows):
+    languages = truth.languages(manifest.collection)
+    texts = ((row[1], languages.get(row[0], "")) for row in rows)
+    if not generation.keywords.holds(texts):
         yield "the keyword index finds nothing"
 
 

@@ -9,7 +9,7 @@ the generation is never published. Prints one JSON object a collection.
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,7 @@ def build(
         seq = truth.sequence(name)
         # By id: equal contents give equal indexes, whatever came before.
         rows = sorted(truth.index_rows(name))
+        languages = truth.languages(name)
         card = truth.card(name)
     crash_point(CrashPoint.BUILD_BEGUN)
     ids = [row[0] for row in rows]
@@ -58,7 +59,8 @@ def build(
     (target / "twins.json").write_bytes(json.dumps(same).encode())
     crash_point(CrashPoint.BUILD_DENSE)
     (target / "keywords").mkdir()
-    KeywordIndex.build([row[1] for row in rows], target / "keywords", recipe)
+    texts, codes = [row[1] for row in rows], [languages.get(row[0], "") for row in rows]
+    KeywordIndex.build(texts, target / "keywords", recipe, codes)
     crash_point(CrashPoint.BUILD_KEYWORDS)
     (target / "ids.json").write_bytes(json.dumps(ids).encode())
     return {"name": name, "seq": seq, "nodes": len(ids)}
@@ -76,6 +78,7 @@ def verify(
     DenseIndex.compact(target / "vectors")
     card = truth.card(name)
     rows = sorted(truth.index_rows(name))
+    languages = truth.languages(name)
     matrix = truth.stack([row[2] for row in rows], card.dimension)
     dense = DenseIndex(target / "vectors", name)
     alike = twins(matrix)
@@ -84,7 +87,7 @@ def verify(
     lost = sorted(j for i in out_of_reach for j in (leaders[i], *alike[leaders[i]]))
     strays = [rows[i][0] for i in lost]
     (target / "strays.json").write_bytes(json.dumps(strays).encode())
-    faults = list(_file_faults(target, rows, matrix, recipe))
+    faults = list(_file_faults(target, rows, matrix, recipe, languages))
     recall = probe_recall(dense, matrix, np.array(lost, dtype=np.intp))
     if recall < MIN_RECALL:
         faults.append(f"recall@{PROBE_K} against exact search is {recall:.3f}")
@@ -100,6 +103,7 @@ def _file_faults(
     rows: Sequence[tuple[str, str, bytes]],
     matrix: np.ndarray,
     recipe: Recipe,
+    languages: Mapping[str, str],
 ) -> Iterator[str]:
     """What ids, vectors and keywords tell differently from the truth."""
     if json.loads((target / "ids.json").read_bytes()) != [row[0] for row in rows]:
@@ -109,7 +113,7 @@ def _file_faults(
     keywords = KeywordIndex(target / "keywords", recipe)
     if keywords.count != len(rows):
         yield f"the keyword index has {keywords.count} chunks, not {len(rows)}"
-    if not keywords.holds(row[1] for row in rows):
+    if not keywords.holds((row[1], languages.get(row[0], "")) for row in rows):
         yield "the keyword index finds nothing"
 
 

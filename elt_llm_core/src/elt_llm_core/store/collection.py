@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elt_llm_core.errors import GenerationError, UsageError
+from elt_llm_core.language.known import ENGLISH
+from elt_llm_core.language.tokens import plain_words, question_tokens, tokenize
 from elt_llm_core.recipe import DEFAULT, Recipe
 from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_core.store.delta import Delta, Hits
@@ -17,7 +19,6 @@ from elt_llm_core.store.keyword import DeltaKeywords, KeywordIndex
 from elt_llm_core.store.ranking import nearest
 from elt_llm_core.store.records import CollectionCard, Outlined
 from elt_llm_core.store.truth import Truth
-from elt_llm_core.store.words import plain_words, tokenize
 from elt_llm_core.tables import Relation, relations
 
 if TYPE_CHECKING:
@@ -57,6 +58,12 @@ class Collection:
     def recipe(self) -> Recipe | None:
         """How the words of its index were made searchable; None without an index."""
         return self._index.keywords.recipe if self._index else None
+
+    @cached_property
+    def languages(self) -> frozenset[str]:
+        """The languages of its chunks, English where there are none."""
+        indexed = self._index.keywords.languages if self._index else ()
+        return self._delta.languages.union(indexed) or frozenset([ENGLISH])
 
     @property
     def degradations(self) -> tuple[Degradation, ...]:
@@ -100,8 +107,8 @@ class Collection:
     ) -> Hits:
         """Id and BM25 of the `k` best chunks that share a word with `text`."""
         if self._index is None:
-            return self._words_in_truth(text, k, allowed)
-        tokens = tokenize([text], self._index.keywords.recipe)[0]
+            return self._without_index(text, k, allowed)
+        tokens = self._asked(text)
         rows = None if allowed is None else self._indexed_rows(allowed)
         found = self._index.keywords.search(tokens, k, rows, self._hidden)
         indexed = [(self._index.ids[i], score) for i, score in found]
@@ -113,8 +120,8 @@ class Collection:
         """BM25 of these chunks; those that share no word with `text` are absent."""
         wanted = frozenset(ids)
         if self._index is None:
-            return dict(self._words_in_truth(text, len(wanted), wanted))
-        tokens = tokenize([text], self._index.keywords.recipe)[0]
+            return dict(self._without_index(text, len(wanted), wanted))
+        tokens = self._asked(text)
         rows = self._places(sorted(wanted - self._delta.removed))
         found = self._index.keywords.scores_of(tokens, rows)
         scores = {
@@ -270,6 +277,24 @@ class Collection:
         positions = self._index.positions if self._index else {}
         rows = (positions.get(node, -1) for node in ids)
         return np.array([row for row in rows if row >= 0], dtype=np.intp)
+
+    def _asked(self, text: str) -> list[str]:
+        """The tokens of a question, by the recipe of the index or the usual one."""
+        return question_tokens(text, self.languages, self.recipe or DEFAULT)
+
+    def _without_index(self, text: str, k: int, allowed: frozenset[str] | None) -> Hits:
+        """The best chunks where no index serves.
+
+        SQLite's own index knows English stems only; texts in other languages are
+        weighed one by one, as the index would.
+        """
+        if self.languages == {ENGLISH}:
+            return self._words_in_truth(text, k, allowed)
+        rows = self._delta.rows(allowed)
+        found = self._delta_keywords.search(self._asked(text), k, rows)
+        return sorted(
+            ((self._delta.ids[i], score) for i, score in found), key=_best_first
+        )
 
     def _words_in_truth(
         self, text: str, k: int, allowed: frozenset[str] | None

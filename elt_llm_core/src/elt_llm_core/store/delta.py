@@ -7,10 +7,11 @@ from typing import TypeVar
 
 import numpy as np
 
+from elt_llm_core.language.known import ENGLISH
+from elt_llm_core.language.tokens import tokenize
 from elt_llm_core.recipe import DEFAULT, Recipe
 from elt_llm_core.store.ranking import nearest
 from elt_llm_core.store.truth import Truth
-from elt_llm_core.store.words import tokenize
 
 Hits = list[tuple[str, float]]
 T = TypeVar("T")
@@ -30,6 +31,12 @@ class Delta:
     matrix: np.ndarray = field(repr=False)
     removed: frozenset[str] = field(repr=False)
     _tokens: list[list[str]] = field(repr=False)  # empty until asked for
+    _languages: list[str] = field(repr=False)  # of each text, empty for English
+
+    @cached_property
+    def languages(self) -> frozenset[str]:
+        """The languages of the texts."""
+        return frozenset(code or ENGLISH for code in self._languages)
 
     @cached_property
     def _rows(self) -> dict[str, int]:
@@ -39,11 +46,12 @@ class Delta:
     def empty(cls, dimension: int, seq: int = -1) -> "Delta":
         """Nothing; `seq` is the last change of the index, -1 without one."""
         matrix = np.zeros((0, dimension), dtype=np.float32)
-        return cls(seq, [], [], matrix, frozenset(), [])
+        return cls(seq, [], [], matrix, frozenset(), [], [])
 
     def advanced(self, truth: Truth, collection: str) -> "Delta":
         """This and what changed since, which alone is read."""
         rows = truth.index_rows(collection, after=self.seq)
+        languages = truth.languages(collection, after=self.seq) if rows else {}
         gone: frozenset[str] = frozenset()
         if self.seq >= 0:
             gone = truth.removed(collection, self.seq)
@@ -52,6 +60,8 @@ class Delta:
         ids = _chosen(self.ids, kept) + [row[0] for row in rows]
         texts = _chosen(self.texts, kept) + [row[1] for row in rows]
         tokens = _chosen(self._tokens, kept) + [[] for _ in rows]
+        codes = _chosen(self._languages, kept)
+        codes += [languages.get(row[0], "") for row in rows]
         vectors = truth.stack([row[2] for row in rows], self.matrix.shape[1])
         order = sorted(range(len(ids)), key=ids.__getitem__)
         return Delta(
@@ -61,6 +71,7 @@ class Delta:
             matrix=np.concatenate([self.matrix[kept], vectors])[order],
             removed=self.removed | gone,
             _tokens=_chosen(tokens, order),
+            _languages=_chosen(codes, order),
         )
 
     def tokens(self, recipe: Recipe = DEFAULT) -> Sequence[Sequence[str]]:
@@ -69,7 +80,8 @@ class Delta:
         `recipe` is always that of the index which this is beyond.
         """
         missing = [i for i, tokens in enumerate(self._tokens) if not tokens]
-        found = tokenize((self.texts[i] for i in missing), recipe)
+        texts = [self.texts[i] for i in missing]
+        found = tokenize(texts, recipe, [self._languages[i] for i in missing])
         for position, tokens in zip(missing, found, strict=True):
             self._tokens[position] = tokens
         return self._tokens

@@ -12,15 +12,19 @@ from pathlib import Path
 import bm25s
 import numpy as np
 
+from elt_llm_core.language.known import ENGLISH
+from elt_llm_core.language.tokens import tokenize
 from elt_llm_core.recipe import DEFAULT, Recipe
 from elt_llm_core.store.formula import idf, length_shares, worth
 from elt_llm_core.store.pairs import PairIndex, Postings, side_by_side
 from elt_llm_core.store.ranking import best
-from elt_llm_core.store.words import tokenize
 
 
 class KeywordIndex:
-    """A saved bm25s index and its pairs, memory-mapped. `recipe` is what it tells."""
+    """A saved bm25s index and its pairs, memory-mapped. `recipe` is what it tells.
+
+    `languages` are those of its texts, in order.
+    """
 
     def __init__(self, folder: Path, recipe: Recipe = DEFAULT) -> None:
         self.recipe = recipe
@@ -32,12 +36,23 @@ class KeywordIndex:
         meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
         self.count: int = meta["count"]
         self.average_length: float = meta["average_length"]
+        # An index made before languages were told apart was made by English rules.
+        self.languages: tuple[str, ...] = tuple(meta.get("languages", (ENGLISH,)))
         self._pairs = PairIndex(folder, len(self._bm25.vocab_dict))
 
     @staticmethod
-    def build(texts: Sequence[str], folder: Path, recipe: Recipe = DEFAULT) -> None:
-        """Index `texts`; the position in the list is the id."""
-        corpus = tokenize(texts, recipe)
+    def build(
+        texts: Sequence[str],
+        folder: Path,
+        recipe: Recipe = DEFAULT,
+        languages: Sequence[str] | None = None,
+    ) -> None:
+        """Index `texts`; the position in the list is the id.
+
+        `languages` holds one for each text; without, all are English.
+        """
+        languages = languages or [ENGLISH] * len(texts)
+        corpus = tokenize(texts, recipe, languages)
         lengths = [len(tokens) for tokens in corpus]
         # bm25s cannot index nothing at all; an empty text gets a word nobody asks for.
         padded = (tokens or ["\x00"] for tokens in corpus)
@@ -52,7 +67,11 @@ class KeywordIndex:
         average = sum(lengths) / max(len(lengths), 1)
         shares = length_shares(recipe, np.array(lengths, dtype=np.float64), average)
         PairIndex.build(numbers, len(known), shares, recipe, folder)
-        meta = {"count": len(texts), "average_length": average}
+        meta = {
+            "count": len(texts),
+            "average_length": average,
+            "languages": sorted({code or ENGLISH for code in languages}),
+        }
         (folder / "meta.json").write_bytes(json.dumps(meta).encode())
 
     def document_frequency(self, token: str) -> int:
@@ -65,12 +84,13 @@ class KeywordIndex:
         postings = self._pairs.postings(known) if pair else self._words(known)
         return sum(len(rows) for rows, _ in postings)
 
-    def holds(self, texts: Iterable[str]) -> bool:
+    def holds(self, texts: Iterable[tuple[str, str]]) -> bool:
         """Whether a word of the first text that has some is known here.
 
-        It may be worth nothing: some variants give 0 to words that most texts hold.
+        Each text comes with its language. The word may be worth nothing: some variants
+        give 0 to words that most texts hold.
         """
-        tokens = (tokenize([text], self.recipe)[0] for text in texts)
+        tokens = (tokenize([text], self.recipe, [code])[0] for text, code in texts)
         first = next(filter(None, tokens), [])
         return not first or any(map(self.document_frequency, first))
 

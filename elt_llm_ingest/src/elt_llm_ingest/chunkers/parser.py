@@ -17,12 +17,14 @@ from pydantic import Field, PrivateAttr
 from typing_extensions import override
 
 from elt_llm_core.document import Block, BlockKind, ParsedDocument
+from elt_llm_core.language import document_language
 from elt_llm_core.provenance import Provenance, read, write
 from elt_llm_ingest.chunkers.base import SourceDocument
 from elt_llm_ingest.chunkers.numbering import Numbering
 from elt_llm_ingest.chunkers.places import Places
 
 Piece = tuple[Provenance, Sequence[Block]]
+DETECTED = "auto"
 
 
 class SpanChunker(NodeParser):
@@ -34,7 +36,9 @@ class SpanChunker(NodeParser):
     """
 
     max_tokens: int = Field(default=256, ge=8, description="the embedder's limit")
-    language: str = Field(default="en", description="of the sentence rules")
+    language: str = Field(
+        default=DETECTED, description="of the sentence rules; auto: the document's own"
+    )
 
     _count: Callable[[str], int] = PrivateAttr()
 
@@ -66,6 +70,12 @@ class SpanChunker(NodeParser):
             )
             found.append(write(TextNode(text=parsed.text[start:end]), done))
         return found
+
+    def language_of(self, parsed: ParsedDocument) -> str:
+        """The language whose rules cut the sentences of a document."""
+        if self.language != DETECTED:
+            return self.language
+        return document_language(parsed.text)
 
     @override
     def _parse_nodes(

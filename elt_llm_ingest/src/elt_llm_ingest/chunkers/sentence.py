@@ -12,7 +12,7 @@ from elt_llm_core.strategy import Models, Strategy
 from elt_llm_ingest.chunkers.groups import PROSE, groups
 from elt_llm_ingest.chunkers.numbering import Numbering
 from elt_llm_ingest.chunkers.packing import Packing, Unit
-from elt_llm_ingest.chunkers.parser import Piece, SpanChunker, place
+from elt_llm_ingest.chunkers.parser import DETECTED, Piece, SpanChunker, place
 from elt_llm_ingest.chunkers.rows import Rows
 from elt_llm_ingest.chunkers.units import windows
 
@@ -62,9 +62,8 @@ class SentenceChunker(SpanChunker):
     def packing(self, parsed: ParsedDocument) -> Packing:
         """How sentences of a document become chunks."""
         size = min(self.chunk_size, self.max_tokens)
-        return Packing(
-            parsed.text, size, self.chunk_overlap, self._count, self.language
-        )
+        language = self.language_of(parsed)
+        return Packing(parsed.text, size, self.chunk_overlap, self._count, language)
 
     def rows(self, text: str) -> Rows:
         """How rows of tables in `text` become chunks."""
@@ -76,7 +75,11 @@ class SentenceChunks(Strategy[NodeParser]):
 
     chunk_size: int = Field(default=200, ge=8)
     chunk_overlap: int = Field(default=0, ge=0)
-    language: str = Field(default="en", min_length=2)
+    language: str = Field(
+        default=DETECTED,
+        min_length=2,
+        description="of the sentence rules; auto: the document's own",
+    )
 
     @override
     def build(self, models: Models) -> NodeParser:

@@ -14,7 +14,7 @@ from elt_llm_core.provenance import read
 from elt_llm_core.strategy import Models, Strategy
 from elt_llm_ingest.chunkers.numbering import Numbering
 from elt_llm_ingest.chunkers.packing import Packing, Unit
-from elt_llm_ingest.chunkers.parser import Piece, parsed_of
+from elt_llm_ingest.chunkers.parser import DETECTED, Piece, parsed_of
 from elt_llm_ingest.chunkers.sentence import SentenceChunker, piece_of
 
 
@@ -84,7 +84,11 @@ class SentenceWindowChunks(Strategy[NodeParser]):
 
     chunk_size: int = Field(default=200, ge=8)
     chunk_overlap: int = Field(default=0, ge=0, le=0, description="there is none")
-    language: str = Field(default="en", min_length=2)
+    language: str = Field(
+        default=DETECTED,
+        min_length=2,
+        description="of the sentence rules; auto: the document's own",
+    )
     window_size: int = Field(default=3, ge=1)
 
     @override

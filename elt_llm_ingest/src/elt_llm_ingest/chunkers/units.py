@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 
-import sentencex
+from elt_llm_core.language.sentences import sentence_spans
 
 Count = Callable[[str], int]
 Span = tuple[int, int]
@@ -26,8 +26,8 @@ def sentences(text: str, start: int, end: int, language: str = "en") -> list[Spa
     spans: list[Span] = []
     for left, right in _paragraphs(text, start, end):
         piece = text[left:right].replace("\n", " ")
-        for found in sentencex.get_sentence_boundaries(language, piece):
-            span = trimmed(text, left + found["start_index"], left + found["end_index"])
+        for first, last in sentence_spans(piece, language):
+            span = trimmed(text, left + first, left + last)
             if span[1] > span[0]:
                 spans.append(span)
     return spans

@@ -1,0 +1,149 @@
+"""The tokens that keyword search compares: words, stems and identifiers."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import repeat
+
+import Stemmer
+
+from elt_llm_core.language.detect import question_language
+from elt_llm_core.language.known import CJK, CJK_RUN, ENGLISH, language_of, stop_words
+from elt_llm_core.recipe import DEFAULT, Recipe, Stems
+
+# A word, or words joined inside: bms-986158, 3.2.1, user's, b/f.
+_TOKEN = re.compile(r"[^\W_]+(?:[-.'/&][^\W_]+)*")
+_PART = re.compile(r"[^\W_]+")
+GAP = "\x01"  # between the tokens of two analyses, so that no pair spans them
+
+
+def plain_words(text: str) -> list[str]:
+    """Words of a text, joined ones whole, without anything that is not a word."""
+    return [match.group() for match in _TOKEN.finditer(text)]
+
+
+def tokenize(
+    texts: Iterable[str],
+    recipe: Recipe = DEFAULT,
+    languages: Iterable[str] | None = None,
+) -> list[list[str]]:
+    """The tokens of each text: stems of words, and joined words beside their parts.
+
+    Lower case, Unicode-normalised, stop words left out, by the language of each text:
+    one of `languages`, English without. Chinese, Japanese and Korean become pairs of
+    characters. Where the recipe asks for both, the words that are not their own stem
+    come after all stems: stems that stand side by side stay so.
+    """
+    return _tokenized(texts, recipe, languages or repeat(ENGLISH))
+
+
+def question_tokens(
+    text: str, languages: Collection[str] = (ENGLISH,), recipe: Recipe = DEFAULT
+) -> list[str]:
+    """The tokens of a question for texts in these languages.
+
+    Those of the question's own language come first, then what the analyses of the
+    others have beside them, after a `GAP`. A stop word of the question's language is
+    one in all of them: "the" would be a rare and telling word among German texts.
+    """
+    keys = {analysed_as(code, recipe) for code in languages} or {ENGLISH}
+    if len(keys) == 1:
+        return tokenize([text], recipe, keys)[0]
+    own = analysed_as(question_language(text, languages), recipe)
+    tokens: list[str] = []
+    for key in sorted(keys, key=lambda code: (code != own, code)):
+        (found,) = _tokenized([text], recipe, [key], stop_words(own))
+        if fresh := [token for token in found if token not in tokens]:
+            tokens += [GAP, *fresh] if tokens else found
+    return tokens
+
+
+def analysed_as(code: str, recipe: Recipe = DEFAULT) -> str:
+    """The language whose rules words of this one follow under a recipe.
+
+    Latin words among Chinese, Japanese and Korean are mostly English.
+    """
+    if recipe.stems == "english" or not code or language_of(code).bigrams:
+        return ENGLISH
+    return code
+
+
+def _tokenized(
+    texts: Iterable[str],
+    recipe: Recipe,
+    languages: Iterable[str],
+    stops: frozenset[str] = frozenset(),
+) -> list[list[str]]:
+    """The tokens of texts, each with its language; `stops` are left out besides."""
+    if recipe.stems == "both":
+        pairs = list(zip(texts, languages, strict=False))
+        texts, languages = [text for text, _ in pairs], [code for _, code in pairs]
+        stems = _tokenized(texts, _only(recipe, "language"), languages, stops)
+        words = _tokenized(texts, _only(recipe, "none"), languages, stops)
+        return [s + _others(w, s) for s, w in zip(stems, words, strict=True)]
+    analysers: dict[str, _Analyser] = {}
+    found = []
+    for text, code in zip(texts, languages, strict=False):
+        key = analysed_as(code, recipe)
+        if key not in analysers:
+            analysers[key] = _Analyser(key, recipe, stops)
+        found.append(analysers[key].tokens(text))
+    return found
+
+
+class _Analyser:
+    """Makes tokens of texts in one language; remembers the words it has seen."""
+
+    def __init__(self, code: str, recipe: Recipe, stops: frozenset[str]) -> None:
+        self._stem = _stem(code, recipe)
+        self._stop = stop_words(code) | stops if recipe.stop_words else frozenset[str]()
+        # An index of the English recipe was made before there were pairs of characters.
+        self._bigrams = recipe.stems != "english"
+        self._known: dict[str, list[str]] = {}
+
+    def tokens(self, text: str) -> list[str]:
+        """The tokens of a text, in order."""
+        known, tokens = self._known, list[str]()
+        folded = unicodedata.normalize("NFKC", text).lower().replace("\u2019", "'")
+        if self._bigrams and not folded.isascii():
+            folded = CJK_RUN.sub(_spaced, folded)
+        for word in _TOKEN.findall(folded):
+            if word not in known:
+                known[word] = self._of_word(word)
+            tokens += known[word]
+        return tokens
+
+    def _of_word(self, word: str) -> list[str]:
+        parts = _PART.findall(word)
+        whole = [word] if len(parts) > 1 else []
+        return whole + [
+            self._stem(part)
+            for part in parts
+            if part not in self._stop
+            and (len(part) > 1 or part.isdigit() or CJK.match(part))
+        ]
+
+
+def _spaced(run: re.Match[str]) -> str:
+    """A run of characters as its pairs, set apart; a single one as it is."""
+    text = run[0]
+    pairs = (text[i : i + 2] for i in range(max(len(text) - 1, 1)))
+    return f" {' '.join(pairs)} "
+
+
+def _stem(code: str, recipe: Recipe) -> Callable[[str], str]:
+    algorithm = language_of(code).stemmer
+    if recipe.stems == "none" or not algorithm:
+        return str
+    # One a call: a stemmer is not safe to share between threads.
+    stem: Callable[[str], str] = Stemmer.Stemmer(algorithm).stemWord
+    return stem
+
+
+def _only(recipe: Recipe, stems: Stems) -> Recipe:
+    return recipe.model_copy(update={"stems": stems})
+
+
+def _others(words: Sequence[str], stems: Sequence[str]) -> list[str]:
+    """The words that differ from the stem in their place."""
+    return [w for w, s in zip(words, stems, strict=True) if w != s]
