@@ -117,7 +117,12 @@ def test_a_recipe_is_told_by_its_name(recipe: Recipe) -> None:
 
 
 def test_indexes_of_earlier_versions_keep_their_name() -> None:
-    assert DEFAULT.name == "bm25 lucene, k1 0.9, b 0.6, pairs 0.5, stems-1"
+    old = "bm25 lucene, k1 0.9, b 0.6, pairs 0.5, stems-1"
+    assert Recipe(stems="english").name == old
+    assert Recipe.named(old) == Recipe(stems="english")
+    assert DEFAULT.name == old.replace("stems-1", "language-1")
+    for stems, name in (("none", "words-1"), ("both", "both-1")):
+        assert Recipe.named(old.replace("stems-1", name)) == Recipe(stems=stems)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +130,7 @@ def test_indexes_of_earlier_versions_keep_their_name() -> None:
     [
         "",
         "bm25 of old",
-        DEFAULT.name.replace("stems-1", "stems-2"),
+        DEFAULT.name.replace("language-1", "stems-2"),
         DEFAULT.name.replace("0.9", "0.90"),
         DEFAULT.name.replace("0.9", "1e999"),
         DEFAULT.name.replace("0.9", "-1.0"),

@@ -9,6 +9,7 @@ from elt_llm_core.results import (
     Box,
     Citation,
     Degradation,
+    DegradationKind,
     QueryResult,
     RemovedClaim,
     Source,
@@ -41,6 +42,10 @@ BANNERS = {
         "An answer was written, but nothing of it stands in the documents.",
     ),
 }
+UNSERVED = (
+    "The nearest passages, not an answer",
+    "The built-in answerer reads English only; a language model may answer.",
+)
 # Where the profile marks or keeps what is not proved, instead of taking it out.
 KEPT_BANNERS = {
     Status.PARTIAL: (
@@ -178,6 +183,8 @@ def banner(result: QueryResult, policy: str) -> Safe | None:
     if result.status not in shown:
         return None
     title, text = shown[result.status]
+    if any(d.kind is DegradationKind.LANGUAGE_NOT_SERVED for d in result.degradations):
+        title, text = UNSERVED
     return el("div", el("strong", title), el("span", text), class_="banner warn")
 
 

@@ -109,6 +109,7 @@ class DegradationKind(StrEnum):
     FILE_KEPT = "file_kept"
     UNKNOWN_EMBEDDER_PROMPT = "unknown_embedder_prompt"
     BACKUP_SKIPPED = "backup_skipped"
+    LANGUAGE_NOT_SERVED = "language_not_served"
 
 
 class Degradation(Record):

@@ -14,6 +14,7 @@ from elt_llm_core.errors import EmbedError, ModelError, PromptTruncatedError
 from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_query.beside import bounded
 from elt_llm_query.deadlines import in_time
+from elt_llm_query.synthesizers.unserved import UNSERVED_KEY
 from elt_llm_query.trace import TraceLog
 from elt_llm_query.wrapping import WrappingSynthesizer
 
@@ -181,7 +182,10 @@ class GuardedSynthesizer(WrappingSynthesizer):
                 self._log.degrade(_degradation(error))
                 response = self._fallback.synthesize(query, nodes)
                 by_model = False
-            response.metadata = {**(response.metadata or {}), WRITTEN_BY_KEY: by_model}
+            metadata = response.metadata or {}
+            if told := metadata.get(UNSERVED_KEY):
+                self._log.degrade(told)
+            response.metadata = {**metadata, WRITTEN_BY_KEY: by_model}
         return response
 
 

@@ -1,6 +1,7 @@
 """What a response amounts to: nothing found, refused, or claims that were checked."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from elt_llm_core.results import Status
@@ -10,6 +11,7 @@ from elt_llm_query.guards import WRITTEN_BY_KEY
 from elt_llm_query.rows import texts
 from elt_llm_query.sources import Offered, locator
 from elt_llm_query.synthesizers.extractive import CLAIMS_KEY
+from elt_llm_query.synthesizers.unserved import UNSERVED_KEY
 
 NOTHING_FOUND = "Nothing was found in the collections for this question."
 
@@ -24,5 +26,9 @@ def verdict(
     answer, locate = str(response), locator(store)
     if metadata.get(WRITTEN_BY_KEY, True) is False and CLAIMS_KEY in metadata:
         claims = metadata[CLAIMS_KEY]
-        return cite_claims(answer, claims, sources, locate, texts(store))
+        checked = cite_claims(answer, claims, sources, locate, texts(store))
+        if UNSERVED_KEY in metadata and checked.status is Status.ANSWERED:
+            # Passages that are shown because nothing could pick an answer are none.
+            return replace(checked, status=Status.PARTIAL)
+        return checked
     return cite_answer(answer, sources, locate, policy)

@@ -51,7 +51,8 @@ class Passage:
     headers). A `whole` passage is quoted as one piece, of a `sheet` the line that is
     asked for. `about` holds words that name what kind of thing it is, `cells` are those
     of the rows in it, `rules` tell which part of the text is of which rule, `goes_on`
-    that the rule asked for has more than the passages hold.
+    that the rule asked for has more than the passages hold. `language` is empty for
+    English.
     """
 
     label: str
@@ -65,6 +66,7 @@ class Passage:
     cells: tuple[Placed, ...] = ()
     rules: tuple[RuleSpan, ...] = ()
     goes_on: bool = False
+    language: str = ""
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,14 @@ from elt_llm_query.synthesizers.selection import (
 )
 from elt_llm_query.synthesizers.spans import Claim, claim_of, rule_claims
 from elt_llm_query.synthesizers.strangers import has_stranger
+from elt_llm_query.synthesizers.unserved import (
+    LEAD,
+    UNSERVED_KEY,
+    degradation,
+    is_served,
+    nearest_claims,
+    reason_unserved,
+)
 
 CLAIMS_KEY = "claims"
 GOES_ON = "The rule goes on after this."
@@ -90,8 +98,10 @@ class Extractive(Limits):
 class ExtractiveSynthesizer(ModellessSynthesizer):
     """Picks the sentences of the sources that answer, or refuses.
 
-    The response's metadata holds `claims` (label, node id, span in the node's text) and
-    `refused`. `embedder` may be None: then words alone decide, more strictly.
+    The response's metadata holds `claims` (label, node id, span in the node's text),
+    `refused`, and `degradation` where the nearest passages stand for an answer because
+    the rules do not know a language. `embedder` may be None: then words alone decide,
+    more strictly.
     """
 
     def __init__(
@@ -113,6 +123,11 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         passages = [_passage(n.node, i) for i, n in enumerate(nodes, start=1)]
         text, claims = self.answer(bundle, passages)
         metadata = {CLAIMS_KEY: claims, REFUSED_KEY: not claims}
+        if not claims and (reason := reason_unserved(bundle.query_str, passages)):
+            claims = nearest_claims(passages, self.limits.most)
+            text = f"{LEAD.format(reason=reason)}\n{_told(claims)}"
+            metadata = {CLAIMS_KEY: claims, REFUSED_KEY: True}
+            metadata[UNSERVED_KEY] = degradation(reason)
         sources = [*nodes, *(additional_source_nodes or [])]
         return Response(text, source_nodes=sources, metadata=metadata)
 
@@ -149,6 +164,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
             goes_on = any(p.goes_on for p in passages)
             return _told(claims) + f"\n{GOES_ON}" * goes_on, claims
         question = analyse(bundle.query_str)
+        passages = [p for p in passages if is_served(p)]
         found = self._found(question, bundle, passages)
         best = self._scored(question, found, bundle, passages)
         good = [s for s in best if self._passes(s)]
@@ -265,6 +281,7 @@ def _passage(node: Any, number: int) -> Passage:
         ),
         rules=tuple(_inside(s, place.span_start) for s in place.rule_spans),
         goes_on=bool(node.metadata.get(GOES_ON_KEY)),
+        language=place.text_language,
     )
 
 
