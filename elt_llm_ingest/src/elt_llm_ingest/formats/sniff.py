@@ -6,7 +6,7 @@ import zipfile
 from pathlib import Path
 
 from elt_llm_core.errors import LoadError
-from elt_llm_ingest.formats.decode import MARKS
+from elt_llm_ingest.formats.decode import MARKS, unmarked_utf16, zero_bytes
 from elt_llm_ingest.safety import BROKEN
 
 SUFFIXES = {
@@ -226,7 +226,10 @@ def _text(path: Path, data: bytes, plain: bytes) -> str:
     suffix = path.suffix.lower()
     marked = any(data.startswith(mark) for mark, _ in MARKS)
     odd = sum(1 for byte in data[:8192] if byte in CONTROLS)
-    if not marked and odd > 0.01 * len(data[:8192]):
+    if not marked and odd > 0.01 * len(data[:8192]) and not unmarked_utf16(data):
+        zeros = data[:8192].count(0)
+        if zeros and odd - zeros <= 0.01 * len(data[:8192]):
+            raise zero_bytes(path, data)
         raise LoadError(path.name, "its content is nothing that is read", READ)
     if suffix == ".pdf":
         raise LoadError(
