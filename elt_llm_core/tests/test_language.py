@@ -87,6 +87,7 @@ def test_a_quotation_does_not_make_a_second_language() -> None:
     assert set(chunk_languages(chunks)) == {"en"}
     assert chunk_languages([]) == []
     assert chunk_languages(["", "12"]) == ["en", "en"]
+    assert chunk_languages(["SUMMARY"]) == ["en"]
     assert chunk_languages(["Kündigungsfristen und Gebühren"]) == ["de"]
 
 

@@ -24,6 +24,7 @@ from elt_llm_core.language.known import (
 # Letters from which the detector is right on its own: of 2,603 English passages of a
 # rule book it missed one of fifty letters or more, and 51 shorter ones.
 LONG = 60
+LEAST = 20  # letters of a document below which the detector takes "SUMMARY" for Swedish
 READ = 1_000  # characters that are enough to tell
 SURE = 0.5  # its wrong guesses on short texts had at most 0.34
 # Share of a document's letters from which a second language is believed. Below, it is
@@ -111,8 +112,10 @@ def question_language(text: str, among: Iterable[str] = ()) -> str:
 
 def _of_little(texts: Sequence[str]) -> str:
     """The language of a document without one long text: that of all of it together."""
-    guess = detect(" ".join(texts))
-    return guess.language if guess.confidence >= SURE else ENGLISH
+    whole = " ".join(texts)
+    guess = detect(whole)
+    sure = guess.confidence >= SURE and _letters(whole) >= LEAST
+    return guess.language if sure else ENGLISH
 
 
 def _script(text: str) -> str:
