@@ -14,11 +14,11 @@ from elt_llm_core.errors import EmbedError, ModelError, PromptTruncatedError
 from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_query.beside import bounded
 from elt_llm_query.deadlines import in_time
-from elt_llm_query.synthesizers.unserved import UNSERVED_KEY
 from elt_llm_query.trace import TraceLog
 from elt_llm_query.wrapping import WrappingSynthesizer
 
 WRITTEN_BY_KEY = "written_by_model"
+UNSERVED_KEY = "degradation"  # why passages stand for an answer
 
 
 class GuardedStep(BaseNodePostprocessor):

@@ -7,11 +7,10 @@ from typing import Any
 from elt_llm_core.results import Status
 from elt_llm_core.store import Store
 from elt_llm_query.cite import Checked, Policy, cite_answer, cite_claims
-from elt_llm_query.guards import WRITTEN_BY_KEY
+from elt_llm_query.guards import UNSERVED_KEY, WRITTEN_BY_KEY
 from elt_llm_query.rows import texts
 from elt_llm_query.sources import Offered, locator
 from elt_llm_query.synthesizers.extractive import CLAIMS_KEY
-from elt_llm_query.synthesizers.unserved import UNSERVED_KEY
 
 NOTHING_FOUND = "Nothing was found in the collections for this question."
 

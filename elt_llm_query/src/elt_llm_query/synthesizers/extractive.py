@@ -21,6 +21,7 @@ from elt_llm_core import provenance
 from elt_llm_core.errors import EmbedError, ModelError
 from elt_llm_core.provenance import RuleSpan
 from elt_llm_core.strategy import Models, Strategy
+from elt_llm_query.guards import UNSERVED_KEY
 from elt_llm_query.labels import label_of, split_shown
 from elt_llm_query.modelless import ModellessSynthesizer
 from elt_llm_query.rule_texts import GOES_ON_KEY, begins, told_of
@@ -49,7 +50,6 @@ from elt_llm_query.synthesizers.spans import Claim, claim_of, rule_claims
 from elt_llm_query.synthesizers.strangers import has_stranger
 from elt_llm_query.synthesizers.unserved import (
     LEAD,
-    UNSERVED_KEY,
     degradation,
     is_served,
     nearest_claims,

@@ -11,7 +11,6 @@ from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_query.synthesizers.evidence import Passage
 from elt_llm_query.synthesizers.spans import Claim
 
-UNSERVED_KEY = "degradation"  # of a response's metadata
 SERVED = frozenset([ENGLISH])
 LEAD = "No answer was picked: {reason}. The nearest passages, as they stand:"
 _RULES = "the rules that pick an answer know English only"
