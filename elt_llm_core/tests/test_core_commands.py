@@ -56,6 +56,16 @@ def test_a_bare_group_prints_its_help_and_nothing_else(
     assert bare.out.startswith("Usage: ")
 
 
+def test_each_profile_says_what_it_is_for_and_needs(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(elt_llm, ["config", "profiles"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    abouts = [line.strip() for line in lines if line.startswith("    ")][1:]
+    assert len(abouts) >= 7
+    assert all(about.startswith("For ") and " Needs: " in about for about in abouts)
+
+
 def test_help_imports_nothing_heavy() -> None:
     code = (
         "import sys\n"

@@ -158,3 +158,10 @@ def test_our_own_strategies_load_with_their_defaults(group: str) -> None:
             assert issubclass(stage.strategy_class(name), Strategy)
         except MissingExtraError:
             assert name == "gguf"  # its package is an extra
+
+
+def test_a_hyphen_in_a_name_is_an_underscore(site: Path, stage: Stage[str]) -> None:
+    install(site, "elt-llm-core", very_loud="stranger_shout:Shout")
+    assert stage.load("very-loud") == stage.load("very_loud")
+    with pytest.raises(UnknownStrategyError, match="did you mean 'very_loud'"):
+        stage.load("very-lout")

@@ -97,6 +97,8 @@ class Stage(Generic[T]):
         """
         known = self.known()
         if name not in known:
+            name = name.replace("-", "_")  # as people write names in YAML
+        if name not in known:
             raise UnknownStrategyError(self.name, name, known)
         point = known[name]
         package = package_of(point)

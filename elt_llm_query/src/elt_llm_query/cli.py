@@ -93,8 +93,7 @@ def _answer(
         "as_json": ctx.as_json,
         "colour": sys.stdout.isatty(),
     }
-    with ctx.working("answering"):
-        text = None if local else ctx.served(whole)
+    text = None if local else ctx.served(whole)
     if text is None:
         with ctx.loading():
             from elt_llm_query.printing import Asked, printed

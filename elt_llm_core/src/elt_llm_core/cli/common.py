@@ -152,7 +152,8 @@ class CommandContext:
         }
         request = {"settings": settings, "asked": dict(asked)}
         try:
-            reply = served.ask_server(data_dir, request) or {}
+            with self.working("asking the server"):
+                reply = served.ask_server(data_dir, request) or {}
         except served.ServerSilentError as error:
             message = f"elt-llm: the server of {data_dir} {error}; working without it"
             click.echo(harmless(message), err=True)
