@@ -11,6 +11,7 @@ from docx.oxml.ns import qn
 from docx.shared import RGBColor
 from PIL import Image
 from reportlab.lib.utils import ImageReader
+from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
 import format_files
@@ -87,7 +88,26 @@ def in_a_form(canvas: Canvas) -> None:
     canvas.doForm("outer")
 
 
+def clear_across_a_rule(canvas: Canvas) -> None:
+    clear(canvas)
+    canvas.setFillAlpha(1)
+    canvas.line(30, 304, 250, 304)
+    canvas.rect(30, 290, 250, 24)
+
+
+def clear_on_a_box(canvas: Canvas) -> None:
+    canvas.setFillColorRGB(*NAVY)
+    canvas.rect(30, 290, 250, 24, fill=1, stroke=0)
+    clear(canvas)
+
+
+def clear_on_noise(canvas: Canvas) -> None:
+    canvas.drawImage(noise(250, 40), 30, 290, 250, 40)
+    clear(canvas)
+
+
 HIDDEN = (
+    clear_across_a_rule, clear_on_a_box, clear_on_noise,
     white, nearly_white, its_background, tiny, not_painted, clear, under_a_picture,
     off_the_page, outside_the_crop_box, in_a_form,
 )  # fmt: skip
@@ -119,6 +139,19 @@ def white_on_dark(canvas: Canvas) -> None:
     canvas.rect(40, 290, 200, 30, fill=1, stroke=0)
     canvas.setFillColorRGB(1, 1, 1)
     canvas.drawString(44, 300, ORDER)
+
+
+def painted_as_shapes(canvas: Canvas) -> None:
+    """Each letter is two upright strokes and a bar; the text itself is clear."""
+    left = 40.0
+    for letter in ORDER:
+        width = stringWidth(letter, "Helvetica", 12)
+        if letter != " ":
+            for at in (0.1, 0.6):
+                canvas.rect(left + at * width, 300, 0.25 * width, 9, fill=1, stroke=0)
+            canvas.rect(left + 0.1 * width, 304, 0.7 * width, 1.5, fill=1, stroke=0)
+        left += width
+    clear(canvas)
 
 
 def light_grey(canvas: Canvas) -> None:
@@ -153,6 +186,7 @@ def twice(canvas: Canvas) -> None:
 
 SHOWN = (
     white_on_dark, light_grey, on_a_picture, under_a_clear_picture, outlined, twice,
+    painted_as_shapes,
 )  # fmt: skip
 
 

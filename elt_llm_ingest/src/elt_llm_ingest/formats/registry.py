@@ -38,7 +38,7 @@ VERSIONS = dict.fromkeys(MODULES, "1") | {
     "spreadsheet": "2",
     "text": "2",
     "office": "3",
-    "pdf": "5",
+    "pdf": "6",
 }
 LAYER = "3"
 

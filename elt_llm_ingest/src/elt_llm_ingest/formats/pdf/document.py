@@ -73,6 +73,8 @@ def _parse(path: Path, data: Data, limits: Limits) -> list[ParsedDocument]:
     warned = (
         *damage(data),
         *noted.hidden,
+        *noted.garbled,
+        *((ocr.CURE,) if noted.garbled and ocr.languages() is None else ()),
         *noted.unread,
         *noted.read.warnings,
         *blank,

@@ -31,6 +31,7 @@ from elt_llm_ingest.formats.pdf.words import Line, lines_of
 
 TEXT = attrgetter("text")
 OCR_SHARE = 0.7  # of the time a file may take
+GARBLED = 0.03  # of a page's characters, from which it is read by its looks
 AHEAD = 60  # pages that are opened before their turn; each takes half a megabyte
 OCR_CURE = (
     "scan it again with 200 to 300 dots an inch, or make its text selectable: "
@@ -58,6 +59,7 @@ class Noted:
     blank: list[str] = field(default_factory=list)
     recovered: list[str] = field(default_factory=list)
     hidden: list[str] = field(default_factory=list)
+    garbled: list[str] = field(default_factory=list)
     plates: dict[int, list[Plate]] = field(default_factory=dict)
     read: ocr.Recognised = field(default_factory=ocr.Recognised)
     opening: Sequence[Draft] = ()  # of the first page
@@ -74,6 +76,7 @@ class Noted:
             self.blank.extend(_blank(sheet))
             self.recovered.extend(_recovered(sheet))
             self.hidden.extend(_hidden(sheet))
+            self.garbled.extend(_garbled(sheet))
             if sheet.plates:
                 self.plates[page.number] = sheet.plates
 
@@ -115,6 +118,7 @@ def _read(
     opened: Leaves,
 ) -> list[Sheet]:
     """The pages of a part without their drafts."""
+    began = time.monotonic()
     pages, read = ocr.read_pictures(file.pdf, data, result.pages, seconds)
     noted.unread.extend(_page_warnings(result))
     noted.read = ocr.together(noted.read, read)
@@ -128,7 +132,32 @@ def _read(
         for page in pages
     ]
     opened.drop()
-    return sheets
+    return _recognised(sheets, data, seconds - (time.monotonic() - began), noted)
+
+
+def _recognised(
+    sheets: list[Sheet], data: Data, seconds: float, noted: Noted
+) -> list[Sheet]:
+    """The sheets; where much of a page is undecoded, it is read by its looks instead.
+
+    Without text recognition they stay, and a warning tells of them.
+    """
+    numbers = [
+        sheet.words.number
+        for sheet in sheets
+        if sheet.undecoded > GARBLED * sum(len(word.text) for word in sheet.words.words)
+    ]
+    if not numbers or seconds <= 0 or ocr.languages() is None:
+        return sheets
+    read = ocr.recognise(data, numbers, seconds)
+    noted.read = ocr.together(noted.read, read)
+    done: list[Sheet] = []
+    for sheet in sheets:
+        page = read.pages.get(sheet.words.number)
+        if page is not None:
+            noted.garbled.extend(_garbled(sheet, "it was read by its looks"))
+        done.append(sheet if page is None else sheet_of(page, None))
+    return done
 
 
 def _numbers_after(sheets: Sequence[Sheet], pages: int) -> range:
@@ -234,6 +263,15 @@ def _hidden(sheet: Sheet) -> Iterator[str]:
         yield (
             f"page {sheet.words.number}: {sheet.hidden} {said[0]} that no reader of "
             f"the page sees {said[1]} left out"
+        )
+
+
+def _garbled(sheet: Sheet, so: str = "the text is wrong there") -> Iterator[str]:
+    """A warning if characters of the page are not what the text says they are."""
+    if sheet.undecoded:
+        yield (
+            f"page {sheet.words.number}: {sheet.undecoded} characters are in a font "
+            f"that does not say which letters they are; {so}"
         )
 
 

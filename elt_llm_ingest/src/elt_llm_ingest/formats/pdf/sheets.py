@@ -17,6 +17,7 @@ from elt_llm_ingest.formats.pdf.pictures import Plate
 from elt_llm_ingest.formats.pdf.recovery import lost_words
 from elt_llm_ingest.formats.pdf.region import rectangle
 from elt_llm_ingest.formats.pdf.rules import NONE, Rules, rules_of
+from elt_llm_ingest.formats.pdf.undecoded import undecoded
 from elt_llm_ingest.formats.pdf.words import Line, Restorer, Word, page_words
 from elt_llm_ingest.safety import Limits
 
@@ -34,6 +35,7 @@ class Sheet:
     rules: Rules = NONE
     plates: list[Plate] = field(default_factory=list)
     hidden: int = 0  # words that no reader sees; they are not in `words`
+    undecoded: int = 0  # characters that are not what the text says they are
 
 
 def sheet_of(page: Any, leaf: Leaf | None) -> Sheet:
@@ -41,6 +43,7 @@ def sheet_of(page: Any, leaf: Leaf | None) -> Sheet:
 
     `leaf` is None where it has nothing, and where the text is no text of the file.
     """
+    garbled = undecoded(leaf.layer, leaf.plain) if leaf is not None else 0
     words, hidden = _words(page, leaf)
     blocks = list(page.blocks or [])
     tables = tuple(rectangle(b.bbox) for b in blocks if b.kind == "table" and b.bbox)
@@ -49,7 +52,13 @@ def sheet_of(page: Any, leaf: Leaf | None) -> Sheet:
     boxes = (*tables, *(grid.box for grid in grids))
     found = PageWords(page.page_num, page.width, page.height, words, boxes)
     return Sheet(
-        blocks, page.page_label or "", found, grids=grids, rules=rules, hidden=hidden
+        blocks,
+        page.page_label or "",
+        found,
+        grids=grids,
+        rules=rules,
+        hidden=hidden,
+        undecoded=garbled,
     )
 
 

@@ -1,0 +1,74 @@
+"""Characters of fonts that do not say which letters they draw.
+
+A font without a map of its characters shows letters to people and says numbers to
+programs: the text layer holds something, and it is wrong. PDFium knows of every
+character whether a map told it.
+"""
+
+import re
+from collections import Counter
+from ctypes import PYFUNCTYPE, c_int, c_void_p, cast
+from itertools import groupby, repeat
+from math import sqrt
+from typing import Any
+
+import pypdfium2
+from pypdfium2 import raw
+
+STEP = 8  # every eighth character is looked at first
+RUN = 2  # a single one is a bullet, a ligature or a sign of a formula
+# Codes that stand for no letter in any language: PDFium passes a font's own codes on.
+STRANGE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ue000-\uf8ff\ufffd]")
+SHARE = 0.02  # of the characters without a map, that are strange
+LETTERS = 60  # so many tell whether they are a language's
+ALIKE = 0.65  # cosine of the frequencies of letters; honest fonts had .93 and .96
+
+
+def _quick(function: Any) -> Any:
+    return PYFUNCTYPE(c_int, c_void_p, c_int)(cast(function, c_void_p).value or 0)
+
+
+_unmapped = _quick(raw.FPDFText_HasUnicodeMapError)
+
+
+def undecoded(layer: pypdfium2.PdfTextPage, plain: str) -> int:
+    """How many characters of a page cannot be what its text says they are.
+
+    They have no map, stand beside others without one, and are codes that no language
+    uses, or letters in other shares than the rest of the page. Fonts without a map
+    whose codes are the letters all the same are not counted. `plain` is the page's
+    text.
+    """
+    count, address = layer.count_chars(), cast(layer.raw, c_void_p).value
+    if not any(map(_unmapped, repeat(address), range(0, count, STEP))):
+        return 0
+    marks = list(map(_unmapped, repeat(address), range(count)))
+    runs = [list(run) for on, run in groupby(range(count), marks.__getitem__) if on > 0]
+    places = [at for run in runs if len(run) >= RUN for at in run]
+    said = "".join(chr(raw.FPDFText_GetUnicode(layer.raw, at)) for at in places)
+    if not said:
+        return 0
+    if len(STRANGE.findall(said)) >= SHARE * len(said):
+        return len(places)
+    return 0 if _is_like(said, _rest(plain, said)) else len(places)
+
+
+def _rest(plain: str, said: str) -> Counter[str]:
+    return _letters(plain) - _letters(said)
+
+
+def _letters(text: str) -> Counter[str]:
+    return Counter(filter(str.isalpha, text.casefold()))
+
+
+def _is_like(said: str, rest: Counter[str]) -> bool:
+    """Whether letters are spread as in the rest; True where there are too few."""
+    own = _letters(said)
+    if own.total() < LETTERS or rest.total() < LETTERS:
+        return True
+    product = sum(number * rest[letter] for letter, number in own.items())
+    return product >= ALIKE * _length(own) * _length(rest)
+
+
+def _length(counts: Counter[str]) -> float:
+    return sqrt(sum(number * number for number in counts.values()))
