@@ -81,7 +81,7 @@ def test_codes_that_no_language_uses_are_noticed(shift):
     assert count(coded(shifted(shift))) > 40
 
 
-@pytest.mark.parametrize("shift", [3, 7, 13, 20])
+@pytest.mark.parametrize("shift", [3, 7, 20])
 def test_letters_that_are_no_language_are_noticed(shift):
     assert count(coded(turned(shift) * 2)) > 80
 

@@ -49,8 +49,10 @@ def mark_furniture(pages: Sequence[PageWords]) -> None:
     on at least three pages and 15 % of all, if its place is that of a running line
     whose text changes from chapter to chapter, or if it is a bare page number. A line
     that no gap parts from the body must be the same to the digit; one in a table must
-    stand on half of the pages.
+    stand on half of the pages. Turned text beside all that stands upright is one, too.
     """
+    for page in pages:
+        _mark_turned(page)
     edges = [edge for page in pages for edge in _edges(page)]
     texts: dict[tuple[str, str], set[int]] = defaultdict(set)
     slots: dict[tuple[str, int, float], list[_Edge]] = defaultdict(list)
@@ -70,6 +72,23 @@ def mark_furniture(pages: Sequence[PageWords]) -> None:
         if often >= many or edge.slot in running or is_number:
             for word in edge.line.words:
                 word.furniture = True
+
+
+def _mark_turned(page: PageWords) -> None:
+    """Mark turned words left or right of all upright ones: stamps and side notes.
+
+    Not in a table, and not where most of the page is turned.
+    """
+    turned = [word for word in page.words if word.rotated]
+    upright = [word for word in page.words if not word.rotated]
+    if not turned or len(turned) >= len(upright):
+        return
+    left = min(word.left for word in upright)
+    right = max(word.right for word in upright)
+    for word in turned:
+        beside = word.right <= left or word.left >= right
+        if beside and not _in_table(page, word):
+            word.furniture = True
 
 
 def _is_running(found: Sequence[_Edge], pages: int) -> bool:
@@ -111,7 +130,7 @@ def _outermost(lines: Sequence[Line]) -> list[Line]:
     return []  # no gap at all: all of it is body
 
 
-def _in_table(page: PageWords, line: Line) -> bool:
+def _in_table(page: PageWords, line: Line | Word) -> bool:
     x, y = (line.left + line.right) / 2, (line.top + line.bottom) / 2
     return any(
         left <= x <= right and top <= y <= bottom
