@@ -75,7 +75,7 @@ def test_a_table_the_layout_lost_is_recovered_where_it_stood(tmp_path, monkeypat
             text_items=[i for i in page.text_items if not 140 < i.y < 290],
             blocks=[b for b in page.blocks if not 140 < b.bbox.y < 290],
         )
-        yield SimpleNamespace(pages=[page], page_errors=[])
+        yield SimpleNamespace(pages=[page], num_pages=1, page_errors=[])
 
     monkeypatch.setattr(pdf, "layouts_of", without_table)
     document = parsed(counted_pdf(tmp_path / "counted.pdf"))
