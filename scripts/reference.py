@@ -57,7 +57,8 @@ the answer is 401, API004. Whatever the method and the path:
 | `Host` is not one of `api.allowed_hosts` | 400, API003 |
 | `Origin` is another than `Host` (`null` too) | 403, API005 |
 | `Sec-Fetch-Site` is another site, and no link is followed | 403, API005 |
-| the body is too large | 413, API008 |
+| the body is too large, or files that wait on the page fill their room | 413, API008 |
+| ten wrong tokens came from its address within a minute | 429, API010, `Retry-After` |
 
 Programs such as curl send neither `Origin` nor `Sec-Fetch-Site`.
 
@@ -78,6 +79,18 @@ nowhere.
 
 The answer is a [QueryResult](schema/QueryResult.json); its citations have
 the shape that `elt-llm query --json` prints.
+
+The server works on `api.questions_at_once` questions at a time, and
+`api.questions_waiting` more wait; further ones get 429, API009, with
+`Retry-After`. A question has `query.question_timeout` seconds over all of its
+stages, waiting included; then it is answered without what models would still
+say, and `degradations` says so. A client that closes its connection ends its
+question: the model server sees its own connection close. `/livez`, `/readyz`
+and `/healthz` never wait for questions. What a model server said, and where it
+is, stands in the server's log and in no answer.
+
+A collection that another embedder indexed is left out of a question that names
+no collections (`collection_left_out`); named, it is refused with 409, STO003.
 
 Every text in it (`answer`, `quote`, `text`, `section`, `document`, `removed`,
 `degradations`) is plain text, and much of it is copied letter for letter from

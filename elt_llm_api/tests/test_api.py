@@ -1,14 +1,29 @@
 """The HTTP API over a real server, store, ingest and query."""
 
 import io
+import re
 import time
 
 import httpx
 import pytest
 from PIL import Image
 
+from elt_llm_api.problems import FAILED_MODELS, describe, for_strangers
 from elt_llm_core.config import RagConfig
-from elt_llm_core.results import Citation, QueryResult, SearchResult
+from elt_llm_core.errors import (
+    CollectionMismatchError,
+    ModelError,
+    ModelUnavailableError,
+    StoreLockedError,
+)
+from elt_llm_core.results import (
+    Citation,
+    Degradation,
+    DegradationKind,
+    QueryResult,
+    QueryTrace,
+    SearchResult,
+)
 from elt_llm_core.store import Store
 
 pytestmark = pytest.mark.network
@@ -298,3 +313,73 @@ def test_every_route_has_a_stable_name_and_an_example(client):
     schemas = document["components"]["schemas"]
     assert schemas["QueryRequest"]["examples"]
     assert schemas["SearchRequest"]["examples"]
+
+
+def test_a_locked_store_names_no_process(caplog):
+    body = describe(StoreLockedError("process 4711 (/opt/secret/bin/python)"))
+    assert body["status"] == 409
+    assert "4711" not in str(body)
+    assert "secret" not in str(body)
+    assert "4711" in caplog.text
+    own = describe(StoreLockedError("job 0123 (ingest)"))
+    assert "job 0123" in own["detail"]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ModelUnavailableError("http://10.1.2.3:11434", "refused by gpu-7"),
+        ModelError("'m' at http://10.1.2.3 failed (500: stack of gpu-7)", "look"),
+    ],
+)
+def test_a_failed_model_names_no_address_and_none_of_its_words(error, caplog):
+    body = describe(error)
+    assert (body["status"], body["code"]) == (503, error.code)
+    assert "10.1.2.3" not in str(body)
+    assert "gpu-7" not in str(body)
+    assert "gpu-7" in caplog.text
+
+
+def test_degradations_name_no_address_and_no_words_of_a_model_server(caplog):
+    notes = tuple(
+        Degradation(kind=kind, collection="c", detail="at http://10.1.2.3: gpu-7 broke")
+        for kind in FAILED_MODELS
+    )
+    other = Degradation(kind=DegradationKind.EXACT_ENGINE, detail="index is missing")
+    trace = QueryTrace(query_id="q", config_hash="c")
+    found = SearchResult(
+        question="q", sources=(), degradations=(*notes, other), trace=trace
+    )
+    told = for_strangers(found)
+    assert "10.1.2.3" not in told.model_dump_json()
+    assert "gpu-7" not in told.model_dump_json()
+    assert [d.kind for d in told.degradations] == [*FAILED_MODELS, other.kind]
+    assert told.degradations[-1] == other
+    assert caplog.text.count("gpu-7") == len(notes)
+    failing = {k for k in DegradationKind if k.value.endswith("_unavailable")}
+    assert failing == {*FAILED_MODELS}
+
+
+def test_a_mismatch_tells_what_a_client_can_do():
+    body = describe(CollectionMismatchError("rules", "the embedder", "a", "b"))
+    assert (body["status"], body["code"]) == (409, "STO003")
+    assert "other collections" in body["hint"]
+    assert "elt-llm ingest" not in body["hint"]
+
+
+def test_the_schema_names_what_any_route_may_refuse(client):
+    paths = client.get("/openapi.json").json()["paths"]
+    for methods in paths.values():
+        for operation in methods.values():
+            assert {"400", "401", "403", "413", "429"} <= {*operation["responses"]}
+    asked = paths["/v1/query"]["post"]["responses"]
+    assert {"404", "409", "422", "503"} <= {*asked}
+
+
+@pytest.mark.parametrize("question", ["", "   ", "???", "_"])
+def test_a_question_without_a_word_is_refused_as_the_schema_says(client, question):
+    reply = client.post("/v1/query", json={"question": question})
+    assert (reply.status_code, reply.json()["code"]) == (422, "API002")
+    schema = client.get("/openapi.json").json()["components"]["schemas"]
+    pattern = schema["QueryRequest"]["properties"]["question"]["pattern"]
+    assert not re.search(pattern, question)

@@ -1,7 +1,9 @@
 """Foreign hosts, foreign pages, strangers, large bodies: refused, and told so."""
 
 import base64
+import os
 import socket
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
@@ -9,6 +11,7 @@ import pytest
 
 from elt_llm_api import create_app
 from elt_llm_api.binding import is_loopback
+from elt_llm_api.security import GUESS_SECONDS, MOST_GUESSES, Guesses
 from elt_llm_core.config import RagConfig
 from elt_llm_core.errors import ConfigError
 from elt_llm_core.store import Store
@@ -257,3 +260,128 @@ def test_strangers_need_a_token(host, tmp_path):
 )
 def test_loopback_is_told_from_the_rest(host, expected):
     assert is_loopback(host) is expected
+
+
+@pytest.mark.parametrize(
+    "token", [" ", "a b", "token-with-a-blank-behind ", "t\u00f6ken", "\t"]
+)
+def test_a_token_that_no_client_can_send_is_refused(token, tmp_path):
+    config = RagConfig.model_validate({"api": {"token": token}})
+    with pytest.raises(ConfigError, match="cannot send"):
+        create_app(config, Store(tmp_path))
+
+
+def test_a_short_token_is_refused_beyond_loopback(tmp_path):
+    api = {"token": "fifteen-letters", "host": "0.0.0.0"}  # noqa: S104
+    with pytest.raises(ConfigError, match="has 15 characters"):
+        create_app(RagConfig.model_validate({"api": api}), Store(tmp_path))
+
+
+def test_an_address_with_many_wrong_tokens_is_not_listened_to():
+    now = [0.0]
+    guesses = Guesses(lambda: now[0])
+    for _ in range(MOST_GUESSES - 1):
+        guesses.note("a")
+    assert guesses.wait("a") == 0
+    guesses.note("a")
+    assert guesses.wait("a") == GUESS_SECONDS
+    assert guesses.wait("b") == 0
+    now[0] = GUESS_SECONDS - 0.5
+    assert guesses.wait("a") == 1
+    now[0] = GUESS_SECONDS
+    assert guesses.wait("a") == 0
+
+
+@pytest.mark.network
+def test_guesses_are_limited_over_http(serve, filled_root):
+    config = RagConfig.model_validate({"api": {"token": "a-b-c"}})
+    with serve(config, filled_root) as url, httpx.Client(base_url=url) as client:
+
+        def ask(token):
+            headers = {"authorization": f"Bearer {token}"} if token else {}
+            return client.get("/v1/jobs", headers=headers)
+
+        assert {ask("").status_code for _ in range(20)} == {401}
+        assert {ask("x").status_code for _ in range(MOST_GUESSES)} == {401}
+        refused = ask("a-b-c")
+        assert (refused.status_code, refused.json()["code"]) == (429, "API010")
+        assert 1 <= int(refused.headers["retry-after"]) <= GUESS_SECONDS
+        assert client.get("/livez").status_code == 200
+
+
+@pytest.mark.network
+@pytest.mark.parametrize(
+    "path",
+    [
+        "http://192.0.2.1/x",
+        "HTTPS://evil.example/x",
+        " http://evil.example/x",
+        "//evil.example/x",
+        "\\\\evil.example\\x",
+        "file:///etc/passwd",
+    ],
+)
+def test_a_file_of_the_page_is_never_fetched(client, path, monkeypatch):
+    away = []
+    connect, look_up = socket.socket.connect, socket.getaddrinfo
+
+    def watched_connect(self, address):
+        away.append(address)
+        return connect(self, address)
+
+    def watched_look_up(host, *args, **kwargs):
+        away.append((host,))
+        return look_up(host, *args, **kwargs)
+
+    monkeypatch.setattr(socket.socket, "connect", watched_connect)
+    monkeypatch.setattr(socket, "getaddrinfo", watched_look_up)
+    file = {"path": path, "meta": {"_type": "gradio.FileData"}}
+    for data in ([[file], "c", ""], [{"deep": [file]}], [file]):
+        for route in ("queue/join", "api/predict", "run/predict", "component_server"):
+            for number in range(8):
+                sent = {"data": data, "fn_index": number, "session_hash": "abc"}
+                reply = client.post(f"/ui/gradio_api/{route}", json=sent)
+                assert reply.status_code == 422
+                assert reply.json()["code"] == "API002"
+    assert [one for one in away if one[0] != "127.0.0.1"] == []
+
+
+@pytest.mark.network
+def test_a_refused_upload_to_the_page_leaves_nothing(serve, filled_root, tmp_path):
+    config = RagConfig.model_validate({"api": {"max_upload_mb": 1}})
+    with serve(config, filled_root) as url:
+        sent = Path(os.environ["GRADIO_TEMP_DIR"])
+        head = (
+            b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.txt"'
+            b"\r\n\r\n"
+        )
+
+        def endless():
+            yield head
+            for _ in range(3):
+                yield b"x" * 1_000_000
+
+        kind = {"content-type": "multipart/form-data; boundary=x"}
+        reply = httpx.post(
+            f"{url}/ui/gradio_api/upload", content=endless(), headers=kind
+        )
+        assert reply.status_code == 413
+        assert [p for p in sent.rglob("*") if p.is_file()] == []
+
+
+@pytest.mark.network
+def test_files_that_wait_have_a_quota(serve, filled_root):
+    config = RagConfig.model_validate(
+        {"api": {"max_upload_mb": 1, "max_waiting_mb": 2}}
+    )
+    with serve(config, filled_root) as url, httpx.Client(base_url=url) as client:
+
+        def send(name):
+            files = {"files": (name, b"x" * 900_000)}
+            return client.post("/ui/gradio_api/upload", files=files)
+
+        assert send("a.txt").status_code == 200
+        assert send("b.txt").status_code == 200
+        refused = send("c.txt")
+        assert (refused.status_code, refused.json()["code"]) == (413, "API008")
+        assert "not added yet" in refused.json()["detail"]

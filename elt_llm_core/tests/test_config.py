@@ -51,6 +51,7 @@ def other_value(section: str, key: str) -> Any:
     """A legal value that is not the default."""
     value = getattr(getattr(RagConfig(), section), key)
     known = {"citation_policy": "flag", "level": "DEBUG", "aliases": Path("a.yaml")}
+    known |= {"base_url": "http://other:1"}
     known |= {"variant": "atire", "stems": "both"}
     if key in known:
         return known[key]
@@ -323,3 +324,37 @@ def test_a_fault_is_told_where_it_was_said(tmp_path):
         load_config(environ={}, overrides={"query": {"fusion_stratgy": "rrf"}})
     with pytest.raises(ConfigError, match=r"mmr.* in the environment: .* list"):
         load_config(environ={"ELT_LLM_QUERY__POSTPROCESSOR_STRATEGY": "mmr"})
+
+
+@pytest.mark.parametrize("section", ["ollama", "openai_like"])
+@pytest.mark.parametrize(
+    "address",
+    ["", " ", "localhost:11434", "ftp://x", "http://", "http://a b", "http://x:y"],
+)
+def test_an_address_that_is_none_is_refused(file, section, address):
+    key = f"ELT_LLM_{section.upper()}__BASE_URL"
+    with pytest.raises(ConfigError, match="address of a server"):
+        load_config(file, environ={key: address})
+
+
+def test_an_address_is_taken_without_the_blanks_around_it(file):
+    environ = {"ELT_LLM_OLLAMA__BASE_URL": " https://models.example:8443/x \n"}
+    found = load_config(file, environ=environ)
+    assert found.ollama.base_url == "https://models.example:8443/x"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "OLLAMA__LLM_MODEL",
+        "OLLAMA__EMBEDDING_MODEL",
+        "MODELS__LLM_STRATEGY",
+        "API__HOST",
+        "CHUNKING__STRATEGY",
+        "QUERY__SYNTHESIZER_STRATEGY",
+    ],
+)
+@pytest.mark.parametrize("name", ["", " "])
+def test_an_empty_name_is_refused(file, key, name):
+    with pytest.raises(ConfigError, match="at least 1 character"):
+        load_config(file, environ={f"ELT_LLM_{key}": name})

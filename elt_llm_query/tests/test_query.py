@@ -320,3 +320,29 @@ def test_chunks_that_go_away_again_and_again_are_told(world, monkeypatch):
     )
     assert found.sources == ()
     assert DegradationKind.DOCUMENT_WARNING in kinds(found)
+
+
+def test_a_collection_of_another_embedder_is_left_out_unless_it_is_named(
+    hashed, tmp_path
+):
+    store = Store(tmp_path / "both")
+    other = Models(HashEmbedding(dimension=64))
+    fill(store, hashed.models, {"lending": CONTENT["lending"]})
+    fill(store, other, {"rooms": CONTENT["rooms"]})
+
+    def ask(names, **given):
+        return query_collections(
+            names, ASK, store=store, config=configured(), models=hashed.models, **given
+        )
+
+    with pytest.raises(CollectionMismatchError, match="'rooms'"):
+        ask(BOTH)
+    found = ask(BOTH, named=False)
+    assert found.citations[0].quote == SAID
+    left_out = DegradationKind.COLLECTION_LEFT_OUT
+    (note,) = (d for d in found.degradations if d.kind is left_out)
+    assert note.collection == "rooms"
+    assert "--rebuild" in note.detail
+    with pytest.raises(CollectionMismatchError, match="'rooms'"):
+        ask(["rooms"], named=False)
+    store.close()

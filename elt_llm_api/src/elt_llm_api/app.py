@@ -7,26 +7,33 @@ from contextlib import asynccontextmanager
 from importlib.metadata import version
 from importlib.resources import files
 
+from anyio import CapacityLimiter
 from fastapi import FastAPI, Response
 from fastapi.responses import RedirectResponse
 
 from elt_llm_api import problems
 from elt_llm_api.binding import check_exposure
+from elt_llm_api.gate import Gate
 from elt_llm_api.jobs import JobRegistry
 from elt_llm_api.routes import routers
+from elt_llm_api.routes.common import problems as problem_replies
 from elt_llm_api.security import (
     BodyLimit,
     HostCheck,
     OriginCheck,
+    RemoteFiles,
     SecurityHeaders,
     TokenCheck,
 )
+from elt_llm_api.sending import SentFiles
 from elt_llm_api.service import QueryService
+from elt_llm_api.uploads import Workspace
 from elt_llm_core.sections import ApiSection, RagConfig
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 
 PAGE_PATH = "/ui"
+HEALTH_THREADS = 2
 
 
 def create_app(
@@ -43,16 +50,19 @@ def create_app(
         config, store or Store(config.stores.data_dir, config.keywords), models
     )
     jobs = JobRegistry()
-    app = _api(service, jobs)
-    _mount_page(app, service, jobs)
-    _guard(app, config.api)
+    gate = Gate(config.api.questions_at_once, config.api.questions_waiting)
+    app = _api(service, jobs, gate)
+    _mount_page(app, service, jobs, gate)
+    _guard(app, config.api, jobs.workspace)
     return app
 
 
-def _api(service: QueryService, jobs: JobRegistry) -> FastAPI:
+def _api(service: QueryService, jobs: JobRegistry, gate: Gate) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        app.state.health = CapacityLimiter(HEALTH_THREADS)
         yield
+        gate.close()
         jobs.close()
 
     # The bundled API browsers load their scripts from the net, so they are off.
@@ -66,9 +76,10 @@ def _api(service: QueryService, jobs: JobRegistry) -> FastAPI:
     )
     app.state.service = service
     app.state.jobs = jobs
+    app.state.gate = gate
     problems.install(app)
     for router in routers():
-        app.include_router(router)
+        app.include_router(router, responses=problem_replies(400, 401, 403, 413, 429))
 
     app.add_api_route("/", _root, include_in_schema=False)
     app.add_api_route("/favicon.ico", _icon, include_in_schema=False)
@@ -84,16 +95,18 @@ def _icon() -> Response:
     return Response(icon, media_type="image/svg+xml")
 
 
-def _mount_page(app: FastAPI, service: QueryService, jobs: JobRegistry) -> None:
+def _mount_page(
+    app: FastAPI, service: QueryService, jobs: JobRegistry, gate: Gate
+) -> None:
     # Read when Gradio is imported: no call home, no hub.
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     # Where the page puts what it is sent; read whenever a file arrives or is taken.
     os.environ["GRADIO_TEMP_DIR"] = str(jobs.workspace.sent)
-    from elt_llm_api.ui import mount  # noqa: PLC0415  # after the lines above
+    from elt_llm_api.ui import Page, mount  # noqa: PLC0415  # after the lines above
 
     async def mounted() -> None:
-        mount(app, service, jobs, PAGE_PATH)
+        mount(app, Page(service, jobs, gate), PAGE_PATH)
 
     # Outside a running event loop Gradio makes a dozen of its own and closes none.
     try:
@@ -101,11 +114,13 @@ def _mount_page(app: FastAPI, service: QueryService, jobs: JobRegistry) -> None:
     except RuntimeError:
         asyncio.run(mounted())
     else:
-        mount(app, service, jobs, PAGE_PATH)
+        mount(app, Page(service, jobs, gate), PAGE_PATH)
 
 
-def _guard(app: FastAPI, api: ApiSection) -> None:
+def _guard(app: FastAPI, api: ApiSection, workspace: Workspace) -> None:
     """Innermost first: a foreign Host is refused before anything is read."""
+    app.add_middleware(RemoteFiles, path=PAGE_PATH)
+    app.add_middleware(SentFiles, path=PAGE_PATH, folder=workspace.sent, api=api)
     app.add_middleware(BodyLimit, upload_mb=api.max_upload_mb)
     if api.token.get_secret_value():
         app.add_middleware(TokenCheck, token=api.token)

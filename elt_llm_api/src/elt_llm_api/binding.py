@@ -8,6 +8,11 @@ from elt_llm_core.errors import ConfigError, PortTakenError
 from elt_llm_core.sections import ApiSection
 
 BACKLOG = 128
+# 16 random letters cannot be guessed over a network; shorter ones are words.
+SHORTEST_TOKEN = 16
+MAKES_ONE = (
+    "this makes one: python3 -c 'import secrets; print(secrets.token_urlsafe())'"
+)
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -47,10 +52,27 @@ def is_loopback(host: str) -> bool:
 
 
 def check_exposure(api: ApiSection) -> None:
-    """Raise ConfigError for an address beyond this machine without a token."""
-    if not is_loopback(api.host) and not api.token.get_secret_value():
+    """Raise ConfigError for an address beyond this machine without a good token.
+
+    A token that no client can send is refused everywhere.
+    """
+    token = api.token.get_secret_value()
+    if not all("!" <= character <= "~" for character in token):
+        raise ConfigError(
+            "api.token has a blank or a character that a client cannot send",
+            f"use letters, digits and marks of ASCII; {MAKES_ONE}",
+        )
+    if is_loopback(api.host):
+        return
+    if not token:
         raise ConfigError(
             f"api.host {api.host!r} can be reached from other machines "
             "and api.token is empty",
             "set a token (ELT_LLM_API__TOKEN), or listen on 127.0.0.1",
+        )
+    if len(token) < SHORTEST_TOKEN:
+        raise ConfigError(
+            f"api.token has {len(token)} characters, and api.host {api.host!r} can be "
+            "reached from other machines",
+            f"use at least {SHORTEST_TOKEN}; {MAKES_ONE}",
         )

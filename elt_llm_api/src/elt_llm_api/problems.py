@@ -5,7 +5,7 @@ import re
 import secrets
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
 from fastapi import FastAPI, Request
 from fastapi.encoders import jsonable_encoder
@@ -14,12 +14,22 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from elt_llm_core.errors import (
+    BusyError,
+    CollectionMismatchError,
     ConfigError,
     EltLlmError,
     MethodError,
+    ModelError,
     NothingThereError,
     RequestError,
+    StoreLockedError,
     TooLargeError,
+)
+from elt_llm_core.results import (
+    Degradation,
+    DegradationKind,
+    QueryResult,
+    SearchResult,
 )
 
 logger = logging.getLogger(__name__)
@@ -28,6 +38,22 @@ MEDIA_TYPE = "application/problem+json"
 # Their messages name what lies on this machine's disk.
 PRIVATE_STATUS = frozenset({500, 507})
 # What a configuration error says and a client need not know: values and folders.
+FAILED_MODELS = {
+    DegradationKind.EMBEDDER_UNAVAILABLE: "searched by keywords only: the embedding "
+    "model failed",
+    DegradationKind.GENERATION_UNAVAILABLE: "answered with verbatim sentences instead: "
+    "the language model failed",
+    DegradationKind.RERANKER_UNAVAILABLE: "in the order of the search: the reranker "
+    "failed",
+    DegradationKind.POSTPROCESSOR_UNAVAILABLE: "a step was left out: its model failed",
+    DegradationKind.ROUTER_UNAVAILABLE: "all collections were searched: the router "
+    "failed",
+}
+OTHER_COLLECTIONS = (
+    "ask other collections, or with the profile that this one was indexed with; "
+    "whoever runs the server can index it again"
+)
+Result = TypeVar("Result", QueryResult, SearchResult)
 GIVEN = re.compile(r" \(got .*\)$", re.DOTALL)
 FOLDERS = re.compile(r"(?<![\w:/.~-])~?/(?:[^\s/'\"]+/)+(?=[^\s/'\"])")
 
@@ -70,7 +96,7 @@ def describe(error: Exception) -> dict[str, Any]:
         return problem_body(_without_values(error))
     if error.status in PRIVATE_STATUS:
         return _hidden(error)
-    told = problem_body(error)
+    told = problem_body(_for_strangers(error))
     return {**told, "details": error.details} if error.details else told
 
 
@@ -86,6 +112,45 @@ def _without_values(error: EltLlmError) -> EltLlmError:
     )
     told.code, told.status = error.code, error.status
     return told
+
+
+def _for_strangers(error: EltLlmError) -> EltLlmError:
+    """The error without what names this machine's processes, addresses and models.
+
+    What is left out stands in the log.
+    """
+    if isinstance(error, CollectionMismatchError):
+        told = EltLlmError(error.message, OTHER_COLLECTIONS)
+        told.code, told.status = error.code, error.status
+        return told
+    if isinstance(error, StoreLockedError) and not error.message.count(" job "):
+        message = "the data root is being written by another process"
+    elif isinstance(error, ModelError):
+        message = (type(error).__doc__ or "").splitlines()[0].rstrip(".")
+        message = f"{message[:1].lower()}{message[1:]}"
+    else:
+        return error
+    logger.warning("%s: %s", error.code, error)
+    told = EltLlmError(message, error.hint)
+    told.code, told.status = error.code, error.status
+    return told
+
+
+def for_strangers(result: Result) -> Result:
+    """The result without addresses and words of a model server in its degradations.
+
+    The log has them.
+    """
+    told = tuple(_told(note) for note in result.degradations)
+    return result.model_copy(update={"degradations": told})
+
+
+def _told(note: Degradation) -> Degradation:
+    if note.kind not in FAILED_MODELS:
+        return note
+    logger.warning("%s: %s", note.kind.value, note.detail)
+    detail = f"{FAILED_MODELS[note.kind]}; the server's log has the reason"
+    return note.model_copy(update={"detail": detail})
 
 
 def _hidden(error: EltLlmError, trace: Exception | None = None) -> dict[str, Any]:
@@ -110,10 +175,14 @@ def install(app: FastAPI) -> None:
 
 def _on_error(request: Request, error: Exception) -> JSONResponse:
     body = describe(error)
+    headers = (
+        {"retry-after": str(error.seconds)} if isinstance(error, BusyError) else {}
+    )
     return JSONResponse(
         {**body, "instance": request.url.path},
         status_code=body["status"],
         media_type=MEDIA_TYPE,
+        headers=headers,
     )
 
 

@@ -16,7 +16,8 @@ class Wire(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-QUESTION = Field(min_length=1, max_length=4000, pattern=r"\S")
+# A letter or a digit somewhere: without one there is nothing to look for.
+QUESTION = Field(min_length=1, max_length=4000, pattern=r"[^\W_]")
 COLLECTIONS = Field(
     default=(), max_length=64, description="names; none means all collections"
 )

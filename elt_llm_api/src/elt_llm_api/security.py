@@ -7,12 +7,18 @@ because a framework's own middleware would not cover a mounted one.
 import base64
 import binascii
 import hmac
+import json
 import re
-from collections.abc import Sequence
+from collections import OrderedDict, deque
+from collections.abc import Callable, Sequence
+from math import ceil
+from time import monotonic
+from typing import Any
 
 from pydantic import SecretStr
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware.body_limit import RequestBodyLimitMiddleware
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -23,6 +29,7 @@ from elt_llm_core.errors import (
     RequestError,
     TokenNeededError,
     TooLargeError,
+    TooManyGuessesError,
 )
 
 JSON_LIMIT = 1_000_000
@@ -30,6 +37,10 @@ FORM_OVERHEAD = 64_000  # boundaries and part headers around the files of a form
 SAFE_METHODS = frozenset({"GET", "HEAD"})
 ASKED = frozenset({"http", "websocket"})
 HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?", re.IGNORECASE)
+SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:|//|\\\\", re.IGNORECASE)
+MOST_GUESSES = 10  # wrong tokens of one address in
+GUESS_SECONDS = 60
+MOST_ADDRESSES = 10_000  # that are remembered
 OPEN_PATHS = frozenset({"/livez", "/readyz", "/healthz"})
 # Gradio compiles its HTML templates in the browser, hence 'unsafe-eval'; it also writes
 # inline scripts and styles. Nothing may come from, or go to, another origin.
@@ -123,23 +134,90 @@ class OriginCheck:
 
 
 class TokenCheck:
-    """Asks for the token: as a bearer, or as the password of a browser's own form."""
+    """Asks for the token: as a bearer, or as the password of a browser's own form.
+
+    An address that sent too many wrong ones is not listened to for a while.
+    """
 
     def __init__(self, app: ASGIApp, token: SecretStr) -> None:
         self.app = app
         self.token = token.get_secret_value().encode()
+        self.guesses = Guesses()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on, or answer 401."""
+        """Pass on, or answer 401 or 429."""
         if scope["type"] == "http" and scope["path"] not in OPEN_PATHS:
-            offered = _offered(Headers(scope=scope).get("authorization", ""))
-            if not hmac.compare_digest(offered, self.token):
-                reply = _refusal(TokenNeededError(), scope)
-                challenge = 'Basic realm="elt_llm", charset="UTF-8"'
-                reply.headers["www-authenticate"] = challenge
-                await reply(scope, receive, send)
+            refusal = self._refusal(scope)
+            if refusal is not None:
+                await refusal(scope, receive, send)
                 return
         await self.app(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        client = Request(scope).client
+        address = client.host if client else ""
+        seconds = self.guesses.wait(address)
+        if seconds:
+            reply = _refusal(TooManyGuessesError(seconds), scope)
+            reply.headers["retry-after"] = str(seconds)
+            return reply
+        offered = _offered(Headers(scope=scope).get("authorization", ""))
+        if hmac.compare_digest(offered, self.token):
+            return None
+        if offered:  # a browser asks without one first
+            self.guesses.note(address)
+        reply = _refusal(TokenNeededError(), scope)
+        reply.headers["www-authenticate"] = 'Basic realm="elt_llm", charset="UTF-8"'
+        return reply
+
+
+class Guesses:
+    """Wrong tokens by address, of the last minute."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._wrong: OrderedDict[str, deque[float]] = OrderedDict()
+
+    def note(self, address: str) -> None:
+        """A wrong token came from there."""
+        times = self._wrong.setdefault(address, deque(maxlen=MOST_GUESSES))
+        times.append(self._clock())
+        self._wrong.move_to_end(address)
+        if len(self._wrong) > MOST_ADDRESSES:
+            self._wrong.popitem(last=False)
+
+    def wait(self, address: str) -> int:
+        """Seconds for which the address is not listened to; 0 is not at all."""
+        times = self._wrong.get(address)
+        if times is None or len(times) < MOST_GUESSES:
+            return 0
+        return max(0, ceil(times[0] + GUESS_SECONDS - self._clock()))
+
+
+class RemoteFiles:
+    """Refuses a file of the page that is an address: Gradio would go and fetch it."""
+
+    def __init__(self, app: ASGIApp, path: str) -> None:
+        self.app = app
+        self.path = f"{path}/"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on with the body as it came, or answer 422."""
+        ours = scope["type"] == "http" and scope["path"].startswith(self.path)
+        kind = Headers(scope=scope).get("content-type", "") if ours else ""
+        if (
+            not ours
+            or scope["method"] in SAFE_METHODS
+            or kind.startswith("multipart/form-data")
+        ):
+            await self.app(scope, receive, send)
+            return
+        body = await Request(scope, receive).body()  # at most 1 MB: see BodyLimit
+        if _names_remote_file(_loaded(body)):
+            error = RequestError("a file is not at an address", "send the file itself")
+            await _refusal(error, scope)(scope, receive, send)
+            return
+        await self.app(scope, _replayed(body, receive), send)
 
 
 class BodyLimit:
@@ -171,6 +249,41 @@ class BodyLimit:
 
 def _refusal(error: RequestError, scope: Scope) -> Response:
     return problem(error, extra={"instance": scope["path"]})
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """The body once more, then whatever comes after it."""
+    parts = iter([body])
+
+    async def again() -> Message:
+        part = next(parts, None)
+        if part is None:
+            return await receive()
+        return {"type": "http.request", "body": part, "more_body": False}
+
+    return again
+
+
+def _loaded(body: bytes) -> Any:
+    try:
+        return json.loads(body or b"null")
+    except (ValueError, RecursionError):
+        return None
+
+
+def _names_remote_file(value: Any) -> bool:
+    """Whether a `path` or `url` anywhere in it leads elsewhere by a scheme."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            path = one.get("path")
+            if isinstance(path, str) and SCHEME.match(path.strip()):
+                return True
+            waiting.extend(one.values())
+        elif isinstance(one, list):
+            waiting.extend(one)
+    return False
 
 
 def _is_foreign(scope: Scope) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from elt_llm_api.pages import render_page
+from elt_llm_api.problems import for_strangers
 from elt_llm_api.uploads import Upload
 from elt_llm_core.config import RagConfig, known_profiles, load_config
 from elt_llm_core.errors import (
@@ -130,15 +131,17 @@ class QueryService:
         where: Mapping[str, Any] | None = None,
     ) -> QueryResult:
         """An answer with proof from the named collections (all, where none is)."""
-        return query_collections(
+        found = query_collections(
             self.resolve(names),
             question,
             store=self.store,
             config=self.profile_config(profile),
             models=self.models(profile),
             where=where,
+            named=bool(names),
             cache=self.cache(profile),
         )
+        return for_strangers(found)
 
     def search(
         self,
@@ -148,7 +151,7 @@ class QueryService:
         where: Mapping[str, Any] | None = None,
     ) -> SearchResult:
         """The best passages of the named collections (all, where none is)."""
-        return search_collections(
+        found = search_collections(
             self.resolve(names),
             question,
             store=self.store,
@@ -156,8 +159,10 @@ class QueryService:
             models=self.models(),
             k=k,
             where=where,
+            named=bool(names),
             cache=self.cache(),
         )
+        return for_strangers(found)
 
     def has_pages(self, document_id: str) -> bool:
         """Whether pages of the document can be shown."""

@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from pydantic import SecretStr
 
 from elt_llm_api import cards, tables
+from elt_llm_api.gate import Gate, Ticket
 from elt_llm_api.jobs import Job, JobRegistry
 from elt_llm_api.problems import describe, public
 from elt_llm_api.service import DEFAULT_PROFILE, QueryService
@@ -30,9 +31,10 @@ EVENT: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
 Components = list[gr.components.Component]
 
 
-def mount(app: FastAPI, service: QueryService, jobs: JobRegistry, path: str) -> None:
+def mount(app: FastAPI, page: "Page", path: str) -> None:
     """Put the page under `path` of `app`."""
-    blocks = Page(service, jobs).build()
+    blocks = page.build()
+    service = page.service
     blocks.queue(default_concurrency_limit=2, max_size=32)
     gr.mount_gradio_app(
         app,
@@ -55,9 +57,11 @@ def mount(app: FastAPI, service: QueryService, jobs: JobRegistry, path: str) -> 
 class Page:
     """The tabs and what happens on them."""
 
-    def __init__(self, service: QueryService, jobs: JobRegistry) -> None:
+    def __init__(self, service: QueryService, jobs: JobRegistry, gate: Gate) -> None:
         self.service = service
         self.jobs = jobs
+        self.gate = gate
+        self._asking: dict[str, Ticket] = {}
 
     def build(self) -> gr.Blocks:
         """The whole page."""
@@ -81,6 +85,7 @@ class Page:
             page.load(self._profiles, None, profiles, **EVENT)
             shown.select(self._refresh, None, choices, **EVENT)
             ingested.then(self._refresh, None, choices, **EVENT)
+            page.unload(self._leave)
         blocks: gr.Blocks = page
         return blocks
 
@@ -117,6 +122,7 @@ class Page:
             self._ask,
             [question, chosen, profile],
             [start, answer, sources],
+            concurrency_limit=self.service.config.api.questions_at_once,
             **EVENT,
         )
         return [chosen, start], [profile, lacking]
@@ -193,23 +199,46 @@ class Page:
         ]
 
     def _ask(
-        self, question: str, chosen: Sequence[str], profile: str
+        self,
+        question: str,
+        chosen: Sequence[str],
+        profile: str,
+        request: gr.Request,
     ) -> Iterator[tuple[str, str, str]]:
         if not question.strip():
             yield "", tables.waiting("Write a question first."), ""
             return
         yield "", tables.waiting("Looking through the documents…"), ""
         try:
-            result = self.service.query(chosen, question.strip(), profile)
+            query = self.service.profile_config(profile).query
+            known = {card.name for card in self.service.collections()}
+            names = (
+                [] if known <= {*chosen} else list(chosen)
+            )  # all is none in particular
+            ticket, outcome = self.gate.submit(
+                lambda: self.service.query(names, question.strip(), profile),
+                query.question_timeout,
+            )
+            session = str(request.session_hash)
+            self._asking[session] = ticket
+            try:
+                result = outcome.result()
+            finally:
+                self._asking.pop(session, None)
         except Exception as error:  # noqa: BLE001  # the page's edge: shown there
             yield "", tables.error(describe(error)), ""
             return
-        policy = self.service.profile_config(profile).query.citation_policy
         yield (
             "",
-            cards.answer(result, policy),
+            cards.answer(result, query.citation_policy),
             cards.sources(result, self._page_url),
         )
+
+    def _leave(self, request: gr.Request) -> None:
+        """The tab was closed: its question stops."""
+        ticket = self._asking.pop(str(request.session_hash), None)
+        if ticket is not None:
+            ticket.leave()
 
     def _ingest(
         self, sent: Sequence[str] | None, name: str, password: str

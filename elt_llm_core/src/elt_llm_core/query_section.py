@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from elt_llm_core.section import Section
+from elt_llm_core.section import Name, Section
 
 
 class QuerySection(Section):
@@ -23,7 +23,7 @@ class QuerySection(Section):
     use_hybrid_search: bool = Field(
         default=True, description="keyword search beside the vectors"
     )
-    fusion_strategy: str = Field(
+    fusion_strategy: Name = Field(
         default="exact_convex", description="how the lists are joined"
     )
     fusion_options: dict[str, Any] = Field(
@@ -40,13 +40,13 @@ class QuerySection(Section):
     transform_options: dict[str, Any] = Field(
         default_factory=dict, description="options of each transform by its name"
     )
-    router_strategy: str = Field(
+    router_strategy: Name = Field(
         default="all", description="which of the collections given are searched"
     )
     router_options: dict[str, Any] = Field(
         default_factory=dict, description="options of the router"
     )
-    cache_strategy: str = Field(
+    cache_strategy: Name = Field(
         default="none",
         description="whether what a like question found is used again: none, semantic",
     )
@@ -62,7 +62,7 @@ class QuerySection(Section):
         default_factory=dict, description="options of each of them by its name"
     )
     use_reranker: bool = Field(default=True, description="order the candidates again")
-    reranker_strategy: str = Field(default="embedding", description="who reranks")
+    reranker_strategy: Name = Field(default="embedding", description="who reranks")
     reranker_options: dict[str, Any] = Field(
         default_factory=dict, description="options of the reranker"
     )
@@ -91,7 +91,7 @@ class QuerySection(Section):
         default=True,
         description="ask whole tables for the highest, a count, a sum or a cell",
     )
-    synthesizer_strategy: str = Field(
+    synthesizer_strategy: Name = Field(
         default="extractive",
         description="extractive, compact, refine, tree_summarize, simple_summarize, "
         "accumulate",
@@ -108,6 +108,12 @@ class QuerySection(Section):
         "it, lenient keeps it",
     )
 
+    question_timeout: float = Field(
+        default=300.0,
+        gt=0,
+        description="seconds a question may take over all its stages; then it is "
+        "answered without what models would still say",
+    )
     trace_hits: int = Field(
         default=10, ge=0, le=10_000, description="hits of each stage in the trace"
     )

@@ -12,19 +12,19 @@ from pydantic import Field, SecretStr, model_validator
 
 from elt_llm_core.query_section import QuerySection
 from elt_llm_core.recipe import Recipe
-from elt_llm_core.section import Section
+from elt_llm_core.section import Address, Name, Section
 
 
 class ModelsSection(Section):
     """Which providers answer and embed."""
 
-    embedder_strategy: str = Field(
+    embedder_strategy: Name = Field(
         default="embedded", description="who embeds: embedded, ollama, openai_like"
     )
     embedder_options: dict[str, Any] = Field(
         default_factory=dict, description="options of the embedder strategy"
     )
-    llm_strategy: str = Field(
+    llm_strategy: Name = Field(
         default="none", description="who writes: none, ollama, openai_like, gguf"
     )
     llm_options: dict[str, Any] = Field(
@@ -35,13 +35,13 @@ class ModelsSection(Section):
 class OllamaSection(Section):
     """The Ollama server and its two models."""
 
-    base_url: str = Field(
+    base_url: Address = Field(
         default="http://localhost:11434", description="where the server listens"
     )
-    embedding_model: str = Field(
+    embedding_model: Name = Field(
         default="nomic-embed-text", description="model that embeds"
     )
-    llm_model: str = Field(default="qwen3:8b", description="model that writes")
+    llm_model: Name = Field(default="qwen3:8b", description="model that writes")
     embed_batch_size: int = Field(
         default=16, ge=1, le=512, description="texts a request"
     )
@@ -54,7 +54,7 @@ class OllamaSection(Section):
     )
     temperature: float = Field(default=0.0, ge=0, description="0 is deterministic")
     thinking: bool = Field(default=False, description="let the model think aloud")
-    keep_alive: str = Field(
+    keep_alive: Name = Field(
         default="30m", description="how long the model stays loaded"
     )
     seed: int = Field(default=0, description="of the sampler")
@@ -63,7 +63,7 @@ class OllamaSection(Section):
 class OpenAILikeSection(Section):
     """A server that speaks OpenAI's protocol: vLLM, llama-server, LM Studio."""
 
-    base_url: str = Field(
+    base_url: Address = Field(
         default="http://localhost:8080/v1", description="address with /v1"
     )
     embedding_model: str = Field(default="", description="model that embeds")
@@ -104,7 +104,7 @@ class StoresSection(Section):
 class ChunkingSection(Section):
     """How text is cut."""
 
-    strategy: str = Field(default="section_aware", description="name of the chunker")
+    strategy: Name = Field(default="section_aware", description="name of the chunker")
     chunk_size: int = Field(
         default=200, ge=32, description="most tokens a chunk, by the embedder's tokens"
     )
@@ -188,15 +188,27 @@ class ConsumerSection(Section):
 class ApiSection(Section):
     """The HTTP server and its page."""
 
-    host: str = Field(default="127.0.0.1", description="address to listen on")
+    host: Name = Field(default="127.0.0.1", description="address to listen on")
     port: int = Field(default=7860, ge=0, le=65535, description="0 takes a free one")
     allowed_hosts: tuple[str, ...] = Field(
         default=("localhost", "127.0.0.1", "[::1]"),
         description="Host headers that are answered",
     )
     max_upload_mb: int = Field(default=200, ge=1, description="larger uploads: 413")
+    max_waiting_mb: int = Field(
+        default=1000,
+        ge=1,
+        description="files sent to the page that may wait to be added; more get 413",
+    )
     token: SecretStr = Field(
-        default=SecretStr(""), description="bearer token; a must beyond loopback"
+        default=SecretStr(""),
+        description="bearer token; beyond loopback a must, of 16 characters or more",
+    )
+    questions_at_once: int = Field(
+        default=4, ge=1, le=64, description="questions that are worked on at a time"
+    )
+    questions_waiting: int = Field(
+        default=32, ge=0, le=10_000, description="questions that may wait; more get 429"
     )
 
 

@@ -65,10 +65,17 @@ def printed(
             models=models(),
             k=asked.top_k,
             where=where,
+            named=bool(asked.collections),
         )
         return _shown(found, asked, lambda: sources_text(found, colour=asked.colour))
     result = query_collections(
-        names, asked.question, store=store, config=config, models=models(), where=where
+        names,
+        asked.question,
+        store=store,
+        config=config,
+        models=models(),
+        where=where,
+        named=bool(asked.collections),
     )
     return _shown(result, asked, lambda: answer_text(result, colour=asked.colour))
 

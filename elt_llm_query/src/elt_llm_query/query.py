@@ -27,6 +27,7 @@ from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore
 
 from elt_llm_core.config import RagConfig
+from elt_llm_core.patience import at_most
 from elt_llm_core.results import (
     Degradation,
     DegradationKind,
@@ -72,19 +73,23 @@ def query_collections(  # noqa: PLR0913 - what may be said of a question
     models: Models,
     where: Mapping[str, Any] | None = None,
     cache: SemanticCache | None = None,
+    named: bool = True,
 ) -> QueryResult:
     """Answer `question` from all of the named collections together.
 
     Sources are in rank order; every claim of the answer was looked up in them. An
     honest refusal is a result, `status` tells. What was switched off or unavailable is
     in `degradations`. `where` limits the sources; see `Collection.ids` for its keys.
-    `cache` is held by a caller who asks more than once; see `build_cache`. Raises
-    UsageError for an empty question, no collection or an unknown filter,
-    CollectionNotFoundError, CollectionMismatchError and ConfigError.
+    `cache` is held by a caller who asks more than once; see `build_cache`. `named` is
+    false where all collections are asked because none was named: one that another model
+    embedded is then left out, in `degradations`. Raises UsageError for an empty
+    question, no collection or an unknown filter, CollectionNotFoundError,
+    CollectionMismatchError and ConfigError.
     """
-    finder = _Finder(store, config, models, cache)
-    request, engine, nodes = finder.found(names, question, where)
-    response = engine.synthesize(request.bundle, quotable(nodes, request.log))
+    finder = _Finder(store, config, models, cache, named)
+    with at_most(config.query.question_timeout):
+        request, engine, nodes = finder.found(names, question, where)
+        response = engine.synthesize(request.bundle, quotable(nodes, request.log))
     sources = offered(response.source_nodes)
     with request.log.stage("verify", len(sources)) as note:
         checked = verdict(response, sources, store, config.query.citation_policy)
@@ -111,14 +116,16 @@ def search_collections(  # noqa: PLR0913 - what may be said of a search
     k: int | None = None,
     where: Mapping[str, Any] | None = None,
     cache: SemanticCache | None = None,
+    named: bool = True,
 ) -> SearchResult:
     """The best sources for `question` in rank order, without an answer.
 
     `k` says how many, instead of the configured number. Raises as `query_collections`.
     """
     config = retrieval_only(config, k)
-    finder = _Finder(store, config, models, cache)
-    request, _, nodes = finder.found(names, question, where)
+    finder = _Finder(store, config, models, cache, named)
+    with at_most(config.query.question_timeout):
+        request, _, nodes = finder.found(names, question, where)
     sources = offered(nodes)
     return SearchResult(
         question=question,
@@ -136,6 +143,7 @@ class _Finder:
     config: RagConfig
     models: Models
     cache: SemanticCache | None
+    named: bool
 
     def found(
         self, names: Sequence[str], question: str, where: Mapping[str, Any] | None
@@ -148,7 +156,12 @@ class _Finder:
         self._check_cache()
         for _ in range(TRIES):
             request = open_request(
-                names, question, store=self.store, models=self.models, where=where
+                names,
+                question,
+                store=self.store,
+                models=self.models,
+                where=where,
+                named=self.named,
             )
             request.log.most = self.config.query.trace_hits
             memory = Remembering(self.cache, request, self.config, self.models)

@@ -66,12 +66,14 @@ def open_request(
     store: Store,
     models: Models,
     where: Mapping[str, Any] | None = None,
+    named: bool = True,
 ) -> Request:
     """A request with its collections open and its question embedded.
 
-    Raises UsageError for an empty or overlong question, no name or an unknown filter,
-    CollectionNotFoundError, and CollectionMismatchError where a collection was embedded
-    by another model.
+    Where nobody `named` the collections, one that was embedded by another model is left
+    out as long as another remains, and the request says so. Raises UsageError for an
+    empty or overlong question, no name or an unknown filter, CollectionNotFoundError,
+    and CollectionMismatchError where a collection was embedded by another model.
     """
     if not any(c.isalnum() for c in question):
         raise UsageError("the question is empty", "ask in words")
@@ -93,7 +95,7 @@ def open_request(
         for collection in collections:
             collection.ids(where)  # refused before a model is asked
     if any(c.card.chunks for c in collections):
-        _embed(request, models)
+        _embed(request, models, named=named)
     return request
 
 
@@ -105,11 +107,11 @@ def halved(config: RagConfig) -> RagConfig:
     return config.model_copy(update={"query": query.model_copy(update=half)})
 
 
-def _embed(request: Request, models: Models) -> None:
+def _embed(request: Request, models: Models, *, named: bool) -> None:
     """Give the question its one vector; where nothing can, say so."""
     with request.log.stage("embed", 1) as note:
         try:
-            _same_embedder(request.collections, models)
+            _leave_out_unlike(request, models, named=named)
             vector = _vector(request, models)
         except ModelError as error:
             kind = DegradationKind.EMBEDDER_UNAVAILABLE
@@ -120,14 +122,27 @@ def _embed(request: Request, models: Models) -> None:
         note.n_out = 1
 
 
-def _same_embedder(collections: Sequence[Collection], models: Models) -> None:
-    embedder = as_counting(models.embedder)
-    for collection in collections:
-        card = collection.card
-        if card.embedder_digest != embedder.digest:
-            was = (card.embedder, card.embedder_digest)
-            now = (models.embedder.model_name, embedder.digest)
-            raise CollectionMismatchError.of_embedder(collection.name, was, now)
+def _leave_out_unlike(request: Request, models: Models, *, named: bool) -> None:
+    """Keep the collections whose vectors the embedder can be compared with.
+
+    Raises CollectionMismatchError for one that was named, and where none remains.
+    """
+    digest = as_counting(models.embedder).digest
+    now = (models.embedder.model_name, digest)
+    unlike = {
+        c.name: CollectionMismatchError.of_embedder(
+            c.name, (c.card.embedder, c.card.embedder_digest), now
+        )
+        for c in request.collections
+        if c.card.embedder_digest != digest
+    }
+    if unlike and (named or len(unlike) == len(request.collections)):
+        raise next(iter(unlike.values()))
+    for name, error in unlike.items():
+        kind = DegradationKind.COLLECTION_LEFT_OUT
+        detail = f"left out: {error}"
+        request.log.degrade(Degradation(kind=kind, collection=name, detail=detail))
+    request.collections = tuple(c for c in request.collections if c.name not in unlike)
 
 
 def _vector(request: Request, models: Models) -> list[float]:

@@ -6,6 +6,7 @@ from time import perf_counter
 
 from llama_index.core.schema import NodeWithScore
 
+from elt_llm_core.patience import check_asker
 from elt_llm_core.results import Degradation, StageRecord
 
 TOP = 10
@@ -43,7 +44,11 @@ class TraceLog:
 
     @contextmanager
     def stage(self, name: str, n_in: int = 0) -> Iterator[StageNote]:
-        """Time the block as one stage; a stage that raises is recorded too."""
+        """Time the block as one stage; a stage that raises is recorded too.
+
+        Raises AbandonedError before it where nobody waits for the answer any more.
+        """
+        check_asker()
         note = StageNote(n_in, self.most)
         started = perf_counter()
         try:

@@ -4,6 +4,7 @@ from typing import Annotated, Any, cast
 
 from fastapi import Depends, Request
 
+from elt_llm_api.gate import Gate
 from elt_llm_api.jobs import JobRegistry
 from elt_llm_api.schemas import ProblemOut
 from elt_llm_api.service import QueryService
@@ -17,6 +18,11 @@ def _jobs(request: Request) -> JobRegistry:
     return cast("JobRegistry", request.app.state.jobs)
 
 
+def _gate(request: Request) -> Gate:
+    return cast("Gate", request.app.state.gate)
+
+
+Questions = Annotated[Gate, Depends(_gate)]
 Service = Annotated[QueryService, Depends(_service)]
 Jobs = Annotated[JobRegistry, Depends(_jobs)]
 

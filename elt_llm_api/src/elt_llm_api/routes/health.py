@@ -3,14 +3,24 @@
 import shutil
 from importlib.metadata import version
 from pathlib import Path
+from typing import Annotated, cast
 
-from fastapi import APIRouter
+from anyio import CapacityLimiter, to_thread
+from fastapi import APIRouter, Depends, Request
 
 from elt_llm_api.problems import public
 from elt_llm_api.routes.common import Jobs, Service, problems
 from elt_llm_api.schemas import CollectionOut, Health, JobOut, StatusOut
 
 router = APIRouter(tags=["health"])
+
+
+def _limiter(request: Request) -> CapacityLimiter:
+    return cast("CapacityLimiter", request.app.state.health)
+
+
+# Threads that no other route uses, so that whoever asks after us never waits for them.
+Own = Annotated[CapacityLimiter, Depends(_limiter)]
 
 
 @router.get("/livez", operation_id="livez")
@@ -20,16 +30,20 @@ async def livez() -> Health:
 
 
 @router.get("/readyz", operation_id="readyz", responses=problems(500))
-def readyz(service: Service) -> Health:
+async def readyz(service: Service, limiter: Own) -> Health:
     """Answers while the data can be read and was found whole."""
-    service.require_sound()
-    return Health(status="ok", collections=len(service.collections()))
+
+    def look() -> Health:
+        service.require_sound()
+        return Health(status="ok", collections=len(service.collections()))
+
+    return await to_thread.run_sync(look, limiter=limiter)
 
 
 @router.get("/healthz", operation_id="healthz", responses=problems(500))
-def healthz(service: Service) -> Health:
+async def healthz(service: Service, limiter: Own) -> Health:
     """The same as /readyz."""
-    return readyz(service)
+    return await readyz(service, limiter)
 
 
 @router.get("/v1/status", operation_id="status")

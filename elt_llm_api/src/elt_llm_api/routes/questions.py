@@ -1,25 +1,58 @@
 """Search and answers."""
 
-from fastapi import APIRouter
+from collections.abc import Callable
 
-from elt_llm_api.routes.common import Service, problems
+from anyio import to_thread
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel
+
+from elt_llm_api.gate import Gate
+from elt_llm_api.routes.common import Questions, Service, problems
 from elt_llm_api.schemas import QueryRequest, SearchRequest
 from elt_llm_core.results import QueryResult, SearchResult
 from elt_llm_query.plain import as_markdown
 
 router = APIRouter(prefix="/v1", tags=["questions"])
+PROBLEMS = problems(400, 404, 409, 422, 429, 503)
 
 
-@router.post("/search", operation_id="search", responses=problems(404, 422, 503))
-def search(body: SearchRequest, service: Service) -> SearchResult:
+@router.post(
+    "/search", operation_id="search", responses=PROBLEMS, response_model=SearchResult
+)
+async def search(
+    body: SearchRequest, service: Service, gate: Questions, request: Request
+) -> Response:
     """The passages that fit a question best, without an answer."""
-    return service.search(body.collections, body.question, body.k, body.where)
+    return await _answered(
+        lambda: service.search(body.collections, body.question, body.k, body.where),
+        gate,
+        service.config.query.question_timeout,
+        request,
+    )
 
 
-@router.post("/query", operation_id="query", responses=problems(404, 422, 503))
-def query(body: QueryRequest, service: Service) -> QueryResult:
+@router.post(
+    "/query", operation_id="query", responses=PROBLEMS, response_model=QueryResult
+)
+async def query(
+    body: QueryRequest, service: Service, gate: Questions, request: Request
+) -> Response:
     """An answer whose every claim is a quote that was looked up, or a refusal."""
-    found = service.query(body.collections, body.question, body.profile, body.where)
-    if body.format == "text":
-        return found
-    return found.model_copy(update={"answer": as_markdown(found.answer)})
+    # Reads the profile's file, which the event loop does not wait for.
+    config = await to_thread.run_sync(service.profile_config, body.profile)
+
+    def work() -> QueryResult:
+        found = service.query(body.collections, body.question, body.profile, body.where)
+        if body.format == "text":
+            return found
+        return found.model_copy(update={"answer": as_markdown(found.answer)})
+
+    return await _answered(work, gate, config.query.question_timeout, request)
+
+
+async def _answered(
+    work: Callable[[], BaseModel], gate: Gate, seconds: float, request: Request
+) -> Response:
+    """The result as JSON, written by the thread that made it."""
+    text = await gate.answer(lambda: work().model_dump_json(), seconds, request.receive)
+    return Response(text, media_type="application/json")

@@ -21,11 +21,15 @@ EltLlmError                                  code; what happened, the value, the
 │   ├── EmbedError              ING003
 │   └── NothingTakenError       ING004       not one of them all
 ├── QueryError                  QRY001       exit 1
+│   └── AbandonedError          QRY002       nobody waits for the answer
 ├── ModelError                  MOD001       exit 69: the model server
 │   ├── ModelUnavailableError   MOD002
 │   ├── ModelMissingError       MOD003
 │   ├── ModelTimeoutError       MOD004
-│   └── PromptTruncatedError    MOD005
+│   ├── PromptTruncatedError    MOD005
+│   ├── OutOfTimeError          MOD006
+│   ├── EndlessAnswerError      MOD007
+│   └── SilentServerError       MOD008
 ├── PortTakenError              API001       exit 69: another program listens there
 └── RequestError                API002       HTTP only: not as the schema asks
     ├── ForeignHostError        API003
@@ -33,7 +37,9 @@ EltLlmError                                  code; what happened, the value, the
     ├── ForeignSiteError        API005
     ├── NothingThereError       API006
     ├── MethodError             API007
-    └── TooLargeError           API008
+    ├── TooLargeError           API008
+    ├── BusyError               API009
+    └── TooManyGuessesError     API010
 
 A message is one or two sentences: what happened with the value, then the cure.
 What is not an error but made the result poorer is a `Degradation` in the result.
@@ -50,13 +56,17 @@ from elt_llm_core.errors.configuration import (
     installs,
 )
 from elt_llm_core.errors.models import (
+    EndlessAnswerError,
     ModelError,
     ModelMissingError,
     ModelTimeoutError,
     ModelUnavailableError,
+    OutOfTimeError,
     PromptTruncatedError,
+    SilentServerError,
 )
 from elt_llm_core.errors.requests import (
+    BusyError,
     ForeignHostError,
     ForeignSiteError,
     MethodError,
@@ -64,6 +74,7 @@ from elt_llm_core.errors.requests import (
     RequestError,
     TokenNeededError,
     TooLargeError,
+    TooManyGuessesError,
 )
 from elt_llm_core.errors.stores import (
     CollectionMismatchError,
@@ -76,6 +87,7 @@ from elt_llm_core.errors.stores import (
     TruthError,
 )
 from elt_llm_core.errors.work import (
+    AbandonedError,
     EmbedError,
     IngestError,
     LoadError,
@@ -86,11 +98,14 @@ from elt_llm_core.errors.work import (
 )
 
 __all__ = [
+    "AbandonedError",
+    "BusyError",
     "CollectionMismatchError",
     "CollectionNotFoundError",
     "ConfigError",
     "EltLlmError",
     "EmbedError",
+    "EndlessAnswerError",
     "ForeignHostError",
     "ForeignSiteError",
     "GenerationError",
@@ -107,15 +122,18 @@ __all__ = [
     "NoDataError",
     "NothingTakenError",
     "NothingThereError",
+    "OutOfTimeError",
     "PortTakenError",
     "PromptTruncatedError",
     "QueryError",
     "RequestError",
+    "SilentServerError",
     "StoreError",
     "StoreLockedError",
     "StoreWriteError",
     "TokenNeededError",
     "TooLargeError",
+    "TooManyGuessesError",
     "TruthError",
     "UnknownProfileError",
     "UnknownStrategyError",

@@ -60,3 +60,40 @@ class PromptTruncatedError(ModelError):
             f"{model!r} read {read} tokens of a prompt of about {sent}",
             "raise ollama.context_window or lower query.reranker_top_k",
         )
+
+
+class OutOfTimeError(ModelError):
+    """A question has used up its time; what its models would still say is left out."""
+
+    code = "MOD006"
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(
+            f"the question took more than {seconds:g} s",
+            "raise query.question_timeout, or use a smaller model",
+        )
+
+
+class EndlessAnswerError(ModelError):
+    """A model server sent more, or for longer, than it was asked for."""
+
+    code = "MOD007"
+
+    def __init__(self, url: str, amount: str) -> None:
+        super().__init__(
+            f"the answer of the model server at {url} does not end ({amount})",
+            "update the server: it must keep to num_predict or max_tokens",
+        )
+
+
+class SilentServerError(ModelError):
+    """A model server kept silent a moment ago and is not asked again yet."""
+
+    code = "MOD008"
+
+    def __init__(self, url: str, seconds: float) -> None:
+        super().__init__(
+            f"the model server at {url} did not answer in time and is left alone "
+            f"for {max(seconds, 1):.0f} s",
+            "look at the server's log, or do without: --profile default",
+        )

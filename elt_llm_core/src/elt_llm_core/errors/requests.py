@@ -66,3 +66,30 @@ class TooLargeError(RequestError):
 
     code = "API008"
     status = 413
+
+
+class BusyError(RequestError):
+    """More questions wait than the server lets wait."""
+
+    code = "API009"
+    status = 429
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(
+            "the server is answering as many questions as it can",
+            f"ask again in {seconds} s",
+        )
+        self.seconds = seconds
+
+
+class TooManyGuessesError(RequestError):
+    """Too many wrong tokens came from one address."""
+
+    code = "API010"
+    status = 429
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(
+            "too many wrong tokens came from this address", f"wait {seconds} s"
+        )
+        self.seconds = seconds

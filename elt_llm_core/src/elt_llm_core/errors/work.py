@@ -53,6 +53,16 @@ class QueryError(EltLlmError):
     code = "QRY001"
 
 
+class AbandonedError(QueryError):
+    """Nobody waits for the answer any more; the work on it stops."""
+
+    code = "QRY002"
+    status = 503
+
+    def __init__(self) -> None:
+        super().__init__("nobody waits for this answer any more", "ask again")
+
+
 class PortTakenError(EltLlmError):
     """Another program listens on the address the server was given."""
 

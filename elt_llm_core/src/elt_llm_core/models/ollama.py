@@ -23,6 +23,7 @@ from elt_llm_core.models.ollama_client import CheckedAsyncClient, CheckedClient
 from elt_llm_core.models.prompts import EmbedderPrompt, prompt_for
 from elt_llm_core.models.tokens import SMALLEST_WINDOW, most_tokens
 from elt_llm_core.models.vectors import checked_vectors
+from elt_llm_core.section import Address, Name
 from elt_llm_core.strategy import Models, Strategy
 
 DEFAULT_URL = "http://localhost:11434"
@@ -211,8 +212,8 @@ class CheckedOllamaEmbedding(OllamaEmbedding):
 class OllamaChat(Strategy[LLM | None]):
     """Answers from a model of an Ollama server."""
 
-    base_url: str = DEFAULT_URL
-    llm_model: str
+    base_url: Address = DEFAULT_URL
+    llm_model: Name
     context_window: int = Field(
         default=8192, gt=0, description="tokens, prompt + answer"
     )
@@ -240,8 +241,8 @@ class OllamaChat(Strategy[LLM | None]):
 class OllamaEmbedder(Strategy[BaseEmbedding]):
     """Vectors from a model of an Ollama server."""
 
-    base_url: str = DEFAULT_URL
-    embedding_model: str = "nomic-embed-text"
+    base_url: Address = DEFAULT_URL
+    embedding_model: Name = "nomic-embed-text"
     embed_batch_size: int = Field(default=16, gt=0, le=2048)
     request_timeout: float = Field(default=300.0, gt=0)
     keep_alive: str = "30m"

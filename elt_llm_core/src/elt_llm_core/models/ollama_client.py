@@ -14,6 +14,7 @@ from elt_llm_core.errors import (
     ModelMissingError,
     PromptTruncatedError,
 )
+from elt_llm_core.models.bounds import async_bounds, bounds
 from elt_llm_core.models.ollama_status import canonical
 from elt_llm_core.models.tokens import Prompt
 from elt_llm_core.models.wire import (
@@ -70,7 +71,8 @@ class CheckedClient(Client):
     """The synchronous client; every failure is one of ours."""
 
     def __init__(self, base_url: str, seconds: float) -> None:
-        super().__init__(base_url, **client_options(base_url, seconds))
+        options = client_options(base_url, seconds)
+        super().__init__(base_url, **options, **bounds(seconds))
         self._url = base_url
         self._seconds = seconds
 
@@ -161,7 +163,7 @@ class CheckedClient(Client):
             return ()
         try:
             return model_names(self.list().models)
-        except (ResponseError, *WIRE_ERRORS):
+        except (ModelError, ResponseError, *WIRE_ERRORS):
             return ()
 
 
@@ -169,7 +171,8 @@ class CheckedAsyncClient(AsyncClient):
     """The asynchronous client; every failure is one of ours."""
 
     def __init__(self, base_url: str, seconds: float) -> None:
-        super().__init__(base_url, **client_options(base_url, seconds))
+        options = client_options(base_url, seconds)
+        super().__init__(base_url, **options, **async_bounds(seconds))
         self._url = base_url
         self._seconds = seconds
 
@@ -222,5 +225,5 @@ class CheckedAsyncClient(AsyncClient):
             return ()
         try:
             return model_names((await self.list()).models)
-        except (ResponseError, *WIRE_ERRORS):
+        except (ModelError, ResponseError, *WIRE_ERRORS):
             return ()

@@ -4,7 +4,8 @@ from typing import Any
 
 import httpx
 
-from elt_llm_core.errors import ModelMissingError, ModelUnavailableError
+from elt_llm_core.errors import ModelError, ModelMissingError, ModelUnavailableError
+from elt_llm_core.models.bounds import bounds
 from elt_llm_core.models.wire import PROBE_SECONDS, WIRE_ERRORS, client_options, shown
 from elt_llm_core.results import Record
 
@@ -38,13 +39,13 @@ def server_status(base_url: str) -> ServerStatus:
     """
     options = client_options(base_url, PROBE_SECONDS)
     try:
-        with httpx.Client(**options) as client:
+        with httpx.Client(**options, **bounds(PROBE_SECONDS)) as client:
             told = [
                 _get(client, f"{base_url.rstrip('/')}/api/{what}")
                 for what in ("version", "tags", "ps")
             ]
             return _status(*told)
-    except (httpx.InvalidURL, *WIRE_ERRORS) as error:
+    except (ModelError, httpx.InvalidURL, *WIRE_ERRORS) as error:
         return ServerStatus(reachable=False, detail=str(error) or type(error).__name__)
 
 

@@ -9,6 +9,7 @@ import httpx
 from pydantic import SecretStr
 
 from elt_llm_core.errors import EltLlmError, ModelError
+from elt_llm_core.models.bounds import async_bounds, bounds
 from elt_llm_core.models.wire import (
     WIRE_ERRORS,
     client_options,
@@ -33,10 +34,12 @@ class HttpModel:
         self.model = model
         self._seconds = seconds
         key = api_key.get_secret_value() if api_key else ""
-        headers = {"Authorization": f"Bearer {key}"} if key else {}
         options = client_options(url, seconds)
-        self._client = httpx.Client(headers=headers, **options)
-        self._async_client = httpx.AsyncClient(headers=headers, **options)
+        self._client = httpx.Client(**options, **bounds(seconds))
+        self._async_client = httpx.AsyncClient(**options, **async_bounds(seconds))
+        if key:
+            for client in (self._client, self._async_client):
+                client.headers["Authorization"] = f"Bearer {key}"
 
     def post(self, path: str, body: Json, too_long: EltLlmError) -> Json:
         """The answer. Raises `too_long` if the server says so, else ModelError."""
@@ -115,7 +118,7 @@ class HttpModel:
             return ()
         try:
             return _listed(self._client.get(f"{self.url}/models").json())
-        except WIRE_ERRORS:
+        except (ModelError, *WIRE_ERRORS):
             return ()
 
     async def _anames(self, answer: httpx.Response) -> tuple[str, ...]:
@@ -123,7 +126,7 @@ class HttpModel:
             return ()
         try:
             return _listed((await self._async_client.get(f"{self.url}/models")).json())
-        except WIRE_ERRORS:
+        except (ModelError, *WIRE_ERRORS):
             return ()
 
 

@@ -23,6 +23,7 @@ from elt_llm_core.models.prompts import EmbedderPrompt, prompt_for
 from elt_llm_core.models.tokens import SMALLEST_WINDOW, Prompt, most_tokens
 from elt_llm_core.models.vectors import checked_vectors
 from elt_llm_core.models.wire import SHAPE_ERRORS, unreadable
+from elt_llm_core.section import Address, Name
 from elt_llm_core.strategy import Models, Strategy
 
 DEFAULT_URL = "http://localhost:8080/v1"
@@ -161,8 +162,8 @@ def _in_order(data: Any) -> list[Any]:
 class OpenAILikeChat(Strategy[LLM | None]):
     """Answers from a server that speaks the OpenAI shape."""
 
-    base_url: str = DEFAULT_URL
-    llm_model: str
+    base_url: Address = DEFAULT_URL
+    llm_model: Name
     context_window: int = Field(
         default=8192, gt=0, description="tokens, prompt + answer"
     )
@@ -190,8 +191,8 @@ class OpenAILikeChat(Strategy[LLM | None]):
 class OpenAILikeEmbedder(Strategy[BaseEmbedding]):
     """Vectors from a server that speaks the OpenAI shape."""
 
-    base_url: str = DEFAULT_URL
-    embedding_model: str
+    base_url: Address = DEFAULT_URL
+    embedding_model: Name
     context_window: int = Field(default=SMALLEST_WINDOW, gt=MARGIN)
     embed_batch_size: int = Field(default=16, gt=0, le=2048)
     request_timeout: float = Field(default=300.0, gt=0)

@@ -11,6 +11,8 @@ from elt_llm_core.errors import (
     ModelTimeoutError,
     ModelUnavailableError,
 )
+from elt_llm_core.models.bounds import note_timeout, server_of
+from elt_llm_core.patience import current
 
 CONNECT_SECONDS = 3.0
 PROBE_SECONDS = 5.0
@@ -44,7 +46,7 @@ def client_options(url: str, seconds: float) -> dict[str, Any]:
     """Options of an httpx client.
 
     `seconds` limits each silence (first token, next token, whole answer if it does not
-    stream), never the total, so a long answer that keeps coming is not cut off.
+    stream). What an answer may be in all: `bounds`.
     """
     return {
         "timeout": httpx.Timeout(seconds, connect=CONNECT_SECONDS),
@@ -59,7 +61,17 @@ def client_options(url: str, seconds: float) -> dict[str, Any]:
 
 
 def wire_error(error: Exception, url: str, model: str, seconds: float) -> ModelError:
-    """What a failed exchange means: nobody there, silence, or a broken answer."""
+    """What a failed exchange means: nobody there, silence, or a broken answer.
+
+    Raises:
+        AbandonedError: if it failed because nobody waits for the answer any more.
+        OutOfTimeError: if it failed because the question has no time left.
+    """
+    if isinstance(error, httpx.TimeoutException):
+        note_timeout(error, server_of(httpx.URL(url)))
+    patience = current()
+    if patience is not None:
+        patience.left()
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | ConnectionError):
         reason = (
             str(error) if isinstance(error, httpx.ConnectError) else "no connection"

@@ -1,0 +1,114 @@
+"""How long a question may take over all of its stages, and whether anyone waits.
+
+Who asks opens a `Patience` and applies it; whatever speaks to a model server below
+finds it as `current()`. Leaving closes the connections that are open for the question,
+so that a model server stops writing for nobody.
+"""
+
+import contextlib
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from time import monotonic
+
+from elt_llm_core.errors import AbandonedError, OutOfTimeError
+
+SHORTEST = 0.01  # seconds; a limit of zero would mean "do not wait" to a socket
+
+_CURRENT: ContextVar["Patience | None"] = ContextVar("patience", default=None)
+
+
+class Patience:
+    """The time that one question has, and whether its asker is still there."""
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self.seconds = seconds
+        self._ends = None if seconds is None else monotonic() + seconds
+        self._abandoned = False
+        self._sockets: list[socket.socket] = []
+        self._lock = threading.Lock()
+
+    @property
+    def abandoned(self) -> bool:
+        """True once nobody waits for the answer."""
+        return self._abandoned
+
+    def left(self) -> float | None:
+        """The time that is left.
+
+        Returns:
+            Seconds, or None without a limit.
+
+        Raises:
+            AbandonedError: if nobody waits any more.
+            OutOfTimeError: if the time is over.
+        """
+        self.check_asker()
+        if self._ends is None or self.seconds is None:
+            return None
+        left = self._ends - monotonic()
+        if left <= 0:
+            raise OutOfTimeError(self.seconds)
+        return max(left, SHORTEST)
+
+    def check_asker(self) -> None:
+        """Raise AbandonedError if nobody waits for the answer any more."""
+        if self._abandoned:
+            raise AbandonedError
+
+    def abandon(self) -> None:
+        """Stop the work: its connections end, and its next step raises."""
+        with self._lock:
+            self._abandoned = True
+            for one in self._sockets:
+                _shut(one)
+            self._sockets.clear()
+
+    def watch(self, one: socket.socket) -> None:
+        """Shut this connection when the question is abandoned."""
+        with self._lock:
+            self._sockets = [s for s in self._sockets if s.fileno() >= 0]
+            if self._abandoned:
+                _shut(one)
+            else:
+                self._sockets.append(one)
+
+    @contextmanager
+    def applied(self) -> Iterator["Patience"]:
+        """Inside it, and in threads that copy its context, this one is `current()`."""
+        before = _CURRENT.set(self)
+        try:
+            yield self
+        finally:
+            _CURRENT.reset(before)
+
+
+def current() -> Patience | None:
+    """The patience of the question that is being worked on, if it has one."""
+    return _CURRENT.get()
+
+
+def check_asker() -> None:
+    """Raise AbandonedError if nobody waits for the current question any more."""
+    patience = current()
+    if patience is not None:
+        patience.check_asker()
+
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[Patience]:
+    """The current patience, or where there is none a new one of `seconds`."""
+    patience = current()
+    if patience is not None:
+        yield patience
+        return
+    with Patience(seconds).applied() as made:
+        yield made
+
+
+def _shut(one: socket.socket) -> None:
+    # Whoever reads from it wakes up at once; closing is left to its owner.
+    with contextlib.suppress(OSError):
+        one.shutdown(socket.SHUT_RDWR)
