@@ -76,8 +76,8 @@ def main() -> None:
             _run([*OURS, "demo", *root], environ)
         commands = {
             "import llama_index.core": list(BARE),
-            "query": [*OURS, "query", QUESTION, *root],
-            "search": [*OURS, "search", QUESTION, *root],
+            "query": [*OURS, "query", QUESTION, "--local", *root],
+            "search": [*OURS, "search", QUESTION, "--local", *root],
             "--help": [*OURS, "--help"],
         }
         if given.served:

@@ -33,6 +33,7 @@ def commands() -> list[list[str]]:
     return found
 
 
+@pytest.mark.timeout(900)  # the main job, from reading to the products
 def test_the_commands_of_the_readme_run_as_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
