@@ -7,9 +7,10 @@ from elt_llm_ingest.formats.pdf.borderless import Found, aligned_tables
 from elt_llm_ingest.formats.pdf.drawn import drawn_table, inside
 from elt_llm_ingest.formats.pdf.lattice import Grid
 from elt_llm_ingest.formats.pdf.refined import table_cost
-from elt_llm_ingest.formats.pdf.region import Region, overlaps
+from elt_llm_ingest.formats.pdf.region import SLACK, Region, overlaps
 from elt_llm_ingest.formats.pdf.rules import Rules
 from elt_llm_ingest.formats.pdf.words import Line, Word
+from elt_llm_ingest.formats.pdf.woven import woven_table
 
 OUTSIDE = 2.0  # nats for a word of the table that is left out
 ABOVE = 40  # points over LiteParse's table in which its header may stand
@@ -69,17 +70,36 @@ def aligned(
     found = [_region(table) for table in aligned_tables(rows, rules.across)]
     for region in regions:
         if region.kind == "table" and not any(overlaps(region, f) for f in found):
-            _, top, _, bottom = region.box
-            used = {id(word) for f in found for word in f.words}
-            near = [
-                row
-                for row in rows
-                if top - ABOVE <= row.line.top and row.line.bottom <= bottom + BELOW
-                and id(row.line.words[0]) not in used
-            ]  # fmt: skip
-            tables = aligned_tables(near, rules.across, surely=True)
-            found += [_region(t) for t in tables if overlaps(region, _region(t))]
+            taken = {id(word) for f in found for word in f.words}
+            free = [row for row in rows if id(row.line.words[0]) not in taken]
+            found += _seen(free, region, rules)
     return found
+
+
+def _seen(rows: Sequence[TextRow], region: Region, rules: Rules) -> list[Region]:
+    """What is in a table that LiteParse sees: numbers in columns, or cells of text."""
+    _, top, _, bottom = region.box
+    near = [
+        row
+        for row in rows
+        if top - ABOVE <= row.line.top and row.line.bottom <= bottom + BELOW
+    ]
+    aligned_ones = map(_region, aligned_tables(near, rules.across, surely=True))
+    tables = [table for table in aligned_ones if overlaps(region, table)]
+    inside = [i for i, row in enumerate(rows) if _is_inside(row, region)]
+    woven = inside and woven_table(rows, inside[0], inside[-1], rules.across)
+    if woven and not _are_better(tables, _region(woven)):
+        return [_region(woven)]
+    return tables
+
+
+def _is_inside(row: TextRow, region: Region) -> bool:
+    line, (left, top, right, bottom) = row.line, region.box
+    return (
+        top <= (line.top + line.bottom) / 2 <= bottom
+        and left - SLACK <= line.left
+        and line.right <= right + SLACK
+    )
 
 
 def free_lines(lines: Sequence[Line], tables: Sequence[Region]) -> list[Line]:

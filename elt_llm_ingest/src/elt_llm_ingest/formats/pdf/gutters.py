@@ -117,3 +117,37 @@ def reach(words: Sequence[Word], edges: Sequence[float]) -> Range:
     middle = (left + right) / 2
     left, right = min(left, middle), max(right, middle)
     return sum(e <= left for e in edges), sum(e < right for e in edges)
+
+
+def evenly(
+    places: Sequence[tuple[Range, list[Word]]], columns: Columns
+) -> list[tuple[Range, list[Word]]]:
+    """The places of a line, those over the middle of several columns over all of them.
+
+    A line of names that stand over as many columns each: the middle of a name is nearer
+    to the middle of its columns together than to that of any of them.
+    """
+    wide = _groups(places, columns)
+    return wide or [*places]
+
+
+def _groups(
+    places: Sequence[tuple[Range, list[Word]]], columns: Columns
+) -> list[tuple[Range, list[Word]]]:
+    over = [place for place in places if place[0][1] > 0]
+    start = 1 if len(over) < len(places) or len(columns.extents) % 2 else 0
+    many, rest = divmod(len(columns.extents) - start, max(len(over), 1))
+    if rest or many <= 1 or len(over) <= 1:
+        return []
+    middles = [(left + right) / 2 for left, right in columns.extents]
+    found = [place for place in places if place[0][1] == 0 and start]
+    for index, (_, words) in enumerate(over):
+        first = start + index * many
+        last = first + many - 1
+        middle = (words[0].left + max(w.right for w in words)) / 2
+        whole = (columns.extents[first][0] + columns.extents[last][1]) / 2
+        nearest = min(abs(middle - m) for m in middles)
+        if abs(middle - whole) >= nearest:
+            return []
+        found.append(((first, last), words))
+    return found
