@@ -120,6 +120,13 @@ def test_a_truth_that_cannot_be_used_is_told_and_the_others_are_measured(tmp_pat
     assert left["document"] == "eu-902.pdf"
 
 
+def test_lines_can_be_hidden_from_every_measure(tmp_path):
+    arguments = ["parsing", "--data", str(table_folder(tmp_path)), "--only", "tables"]
+    told = CliRunner().invoke(evaluate, [*arguments, "--hide-lines", "--json"])
+    figures = {f["measure"]: f for f in json.loads(told.output)["figures"]}
+    assert figures["table_f1"]["value"] < 1.0  # the drawn spans are not seen
+
+
 def test_an_unknown_measure_is_refused_with_the_known_ones(tmp_path):
     result = CliRunner().invoke(
         evaluate, ["parsing", "--data", str(tmp_path), "--only", "tabels"]

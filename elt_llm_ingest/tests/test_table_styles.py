@@ -7,7 +7,10 @@ import pytest
 from pdf_pages import parsed, rows_of
 from table_styles import STYLES, TABLES, Logical, page_of
 
-PARTLY = ("full_grid", "header_columns", "header_columns_only", "columns_only")
+# What stands over two columns is not told from a wrapped name where these are drawn.
+UNSURE = {
+    ("two_levels", style) for style in ("header_box", "columns_only", "label_line")
+}
 Seen = list[list[tuple[int, int, str]]]
 
 
@@ -35,9 +38,11 @@ def meant(table: Logical) -> Seen:
     ]
 
 
-@pytest.mark.parametrize("name", ["numbers", "texts", "mixed", "narrow"])
-@pytest.mark.parametrize("style", PARTLY)
-def test_every_style_of_lines_gives_the_same_cells(tmp_path, style, name):
+@pytest.mark.parametrize(
+    ("name", "style"),
+    [(n, s) for n in TABLES for s in STYLES if (n, s) not in UNSURE],
+)
+def test_every_style_of_lines_gives_the_same_cells(tmp_path, name, style):
     path = page_of(tmp_path / "a.pdf", style, (TABLES[name], 72.0))
     assert seen(path) == [meant(TABLES[name])]
 

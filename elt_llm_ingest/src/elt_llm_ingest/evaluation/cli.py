@@ -1,5 +1,6 @@
 """`elt-llm eval`: measures of quality. Sub-commands are entry points `elt_llm.eval`."""
 
+import contextlib
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,15 +49,22 @@ def evaluate() -> None:
     help="tables, tables-unruled, words, evidence, speed, bulk, ade, mutations, scans "
     "or definitions.",
 )
+@click.option(
+    "--hide-lines",
+    is_flag=True,
+    help="Read PDFs as if no page drew a line: what the words alone make of tables.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def parsing(data: Path, only: str, as_json: bool) -> None:
+def parsing(data: Path, only: str, hide_lines: bool, as_json: bool) -> None:
     """Measure how PDFs are read, against the bars.
 
     Exit code 1 if a bar is missed.
     """
     from elt_llm_ingest.evaluation.parsing import measured
+    from elt_llm_ingest.evaluation.unruled import without_lines
 
-    figures = measured(data, only)
+    with without_lines() if hide_lines else contextlib.nullcontext():
+        figures = measured(data, only)
     if as_json:
         rows = [{**f.model_dump(mode="json"), "passed": f.passed} for f in figures]
         click.echo(json_text({"figures": rows}))

@@ -10,12 +10,14 @@ from elt_llm_ingest.formats.pdf.aligned import (
     runs_of,
     united,
 )
+from elt_llm_ingest.formats.pdf.gutters import extents_of, parts_of
 from elt_llm_ingest.formats.pdf.headed import (
     by_name,
     covered,
     header_lines,
     in_turn,
     is_unit,
+    over_groups,
 )
 from elt_llm_ingest.formats.pdf.rules import Rule
 from elt_llm_ingest.formats.pdf.segments import Piece, header_pieces
@@ -110,7 +112,7 @@ def _columns(body: Sequence[TextRow], numbers: Sequence[Interval]) -> list[Inter
     found: list[Interval] = []
     with_label = sum(row.pieces[0].right <= first + 1 for row in body)
     if with_label >= LABELLED * len(body):
-        found = _text_columns(labels, len(body))
+        found = _text_columns(body, labels)
     loose = [
         (p.left, p.right)
         for row in body
@@ -125,11 +127,14 @@ def _in(span: Interval, column: Interval) -> bool:
     return column[0] <= span[0] and span[1] <= column[1]
 
 
-def _text_columns(labels: Sequence[Piece], rows: int) -> list[Interval]:
+def _text_columns(body: Sequence[TextRow], labels: Sequence[Piece]) -> list[Interval]:
     """One column of labels, or several if each says something in many rows."""
+    known = set(map(id, labels))
     columns = united([(p.left, p.right) for p in labels])
+    if len(columns) == 1:  # or a label that reaches into the next column hides it
+        columns = extents_of([[p for p in r.pieces if id(p) in known] for r in body])
     counts = [sum(_in((p.left, p.right), c) for p in labels) for c in columns]
-    if len(columns) > 1 and min(counts) >= FILLED * rows:
+    if len(columns) > 1 and min(counts) >= FILLED * len(body):
         return columns
     return [(columns[0][0], columns[-1][1])]
 
@@ -147,7 +152,11 @@ def _place(piece: Piece, columns: Sequence[Interval]) -> int:
 def _cells(row: TextRow, columns: Sequence[Interval]) -> Row:
     cells: Row = [[] for _ in columns]
     for piece in row.pieces:
-        cells[_place(piece, columns)].extend(piece.words)
+        first = sum(right < piece.left + 1 for _, right in columns)
+        last = sum(left < piece.right - 1 for left, _ in columns) - 1
+        parts = [piece] if first >= last else parts_of(piece, columns)
+        for part in parts:
+            cells[_place(part, columns)].extend(part.words)
     return cells
 
 
@@ -156,8 +165,11 @@ def _body(body: Sequence[TextRow], columns: Sequence[Interval]) -> list[Row]:
     done: list[Row] = []
     for text_row in body:
         row = _cells(text_row, columns)
-        small = text_row.pieces[0].text[:1].islower()
-        if done and row[0] and small and not any(row[1:]):
+        said = text_row.pieces[0].text
+        small = said[:1].islower()
+        aside = said[0] == "(" and said[-1] == ")" and len(text_row.pieces) == 1
+        aside = aside and bool(done) and any(done[-1][1:])
+        if done and row[0] and (small or aside) and not any(row[1:]):
             done[-1][0].extend(row[0])
             continue
         waiting = done and done[-1][0] and not any(done[-1][1:])
@@ -233,7 +245,8 @@ def _spans(
     if named is pieces:
         return [(index, index) for index in range(len(columns))]
     known = by_name(pieces, named or [])
-    shared = [] if named else in_turn(pieces, columns)
+    centred = over_groups(pieces, columns, named) if named else []
+    shared = centred if named else in_turn(pieces, columns)
     return shared or [
         span or covered(piece, line, columns, rules)
         for span, piece in zip(known, pieces, strict=True)

@@ -10,11 +10,17 @@ from elt_llm_ingest.formats.pdf.refined import table_cost
 from elt_llm_ingest.formats.pdf.region import SLACK, Region, overlaps
 from elt_llm_ingest.formats.pdf.rules import Rules
 from elt_llm_ingest.formats.pdf.words import Line, Word
-from elt_llm_ingest.formats.pdf.woven import woven_table
+from elt_llm_ingest.formats.pdf.woven import (
+    is_title,
+    long_lines,
+    table_below,
+    woven_table,
+)
 
 OUTSIDE = 2.0  # nats for a word of the table that is left out
 ABOVE = 40  # points over LiteParse's table in which its header may stand
 BELOW = 5
+BESIDE = 0.1  # share of long lines: text beside a table of numbers
 
 
 def drawn(grid: Grid, words: Sequence[Word]) -> Region | None:
@@ -49,7 +55,8 @@ def _are_better(others: Sequence[Region], drawn_one: Region) -> bool:
     """Whether tables explain their words and those of a drawn one for less than it."""
     inside = set(map(id, drawn_one.words))
     near = [r for r in others if not inside.isdisjoint(map(id, r.words))]
-    theirs = {id(word) for region in near for word in region.words}
+    top = drawn_one.box[1]  # a title above is no part of the table
+    theirs = {id(w) for region in near for w in region.words if w.middle[1] > top}
     costs = [table_cost(region.table) for region in near if region.table]
     if not near or drawn_one.table is None:
         return False
@@ -73,7 +80,23 @@ def aligned(
             taken = {id(word) for f in found for word in f.words}
             free = [row for row in rows if id(row.line.words[0]) not in taken]
             found += _seen(free, region, rules)
-    return found
+    return found + _titled(rows, found, rules)
+
+
+def _titled(
+    rows: Sequence[TextRow], found: Sequence[Region], rules: Rules
+) -> list[Region]:
+    """The tables of text below a title "Table 1" that nothing else has seen."""
+    tables: list[Region] = []
+    for row in rows:
+        if not is_title(row) or len(row.pieces) > 1:
+            continue
+        taken = {id(w) for table in (*found, *tables) for w in table.words}
+        free = [r for r in rows if taken.isdisjoint(map(id, r.line.words))]
+        woven = row in free and table_below(free, free.index(row), rules.across)
+        if woven and long_lines(list(map(TextRow, woven.lines))) <= BESIDE:
+            tables.append(_region(woven))
+    return tables
 
 
 def _seen(rows: Sequence[TextRow], region: Region, rules: Rules) -> list[Region]:
@@ -88,7 +111,8 @@ def _seen(rows: Sequence[TextRow], region: Region, rules: Rules) -> list[Region]
     tables = [table for table in aligned_ones if overlaps(region, table)]
     inside = [i for i, row in enumerate(rows) if _is_inside(row, region)]
     woven = inside and woven_table(rows, inside[0], inside[-1], rules.across)
-    if woven and not _are_better(tables, _region(woven)):
+    beside = woven and long_lines(list(map(TextRow, woven.lines))) > BESIDE
+    if woven and not (tables and (beside or _are_better(tables, _region(woven)))):
         return [_region(woven)]
     return tables
 

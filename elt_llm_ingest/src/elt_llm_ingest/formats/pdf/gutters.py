@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from elt_llm_ingest.formats.pdf.segments import BETWEEN_NUMBERS, Piece, pieces_of
+from elt_llm_ingest.formats.pdf.segments import BETWEEN_NUMBERS, SIGNS, Piece, pieces_of
 from elt_llm_ingest.formats.pdf.words import Line, Word
 
 Interval = tuple[float, float]
@@ -97,6 +97,12 @@ def placed(line: Line, edges: Sequence[float]) -> list[tuple[Range, list[Word]]]
     return found
 
 
+def parts_of(piece: Piece, columns: Sequence[Interval]) -> list[Piece]:
+    """A piece cut where another text run begins in the next column."""
+    edges = [(one[1] + two[0]) / 2 for one, two in pairwise(columns)]
+    return [Piece(words) for words in _cut(piece, edges)]
+
+
 def _cut(piece: Piece, edges: Sequence[float]) -> list[list[Word]]:
     """The piece's words cut where another text run begins beyond an edge."""
     groups = [piece.words[:1]]
@@ -105,7 +111,8 @@ def _cut(piece: Piece, edges: Sequence[float]) -> list[list[Word]]:
         between = before.right - NUDGE, word.left + NUDGE
         parted = any(between[0] <= edge <= between[1] for edge in edges)
         wide = gap > BETWEEN_NUMBERS * (before.bottom - before.top)
-        if parted and wide and word.run != before.run:
+        apart = word.run != before.run and before.text not in SIGNS
+        if parted and wide and apart:
             groups.append([])
         groups[-1].append(word)
     return groups
@@ -113,7 +120,8 @@ def _cut(piece: Piece, edges: Sequence[float]) -> list[list[Word]]:
 
 def reach(words: Sequence[Word], edges: Sequence[float]) -> Range:
     """First and last column that words reach into."""
-    left, right = words[0].left + NUDGE, max(w.right for w in words) - NUDGE
+    piece = Piece([*words])  # a currency sign may stand far left of its number
+    left, right = piece.left + NUDGE, piece.right - NUDGE
     middle = (left + right) / 2
     left, right = min(left, middle), max(right, middle)
     return sum(e <= left for e in edges), sum(e < right for e in edges)

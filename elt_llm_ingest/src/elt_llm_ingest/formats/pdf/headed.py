@@ -9,6 +9,7 @@ from elt_llm_ingest.formats.pdf.segments import Piece
 CLOSE = 1.6  # line heights between the lines of a header
 MOST = 6
 LEFT = 12.0  # points by which a header may stand out over its columns
+SENTENCE = 5  # so many words and a full stop are the end of a sentence
 LONG = 10  # words; a header is shorter
 UNDER = 4.5  # points from a header to the line below it
 
@@ -24,7 +25,7 @@ def header_lines(rows: Sequence[TextRow], run: Run, above: int) -> int:
     while run.first - count - 1 > above and count < MOST:
         row, below = rows[run.first - count - 1], rows[run.first - count]
         gap = below.line.top - row.line.bottom
-        if gap > CLOSE * (row.line.bottom - row.line.top) or row.is_prose:
+        if gap > CLOSE * (row.line.bottom - row.line.top) or _is_sentence(row):
             break
         kind = _kind(row, run.columns, labels)
         if kind is None:
@@ -35,6 +36,12 @@ def header_lines(rows: Sequence[TextRow], run: Run, above: int) -> int:
         if kind or row.line.text.rstrip().endswith(":"):
             best = count
     return best
+
+
+def _is_sentence(row: TextRow) -> bool:
+    """Whether a line is running text, or the end of some."""
+    ends = len(row.pieces) == 1 and row.line.text.endswith(".")
+    return row.is_prose or (ends and len(row.line.words) >= SENTENCE)
 
 
 def _spans_all(row: TextRow, columns: Sequence[Interval]) -> bool:
@@ -101,6 +108,31 @@ def in_turn(
     for (first, last), piece in zip(spans, pieces, strict=True):
         left = columns[first - 1][1] if first else columns[0][0] - LEFT
         if not left <= piece.middle <= columns[last][1]:
+            return []
+    return spans
+
+
+def over_groups(
+    pieces: Sequence[Piece], columns: Sequence[Interval], named: Sequence[Piece]
+) -> list[tuple[int, int]]:
+    """As `in_turn`, for pieces over columns that have names of their own.
+
+    Either the names come again under each piece, or each stands in the middle of its
+    columns and of none of them.
+    """
+    spans = in_turn(pieces, columns)
+    names = [piece.text for piece in named]
+    many = len(names) // max(len(spans), 1)
+    alone = any(n.left - 2 <= p.middle <= n.right + 2 for n in named for p in pieces)
+    if alone:
+        return []  # the first line of a name, say
+    if names == names[:many] * len(spans):
+        return spans
+    middles = [(left + right) / 2 for left, right in columns]
+    for (first, last), piece in zip(spans, pieces, strict=False):
+        whole = (columns[first][0] + columns[last][1]) / 2
+        nearest = min(abs(piece.middle - middle) for middle in middles)
+        if 2 * abs(piece.middle - whole) >= nearest:
             return []
     return spans
 

@@ -112,8 +112,14 @@ def _header_row(rows: Sequence[Sequence[Sequence[Word]]]) -> int:
     bold = all(w.bold for cell in rows[0] for w in cell)
     if bold and not all(w.bold for cell in rows[1] for w in cell):
         return 1
-    short = all(len(t.split()) <= HEAD_WORDS and not t.endswith(".") for t in filled)
+    short = all(map(_is_short, filled))
     return 1 if short and (first[0] or not _has_figures(rows[0])) else 0
+
+
+def _is_short(text: str) -> bool:
+    """Whether a text may name a column; an abbreviation may end with a full stop."""
+    words = len(text.split())
+    return words <= HEAD_WORDS and not (words > 1 and text.endswith("."))
 
 
 def _holds_numbers(row: Sequence[Sequence[Word]]) -> bool:

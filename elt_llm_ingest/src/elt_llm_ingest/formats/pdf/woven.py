@@ -8,14 +8,19 @@ from elt_llm_ingest.formats.pdf.aligned import TextRow
 from elt_llm_ingest.formats.pdf.borderless import Found
 from elt_llm_ingest.formats.pdf.breaks import Cut, cut, gap, least_gap, log_odds
 from elt_llm_ingest.formats.pdf.gutters import Columns, columns_of, evenly
+from elt_llm_ingest.formats.pdf.numerals import is_one_number
 from elt_llm_ingest.formats.pdf.rules import Rule
 from elt_llm_ingest.formats.pdf.segments import Piece
 from elt_llm_ingest.formats.pdf.table import Row, Spans, Table
+from elt_llm_ingest.formats.pdf.words import joined
 
 LEAST_ROWS = 3  # fewer lines with two columns are chance
+SEVERAL = 0.6  # share of the rows that fill two columns at least
 FILLED = 0.5  # share of the places of a table that say something
 FAR = 2.5  # letter heights without a line end a table
-LONG = 14  # so many words in a column of one line are running text
+MORE = 3  # lines between the first line of a title and the table
+LONG = 6  # words of a line in a column of running text
+TEXT = 0.25  # share of such lines that a table has at most
 TITLE = re.compile(r"^(?i:table|exhibit)\s+[0-9A-Z][0-9A-Z.\-]*\b")
 
 
@@ -33,30 +38,66 @@ def woven_table(
     first, last = _grown(rows, first, last, columns)
     body = rows[first : last + 1]
     columns = columns_of([row.pieces for row in body])
-    if len(columns.extents) <= 1 or any(_is_prose(row) for row in body):
+    if len(columns.extents) <= 1 or _is_text(body):
         return None
     cuts = [cut(row.line, columns.edges) for row in body]
-    table = _table(list(_rows(cuts, columns, rules)), columns)
+    table = _table(_named(list(_rows(cuts, columns, rules))), columns)
     if not _is_table(table):
         return None
     return Found(table, [row.line for row in body], [*columns.extents])
 
 
+def table_below(
+    rows: Sequence[TextRow], title: int, rules: Sequence[Rule]
+) -> Found | None:
+    """The table that begins right below a title, after more lines of it at most."""
+    first = title
+    while first + 1 < len(rows) and first <= title + MORE:
+        first += 1
+        if len(rows[first].pieces) > 1 or _gap(rows, first) > FAR:
+            break
+    if first == title or _gap(rows, first) > FAR or is_title(rows[first]):
+        return None
+    last = first
+    while last + 1 < len(rows) and _gap(rows, last + 1) <= FAR:
+        if _is_prose(rows[last + 1]) or is_title(rows[last + 1]):
+            break
+        last += 1
+    return woven_table(rows, first, last, rules)
+
+
+def _gap(rows: Sequence[TextRow], index: int) -> float:
+    """The distance of a row to the one above it, in letter heights."""
+    return gap(rows[index - 1].line, rows[index].line)
+
+
 def _trimmed(rows: Sequence[TextRow], first: int, last: int) -> tuple[int, int]:
     """The rows without lines of one piece and titles at both ends."""
-    while first <= last and (len(rows[first].pieces) <= 1 or _is_title(rows[first])):
+    while first <= last and (len(rows[first].pieces) <= 1 or is_title(rows[first])):
         first += 1
     while first <= last and len(rows[last].pieces) <= 1:
         last -= 1
     return first, last
 
 
-def _is_title(row: TextRow) -> bool:
+def is_title(row: TextRow) -> bool:
+    """Whether a line begins as the title of a table does."""
     return TITLE.match(row.line.text) is not None
 
 
 def _is_prose(row: TextRow) -> bool:
     return any(len(piece.words) >= LONG for piece in row.pieces)
+
+
+def _is_text(rows: Sequence[TextRow]) -> bool:
+    """Whether the columns are those of running text, whose lines are long."""
+    return long_lines(rows) > TEXT
+
+
+def long_lines(rows: Sequence[TextRow]) -> float:
+    """The share of the pieces that are as long as lines of running text."""
+    counts = [len(piece.words) for row in rows for piece in row.pieces]
+    return sum(count >= LONG for count in counts) / max(len(counts), 1)
 
 
 def _grown(
@@ -72,16 +113,22 @@ def _grown(
         end += 1
         row = rows[end]
         if not _fits(row, columns):
-            if len(row.pieces) > 1 or not _is_within(row.pieces[0], columns):
+            rest = len(row.pieces) == 1 and _is_within(row.pieces[0], columns)
+            if not rest or _is_mark(row):
                 break
             continue  # the rest of a cell, if the table goes on
         last = end
     return first, last
 
 
+def _is_mark(row: TextRow) -> bool:
+    """Whether a line says nothing: a rule made of characters."""
+    return not any(char.isalnum() for char in row.line.text)
+
+
 def _fits(row: TextRow, columns: Columns) -> bool:
     """Whether a line has pieces in several columns, each within one."""
-    if len(row.pieces) <= 1 or _is_title(row) or _is_prose(row):
+    if len(row.pieces) <= 1 or is_title(row) or _is_prose(row):
         return False
     return all(_is_within(piece, columns) for piece in row.pieces)
 
@@ -107,6 +154,23 @@ def _rows(
             row = []
         row.append(below)
     yield row
+
+
+def _named(rows: list[list[Cut]]) -> list[list[Cut]]:
+    """The rows with the first two made one where they are names in two lines.
+
+    Names stand on the last line, so the first has no label and fills fewer columns.
+    """
+    if len(rows) <= LEAST_ROWS:
+        return rows
+    above, below = (frozenset().union(*(c.filled for c in row)) for row in rows[:2])
+    first = [words for line in rows[0] for words in line.single.values()]
+    texts = [w for line in (*rows[0], *rows[1]) for w in line.single.values()]
+    whole = len(first) == sum(len(line.places) for line in rows[0])
+    plain = whole and not any(is_one_number(joined(words)) for words in texts)
+    if plain and above < below and 0 not in above:
+        return [[*rows[0], *rows[1]], *rows[2:]]
+    return rows
 
 
 def _is_ruled(above: Cut, below: Cut, rules: Sequence[Rule]) -> bool:
@@ -144,4 +208,5 @@ def _is_table(table: Table) -> bool:
     several = sum(sum(map(bool, row)) > 1 for row in table.rows)
     filled = sum(bool(cell) for row in table.rows for cell in row)
     places = len(table.rows) * len(table.rows[0]) - len(table.covered())
-    return several >= LEAST_ROWS and filled >= FILLED * places
+    enough = several >= max(LEAST_ROWS, SEVERAL * len(table.rows))
+    return enough and filled >= FILLED * places
