@@ -66,26 +66,27 @@ def _glyphs(page: pypdfium2.PdfPage, layer: pypdfium2.PdfTextPage) -> Iterator[_
         tuple((end - start) / FAR for start, end in zip(corner, other, strict=True))
         for other in (along, up)
     )
+    x0, y0 = corner
     left, right, bottom, top = (c_double() for _ in range(4))
     sides = byref(left), byref(right), byref(bottom), byref(top)
     for index in range(layer.count_chars()):
         code = raw.FPDFText_GetUnicode(layer.raw, index)
-        text = chr(code).translate(HYPHENS) if code not in SURROGATES else " "
+        text = HYPHENS.get(code) or (chr(code) if code not in SURROGATES else " ")
         if not code or text.isspace():
             continue
         if not raw.FPDFText_GetCharBox(layer.raw, index, *sides):
             continue
-        xs, ys = zip(
-            *(
-                (
-                    (corner[0] + x.value * xx + y.value * yx) * width,
-                    (corner[1] + x.value * xy + y.value * yy) * height,
-                )
-                for x, y in ((left, bottom), (right, top))
-            ),
-            strict=True,
+        one, other = (
+            left.value * xx + bottom.value * yx,
+            right.value * xx + top.value * yx,
         )
-        yield _Glyph(index, text, (min(xs), min(ys), max(xs), max(ys)))
+        xs = sorted(((x0 + one) * width, (x0 + other) * width))
+        one, other = (
+            left.value * xy + bottom.value * yy,
+            right.value * xy + top.value * yy,
+        )
+        ys = sorted(((y0 + one) * height, (y0 + other) * height))
+        yield _Glyph(index, text, (xs[0], ys[0], xs[1], ys[1]))
 
 
 def _box_of(item: Any) -> Rectangle:
