@@ -267,3 +267,15 @@ def test_elements_escape_children_and_attributes_once():
     )
     assert esc(join([Safe("<i>x</i>"), "<", None, 3])) == "<i>x</i>&lt;3"
     assert esc(el("img", alt="", hidden=True, src=None)) == '<img alt="" hidden>'
+
+
+def test_a_quote_of_doubtful_order_is_not_plainly_verified():
+    result = result_of("words")
+    (citation,) = result.citations
+    assert "Verified" in cards.sources(result, lambda *_: None)
+    doubtful = citation.model_copy(update={"reading_order": "doubtful"})
+    told = cards.sources(
+        result.model_copy(update={"citations": (doubtful,)}), lambda *_: None
+    )
+    assert "Verified" not in told
+    assert "Order doubtful" in told

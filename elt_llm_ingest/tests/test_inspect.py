@@ -110,3 +110,28 @@ def test_the_command_draws_and_checks_its_options(tmp_path):
         run(str(path), "--page", "1")
     with pytest.raises(UsageError, match="it has pages 1 to 1"):
         run(str(path), "--page", "2", "--png", str(png))
+
+
+def test_a_page_on_which_the_file_and_the_layout_disagree_is_marked(tmp_path):
+    """The file has first every second line of the page, then those between."""
+    path = tmp_path / "doubtful.pdf"
+    canvas = canvas_of(path)
+    lines = [f"line {n} of text that goes on and on in the year" for n in range(24)]
+    for n in (*range(0, 24, 2), *range(1, 24, 2)):
+        canvas.drawString(72, 780 - 13 * n, lines[n])
+    canvas.save()
+    done = run(str(path), "--json", "--data-dir", str(tmp_path / "data"))
+    (found,) = json.loads(done.output)["documents"]
+    assert [page["reading_order"] for page in found["pages"]] == ["doubtful"]
+    assert [w for w in found["warnings"] if "reading order is doubtful" in w]
+    assert {chunk["reading_order"] for chunk in found["chunks"]} == {"doubtful"}
+    said = run(str(path), "--data-dir", str(tmp_path / "data")).output
+    assert "page 1: its reading order is doubtful" in said
+    document = parsed(path)
+    plain = document.model_copy(
+        update={
+            "blocks": [b.model_copy(update={"attributes": {}}) for b in document.blocks]
+        }
+    )
+    data = path.read_bytes()
+    assert draw(path, data, document, 1) != draw(path, data, plain, 1)

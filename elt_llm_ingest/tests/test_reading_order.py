@@ -187,10 +187,12 @@ def test_a_join_is_running_text_that_goes_on_with_a_small_letter():
 
 @pytest.mark.data
 def test_lines_that_go_on_in_the_file_go_on_in_the_text():
-    root = Path(os.environ["ELT_LLM_EVAL_DATA"]) / "reading_dev"
+    root = os.environ.get("ELT_LLM_EVAL_DATA")
+    if not root:
+        pytest.skip("ELT_LLM_EVAL_DATA is not set")
     pages = [
         page
-        for pdf in sorted(root.glob("*.pdf"))
+        for pdf in sorted((Path(root) / "reading_dev").glob("*.pdf"))
         for page in joins.measured(pdf, parsed(pdf))
     ]
     figures = joins.summary(pages)

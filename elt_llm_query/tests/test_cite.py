@@ -4,6 +4,7 @@ from elt_llm_core.document import Cell
 from elt_llm_core.results import Box, Source, Span, Status, Support
 from elt_llm_query.cite import NOTHING_STANDS, UNVERIFIED, cite_answer, cite_claims
 from elt_llm_query.prompts import REFUSAL
+from elt_llm_query.render import _citation
 from elt_llm_query.sources import Offered, Place
 from elt_llm_query.statements import statements
 from elt_llm_query.support import supporting
@@ -284,3 +285,16 @@ def test_an_answer_too_short_to_be_looked_up_is_told(answer):
     ]
     assert "too short" in checked.removed[0].reason
     assert cite(f"{answer} [S1]", "flag").removed == ()
+
+
+def test_doubt_about_the_order_of_a_page_reaches_the_citation_and_the_screen():
+    plain = offer("S1", FEES)
+    marked = plain.source.model_copy(update={"reading_order": "doubtful"})
+    doubtful = Offered(marked, "")
+    answer = "The fee for an overdue book is 20 cents per day. [S1]"
+    (told,) = cite(answer, sources=(doubtful,)).citations
+    assert (told.support, told.reading_order) == (Support.VERIFIED, "doubtful")
+    (sure,) = cite(answer, sources=(plain,)).citations
+    assert sure.reading_order == ""
+    assert "reading order doubtful" in "\n".join(_citation(told, colour=False))
+    assert "reading order" not in "\n".join(_citation(sure, colour=False))

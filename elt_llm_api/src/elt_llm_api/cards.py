@@ -57,6 +57,11 @@ KEPT_BANNERS = {
         "This profile shows what a model wrote; no document proves it.",
     ),
 }
+ORDER_DOUBTFUL = (
+    "near",
+    "≈ Order doubtful",
+    "The words stand there; the page may be read in another order",
+)
 BADGES = {
     Support.VERIFIED: (
         "good",
@@ -270,8 +275,14 @@ def place(citation: Citation) -> str:
     return " ".join(part for part in (citation.document, _page(citation.page)) if part)
 
 
+def _badge(citation: Citation) -> tuple[str, str, str]:
+    """What is told of a quote; not plainly verified where its order is doubtful."""
+    badge = BADGES[citation.support]
+    return ORDER_DOUBTFUL if citation.reading_order and badge[0] == "good" else badge
+
+
 def _where(label: str, first: Citation, citations: Sequence[Citation]) -> Safe:
-    badges = {BADGES[c.support]: min(d.score for d in citations) for c in citations}
+    badges = {_badge(c): min(d.score for d in citations) for c in citations}
     return el(
         "header",
         el("span", label, class_="label", aria_hidden="true"),

@@ -44,6 +44,7 @@ KEYS = (
     "problem",
     "generated",
     "text_language",
+    "reading_order",
 )
 # Written only where there is something to tell, and as JSON, since stores take scalars.
 _LISTS = ("boxes", "cells", "rules", "rule_spans", "references", "parents")
@@ -121,6 +122,9 @@ class Provenance(Record):
     )
     text_language: str = Field(
         default="", description="ISO 639-1 code of its language; empty for English"
+    )
+    reading_order: str = Field(
+        default="", description="doubtful where its page may be read in a wrong order"
     )
 
     @property

@@ -136,6 +136,9 @@ class Source(Record):
     span: Span
     pages: tuple[int, ...] = ()
     boxes: tuple[Box, ...] = ()
+    reading_order: str = Field(
+        default="", description="doubtful where its page may be read in a wrong order"
+    )
 
 
 class Citation(Record):
@@ -153,6 +156,10 @@ class Citation(Record):
     node_id: str
     span: Span
     boxes: tuple[Box, ...] = ()
+    reading_order: str = Field(
+        default="",
+        description="doubtful where the words stand there, perhaps in another order",
+    )
 
 
 class RemovedClaim(Record):

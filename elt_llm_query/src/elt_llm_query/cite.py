@@ -168,6 +168,7 @@ def _citation(found: Found, locate: Locate) -> Citation:
         node_id=source.node_id,
         span=span,
         boxes=place.boxes,
+        reading_order=source.reading_order,
     )
 
 

@@ -52,6 +52,8 @@ def _citation(citation: Citation, colour: bool) -> list[str]:
     place = _place(citation.document, citation.page, citation.section)
     support = citation.support
     told = style(support.value, fg=_SUPPORT_COLOUR.get(support, "red"))
+    if citation.reading_order:
+        told += style(f", reading order {citation.reading_order}", fg="yellow")
     quote = style(f'     "{_short(citation.quote)}"', italic=True)
     return [f"{label} {place}  {told}", quote]
 
@@ -62,6 +64,8 @@ def _source(source: Source, colour: bool) -> list[str]:
     label = style(f"[{source.label}]", bold=True)
     score = style(f"{source.score:.3f}", dim=True)
     head = f"{label} {score}  {source.collection}: {place}"
+    if source.reading_order:
+        head += style(f"  reading order {source.reading_order}", fg="yellow")
     return [head, f"     {_short(source.text)}"]
 
 

@@ -94,6 +94,7 @@ def _offered(found: NodeWithScore, number: int) -> Offered:
         span=place.span,
         pages=place.pages,
         boxes=place.boxes,
+        reading_order=place.reading_order,
     )
     reading = place.index_text if place.index_text != text else ""
     return Offered(source, reading, place.cells)

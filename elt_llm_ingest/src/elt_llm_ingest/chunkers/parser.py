@@ -125,7 +125,12 @@ def place(start: int, end: int, blocks: Sequence[Block], kind: str) -> Provenanc
         kind=kind,
         section=last.section,
         generated=last.attributes.get("generated") == "true" or None,
+        reading_order="doubtful" if any(map(_is_doubtful, blocks)) else "",
     )
+
+
+def _is_doubtful(block: Block) -> bool:
+    return block.attributes.get("reading_order") == "doubtful"
 
 
 def _tied(chunk: TextNode, source: RelatedNodeInfo, node_id: str) -> TextNode:

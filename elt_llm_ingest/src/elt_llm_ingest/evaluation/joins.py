@@ -68,6 +68,11 @@ def measured(pdf: Path, document: ParsedDocument) -> Iterator[PageJoins]:
     """The pages of a PDF with enough joins. Raises UsageError without pdftotext."""
     references = page_texts(pdf)
     plains = _plain_texts(pdf)
+    doubtful = {
+        block.page
+        for block in document.blocks
+        if block.attributes.get("reading_order") == "doubtful"
+    }
     for page, reference, plain in zip(document.pages, references, plains, strict=False):
         joins = joins_of(plain)
         if len(joins) < LEAST:
@@ -75,7 +80,15 @@ def measured(pdf: Path, document: ParsedDocument) -> Iterator[PageJoins]:
         ours = kept(joins, page_text(document.text, page))
         others = kept(joins, reference)
         both = sum(a and b for a, b in zip(ours, others, strict=True))
-        yield PageJoins(pdf.name, page.number, len(joins), sum(ours), sum(others), both)
+        yield PageJoins(
+            pdf.name,
+            page.number,
+            len(joins),
+            sum(ours),
+            sum(others),
+            both,
+            page.number in doubtful,
+        )
 
 
 def _plain_texts(pdf: Path) -> Iterator[str]:

@@ -66,6 +66,12 @@ def draw(
                 sides = _pixels(box, canvas)
                 pen.rectangle(sides, outline=(*colour, 255), width=width, fill=fill)
     _legend(pen, seen)
+    if any(
+        block.attributes.get("reading_order") == "doubtful" and block.page == number
+        for block in document.blocks
+    ):
+        pen.rectangle((0, canvas.height - 16, 150, canvas.height), fill=(255, 200, 0))
+        pen.text((6, canvas.height - 14), "reading order doubtful", fill=(0, 0, 0, 255))
     buffer = io.BytesIO()
     Image.alpha_composite(canvas.convert("RGBA"), layer).convert("RGB").save(
         buffer, "PNG"

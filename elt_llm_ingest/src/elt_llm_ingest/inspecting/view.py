@@ -27,6 +27,11 @@ def view(
     """
     text = document.text
     tables: dict[int, list[Block]] = {}
+    doubtful = {
+        block.page
+        for block in document.blocks
+        if block.attributes.get("reading_order") == "doubtful"
+    }
     for block in document.blocks:
         if block.kind is BlockKind.TABLE_ROW:
             tables.setdefault(block.table_number, []).append(block)
@@ -40,6 +45,7 @@ def view(
             {
                 **page.model_dump(mode="json", exclude={"words"}),
                 "words": len(page.words),
+                **({"reading_order": "doubtful"} if page.number in doubtful else {}),
             }
             for page in document.pages
         ],
@@ -107,6 +113,7 @@ def _chunk(node: TextNode) -> dict[str, Any]:
         "page": told.page,
         "section": told.section,
         "table": told.table,
+        "reading_order": told.reading_order,
         "rules": list(told.rules),
         "boxes": _dumped(told.boxes),
         "cells": [cell.model_dump(mode="json") for cell in told.cells],

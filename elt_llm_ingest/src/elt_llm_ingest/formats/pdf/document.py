@@ -79,6 +79,7 @@ def _parse(path: Path, data: Data, limits: Limits) -> list[ParsedDocument]:
         *noted.read.warnings,
         *blank,
         *noted.recovered,
+        *noted.doubtful,
     )
     document = document.model_copy(update={"warnings": warned})
     return [ocr.finished(document, noted.read)]

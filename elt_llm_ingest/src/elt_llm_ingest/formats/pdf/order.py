@@ -29,7 +29,10 @@ from elt_llm_ingest.formats.pdf.zones import (
 
 LOST = 1  # joins; fewer are no sign of a wrong order
 AGREED = 0.97  # of the joins: an order that keeps so many is right
+TORN = 3  # joins that are lost, and
+HELD = 0.85  # of all at most that are kept, where the order is doubtful
 INSIDE = 0.8  # of a block's area in its zone: it is not cut
+DOUBTFUL = {"reading_order": "doubtful"}  # of a block, and of the chunk it is in
 Drafted = Callable[[list[Region]], list[Draft]]
 
 
@@ -38,7 +41,7 @@ def in_reading_order(sheet: Sheet, drafted: Drafted) -> list[Draft]:
 
     The layout's order stands if running text goes on in it as it does in the file. If
     not, the page is cut into columns, and what keeps more of the text together is
-    taken.
+    taken. The page is marked where that still tears running text.
     """
     words = [word for word in sheet.words.words if not word.furniture]
     seeds = seeds_of(sheet.blocks)
@@ -47,9 +50,9 @@ def in_reading_order(sheet: Sheet, drafted: Drafted) -> list[Draft]:
     )
     fragments = fragments_of(sheet.words.lines)
     joins = joins_of(fragments)
-    best, held = layout, sum(kept(joins, layout))
+    held = sum(kept(joins, layout))
     if _is_right(held, joins):
-        return best
+        return layout
     grids = _true_grids(sheet.grids, words, joins, layout)
     items, placed = _items(fragments, grids, words)
     turned = [word for word in words if word.rotated]
@@ -58,7 +61,13 @@ def in_reading_order(sheet: Sheet, drafted: Drafted) -> list[Draft]:
     regions += regions_of([], turned) if turned else []
     columns = drafted(regions)
     again = sum(kept(joins, columns))
-    return columns if again >= held + LOST else layout
+    best = columns if again >= held + LOST else layout
+    held = max(held, again)
+    sheet.doubtful = len(joins) - held >= TORN and held < HELD * len(joins)
+    if sheet.doubtful:
+        for draft in best:
+            draft.attributes |= DOUBTFUL
+    return best
 
 
 def _is_right(held: int, joins: Sequence[Join]) -> bool:

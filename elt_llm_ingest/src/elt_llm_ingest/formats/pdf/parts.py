@@ -60,6 +60,7 @@ class Noted:
     recovered: list[str] = field(default_factory=list)
     hidden: list[str] = field(default_factory=list)
     garbled: list[str] = field(default_factory=list)
+    doubtful: list[str] = field(default_factory=list)
     plates: dict[int, list[Plate]] = field(default_factory=dict)
     read: ocr.Recognised = field(default_factory=ocr.Recognised)
     opening: Sequence[Draft] = ()  # of the first page
@@ -77,6 +78,7 @@ class Noted:
             self.recovered.extend(_recovered(sheet))
             self.hidden.extend(_hidden(sheet))
             self.garbled.extend(_garbled(sheet))
+            self.doubtful.extend(_doubtful(sheet))
             if sheet.plates:
                 self.plates[page.number] = sheet.plates
 
@@ -241,6 +243,7 @@ def _join_over(last: Draft, drafts: list[Draft]) -> bool:
         return True
     if not last.table and not first.table and goes_on_over_page(last, first):
         last.lines.extend(first.lines)
+        last.attributes |= first.attributes
         del drafts[0]
     return False
 
@@ -253,6 +256,15 @@ def _recovered(sheet: Sheet) -> Iterator[str]:
         yield (
             f"page {sheet.words.number}: {count} {said} recovered from the plain "
             "text layer"
+        )
+
+
+def _doubtful(sheet: Sheet) -> Iterator[str]:
+    """A warning if the page may be read in a wrong order."""
+    if sheet.doubtful:
+        yield (
+            f"page {sheet.words.number}: its reading order is doubtful: the layout of "
+            "the page and the order of the text in the file disagree"
         )
 
 

@@ -34,6 +34,7 @@ class Sheet:
     grids: list[Grid] = field(default_factory=list)
     rules: Rules = NONE
     plates: list[Plate] = field(default_factory=list)
+    doubtful: bool = False  # whether its reading order is
     hidden: int = 0  # words that no reader sees; they are not in `words`
     undecoded: int = 0  # characters that are not what the text says they are
 

@@ -96,7 +96,7 @@ class Writer:
         covered = table.covered()
         for index in range(len(table.rows)):
             begun = {c: (end, cell) for c, (end, cell) in begun.items() if end > index}
-            cells = self._add_row(table, index, begun, covered)
+            cells = self._add_row(table, index, begun, covered, draft.attributes)
             begun |= {
                 cell.column or 0: (index + cell.rows, cell)
                 for cell in cells
@@ -109,6 +109,7 @@ class Writer:
         index: int,
         begun: dict[int, tuple[int, Cell]],
         covered: set[tuple[int, int]],
+        attributes: dict[str, str],
     ) -> list[Cell]:
         """Write a row; returns its own cells. `begun`: those that reach into it."""
         row = table.rows[index]
@@ -137,7 +138,9 @@ class Writer:
             table=one_line(table.title),
             table_number=self._tables,
             cells=tuple(whole),
-            attributes={"row": "header"} if index < table.header else {},
+            attributes={**attributes, "row": "header"}
+            if index < table.header
+            else attributes,
         )
         return cells
 
