@@ -41,6 +41,19 @@ def test_products(name, store, monkeypatch, models, aliases):
     assert f"{name}_handbook.json" in shown.output
 
 
+def test_a_language_model_that_no_product_asks_is_told(store, monkeypatch, models):
+    from elt_llm_core.models import build
+
+    monkeypatch.setattr(build, "build_models", lambda config: models)
+    arguments = ["--collection", "handbook", "--data-dir", str(store.data_dir)]
+    variable = {"ELT_LLM_MODELS__LLM_STRATEGY": "ollama"}
+    for env, count in (({}, 0), (variable, 1)):
+        result = CliRunner(env=env).invoke(cli.glossary, [*arguments, "--json"])
+        assert result.exit_code == 0, result.output
+        told = [d["detail"] for d in json.loads(result.stdout)["degradations"]]
+        assert sum("models.llm_strategy is 'ollama'" in one for one in told) == count
+
+
 def test_public_names():
     import elt_llm_consumer
 

@@ -19,6 +19,7 @@ from elt_llm_core.scratch import LOCK, PREFIX
 from elt_llm_core.store import Store
 from elt_llm_core.store.backup import back_up
 from elt_llm_core.store.manifest import IndexFolder
+from elt_llm_core.testing.fakes import HashEmbedding
 
 
 @pytest.fixture
@@ -95,6 +96,36 @@ def test_words_that_do_not_agree_are_found_and_made_anew(
     assert told["words"] is True
     shutil.rmtree(published.data_dir / "indexes")
     assert len(Store(published.data_dir).open("rules").search_keyword("kite", 5)) == 5
+
+
+@pytest.mark.parametrize("column", ["key", "data", "data_sum"])
+def test_a_cached_vector_that_no_chunk_uses_is_checked_and_deleted(
+    published: Store, doctor: Callable[..., Any], column: str
+) -> None:
+    with published.writer() as writer:
+        vector = HashEmbedding().embed_array(["of no chunk"])
+        writer.put_vectors(HashEmbedding().digest, ["of no chunk"], vector)
+    assert doctor(published.data_dir, "--deep")[1]["truth vectors"]["level"] == "OK"
+    kept = cached(published.data_dir)
+    value = kept[-1][("key", "data", "data_sum").index(column) + 1]
+    other = value ^ 1 if isinstance(value, int) else bytes([value[0] ^ 1]) + value[1:]
+    statement = f"update vector set {column} = ? where num = ?"  # noqa: S608
+    change(published.data_dir, statement, other, kept[-1][0])
+    code, checks, _ = doctor(published.data_dir, "--deep")
+    assert code == 65
+    assert checks["truth vectors"]["detail"].startswith("1 cached vectors")
+    assert checks["truth vectors"]["fix"].startswith("elt-llm doctor --repair")
+    assert checks["truth content"]["level"] == "OK"
+    code, checks, told = doctor(published.data_dir, "--deep", "--repair")
+    assert (code, told["vectors"]) == (0, 1)
+    assert cached(published.data_dir) == kept[:-1]
+
+
+def cached(root: Path) -> list[tuple[Any, ...]]:
+    connection = sqlite3.connect(root / "truth.sqlite3")
+    rows = connection.execute("select * from vector order by num").fetchall()
+    connection.close()
+    return rows
 
 
 def test_a_link_to_nowhere_is_found_in_depth(

@@ -1,11 +1,15 @@
 """Vectors: checked, bisected, quarantined, shared batches, one model check."""
 
+import sqlite3
+from contextlib import closing
+
 import numpy as np
 import pytest
 
 from elt_llm_core.errors import EmbedError, ModelError, ModelUnavailableError
 from elt_llm_core.pace import Pace, spoken
 from elt_llm_core.results import DegradationKind
+from elt_llm_core.store.vectors import vector_key
 from elt_llm_ingest import window
 from elt_llm_ingest.client import ReadingProcess
 from elt_llm_ingest.embedding import BATCH, PROBES, Vectors
@@ -175,6 +179,25 @@ def test_a_model_that_cannot_do_batches_is_asked_one_by_one(world):
     assert [len(call) for call in world.embedder.calls] == [1] * 5
     (said,) = told(report, DegradationKind.DOCUMENT_WARNING)
     assert "one by one" in said
+
+
+def test_a_damaged_cached_vector_is_made_again_and_told(world):
+    world.write("rules.md", rules(5))
+    world.run()
+    (text, *_) = world.embedder.texts
+    with closing(sqlite3.connect(world.store.data_dir / "truth.sqlite3")) as truth:
+        key = vector_key(world.embedder.digest, text)
+        (data,) = truth.execute(
+            "select data from vector where key = ?", (key,)
+        ).fetchone()
+        flipped = bytes([data[0] ^ 1]) + data[1:]  # still a vector of length one
+        truth.execute("update vector set data = ? where key = ?", (flipped, key))
+        truth.commit()
+    report = world.run(collection="again")
+    assert world.embedder.texts == [text]
+    told = [d.detail for d in report.degradations]
+    assert told == ["1 cached vectors were damaged and were made again"]
+    assert world.run(collection="third").degradations == ()
 
 
 def test_a_model_is_checked_once(world):

@@ -106,6 +106,30 @@ def test_a_terminal_shows_what_a_question_waits_for(root, capsys, monkeypatch):
     assert gc.isenabled()
 
 
+@pytest.mark.parametrize("command", ["query", "search"])
+def test_a_cache_that_one_command_cannot_use_is_told(root, tmp_path, capsys, command):
+    file = tmp_path / "cached.yaml"
+    file.write_text("query: {cache_strategy: semantic}\n")
+    given = (command, ASK, "--data-dir", root, "--config", str(file))
+    code, out, _ = ran(capsys, *given)
+    assert code == 0
+    assert "query.cache_strategy is 'semantic' without effect" in out
+
+
+@pytest.mark.parametrize("command", ["query", "search"])
+def test_the_stages_are_logged_on_request(root, command):
+    given = [sys.executable, "-m", "elt_llm_core.cli", command, ASK]
+    given += ["--data-dir", root, "--log-level"]
+    lines = {
+        level: subprocess.run(
+            [*given, level], capture_output=True, text=True, timeout=300, check=True
+        ).stderr
+        for level in ("DEBUG", "WARNING")
+    }
+    assert "DEBUG elt_llm_query.trace: embed: 1 in, 1 out" in lines["DEBUG"]
+    assert lines["WARNING"] == ""
+
+
 def test_results_are_coloured_only_on_request():
     from elt_llm_core.results import (
         Degradation,

@@ -133,7 +133,7 @@ def finished(
     """
     made = publish(context.store, list(files.values()))
     paths = {name: str(path) for name, path in zip(files, made.paths, strict=True)}
-    told = report.degradations
+    told = (*report.degradations, *_unused_model(context))
     if made.kept:
         names = ", ".join(path.name for path in made.kept)
         wrote = ", ".join(path.name for path in made.paths)
@@ -143,6 +143,18 @@ def finished(
         )
         told = (*told, Degradation(kind=DegradationKind.FILE_KEPT, detail=detail))
     return report.model_copy(update={"files": paths, "degradations": told})
+
+
+def _unused_model(context: JobContext) -> list[Degradation]:
+    """What is told where a language model is configured, which no product asks."""
+    name = context.config.models.llm_strategy
+    if name == "none":
+        return []
+    detail = (
+        f"models.llm_strategy is {name!r} without effect here: a product is taken from "
+        "the text and asks no language model"
+    )
+    return [Degradation(kind=DegradationKind.SETTING_UNUSED, detail=detail)]
 
 
 def default_path(data_dir: Path, product: str, collections: Sequence[str]) -> Path:

@@ -48,7 +48,9 @@ class QuerySection(Section):
     )
     cache_strategy: Name = Field(
         default="none",
-        description="whether what a like question found is used again: none, semantic",
+        description="whether what a like question found is used again: none, semantic; "
+        "held in memory by the server and by `python -m elt_llm_query.runner`, "
+        "of no use to a command that asks once",
     )
     cache_options: dict[str, Any] = Field(
         default_factory=dict, description="options of the cache"

@@ -111,6 +111,7 @@ class DegradationKind(StrEnum):
     UNKNOWN_EMBEDDER_PROMPT = "unknown_embedder_prompt"
     BACKUP_SKIPPED = "backup_skipped"
     LANGUAGE_NOT_SERVED = "language_not_served"
+    SETTING_UNUSED = "setting_unused"
 
 
 class Degradation(Record):

@@ -25,7 +25,9 @@ class ModelsSection(Section):
         default_factory=dict, description="options of the embedder strategy"
     )
     llm_strategy: Name = Field(
-        default="none", description="who writes: none, ollama, openai_like, gguf"
+        default="none",
+        description="who writes answers: none, ollama, openai_like, gguf; glossary, "
+        "catalogue and coverage are taken from the text and ask no model",
     )
     llm_options: dict[str, Any] = Field(
         default_factory=dict, description="options of the language model strategy"

@@ -55,7 +55,7 @@ class Changed:
             raise
         finally:
             self._tally.counts["embedded"] = self._vectors.made
-        self._tell_of_batches()
+        self._tell_of_vectors()
         model, made = self._embedder.digest, self._vectors
         remember(run.context.store.data_dir, model, made.characters, made.seconds)
 
@@ -131,10 +131,13 @@ class Changed:
             kind = DegradationKind.UNKNOWN_EMBEDDER_PROMPT
             self._tally.note(kind, self._run.label, detail)
 
-    def _tell_of_batches(self) -> None:
+    def _tell_of_vectors(self) -> None:
         if self._vectors.one_by_one:
             detail = (
                 f"{self._embedder.model_name} gives texts other vectors in a batch "
                 "than alone: they were embedded one by one, which is slow"
             )
+            self._tally.warn(self._run.label, "", [detail])
+        if count := len(self._vectors.damaged):
+            detail = f"{count} cached vectors were damaged and were made again"
             self._tally.warn(self._run.label, "", [detail])

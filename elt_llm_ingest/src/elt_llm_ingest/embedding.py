@@ -42,6 +42,7 @@ class Vectors:
         self.characters = 0  # of what was made, and the time that took
         self.seconds = 0.0
         self.bad: dict[str, str] = {}
+        self.damaged: set[str] = set()  # texts whose kept vector must be made again
 
     @property
     def one_by_one(self) -> bool:
@@ -55,7 +56,10 @@ class Vectors:
         """
         wanted = [t for t in dict.fromkeys(texts) if t not in self.bad]
         places = self._writer.missing_vectors(self._embedder.digest, wanted)
-        return [wanted[i] for i in places]
+        missing = [wanted[i] for i in places]
+        digest = self._embedder.digest
+        self.damaged.update(self._writer.damaged_vectors(digest, missing))
+        return missing
 
     def make(self, texts: Sequence[str]) -> None:
         """Make and keep the vectors, short texts first.

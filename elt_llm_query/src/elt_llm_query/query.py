@@ -164,6 +164,7 @@ class _Finder:
                 named=self.named,
             )
             request.log.most = self.config.query.trace_hits
+            self._note_unused_cache(request)
             memory = Remembering(self.cache, request, self.config, self.models)
             engine, nodes = self._remembered(request, memory)
             if _is_whole(request):
@@ -177,6 +178,17 @@ class _Finder:
         """Raise ConfigError for a cache that cannot be, though nobody may hold one."""
         query, allowed = self.config.query, self.config.allowed_plugins()
         CACHES.load(query.cache_strategy, query.cache_options, allowed)
+
+    def _note_unused_cache(self, request: Request) -> None:
+        """Degrade where a cache is configured and the caller holds none."""
+        name = self.config.query.cache_strategy
+        if self.cache is None and name != "none":
+            detail = (
+                f"query.cache_strategy is {name!r} without effect: a cache is held in "
+                "memory, and this process asks once (elt-llm serve holds one)"
+            )
+            kind = DegradationKind.SETTING_UNUSED
+            request.log.degrade(Degradation(kind=kind, detail=detail))
 
     def _remembered(
         self, request: Request, memory: Remembering

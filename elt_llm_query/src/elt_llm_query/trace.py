@@ -1,5 +1,6 @@
 """The stopwatch of one question. Made anew for each, shared by none."""
 
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
@@ -8,6 +9,8 @@ from llama_index.core.schema import NodeWithScore
 
 from elt_llm_core.patience import check_asker
 from elt_llm_core.results import Degradation, StageRecord
+
+logger = logging.getLogger(__name__)
 
 TOP = 10
 
@@ -55,6 +58,7 @@ class TraceLog:
             yield note
         finally:
             spent = (perf_counter() - started) * 1000
+            logger.debug("%s: %d in, %d out, %.1f ms", name, n_in, note.n_out, spent)
             self.stages.append(
                 StageRecord(
                     name=name,

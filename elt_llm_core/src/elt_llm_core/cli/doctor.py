@@ -45,6 +45,8 @@ def _human(checks: "list[Check]", done: "Repaired") -> str:
     lines += [f"could not rebuild {name}: {why}" for name, why in done.failed.items()]
     lines += [f"removed {name}" for name in done.removed]
     lines += ["made the word table anew"] if done.words else []
+    if done.vectors:
+        lines.append(f"deleted {done.vectors} damaged cached vectors")
     width = max(len(check.name) for check in checks) + 2
     for check in checks:
         lines.append(f"{check.level:<6}{check.name:<{width}}{check.detail}")

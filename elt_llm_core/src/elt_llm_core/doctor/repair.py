@@ -13,7 +13,11 @@ from elt_llm_core.results import Record
 from elt_llm_core.scratch import abandoned, sweep
 from elt_llm_core.sections import RagConfig
 from elt_llm_core.store import Store, backup
-from elt_llm_core.store.health import rebuild_words, words_agree
+from elt_llm_core.store.health import (
+    forget_damaged_vectors,
+    rebuild_words,
+    words_agree,
+)
 from elt_llm_core.store.manifest import INDEXES
 from elt_llm_core.store.publish import left_overs
 from elt_llm_core.store.reader import FILE
@@ -27,6 +31,7 @@ class Repaired(Record):
     failed: dict[str, str] = Field(default_factory=dict)
     removed: tuple[str, ...] = ()
     words: bool = False
+    vectors: int = 0
 
 
 def repair(config: RagConfig, store: Store) -> Repaired:
@@ -44,11 +49,18 @@ def repair(config: RagConfig, store: Store) -> Repaired:
     words = not words_agree(store.data_dir)
     if words:
         rebuild_words(store.data_dir)
+    vectors = forget_damaged_vectors(store.data_dir)
     for name in strange_folders(store):
         shutil.rmtree(store.data_dir / INDEXES / name, ignore_errors=True)
         removed.append(name)
     rebuilt, failed = _rebuild(config, store)
-    return Repaired(rebuilt=rebuilt, failed=failed, removed=tuple(removed), words=words)
+    return Repaired(
+        rebuilt=rebuilt,
+        failed=failed,
+        removed=tuple(removed),
+        words=words,
+        vectors=vectors,
+    )
 
 
 def _truth_is_sound(store: Store) -> bool:

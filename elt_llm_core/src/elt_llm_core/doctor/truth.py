@@ -18,7 +18,7 @@ from elt_llm_core.doctor.report import (
 from elt_llm_core.errors import EltLlmError, StoreLockedError, StoreWriteError
 from elt_llm_core.store import Store, schema
 from elt_llm_core.store.backup import backup_files
-from elt_llm_core.store.health import words_agree
+from elt_llm_core.store.health import damaged_vectors, words_agree
 from elt_llm_core.store.manifest import INDEXES, IndexFolder
 from elt_llm_core.store.reader import FILE
 from elt_llm_core.store.records import SCHEMA_VERSION
@@ -47,6 +47,7 @@ def truth_checks(store: Store, *, deep: bool) -> Iterator[Check]:
             yield _links(truth)
             yield _ledger(truth)
             yield _words(store.data_dir)
+            yield _cached_vectors(store.data_dir)
 
 
 def _lost_changes(truth: Truth) -> Iterator[Check]:
@@ -109,3 +110,11 @@ def _words(root: Path) -> Check:
         detail = "the word table does not agree with the chunks"
         return fail("truth words", detail, REPAIR)
     return good("truth words", "the word table agrees with the chunks")
+
+
+def _cached_vectors(root: Path) -> Check:
+    count = damaged_vectors(root)
+    if count:
+        detail = f"{count} cached vectors are not as they were stored"
+        return fail("truth vectors", detail, REPAIR)
+    return good("truth vectors", "every cached vector is as it was stored")

@@ -6,7 +6,7 @@ from pathlib import Path
 from sqlite3 import Connection, DatabaseError
 
 from elt_llm_core.errors import NoDataError, TruthError
-from elt_llm_core.store import schema
+from elt_llm_core.store import schema, vectors
 from elt_llm_core.store.lock import LOCK, writer_lock
 from elt_llm_core.store.reader import FILE
 from elt_llm_core.store.sound import CURE
@@ -61,6 +61,30 @@ def rebuild_words(data_dir: Path) -> None:
             connection.execute("insert into words(words) values('rebuild')")
         except DatabaseError as error:
             raise schema.translate(error, data_dir / FILE) from error
+
+
+def damaged_vectors(data_dir: Path) -> int:
+    """How many cached vectors are not as they were stored. Raises TruthError."""
+    with closing(Truth(data_dir)) as truth:
+        connection = truth.connection()
+        if connection is None:
+            return 0
+        with schema.faults_told(data_dir / FILE):
+            return len(vectors.all_damaged(connection))
+
+
+def forget_damaged_vectors(data_dir: Path) -> int:
+    """Delete the cached vectors that are not as they were stored; tells how many.
+
+    The next ingest makes those again that it needs. Raises as `words_agree` does.
+    """
+    path = data_dir / FILE
+    with _connection(data_dir) as connection, schema.faults_told(path):
+        found = vectors.all_damaged(connection)
+        if found:
+            with schema.transaction(connection):
+                vectors.forget(connection, found)
+        return len(found)
 
 
 @contextmanager

@@ -61,6 +61,17 @@ def _from_1(connection: Connection) -> None:
         rows.mark_change(connection, name, seq)
 
 
+def _from_2(connection: Connection) -> None:
+    """A check sum for each cached vector."""
+    connection.create_function("check_sum", -1, check_sum, deterministic=True)
+    for statement in tables.statements(_FROM_2):
+        connection.execute(statement)
+
+
+_VECTOR_2 = """
+create table vector(
+  num integer primary key, key blob not null unique, data blob not null)
+"""
 _FROM_1 = f"""
 {tables.META};
 {tables.CHANGE};
@@ -72,10 +83,16 @@ drop index removed_seq;
 insert or ignore into removed select collection, seq, node_id from old_removed;
 drop table old_removed;
 alter table vector rename to old_vector;
-{tables.VECTOR};
+{_VECTOR_2};
 insert into vector(key, data) select key, data from old_vector;
 drop table old_vector;
 alter table node add column place_sum integer not null default 0;
 alter table node add column index_sum integer not null default 0
 """
-_STEPS: Mapping[int, Callable[[Connection], None]] = {1: _from_1}
+_FROM_2 = f"""
+alter table vector rename to old_vector;
+{tables.VECTOR};
+insert into vector select num, key, data, check_sum(key, data) from old_vector;
+drop table old_vector
+"""
+_STEPS: Mapping[int, Callable[[Connection], None]] = {1: _from_1, 2: _from_2}

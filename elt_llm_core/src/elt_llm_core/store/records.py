@@ -13,7 +13,7 @@ from elt_llm_core.results import Record
 if TYPE_CHECKING:
     from llama_index.core.schema import TextNode
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 class CollectionCard(Record):

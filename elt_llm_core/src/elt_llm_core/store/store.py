@@ -102,7 +102,7 @@ class Store:
         return self._truth.nodes(collection, kinds, document_id)
 
     def missing_vectors(self, model: str, texts: Sequence[str]) -> list[int]:
-        """Positions in `texts` whose vector the model `model` (a digest) never made."""
+        """Positions in `texts` without a sound vector by the model of this digest."""
         return self._truth.missing_vectors(model, texts)
 
     def nodes_by_id(

@@ -25,7 +25,8 @@ create table removed(
 """
 VECTOR = """
 create table vector(
-  num integer primary key, key blob not null unique, data blob not null)
+  num integer primary key, key blob not null unique, data blob not null,
+  data_sum integer not null)
 """
 DOCUMENT_SHA256 = "create index document_sha256 on document(sha256)"
 

@@ -135,7 +135,7 @@ class Truth(Cards):
         return {row[0]: matrix[i] for i, row in enumerate(found)}
 
     def missing_vectors(self, model: str, texts: Sequence[str]) -> list[int]:
-        """Positions in `texts` whose vector the model `model` (a digest) never made."""
+        """Positions in `texts` without a sound vector by the model of this digest."""
         connection = self.connection()
         if connection is None:
             return list(range(len(texts)))

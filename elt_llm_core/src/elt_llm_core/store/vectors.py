@@ -21,32 +21,63 @@ def vector_key(model: str, text: str) -> bytes:
 
 
 def find(connection: Connection, model: str, texts: Iterable[str]) -> dict[str, bytes]:
-    """Packed vectors by text; texts that were never embedded are absent."""
+    """Packed vectors by text; absent are texts that were never embedded.
+
+    A vector that is not as it was stored is absent too: it is made again.
+    """
     wanted = {vector_key(model, text): text for text in texts}
-    found = in_lists(
-        connection, "select key, data from vector where key in ({})", list(wanted)
-    )
-    return {wanted[key]: data for key, data in found}
+    return {
+        wanted[key]: data
+        for key, data, total in _rows(connection, list(wanted))
+        if is_sound(key, data, total)
+    }
 
 
 def missing(connection: Connection, model: str, texts: Sequence[str]) -> list[int]:
-    """Positions in `texts` whose vector the model never made."""
-    keys = [vector_key(model, text) for text in texts]
-    statement = "select key from vector where key in ({})"
-    found = {key for (key,) in in_lists(connection, statement, keys)}
-    return [position for position, key in enumerate(keys) if key not in found]
+    """Positions in `texts` that have no vector of the model, or a damaged one."""
+    found = find(connection, model, texts)
+    return [position for position, text in enumerate(texts) if text not in found]
+
+
+def damaged(connection: Connection, model: str, texts: Iterable[str]) -> list[str]:
+    """Those of the texts whose vector is not as it was stored."""
+    wanted = {vector_key(model, text): text for text in texts}
+    return [
+        wanted[key]
+        for key, data, total in _rows(connection, list(wanted))
+        if not is_sound(key, data, total)
+    ]
+
+
+def all_damaged(connection: Connection) -> list[int]:
+    """Row numbers of the vectors that are not as they were stored, of every model."""
+    rows = connection.execute("select num, key, data, data_sum from vector")
+    return [num for num, *row in rows if not is_sound(*row)]
+
+
+def forget(connection: Connection, rows: Iterable[int]) -> None:
+    """Delete vectors by row number. The caller holds the transaction."""
+    connection.executemany("delete from vector where num = ?", [(n,) for n in rows])
+
+
+def is_sound(key: Any, data: Any, total: Any) -> bool:
+    """Whether a row has the check sum it was stored with."""
+    if not (isinstance(key, bytes) and isinstance(data, bytes)):
+        return False  # SQLite keeps values of any kind in any column
+    return bool(codec.check_sum(key, data) == total)
 
 
 def put(
     connection: Connection, model: str, texts: Sequence[str], unit: np.ndarray
 ) -> None:
     """Keep unit vectors, shape (len(texts), d). The caller holds the transaction."""
+    keys = [vector_key(model, text) for text in texts]
     connection.executemany(
-        "insert into vector(key, data) values(?, ?) "
-        "on conflict(key) do update set data = excluded.data",
+        "insert into vector(key, data, data_sum) values(?, ?, ?) on conflict(key) "
+        "do update set data = excluded.data, data_sum = excluded.data_sum",
         [
-            (vector_key(model, text), data)
-            for text, data in zip(texts, codec.pack_vectors(unit), strict=True)
+            (key, data, codec.check_sum(key, data))
+            for key, data in zip(keys, codec.pack_vectors(unit), strict=True)
         ],
     )
 
@@ -80,6 +111,12 @@ def in_lists(connection: Connection, statement: str, keys: Sequence[Any]) -> lis
         marks = ", ".join("?" * len(part))
         found += connection.execute(statement.format(marks), part).fetchall()
     return found
+
+
+def _rows(connection: Connection, keys: Sequence[bytes]) -> list[Any]:
+    """Key, packed vector and check sum of each key that is there."""
+    statement = "select key, data, data_sum from vector where key in ({})"
+    return in_lists(connection, statement, keys)
 
 
 def _refused(reason: str) -> EmbedError:

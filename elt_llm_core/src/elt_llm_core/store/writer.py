@@ -84,9 +84,14 @@ class Writer:
         return self._truth.card(name)
 
     def missing_vectors(self, model: str, texts: Sequence[str]) -> list[int]:
-        """Positions in `texts` whose vector the model `model` (a digest) never made."""
+        """Positions in `texts` without a sound vector by the model of this digest."""
         with schema.faults_told(self._path):
             return vectors.missing(self._connection, model, texts)
+
+    def damaged_vectors(self, model: str, texts: Sequence[str]) -> list[str]:
+        """Those of the texts whose vector by `model` is not as it was stored."""
+        with schema.faults_told(self._path):
+            return vectors.damaged(self._connection, model, texts)
 
     def put_vectors(self, model: str, texts: Sequence[str], made: np.ndarray) -> None:
         """Keep vectors by content. `made` has shape (len(texts), d).
