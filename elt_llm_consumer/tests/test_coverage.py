@@ -84,6 +84,18 @@ def test_bands():
     assert verdict(0.39, config) == "ABSENT"
 
 
+def test_every_band_is_a_setting():
+    usual = ConsumerSection()
+    assert [verdict(x, usual) for x in (0.72, 0.6, 0.45)] == [
+        "STRONG",
+        "MODERATE",
+        "THIN",
+    ]
+    assert verdict(0.72, ConsumerSection(strong=0.75)) == "MODERATE"
+    assert verdict(0.6, ConsumerSection(moderate=0.65)) == "THIN"
+    assert verdict(0.45, ConsumerSection(thin=0.5)) == "ABSENT"
+
+
 def test_bands_change_the_key(made, context, models, aliases):
     stricter = context.config.model_copy(
         update={"consumer": ConsumerSection(strong=0.99)}

@@ -18,6 +18,7 @@ from elt_llm_core.errors import (
     PromptTruncatedError,
 )
 from elt_llm_core.models import EMBEDDERS, LLMS, as_counting
+from elt_llm_core.models.build import build_models
 from elt_llm_core.models.ollama import CheckedOllama, OllamaChat, OllamaEmbedder
 from elt_llm_core.models.ollama_status import (
     canonical,
@@ -26,6 +27,7 @@ from elt_llm_core.models.ollama_status import (
     server_status,
 )
 from elt_llm_core.models.wire import client_options, shown
+from elt_llm_core.sections import RagConfig
 from elt_llm_core.testing import Fault, HashEmbedding, OllamaServer
 
 LONG = "the pump is checked every week and the valve every month " * 200
@@ -324,3 +326,44 @@ def test_the_door_knows_the_options():
         LLMS.load("ollama", {"llm_model": "x", "num_ctx": 1})
     with pytest.raises(ConfigError, match="llm_model"):
         LLMS.load("ollama")
+
+
+def configured(server, models, section):
+    """The models of a configuration that names this server."""
+    section = {"base_url": server.base_url, "llm_model": "smollm2:135m", **section}
+    models = {"llm_strategy": "ollama", "embedder_strategy": "ollama", **models}
+    return build_models(RagConfig.model_validate({"models": models, "ollama": section}))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "sent"),
+    [
+        ("temperature", 0.5, ["options", "temperature"]),
+        ("seed", 7, ["options", "seed"]),
+        ("num_predict", 9, ["options", "num_predict"]),
+        ("context_window", 4096, ["options", "num_ctx"]),
+        ("keep_alive", "1m", ["keep_alive"]),
+        ("llm_model", "smollm2:135m", ["model"]),
+    ],
+)
+def test_a_setting_of_the_section_reaches_the_server(server, key, value, sent):
+    configured(server, {}, {key: value}).llm.complete("What is checked?")
+    (found,) = server.bodies("/api/chat")
+    for part in sent:
+        found = found[part]
+    assert found == value
+    assert getattr(RagConfig().ollama, key) != value
+
+
+def test_the_options_of_the_strategy_win_over_the_section(server):
+    models = {"llm_options": {"temperature": 0.7}}
+    configured(server, models, {"temperature": 0.5}).llm.complete("What is checked?")
+    (body,) = server.bodies("/api/chat")
+    assert body["options"]["temperature"] == 0.7
+
+
+def test_texts_go_in_batches_of_the_configured_size(server):
+    models = configured(server, {}, {"embed_batch_size": 2})
+    models.embedder.embed_array(["one", "two", "three"])
+    sizes = [len(body["input"]) for body in server.bodies("/api/embed")]
+    assert sizes == [2, 1]

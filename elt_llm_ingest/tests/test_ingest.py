@@ -140,6 +140,14 @@ def test_what_is_stored_can_be_read_back(place, handbook):
         assert node.metadata["page"] >= 1
 
 
+def test_files_are_kept_unless_told(place):
+    place.write("guide.md", GUIDE)
+    place.config = RagConfig.model_validate({"ingest": {"keep_originals": False}})
+    place.run()
+    (row,) = place.store.documents("harbour")
+    assert place.store.original(row.document_id) is None
+
+
 def test_one_bad_file_is_reported_and_the_others_go_on(place):
     place.write("a.pdf", b"%PDF-1.4 broken")
     place.write("guide.md", GUIDE)

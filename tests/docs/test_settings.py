@@ -1,0 +1,170 @@
+"""Every key of the configuration has a test that shows what it changes."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from elt_llm_core.sections import RagConfig
+
+ROOT = Path(__file__).parents[2]
+KEYS = {
+    f"{section}.{key}"
+    for section, field in RagConfig.model_fields.items()
+    for key in getattr(field.annotation, "model_fields", {})
+}
+OLLAMA = "elt_llm_core/tests/test_models_ollama.py::"
+OPENAI = "elt_llm_core/tests/test_models_openai_like.py::"
+WORDS = "elt_llm_core/tests/test_keyword_recipes.py::"
+INGEST = "elt_llm_ingest/tests/"
+CONSUMER = "elt_llm_consumer/tests/"
+QUERY = "elt_llm_query/tests/"
+API = "elt_llm_api/tests/"
+SENT = f"{OLLAMA}test_a_setting_of_the_section_reaches_the_server"
+SETTING = f"{QUERY}test_query_settings.py::test_a_setting_changes_what_a_question_gives"
+TALK = f"{QUERY}test_query_side_commands.py::test_a_talk_uses_what_it_found_before"
+SCORED = f"{WORDS}test_every_variant_scores_by_its_formula"
+COMPARED = f"{WORDS}test_what_is_compared_is_chosen"
+
+SHOWN = {
+    "models.llm_strategy": f"{SENT}",
+    "models.embedder_strategy": f"{OLLAMA}"
+    "test_texts_go_in_batches_of_the_configured_size",
+    "models.llm_options": f"{OLLAMA}"
+    "test_the_options_of_the_strategy_win_over_the_section",
+    "ollama.base_url": SENT,
+    "ollama.llm_model": SENT,
+    "ollama.context_window": SENT,
+    "ollama.num_predict": SENT,
+    "ollama.temperature": SENT,
+    "ollama.keep_alive": SENT,
+    "ollama.seed": SENT,
+    "ollama.embed_batch_size": f"{OLLAMA}"
+    "test_texts_go_in_batches_of_the_configured_size",
+    "ollama.request_timeout": f"{OLLAMA}test_each_failure_of_a_chat_is_told_apart",
+    "openai_like.base_url": f"{OPENAI}test_nobody_there_is_said",
+    "openai_like.num_predict": f"{OPENAI}"
+    "test_every_way_of_asking_sends_the_same_request",
+    "openai_like.api_key": f"{OPENAI}test_every_way_of_asking_sends_the_same_request",
+    "openai_like.llm_model": f"{OPENAI}test_every_way_of_asking_sends_the_same_request",
+    "openai_like.request_timeout": f"{OPENAI}test_silence_has_a_limit",
+    "stores.data_dir": f"{API}test_serve.py::"
+    "test_it_tells_its_address_and_ends_on_ctrl_c",
+    "stores.backups_kept": "elt_llm_core/tests/test_store_commands.py::"
+    "test_the_configuration_says_how_many_are_kept",
+    **dict.fromkeys(
+        ["keywords.variant", "keywords.k1", "keywords.b", "keywords.delta"], SCORED
+    ),
+    "keywords.pair_weight": SCORED,
+    "keywords.stems": COMPARED,
+    "keywords.stop_words": COMPARED,
+    "chunking.chunk_size": f"{INGEST}test_ingest.py::"
+    "test_other_chunks_are_made_when_the_settings_change",
+    "enrichment.strategy": f"{INGEST}test_chunk_enrichers.py::"
+    "test_what_a_model_said_is_kept_in_the_store",
+    "ingest.max_file_mb": f"{INGEST}test_bad_input.py::"
+    "test_a_file_above_the_size_limit",
+    "ingest.max_pages": f"{INGEST}test_bad_input.py::test_too_many_pages",
+    "ingest.parse_timeout": f"{INGEST}test_ocr.py::"
+    "test_pages_left_for_want_of_time_are_named",
+    "ingest.keep_originals": f"{INGEST}test_ingest.py::test_files_are_kept_unless_told",
+    "ingest.password_file": f"{INGEST}test_passwords.py::"
+    "test_passwords_come_by_pattern_then_from_the_environment",
+    **dict.fromkeys(
+        [
+            "query.similarity_top_k",
+            "query.collection_top_k",
+            "query.fusion_strategy",
+            "query.fusion_options",
+            "query.use_hybrid_search",
+            "query.use_reranker",
+            "query.reranker_retrieve_k",
+            "query.reranker_top_k",
+            "query.candidate_strategy",
+            "query.postprocessor_strategy",
+            "query.synthesizer_options",
+            "query.trace_hits",
+            "query.use_tables",
+        ],
+        SETTING,
+    ),
+    **dict.fromkeys(
+        [
+            "query.transform_strategy",
+            "query.transform_options",
+            "query.router_strategy",
+            "query.router_options",
+            "query.cache_strategy",
+        ],
+        TALK,
+    ),
+    "query.cache_options": f"{QUERY}test_query_side_commands.py::"
+    "test_what_nobody_knows_is_refused_with_what_is_known",
+    "query.reranker_strategy": f"{QUERY}test_rerankers.py::"
+    "test_the_time_of_the_configuration_counts",
+    "query.reranker_options": f"{QUERY}test_rerankers.py::"
+    "test_the_time_of_the_configuration_counts",
+    "query.reranker_timeout": f"{QUERY}test_rerankers.py::"
+    "test_the_time_of_the_configuration_counts",
+    "query.postprocessor_options": f"{QUERY}test_table_answers.py::"
+    "test_a_table_read_as_one_source_answers_as_its_rows_do",
+    "query.synthesizer_strategy": f"{QUERY}test_generated.py::"
+    "test_every_mode_answers_with_labels_and_needs_a_model",
+    "query.system_prompt": f"{QUERY}test_generated.py::"
+    "test_a_generated_answer_is_looked_up",
+    "query.citation_policy": f"{QUERY}test_generated.py::test_the_policy_is_a_setting",
+    "query.num_queries": f"{QUERY}test_retrievers.py::test_rewrites_are_fused_in",
+    "consumer.strong": f"{CONSUMER}test_coverage.py::test_every_band_is_a_setting",
+    "consumer.moderate": f"{CONSUMER}test_coverage.py::test_every_band_is_a_setting",
+    "consumer.thin": f"{CONSUMER}test_coverage.py::test_every_band_is_a_setting",
+    "api.host": f"{API}test_security.py::test_strangers_need_a_token",
+    "api.port": f"{API}test_serve.py::test_a_taken_port_is_told",
+    "api.allowed_hosts": f"{API}test_security.py::"
+    "test_hosts_are_those_that_are_configured",
+    "api.max_upload_mb": f"{API}test_security.py::"
+    "test_a_large_upload_is_refused_announced_or_not",
+    "api.max_waiting_mb": f"{API}test_security.py::test_files_that_wait_have_a_quota",
+    "api.questions_at_once": f"{API}test_load.py::"
+    "test_more_questions_than_may_wait_are_refused",
+    "api.questions_waiting": f"{API}test_load.py::"
+    "test_more_questions_than_may_wait_are_refused",
+    "query.question_timeout": "elt_llm_core/tests/test_bounds.py::"
+    "test_a_question_has_one_deadline",
+    "api.token": f"{API}test_security.py::"
+    "test_with_a_token_nothing_is_served_without_it",
+}
+# Keys that no test shows yet. A new key belongs above, never here.
+WANTING = {
+    "models.embedder_options",
+    "ollama.embedding_model",
+    "ollama.thinking",
+    "openai_like.context_window",
+    "openai_like.embedding_model",
+    "openai_like.temperature",
+    "stores.backup_hours",
+    "stores.delta_fraction",
+    "chunking.chunk_overlap",
+    "chunking.options",
+    "chunking.strategy",
+    "enrichment.options",
+    "ingest.parse_memory_mb",
+    "query.candidate_options",
+    "consumer.aliases",
+    "consumer.evidence_top_k",
+    "logging.level",
+    "plugins.allow",
+}
+
+
+def test_every_key_has_a_row() -> None:
+    assert SHOWN.keys() | WANTING == KEYS
+    assert not SHOWN.keys() & WANTING
+
+
+@pytest.mark.parametrize("key", sorted(SHOWN))
+def test_the_test_of_a_row_exists_and_knows_the_key(key: str) -> None:
+    path, _, name = SHOWN[key].partition("::")
+    text = (ROOT / path).read_text(encoding="utf-8")
+    tests = {n.name for n in ast.parse(text).body if isinstance(n, ast.FunctionDef)}
+    assert name in tests
+    assert key.split(".")[1] in text.lower().replace("-", "_")
