@@ -5,6 +5,7 @@ import threading
 import pytest
 
 from elt_llm_core.errors import ModelUnavailableError
+from elt_llm_core.results import DegradationKind
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import ScriptedLLM
@@ -161,6 +162,9 @@ def test_what_was_routed_stays_so(hashed, monkeypatch):
 
 def test_many_threads_ask_the_same(ask):
     expected = plain(ask(ASK, cache=None))
+    (unused,) = expected.pop("degradations")
+    assert unused["kind"] is DegradationKind.SETTING_UNUSED
+    expected["degradations"] = ()
     found = []
     threads = [
         threading.Thread(target=lambda: found.append(plain(ask(ASK)))) for _ in range(6)
