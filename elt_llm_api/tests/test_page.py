@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from elt_llm_api import cards
-from elt_llm_api.service import QueryService
 from elt_llm_core.config import RagConfig
 from elt_llm_ingest import SUFFIXES
 from locked import locked_pdf
@@ -237,33 +236,22 @@ def test_a_locked_file_asks_for_its_password_and_nothing_stays(visit, temporary)
     assert list(temporary.rglob("*.pdf")) == []
 
 
-def test_a_profile_that_lacks_a_package_is_not_offered(browser, serve, root, bare):
+def test_a_profile_that_lacks_a_package_is_offered_and_says_what_it_leaves_out(
+    browser, serve, root, bare
+):
     with serve(RagConfig(), root) as url:
         opened = Visit(browser, url, DESKTOP)
         opened.page.locator("#lacking summary").click()
         told = opened.page.inner_text("#lacking")
-        assert "2 profiles not available here" in told
+        assert "2 profiles with a stage left out here" in told
         assert "uv sync --inexact --extra cross-encoder" in told
-        assert "grounded-docs" not in opened.page.inner_text("#profile")
-        assert "best" in opened.page.inner_text("#profile")
-        opened.shot("lacking")
-        opened.leave()
-
-
-def test_a_profile_that_fell_away_is_told_with_its_cure(
-    browser, serve, root, bare, monkeypatch
-):
-    monkeypatch.setattr(QueryService, "unavailable", lambda _: {})
-    with serve(RagConfig(), root) as url:
-        opened = Visit(browser, url, DESKTOP)
         opened.page.get_by_label("grounded-docs").click()
         opened.page.fill("#question textarea", QUESTION)
         opened.page.click("#ask-button")
-        opened.page.get_by_role("alert").wait_for()
+        opened.page.locator("#answer", has_text="left out").wait_for()
         told = opened.page.inner_text("#answer")
         assert "needs the package 'sentence_transformers'" in told
-        assert "uv sync --inexact --extra cross-encoder" in told
-        opened.shot("unavailable")
+        opened.shot("lacking")
         opened.leave()
 
 

@@ -80,7 +80,6 @@ def ran(capsys, root, *arguments):
         ("query", ASK, "--where", "colour=red"),
         ("query", ASK, "--where", "page"),
         ("search", "  "),
-        ("search", ASK, "--collection", "NO/NAME", "--json"),
     ],
 )
 def test_a_server_and_the_command_itself_print_the_same(

@@ -1,4 +1,4 @@
-"""Profiles that lack a package: told with the cure, and not offered."""
+"""Profiles that lack a package: asked without that stage, and told with the cure."""
 
 import httpx
 import pytest
@@ -10,23 +10,32 @@ from elt_llm_core.errors import ConfigError
 pytestmark = pytest.mark.network
 
 
-def test_a_profile_that_lacks_a_package_says_which_and_how(client, caplog, bare):
-    body = {"question": "Who?", "profile": "literature-chat"}
+def test_a_profile_that_lacks_a_package_answers_and_says_which_and_how(client, bare):
+    body = {
+        "question": "What is the registration fee?",
+        "profile": "literature-chat",
+        "models": "embedded",
+    }
+    found = client.post("/v1/query", json=body).json()
+    assert found["status"] == "answered"
+    told = {d["detail"] for d in found["degradations"] if d["kind"] == "stage_left_out"}
+    assert any("needs the package 'sentence_transformers'" in one for one in told)
+    assert any("uv sync --inexact --extra cross-encoder" in one for one in told)
+
+
+def test_models_that_nobody_knows_are_refused_with_those_that_are(client):
+    body = {"question": "Who?", "models": "embeded"}
     problem = client.post("/v1/query", json=body).json()
-    assert (problem["status"], problem["code"]) == (500, "CFG003")
-    assert "needs the package 'sentence_transformers'" in problem["detail"]
-    assert problem["hint"].endswith("uv sync --inexact --extra cross-encoder")
-    assert "CFG003" in caplog.text
-    assert not any(record.exc_info for record in caplog.records)
+    assert (problem["status"], problem["code"]) == (422, "CFG008")
+    assert "embedded" in problem["hint"]
 
 
-def test_the_status_tells_the_profiles_that_can_be_asked(serve, filled_root, bare):
+def test_the_status_tells_the_profiles_that_leave_a_stage_out(serve, filled_root, bare):
     with serve(RagConfig(), filled_root) as url:
         status = httpx.get(f"{url}/v1/status").json()
-    assert set(status["unavailable"]) == {"grounded-docs", "literature-chat"}
-    assert "--extra cross-encoder" in status["unavailable"]["grounded-docs"]
-    assert "best" in status["profiles"]
-    assert not set(status["profiles"]) & set(status["unavailable"])
+    assert set(status["incomplete"]) == {"grounded-docs", "literature-chat"}
+    assert "--extra cross-encoder" in status["incomplete"]["grounded-docs"]
+    assert set(status["incomplete"]) < set(status["profiles"])
 
 
 def test_no_value_and_no_folder_of_the_configuration_is_shown(caplog):

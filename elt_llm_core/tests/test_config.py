@@ -11,8 +11,18 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, SecretStr
 
 from elt_llm_core import config as module
-from elt_llm_core.config import RagConfig, known_profiles, load_config, profile_file
-from elt_llm_core.errors import ConfigError, UnknownProfileError
+from elt_llm_core.config import (
+    RagConfig,
+    known_profiles,
+    load_config,
+    profile_file,
+    with_models,
+)
+from elt_llm_core.errors import (
+    ConfigError,
+    UnknownModelsError,
+    UnknownProfileError,
+)
 from elt_llm_core.section import Section
 
 
@@ -358,3 +368,39 @@ def test_an_address_is_taken_without_the_blanks_around_it(file):
 def test_an_empty_name_is_refused(file, key, name):
     with pytest.raises(ConfigError, match="at least 1 character"):
         load_config(file, environ={f"ELT_LLM_{key}": name})
+
+
+@pytest.mark.parametrize(
+    ("name", "embedder", "llm"),
+    [
+        ("embedded", "embedded", "none"),
+        ("ollama", "ollama", "ollama"),
+        ("openai_like", "openai_like", "openai_like"),
+        ("embedded+ollama", "embedded", "ollama"),
+        ("gguf", "embedded", "gguf"),
+    ],
+)
+def test_a_choice_of_models_goes_before_the_profile(name, embedder, llm):
+    for said in ({"models": name}, {"environ": {"ELT_LLM_MODELS": name}}):
+        found = load_config(profile="best", **{"environ": {}, **said})
+        assert found.models.embedder_strategy == embedder
+        assert found.models.llm_strategy == llm
+        assert found.query == load_config(profile="best", environ={}).query
+
+
+def test_a_choice_keeps_the_options_of_a_strategy_that_stays():
+    options = {"llm_strategy": "gguf", "llm_options": {"model_path": "m"}}
+    environ = {f"ELT_LLM_MODELS__{k.upper()}": str(v) for k, v in options.items()}
+    kept = load_config(environ=environ, models="embedded+gguf").models
+    assert kept.llm_options == {"model_path": "m"}
+    config = load_config(environ=environ)
+    assert with_models(config, "embedded+gguf").models == kept
+    assert with_models(config, "ollama").models.llm_options == {}
+    assert with_models(config, None) is config
+
+
+@pytest.mark.parametrize("name", ["olama", "embedded+", "gguf+ollama", "+", " "])
+def test_models_that_nobody_knows_are_refused(name):
+    with pytest.raises(UnknownModelsError, match="EMBEDDER") as caught:
+        load_config(environ={}, models=name)
+    assert "embedded" in caught.value.hint

@@ -22,6 +22,7 @@ from elt_llm_query.fusions import (
     weighted_rrf,
 )
 
+NO_MODELS = Models(HashEmbedding())
 VECTOR = [("a", 0.82), ("b", 0.80), ("c", 0.60)]
 KEYWORD = [("b", 12.0), ("d", 9.0), ("c", 3.0)]
 
@@ -41,13 +42,14 @@ class Fixed(BaseRetriever):
         ]
 
 
-def llama_fused(mode, *lists):
+def llama_fused(mode, *lists, weights=None):
     fused = QueryFusionRetriever(
         [Fixed(hits) for hits in lists],
         llm=MockLLM(),
         mode=mode,
         similarity_top_k=100,
         num_queries=1,
+        retriever_weights=weights,
         use_async=False,
     ).retrieve("q")
     return {n.node.node_id: n.score for n in fused}
@@ -72,6 +74,21 @@ def test_rrf_is_llama_index_rrf(one, two):
 def test_relative_score_is_llama_index_relative_score(one, two):
     ours = dict(relative_score([one, two], [0.5, 0.5]))
     assert ours == pytest.approx(llama_fused("relative_score", one, two))
+
+
+@given(rankings, rankings)
+def test_relative_score_with_alpha_is_llama_index_with_retriever_weights(one, two):
+    fusion = FUSIONS.load("relative_score", {"alpha": 0.65}).build(NO_MODELS)
+    ours = dict(fusion([HitList("dense", one), HitList("keyword", two)]))
+    theirs = llama_fused("relative_score", one, two, weights=[0.65, 0.35])
+    assert ours == pytest.approx(theirs)
+
+
+def test_relative_score_gives_the_worked_example_of_convex_fusion():
+    fusion = FUSIONS.load("relative_score", {"alpha": 0.65}).build(NO_MODELS)
+    lists = [HitList("dense", VECTOR), HitList("keyword", KEYWORD)]
+    found = [(i, round(s, 4)) for i, s in fusion(lists)]
+    assert found == [("b", 0.9409), ("a", 0.65), ("d", 0.2333), ("c", 0.0)]
 
 
 @given(rankings, rankings)

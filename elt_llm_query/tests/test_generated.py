@@ -2,7 +2,7 @@
 
 import pytest
 
-from elt_llm_core.errors import ConfigError, ModelUnavailableError
+from elt_llm_core.errors import ModelUnavailableError
 from elt_llm_core.results import DegradationKind, Status, Support
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import ScriptedLLM
@@ -66,7 +66,7 @@ def test_the_model_down_means_verbatim_sentences_and_a_notice(hashed):
 @pytest.mark.parametrize(
     "mode", ["compact", "refine", "tree_summarize", "simple_summarize", "accumulate"]
 )
-def test_every_mode_answers_with_labels_and_needs_a_model(hashed, mode):
+def test_every_mode_answers_with_labels_and_is_left_out_without_a_model(hashed, mode):
     config = configured(synthesizer_strategy=mode, reranker_top_k=2)
     llm = ScriptedLLM(lambda _: f"{SAID} [S1]")
     result = asked(
@@ -74,8 +74,10 @@ def test_every_mode_answers_with_labels_and_needs_a_model(hashed, mode):
     )
     assert result.citations[0].support in {Support.VERIFIED, Support.FUZZY}
     assert all("<sources>" in p and "[S" in p for p in llm.prompts)
-    with pytest.raises(ConfigError, match="extractive"):
-        asked(hashed, ASK, config=config)
+    result = asked(hashed, ASK, config=config)
+    assert result.status is Status.ANSWERED
+    assert DegradationKind.STAGE_LEFT_OUT in kinds(result)
+    assert "extractive" in str(result.degradations)
 
 
 def test_search_never_asks_the_model(hashed):

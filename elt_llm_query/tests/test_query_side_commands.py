@@ -73,7 +73,6 @@ def test_a_talk_uses_what_it_found_before(ran, monkeypatch):
     ("query", "said"),
     [
         ({"transform_strategy": ["hide"]}, "hyde"),
-        ({"transform_strategy": ["hyde"]}, "llm_strategy"),
         ({"router_strategy": "rule"}, "rules"),
         ({"router_strategy": "rules", "router_options": {"rules": {"(": []}}}, "'('"),
         ({"cache_strategy": "semantics"}, "semantic"),
@@ -86,3 +85,12 @@ def test_what_nobody_knows_is_refused_with_what_is_known(ran, query, said):
     assert code == 78
     assert said in out + err
     assert "Traceback" not in out + err
+
+
+def test_a_transform_without_its_model_is_left_out_and_told(ran):
+    code, out, _ = ran({"transform_strategy": ["hyde"]}, "-q", ASK)
+    assert code == 0
+    notes = objects(out)[0]["degradations"]
+    (told,) = (note for note in notes if note["kind"] == "stage_left_out")
+    assert "'hyde' needs a language model" in told["detail"]
+    assert "--models" in told["detail"]

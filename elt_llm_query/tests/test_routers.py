@@ -215,11 +215,16 @@ def test_one_collection_needs_no_router(hashed):
     assert collections(result) == ["rooms"]
 
 
-def test_unknown_routers_and_missing_models_are_refused(hashed):
+def test_unknown_routers_are_refused(hashed):
     with pytest.raises(UnknownStrategyError, match="embeddings"):
         routed(hashed, "embedding")
-    with pytest.raises(ConfigError, match="'llm' needs a language model"):
-        asked(hashed, ASK, config=configured(router_strategy="llm"))
+
+
+def test_a_router_without_its_model_leaves_all_collections_and_says_so(hashed):
+    result = asked(hashed, ASK, config=configured(router_strategy="llm"))
+    assert collections(result) == BOTH
+    assert DegradationKind.STAGE_LEFT_OUT in kinds(result)
+    assert "'llm' needs a language model" in str(result.degradations)
 
 
 class Plain(Strategy):

@@ -47,6 +47,7 @@ class Settings(BaseModel):
     folder: Path
     config_file: Path | None = None
     profile: str | None = None
+    models: str | None = None
     data_dir: Path | None = None
     environ: dict[str, str]
 
@@ -57,7 +58,7 @@ class Settings(BaseModel):
         if profile and profile.endswith((".yaml", ".yml")):
             profile = str(self.folder / profile)
         file = self.folder / self.config_file if self.config_file else None
-        return load_config(file, profile, self.environ, over)
+        return load_config(file, profile, self.environ, over, self.models)
 
 
 class CommandRequest(BaseModel):
@@ -106,12 +107,12 @@ def reply_to(line: bytes, service: QueryService) -> dict[str, Any]:
         `declined`, why the command has to work by itself.
     """
     try:
-        request, config, profile = _understood(line, service)
+        request, config, chosen = _understood(line, service)
         text = printed(
             request.asked,
             store=service.store,
             config=config,
-            models=lambda: service.models(profile),
+            models=lambda: service.models(*chosen),
         )
     except _DeclinedError as error:
         return {"declined": str(error)}
@@ -127,8 +128,8 @@ class _DeclinedError(Exception):
 
 def _understood(
     line: bytes, service: QueryService
-) -> tuple[CommandRequest, RagConfig, str]:
-    """The request, its configuration, and the profile whose models suit it."""
+) -> tuple[CommandRequest, RagConfig, tuple[str, str]]:
+    """The request, its configuration, and the profile and models that suit it."""
     try:
         request = CommandRequest.model_validate_json(line)
     except ValidationError as error:
@@ -139,10 +140,10 @@ def _understood(
         config = request.settings.config()
     except EltLlmError as error:
         raise _DeclinedError("the command itself tells what is wrong") from error
-    profile = _profile_of(service, config, request.settings)
-    if profile is None:
+    chosen = _models_of(service, config, request.settings)
+    if chosen is None:
         raise _DeclinedError("the server has other settings")
-    return request, config, profile
+    return request, config, chosen
 
 
 class _Listener(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
@@ -239,20 +240,22 @@ def _is_served(data_dir: Path) -> bool:
         return True
 
 
-def _profile_of(
+def _models_of(
     service: QueryService, config: RagConfig, settings: Settings
-) -> str | None:
-    """The profile whose models suit the configuration of a command, if there is one."""
+) -> tuple[str, str] | None:
+    """The profile and models that suit the configuration of a command, if any do."""
     root = (settings.folder / config.stores.data_dir).resolve()
     if root != service.store.data_dir.resolve():
         return None
     if settings.folder.resolve() != Path.cwd() and _names_files(config):
         return None
     wanted = _comparable(config)
+    models = settings.models or settings.environ.get("ELT_LLM_MODELS") or ""
     for profile in dict.fromkeys((DEFAULT_PROFILE, settings.profile or "")):
-        known = profile in service.profiles()
-        if known and _comparable(service.profile_config(profile)) == wanted:
-            return profile
+        for chosen in dict.fromkeys(("", models)):
+            known = profile in service.profiles()
+            if known and _comparable(service.profile_config(profile, chosen)) == wanted:
+                return profile, chosen
     return None
 
 

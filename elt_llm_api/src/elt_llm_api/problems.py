@@ -50,7 +50,8 @@ FAILED_MODELS = {
     "failed",
 }
 OTHER_COLLECTIONS = (
-    "ask other collections, or with the profile that this one was indexed with; "
+    "ask other collections, or with the profile or the models that this one was "
+    "indexed with (models: embedded, or embedded+ollama where Ollama writes); "
     "whoever runs the server can index it again"
 )
 Result = TypeVar("Result", QueryResult, SearchResult)
@@ -146,6 +147,8 @@ def for_strangers(result: Result) -> Result:
 
 
 def _told(note: Degradation) -> Degradation:
+    if note.kind is DegradationKind.STAGE_LEFT_OUT:
+        return note.model_copy(update={"detail": FOLDERS.sub("", note.detail)})
     if note.kind not in FAILED_MODELS:
         return note
     logger.warning("%s: %s", note.kind.value, note.detail)

@@ -57,6 +57,12 @@ class QueryRequest(Wire):
     profile: str = Field(
         default="default", max_length=64, description="how to answer; see /v1/status"
     )
+    models: str = Field(
+        default="",
+        max_length=64,
+        description="where models come from, whatever the profile says: embedded, "
+        "ollama, or EMBEDDER+LLM such as embedded+ollama",
+    )
     where: dict[str, Filter] = WHERE
     format: Literal["text", "markdown"] = Field(
         default="text",
@@ -196,8 +202,9 @@ class StatusOut(Wire):
 
     version: str
     profiles: list[str] = Field(description="those that can be asked")
-    unavailable: dict[str, str] = Field(
-        description="the other profiles: what each of them lacks, and the cure"
+    incomplete: dict[str, str] = Field(
+        description="profiles of which a stage is left out here: what it lacks, and "
+        "the cure"
     )
     embedder: str
     llm: str | None

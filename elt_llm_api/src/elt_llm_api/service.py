@@ -10,7 +10,12 @@ from pydantic import SecretStr
 from elt_llm_api.pages import render_page
 from elt_llm_api.problems import for_strangers
 from elt_llm_api.uploads import Upload
-from elt_llm_core.config import RagConfig, known_profiles, load_config
+from elt_llm_core.config import (
+    RagConfig,
+    known_profiles,
+    load_config,
+    with_models,
+)
 from elt_llm_core.errors import (
     CollectionNotFoundError,
     ConfigError,
@@ -45,8 +50,8 @@ class QueryService:
     ) -> None:
         self.config = config
         self.store = store
-        self._models = {DEFAULT_PROFILE: models} if models else {}
-        self._caches: dict[str, SemanticCache | None] = {}
+        self._models = {(DEFAULT_PROFILE, ""): models} if models else {}
+        self._caches: dict[tuple[str, str], SemanticCache | None] = {}
         self._missing: dict[str, ConfigError] | None = None
         self._lock = threading.Lock()
         self._sound = False
@@ -55,8 +60,8 @@ class QueryService:
         """Names of the profiles a question may choose."""
         return [DEFAULT_PROFILE, *known_profiles()]
 
-    def unavailable(self) -> dict[str, ConfigError]:
-        """Profiles that cannot be asked with what is installed, and why; found once."""
+    def incomplete(self) -> dict[str, ConfigError]:
+        """Profiles that leave a stage out with what is installed, and why; once."""
         if self._missing is None:
             found = {name: self._fault(name) for name in self.profiles()}
             self._missing = {name: why for name, why in found.items() if why}
@@ -69,31 +74,38 @@ class QueryService:
             return error
         return None
 
-    def models(self, profile: str = DEFAULT_PROFILE) -> Models:
-        """The models of a profile, built once."""
+    def models(self, profile: str = DEFAULT_PROFILE, chosen: str = "") -> Models:
+        """The models of a profile, or those chosen instead, built once."""
+        key = profile, chosen
         with self._lock:
-            if profile not in self._models:
-                self._models[profile] = build_models(self.profile_config(profile))
-            return self._models[profile]
+            if key not in self._models:
+                self._models[key] = build_models(self.profile_config(*key))
+            return self._models[key]
 
-    def cache(self, profile: str = DEFAULT_PROFILE) -> SemanticCache | None:
-        """What a profile's questions found, where it keeps that."""
-        models, config = self.models(profile), self.profile_config(profile)
+    def cache(
+        self, profile: str = DEFAULT_PROFILE, chosen: str = ""
+    ) -> SemanticCache | None:
+        """What a profile's questions to those models found, where it keeps that."""
+        key = profile, chosen
+        models, config = self.models(*key), self.profile_config(*key)
         with self._lock:
-            if profile not in self._caches:
-                self._caches[profile] = build_cache(config, models)
-            return self._caches[profile]
+            if key not in self._caches:
+                self._caches[key] = build_cache(config, models)
+            return self._caches[key]
 
-    def profile_config(self, profile: str) -> RagConfig:
-        """The configuration with a profile's models and way of answering."""
+    def profile_config(self, profile: str, chosen: str = "") -> RagConfig:
+        """The configuration with a profile's models and way of answering.
+
+        `chosen` models take the place of the profile's; see `model_choice`.
+        """
         if profile == DEFAULT_PROFILE:
-            return self.config
+            return with_models(self.config, chosen)
         if profile not in known_profiles():
             raise UnknownProfileError(profile, self.profiles())
-        chosen = load_config(profile=profile)
+        told = load_config(profile=profile, models=chosen)
         parts = ("query", "models", "ollama", "openai_like")
         return self.config.model_copy(
-            update={part: getattr(chosen, part) for part in parts}
+            update={part: getattr(told, part) for part in parts}
         )
 
     def collections(self) -> list[CollectionCard]:
@@ -129,17 +141,21 @@ class QueryService:
         question: str,
         profile: str = DEFAULT_PROFILE,
         where: Mapping[str, Any] | None = None,
+        models: str = "",
     ) -> QueryResult:
-        """An answer with proof from the named collections (all, where none is)."""
+        """An answer with proof from the named collections (all, where none is).
+
+        `models` take the place of the profile's; see `model_choice`.
+        """
         found = query_collections(
             self.resolve(names),
             question,
             store=self.store,
-            config=self.profile_config(profile),
-            models=self.models(profile),
+            config=self.profile_config(profile, models),
+            models=self.models(profile, models),
             where=where,
             named=bool(names),
-            cache=self.cache(profile),
+            cache=self.cache(profile, models),
         )
         return for_strangers(found)
 

@@ -83,7 +83,7 @@ def waiting(text: str) -> str:
 
 
 def lacking(reasons: Mapping[str, str]) -> str:
-    """The profiles that cannot be chosen here, folded, by what they lack."""
+    """The profiles that leave a stage out here, folded, by what they lack."""
     if not reasons:
         return ""
     count = _count(len(reasons), "profile")
@@ -91,7 +91,7 @@ def lacking(reasons: Mapping[str, str]) -> str:
         el("li", el("strong", ", ".join(n for n in reasons if reasons[n] == why)), why)
         for why in dict.fromkeys(reasons.values())
     )
-    told = el("summary", f"{count} not available here"), el("ul", join(items))
+    told = el("summary", f"{count} with a stage left out here"), el("ul", join(items))
     return esc(el("details", *told, class_="lacking"))
 
 

@@ -172,10 +172,9 @@ class Page:
         return [chosen, model]
 
     def _profiles(self) -> list[Any]:
-        """The profiles that can be asked, and what the others lack."""
-        missing = self.service.unavailable()
-        others = [name for name in self.service.profiles()[1:] if name not in missing]
-        able = [DEFAULT_PROFILE, *others]
+        """The profiles that can be asked, and what some of them lack."""
+        missing = self.service.incomplete()
+        able = self.service.profiles()
         reasons = {name: public(missing[name]) for name in missing}
         shown = gr.update(choices=able, visible=len(able) > 1)
         return [shown, tables.lacking(reasons)]

@@ -15,15 +15,22 @@ import yaml
 from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 
-from elt_llm_core.errors import ConfigError, UnknownProfileError, suggest
+from elt_llm_core.errors import (
+    ConfigError,
+    UnknownModelsError,
+    UnknownProfileError,
+    suggest,
+)
 from elt_llm_core.sections import RagConfig
 
 __all__ = [
     "RagConfig",
     "known_profiles",
     "load_config",
+    "model_choice",
     "profile_file",
     "reference_file",
+    "with_models",
 ]
 
 # The compiled one reads a file in a tenth of the time, where PyYAML has it.
@@ -37,6 +44,7 @@ RESERVED_ENV = frozenset(
         "ELT_LLM_CACHE_DIR",
         "ELT_LLM_DATA_DIR",
         "ELT_LLM_EVAL_DATA",
+        "ELT_LLM_MODELS",
         "ELT_LLM_PASSWORD",
         "ELT_LLM_PROFILE",
     }
@@ -51,6 +59,7 @@ def load_config(
     profile: str | None = None,
     environ: Mapping[str, str] | None = None,
     overrides: Mapping[str, Any] | None = None,
+    models: str | None = None,
 ) -> RagConfig:
     """The merged configuration: defaults, file, profile, environment, `overrides`.
 
@@ -58,12 +67,16 @@ def load_config(
     `elt_llm_ingest` is read where that package is installed. `profile` is the name of
     a file in the `profiles` folder beside it (`ELT_LLM_PROFILE` where not given), or a
     path ending in .yaml. `environ` defaults to the process environment;
-    `ELT_LLM_QUERY__NUM_QUERIES=3` sets `query.num_queries`.
+    `ELT_LLM_QUERY__NUM_QUERIES=3` sets `query.num_queries`. `models` says where models
+    come from, whatever the profile says (`ELT_LLM_MODELS` where not given); see
+    `model_choice`.
 
     Raises ConfigError with the file, the key, the value and the known keys.
     """
     environ = os.environ if environ is None else environ
     layers = _layers(path or reference_file(), profile, environ)
+    if models:
+        layers.append((f"models {models}", {"models": model_choice(models)}))
     if overrides:
         layers.append(("what the call sets", overrides))
     merged: dict[str, Any] = {}
@@ -85,10 +98,60 @@ def _layers(
     name = profile or environ.get("ELT_LLM_PROFILE")
     if name and name != "default":
         layers.append((f"profile {name}", _read_yaml(profile_file(name, file))))
+    if models := environ.get("ELT_LLM_MODELS"):
+        layers.append(("ELT_LLM_MODELS", {"models": model_choice(models)}))
     layers.append(("the environment", _from_environment(environ)))
     if data_dir := environ.get("ELT_LLM_DATA_DIR"):
         layers.append(("ELT_LLM_DATA_DIR", {"stores": {"data_dir": data_dir}}))
     return layers
+
+
+def with_models(config: RagConfig, models: str | None) -> RagConfig:
+    """The configuration with other models.
+
+    Args:
+        config: The configuration.
+        models: Where models come from, see `model_choice`; None leaves them.
+
+    Returns:
+        The configuration; a strategy that stays keeps its options.
+
+    Raises:
+        UnknownModelsError: If no such models are known.
+    """
+    if not models:
+        return config
+    merged = _deep_merge(config.models.model_dump(), model_choice(models))
+    section = type(config.models).model_validate(merged)
+    return config.model_copy(update={"models": section})
+
+
+def model_choice(name: str) -> dict[str, str]:
+    """The strategies that a choice of models stands for.
+
+    Args:
+        name: `EMBEDDER+LLM`, such as `embedded+ollama`; or one name, which is taken for
+            both as far as it is known there: `embedded` writes nothing, `gguf` leaves
+            the embedding to the embedded model.
+
+    Returns:
+        `embedder_strategy` and `llm_strategy` of the section `models`.
+
+    Raises:
+        UnknownModelsError: If a strategy of that name is not known.
+    """
+    from elt_llm_core.models import EMBEDDERS, LLMS  # noqa: PLC0415 - imports this
+
+    known = {"embedder": EMBEDDERS.known(), "llm": LLMS.known()}
+    first, plus, second = (part.strip() for part in name.partition("+"))
+    chosen = {"embedder": first, "llm": second}
+    if not plus:
+        chosen["embedder"] = first if first in known["embedder"] else "embedded"
+        chosen["llm"] = first if first in known["llm"] else "none"
+    alone = not plus and not any(first in names for names in known.values())
+    if alone or any(chosen[kind] not in known[kind] for kind in known):
+        raise UnknownModelsError(name, known["embedder"], known["llm"])
+    return {f"{kind}_strategy": one for kind, one in chosen.items()}
 
 
 def reference_file() -> Path | None:

@@ -99,6 +99,7 @@ class DegradationKind(StrEnum):
     GENERATION_UNAVAILABLE = "generation_unavailable"
     RERANKER_UNAVAILABLE = "reranker_unavailable"
     POSTPROCESSOR_UNAVAILABLE = "postprocessor_unavailable"
+    STAGE_LEFT_OUT = "stage_left_out"
     COLLECTION_LEFT_OUT = "collection_left_out"
     ROUTER_UNAVAILABLE = "router_unavailable"
     ROUTER_MISLED = "router_misled"

@@ -10,7 +10,7 @@ from llama_index.core.prompts import BasePromptTemplate, PromptTemplate
 from llama_index.core.prompts.mixin import PromptDictType
 from pydantic import BaseModel, ValidationError
 
-from elt_llm_core.errors import ConfigError, ModelError
+from elt_llm_core.errors import MissingModelError, ModelError
 from elt_llm_core.strategy import Models
 from elt_llm_query.marks import invented, missing
 
@@ -52,11 +52,11 @@ class Prompted:
 
 
 def needed(models: Models, what: str) -> LLM:
-    """The language model. Raises ConfigError where none is configured."""
+    """The language model. Raises MissingModelError where none is configured."""
     if models.llm is None:
-        raise ConfigError(
+        raise MissingModelError(
             f"{what} needs a language model, and models.llm_strategy is 'none'",
-            "set models: {llm_strategy: ollama}, or leave it out",
+            "take one with --models (embedded+ollama), or set models.llm_strategy",
         )
     return models.llm
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from llama_index.core.callbacks import CallbackManager
+from llama_index.core.llms import LLM
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.response_synthesizers import BaseSynthesizer
@@ -15,6 +16,7 @@ from elt_llm_core.models.none import NoEmbedding
 from elt_llm_core.query_section import QuerySection
 from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models, Stage, T
+from elt_llm_query.asking import needed
 from elt_llm_query.guards import (
     BoundStep,
     GuardedRerank,
@@ -22,6 +24,7 @@ from elt_llm_query.guards import (
     GuardedSynthesizer,
 )
 from elt_llm_query.labels import LabelSources
+from elt_llm_query.lacking import FirstOnes, built_or_left_out
 from elt_llm_query.postprocessors.cutting import RuleCut, RuleLookUp
 from elt_llm_query.postprocessors.namesakes import NamesakeLookUp
 from elt_llm_query.retrievers import (
@@ -70,7 +73,8 @@ def build_engine(
 
     It transforms, retrieves, fuses, postprocesses, reranks, postprocesses, labels and
     synthesises. `dense` False leaves the vectors out, for when nothing can embed the
-    question. `where` limits what is found. Raises ConfigError for a strategy or option
+    question. `where` limits what is found. A stage whose model or package is not there
+    is left out, and `log` says so. Raises ConfigError for a strategy or option
     that does not exist.
     """
     where = dict(where or {})
@@ -136,10 +140,20 @@ class Parts:
             fusion=self._load(FUSIONS, query.fusion_strategy, query.fusion_options),
             breadth=breadth_of(query, len(self.collections)),
             llm=self.models.llm,
-            num_queries=query.num_queries,
+            num_queries=self._num_queries(),
             transforms=self.transforms(),
             log=self.log,
         )
+
+    def _num_queries(self) -> int:
+        """How many searches are made of the question; 1 where nothing rewrites it."""
+        wanted = self.config.query.num_queries
+        if wanted > 1 and not built_or_left_out(self._rewriter, self.log):
+            return 1
+        return wanted
+
+    def _rewriter(self) -> LLM:
+        return needed(self.models, "query.num_queries above 1")
 
     def transforms(self) -> dict[str, SearchTransform]:
         """The transforms of the searches by name, in order."""
@@ -176,8 +190,10 @@ class Parts:
         if not query.use_reranker:
             return []
         options = {"top_n": query.reranker_top_k, **query.reranker_options}
-        inner = self._load(RERANKERS, query.reranker_strategy, options)
+        inner = self._able(RERANKERS, query.reranker_strategy, options)
         top_k, seconds = query.reranker_top_k, query.reranker_timeout
+        if inner is None:
+            return [FirstOnes(top_n=top_k)]
         return [GuardedRerank(self._placed(inner), self.log, top_k, seconds)]
 
     def synthesizer(self) -> BaseSynthesizer:
@@ -186,7 +202,8 @@ class Parts:
         embedder = self.models.embedder if self.dense else None
         fallback = ExtractiveSynthesizer(embedder)
         options = {"system_prompt": query.system_prompt, **query.synthesizer_options}
-        inner = self._load(SYNTHESIZERS, query.synthesizer_strategy, options)
+        inner = self._able(SYNTHESIZERS, query.synthesizer_strategy, options)
+        inner = inner or fallback
         if isinstance(inner, ExtractiveSynthesizer):
             inner = fallback = ExtractiveSynthesizer(embedder, inner.limits)
         guarded = GuardedSynthesizer(inner, fallback, self.log)
@@ -205,7 +222,12 @@ class Parts:
         """Strategies by name, in order. Options of one that is not used are kept."""
         for name in options.keys() - stage.known().keys():
             raise UnknownStrategyError(stage.name, name, stage.known())
-        return {name: self._load(stage, name, options.get(name, {})) for name in names}
+        made = {name: self._able(stage, name, options.get(name, {})) for name in names}
+        return {name: inner for name, inner in made.items() if inner is not None}
+
+    def _able(self, stage: Stage[T], name: str, options: Mapping[str, Any]) -> T | None:
+        """A strategy built, or None and a degradation where it lacks its model."""
+        return built_or_left_out(lambda: self._load(stage, name, options), self.log)
 
     def _load(self, stage: Stage[T], name: str, options: Mapping[str, Any]) -> T:
         """A strategy built; `top_n` and `system_prompt` only where it takes them."""

@@ -238,11 +238,14 @@ class ExactConvex(_FusionOptions):
 
 
 class RelativeScore(_FusionOptions):
-    """LlamaIndex's relative score fusion with equal weights."""
+    """LlamaIndex's relative score fusion; `alpha` weighs the two retrievers."""
+
+    alpha: float = Field(default=0.5, ge=0, le=1, description="share of the vectors")
 
     @override
     def __call__(self, lists: Sequence[HitList]) -> list[Hit]:
-        return relative_score([x.hits for x in lists], *_evenly(lists))
+        weights, queries = _weighted(lists, self.alpha)
+        return relative_score([x.hits for x in lists], weights, queries)
 
 
 class DistBased(_FusionOptions):
@@ -250,13 +253,19 @@ class DistBased(_FusionOptions):
 
     @override
     def __call__(self, lists: Sequence[HitList]) -> list[Hit]:
-        return dist_based([x.hits for x in lists], *_evenly(lists))
+        return dist_based([x.hits for x in lists], *_weighted(lists, 0.5))
 
 
-def _evenly(lists: Sequence[HitList]) -> tuple[list[float], int]:
-    """Equal weights as LlamaIndex gives them, and the number of queries."""
+def _weighted(lists: Sequence[HitList], dense: float) -> tuple[list[float], int]:
+    """The weight of each list's retriever as LlamaIndex gives it to each of the lists.
+
+    `dense` is the vectors' share where both kinds are there. Beside it the number of
+    queries, which LlamaIndex divides by.
+    """
     kinds = len(_kinds(lists)) or 1
-    return [1.0 / kinds] * len(lists), len(lists) // kinds or 1
+    share = {"dense": dense, "keyword": 1.0 - dense}
+    weights = [share[x.kind] if len(_kinds(lists)) > 1 else 1.0 for x in lists]
+    return weights, len(lists) // kinds or 1
 
 
 FUSIONS: Stage[Fusion] = Stage("fusions")

@@ -1,4 +1,4 @@
-"""Whether a configuration can be asked with what is installed."""
+"""Whether a configuration can be asked whole with what is installed."""
 
 from collections.abc import Iterator
 from typing import Any

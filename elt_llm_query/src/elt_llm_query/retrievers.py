@@ -17,7 +17,7 @@ from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from typing_extensions import override
 
-from elt_llm_core.errors import ConfigError, ModelError
+from elt_llm_core.errors import MissingModelError, ModelError
 from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_query.asking import brief, fenced, reworded
 from elt_llm_query.fusions import (
@@ -69,7 +69,7 @@ class HybridRetriever(QueryFusionRetriever):
     the hits of the rewrites are fused in. `transforms`, by their names in the trace,
     then add searches or replace them.
 
-    Without an embedder only the keyword index is asked. Raises ConfigError where
+    Without an embedder only the keyword index is asked. Raises MissingModelError where
     rewrites are wanted and there is no model to write them.
     """
 
@@ -85,7 +85,7 @@ class HybridRetriever(QueryFusionRetriever):
         log: TraceLog | None = None,
     ) -> None:
         if num_queries > 1 and llm is None:
-            raise ConfigError(
+            raise MissingModelError(
                 f"num_queries = {num_queries} needs a language model for the rewrites",
                 "set models.llm_strategy (for example ollama), or num_queries: 1",
             )

@@ -51,11 +51,11 @@ def status(service: Service, jobs: Jobs) -> StatusOut:
     """Versions, models, free disk, collections and the last job."""
     models = service.models()
     latest = jobs.all()[:1]
-    missing = service.unavailable()
+    missing = service.incomplete()
     return StatusOut(
         version=version("elt-llm-api"),
-        profiles=[name for name in service.profiles() if name not in missing],
-        unavailable={name: public(missing[name]) for name in missing},
+        profiles=service.profiles(),
+        incomplete={name: public(missing[name]) for name in missing},
         embedder=models.embedder.model_name,
         llm=models.llm.metadata.model_name if models.llm else None,
         disk_free_mb=_free_mb(service.config.stores.data_dir),

@@ -39,10 +39,12 @@ async def query(
 ) -> Response:
     """An answer whose every claim is a quote that was looked up, or a refusal."""
     # Reads the profile's file, which the event loop does not wait for.
-    config = await to_thread.run_sync(service.profile_config, body.profile)
+    config = await to_thread.run_sync(service.profile_config, body.profile, body.models)
 
     def work() -> QueryResult:
-        found = service.query(body.collections, body.question, body.profile, body.where)
+        found = service.query(
+            body.collections, body.question, body.profile, body.where, body.models
+        )
         if body.format == "text":
             return found
         return found.model_copy(update={"answer": as_markdown(found.answer)})

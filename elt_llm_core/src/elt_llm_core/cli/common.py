@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from elt_llm_core.strategy import Models
 
 P = ParamSpec("P")
+_SHARED = (
+    *("data_dir", "profile", "models_name", "config_file"),
+    *("as_json", "quiet", "log_level"),
+)
 
 
 class CollectionType(click.ParamType[str]):
@@ -54,6 +58,7 @@ class CommandContext:
         *,
         data_dir: Path | None = None,
         profile: str | None = None,
+        models_name: str | None = None,
         config_file: Path | None = None,
         as_json: bool = False,
         quiet: bool = False,
@@ -63,6 +68,7 @@ class CommandContext:
         self.quiet = quiet
         self._data_dir = data_dir
         self._profile = profile
+        self._models_name = models_name
         self._config_file = config_file
         self._log_level = log_level
 
@@ -72,7 +78,9 @@ class CommandContext:
         from elt_llm_core.config import load_config
 
         over = {"stores": {"data_dir": self._data_dir}} if self._data_dir else None
-        config = load_config(self._config_file, self._profile, overrides=over)
+        config = load_config(
+            self._config_file, self._profile, overrides=over, models=self._models_name
+        )
         level = self._log_level or config.logging.level
         logging.basicConfig(
             level=level, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s"
@@ -86,7 +94,10 @@ class CommandContext:
         from elt_llm_core.config import load_config
 
         return load_config(
-            self._config_file, profile or self._profile, overrides=overrides
+            self._config_file,
+            profile or self._profile,
+            overrides=overrides,
+            models=self._models_name,
         )
 
     @cached_property
@@ -147,6 +158,7 @@ class CommandContext:
             "folder": str(Path.cwd()),
             "config_file": str(self._config_file) if self._config_file else None,
             "profile": self._profile,
+            "models": self._models_name,
             "data_dir": str(self._data_dir) if self._data_dir else None,
             "environ": environ,
         }
@@ -192,6 +204,7 @@ class CommandContext:
         given = {
             "--data-dir": self._data_dir,
             "--profile": self._profile,
+            "--models": self._models_name,
             "--config": self._config_file,
         }
         options = {name: str(value) for name, value in given.items() if value}
@@ -222,6 +235,13 @@ def common_options(
     )
     @click.option("--profile", help="Named settings on top of the configuration.")
     @click.option(
+        "--models",
+        "models_name",
+        metavar="NAME",
+        help="Where models come from, whatever the profile says: embedded, ollama, "
+        "or EMBEDDER+LLM such as embedded+ollama.",
+    )
+    @click.option(
         "--config",
         "config_file",
         type=click.Path(path_type=Path, dir_okay=False),
@@ -236,8 +256,7 @@ def common_options(
     )
     @functools.wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> Any:
-        names = ("data_dir", "profile", "config_file", "as_json", "quiet", "log_level")
-        shared: dict[str, Any] = {name: kwargs.pop(name) for name in names}
+        shared: dict[str, Any] = {name: kwargs.pop(name) for name in _SHARED}
         context = CommandContext(**shared)
         try:
             return function(context, *args, **kwargs)

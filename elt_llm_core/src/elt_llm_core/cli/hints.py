@@ -4,7 +4,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
-ROOT_OPTIONS = ("--data-dir", "--profile", "--config")
+ROOT_OPTIONS = ("--data-dir", "--profile", "--models", "--config")
 # A command ends where the sentence goes on; a path may have a full stop within.
 _COMMAND = re.compile(r"\belt-llm(?: (?!or\b|and\b)[^\s;,:()`'\"]*[^\s;,:()`'\".])+")
 

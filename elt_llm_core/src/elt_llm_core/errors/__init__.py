@@ -6,7 +6,9 @@ EltLlmError                                  code; what happened, the value, the
 │   ├── MissingExtraError       CFG003
 │   ├── UnknownProfileError     CFG004
 │   ├── InvalidNameError        CFG005
-│   └── NameTakenError          CFG006
+│   ├── NameTakenError          CFG006
+│   ├── MissingModelError       CFG007
+│   └── UnknownModelsError      CFG008
 ├── UsageError                  USE001       exit 64: the call contradicts itself
 ├── StoreError                  STO001       exit 1
 │   ├── CollectionNotFoundError STO002       exit 65
@@ -50,7 +52,9 @@ from elt_llm_core.errors.configuration import (
     ConfigError,
     InvalidNameError,
     MissingExtraError,
+    MissingModelError,
     NameTakenError,
+    UnknownModelsError,
     UnknownProfileError,
     UnknownStrategyError,
     installs,
@@ -114,6 +118,7 @@ __all__ = [
     "LoadError",
     "MethodError",
     "MissingExtraError",
+    "MissingModelError",
     "ModelError",
     "ModelMissingError",
     "ModelTimeoutError",
@@ -135,6 +140,7 @@ __all__ = [
     "TooLargeError",
     "TooManyGuessesError",
     "TruthError",
+    "UnknownModelsError",
     "UnknownProfileError",
     "UnknownStrategyError",
     "UsageError",

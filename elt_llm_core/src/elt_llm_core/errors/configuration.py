@@ -50,6 +50,28 @@ class UnknownProfileError(ConfigError):
         super().__init__(f"no profile named {name!r}", suggest(name, known))
 
 
+class MissingModelError(ConfigError):
+    """A stage needs a model that is not configured or not on this machine."""
+
+    code = "CFG007"
+
+
+class UnknownModelsError(ConfigError):
+    """A choice of models that names no strategy."""
+
+    code = "CFG008"
+    status = 422  # over HTTP it is the client who names them
+
+    def __init__(
+        self, name: str, embedders: Iterable[str], llms: Iterable[str]
+    ) -> None:
+        super().__init__(
+            f"no models named {name[:80]!r}",
+            "write EMBEDDER+LLM, or one name for both; "
+            f"embedders: {', '.join(embedders)}; language models: {', '.join(llms)}",
+        )
+
+
 class InvalidNameError(ConfigError):
     """A name from which no collection id can be made."""
 

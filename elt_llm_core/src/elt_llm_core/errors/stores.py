@@ -37,7 +37,7 @@ class CollectionMismatchError(StoreError):
         super().__init__(
             f"collection {name!r} was indexed with {what} {was}, "
             f"the configuration asks for {now}",
-            "restore the setting, or index the documents again: "
+            f"{_kept_setting(was)}, or index the documents again with these settings: "
             f"elt-llm ingest PATH --collection {name} --rebuild",
         )
 
@@ -52,6 +52,18 @@ class CollectionMismatchError(StoreError):
         """
         pair = map(_with_digest, (was, now)) if was[0] == now[0] else (was[0], now[0])
         return cls(name, "the embedder", *pair)
+
+
+def _kept_setting(was: str) -> str:
+    """What keeps the setting that a collection was indexed with."""
+    from elt_llm_core.models.weights import MODEL_NAME  # noqa: PLC0415 - imports errors
+
+    if was != MODEL_NAME:
+        return "restore the setting"
+    return (
+        "use the models it was indexed with: --models embedded (or embedded+ollama, "
+        "where Ollama writes)"
+    )
 
 
 def _with_digest(model: tuple[str, str]) -> str:

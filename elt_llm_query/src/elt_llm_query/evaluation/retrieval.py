@@ -43,7 +43,6 @@ from elt_llm_query.evaluation.running import (
     run,
     timed,
 )
-from elt_llm_query.presence import check_installed
 
 MODEL_SECTIONS = ("models", "ollama", "openai_like")
 TEXT_SECTIONS = ("chunking", "enrichment", "keywords")
@@ -125,12 +124,10 @@ def evaluate(
     The first one is what the others are compared with. `explained` keeps the texts;
     `sample` questions are timed. With `keep`, one that fails after the first is left
     out and told among the problems, and the finished ones stay.
-    Raises what a search raises, and MissingExtraError without the extra `eval` or what
-    a configuration needs, before any question is asked.
+    A stage that lacks its model or package is left out, and the report says so.
+    Raises what a search raises, and MissingExtraError without the extra `eval`.
     """
     require_measures()
-    for config in configs.values():
-        check_installed(config)
     started = perf_counter(), process_time()
     prepared = Prepared(ground, progress)
     outcomes: dict[str, Outcome] = {}

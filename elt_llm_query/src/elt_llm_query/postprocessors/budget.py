@@ -9,7 +9,7 @@ from pydantic import Field, PrivateAttr, model_validator
 from typing_extensions import override
 
 from elt_llm_core import provenance
-from elt_llm_core.errors import ConfigError
+from elt_llm_core.errors import MissingModelError
 from elt_llm_core.models import as_counting
 from elt_llm_core.models.tokens import most_tokens
 from elt_llm_core.strategy import Models, Strategy
@@ -140,7 +140,7 @@ class Budget(Strategy[BaseNodePostprocessor]):
 
 def _window(models: Models) -> int:
     if models.llm is None:
-        raise ConfigError(
+        raise MissingModelError(
             "token_budget with tokens: 0 needs a language model with a window",
             "set models.llm_strategy (for example ollama), or say how many tokens",
         )

@@ -15,7 +15,7 @@ from sentence_transformers import CrossEncoder
 from torch.nn import Sigmoid
 from typing_extensions import override
 
-from elt_llm_core.errors import ConfigError, ModelError
+from elt_llm_core.errors import MissingModelError, ModelError
 from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.rerankers.pairs import PairRerank
 
@@ -83,7 +83,7 @@ def _load(model: str, max_tokens: int, download: bool) -> CrossEncoder:
             trust_remote_code=False,
         )
     except (OSError, ValueError) as error:
-        raise ConfigError(
+        raise MissingModelError(
             f"the cross-encoder {model!r} cannot be loaded: {error}",
             "name the folder of a model, or allow the download: "
             "query.reranker_options: {download: true}",

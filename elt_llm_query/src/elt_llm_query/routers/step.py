@@ -11,6 +11,7 @@ from elt_llm_core.errors import ConfigError, EmbedError, ModelError, suggest
 from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_core.store import Collection, Store
 from elt_llm_core.strategy import Models, Strategy
+from elt_llm_query.lacking import built_or_left_out
 from elt_llm_query.request import Request, halved
 from elt_llm_query.routers.base import RouterOptions
 from elt_llm_query.stages import ROUTERS
@@ -28,15 +29,18 @@ def routed(
     """The collections to search, in the order given, and the configuration to use.
 
     Where the router chooses none all are searched for half as many sources. Where it
-    fails all are searched, and the request says so; also where it names collections
-    that `store` has not. Raises ConfigError, also where it has none of them.
+    fails or lacks its model all are searched, and the request says so; also where it
+    names collections that `store` has not. Raises ConfigError, also where it has none
+    of them.
     """
     collections, query = request.collections, config.query
     name, allowed = query.router_strategy, config.allowed_plugins()
     strategy = ROUTERS.load(name, query.router_options, allowed)
     if name == ALL or len(collections) < 2:  # noqa: PLR2004 - nothing to choose
         return collections, config
-    selector = strategy.build(models)
+    selector = built_or_left_out(lambda: strategy.build(models), request.log)
+    if selector is None:
+        return collections, config
     _check_names(request, strategy, store)
     with request.log.stage("route", len(collections)) as note:
         try:

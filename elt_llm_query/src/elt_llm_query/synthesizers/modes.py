@@ -16,7 +16,7 @@ from llama_index.core.response_synthesizers import (
 from pydantic import Field
 from typing_extensions import override
 
-from elt_llm_core.errors import ConfigError
+from elt_llm_core.errors import MissingModelError
 from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.prompts import answer_template, refine_template
 
@@ -44,7 +44,7 @@ class _Mode(Strategy[BaseSynthesizer]):
 
     def _writer(self, models: Models) -> LLM:
         if models.llm is None:
-            raise ConfigError(
+            raise MissingModelError(
                 f"the synthesizer {self.mode.value!r} needs a language model",
                 "set models.llm_strategy (for example ollama), or "
                 "query.synthesizer_strategy: extractive",

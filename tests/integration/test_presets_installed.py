@@ -1,0 +1,119 @@
+"""Every shipped preset answers after a plain install: no model server, no extra."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from elt_llm_core.config import known_profiles, load_config
+from elt_llm_core.errors import CollectionMismatchError
+from elt_llm_core.jobs import JOBS, JobContext
+from elt_llm_core.models.build import build_models
+from elt_llm_core.results import DegradationKind, QueryResult
+from elt_llm_core.store import Store
+from elt_llm_core.testing.ollama_server import OllamaServer
+from elt_llm_query import query_collections
+
+PACKS = Path(__file__).parents[2] / "elt_llm_consumer/src/elt_llm_consumer/packs"
+(HANDBOOK,) = PACKS.glob("*/handbook.pdf")
+# What each of them leaves out with embedded models only.
+LEFT_OUT = {
+    "default": set(),
+    "best": {"terminology", "decompose", "token_budget", "compact"},
+    "grounded-docs": {"decompose", "sentence_transformers", "compact"},
+    "literature-chat": {"sentence_transformers", "compact"},
+    "local-enterprise": {"compact"},
+    "ollama": {"compact"},
+    "textbook-tutor": {"terminology", "compact"},
+    "verified-monograph": {"decompose", "compact"},
+}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    config = load_config(environ={})
+    store = Store(tmp_path_factory.mktemp("presets") / "data")
+    options = {"paths": [str(HANDBOOK)], "collection": "handbook"}
+    JOBS.load("ingest", options).build(build_models(config))(JobContext(config, store))
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def bare(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after a plain install: without the package of the cross-encoders."""
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    home = "elt_llm_query.rerankers.sentence_transformers"
+    monkeypatch.delitem(sys.modules, home, raising=False)
+
+
+def gold() -> dict[str, Any]:
+    """The first question of the sample that is answered from the handbook."""
+    told = json.loads((HANDBOOK.parent / "gold.json").read_text("utf-8"))
+    answered = (q for q in told["questions"] if q["status"] == "answered")
+    return next(q for q in answered if "handbook" in json.dumps(q))
+
+
+def ask(
+    store: Store, preset: str, models: str | None, over: dict[str, Any] | None = None
+) -> QueryResult:
+    config = load_config(profile=preset, environ={}, models=models, overrides=over)
+    return query_collections(
+        ["handbook"],
+        gold()["question"],
+        store=store,
+        config=config,
+        models=build_models(config),
+    )
+
+
+def left_out(result: QueryResult) -> list[str]:
+    kind = DegradationKind.STAGE_LEFT_OUT
+    return [d.detail for d in result.degradations if d.kind is kind]
+
+
+def test_no_preset_is_forgotten() -> None:
+    assert LEFT_OUT.keys() == {"default", *known_profiles()}
+
+
+@pytest.mark.usefixtures("bare")
+@pytest.mark.parametrize("preset", LEFT_OUT)
+def test_a_preset_answers_with_embedded_models_and_says_what_it_leaves_out(
+    store: Store, preset: str
+) -> None:
+    result = ask(store, preset, "embedded")
+    assert result.status == "answered"
+    for words in gold()["answer_contains"]:
+        assert words.lower() in result.answer.lower()
+    told = left_out(result)
+    assert len(told) == len(LEFT_OUT[preset])
+    for name in LEFT_OUT[preset]:
+        assert any(name in detail for detail in told)
+    assert len(told) == len(result.degradations)
+
+
+@pytest.mark.usefixtures("bare")
+@pytest.mark.parametrize("preset", LEFT_OUT)
+def test_a_preset_as_it_is_answers_without_its_model_server(
+    store: Store, preset: str
+) -> None:
+    away = {"ollama": {"base_url": "http://127.0.0.1:9"}}
+    result = ask(store, preset, None, away)
+    assert result.status == "answered"
+    assert bool(result.degradations) == (preset != "default")
+
+
+def test_a_collection_of_the_embedded_model_tells_how_ollama_can_answer_from_it(
+    store: Store,
+) -> None:
+    with OllamaServer() as server:
+        running = {"ollama": {"base_url": server.base_url}}
+        for preset in ("ollama", "local-enterprise"):
+            with pytest.raises(CollectionMismatchError) as caught:
+                ask(store, preset, None, running)
+            assert "--models embedded" in caught.value.hint
+            assert "ingest PATH --collection handbook --rebuild" in caught.value.hint
+            assert ask(store, preset, "embedded+ollama", running).sources
