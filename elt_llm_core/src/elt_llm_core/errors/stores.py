@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from elt_llm_core.errors.base import EltLlmError, suggest
+from elt_llm_core.shipped_model import MODEL_NAME
 
 
 class StoreError(EltLlmError):
@@ -56,8 +57,6 @@ class CollectionMismatchError(StoreError):
 
 def _kept_setting(was: str) -> str:
     """What keeps the setting that a collection was indexed with."""
-    from elt_llm_core.models.weights import MODEL_NAME  # noqa: PLC0415 - imports errors
-
     if was != MODEL_NAME:
         return "restore the setting"
     return (

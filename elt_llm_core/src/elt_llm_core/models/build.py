@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, cast
 from typing_extensions import override
 
 from elt_llm_core.models import EMBEDDERS, LLMS
-from elt_llm_core.models.weights import MODEL_NAME, embedded_digest
+from elt_llm_core.models.weights import embedded_digest
 from elt_llm_core.section import Section
 from elt_llm_core.sections import RagConfig
+from elt_llm_core.shipped_model import MODEL_NAME
 from elt_llm_core.strategy import Models, Stage
 
 if TYPE_CHECKING:

@@ -24,12 +24,12 @@ from typing_extensions import override
 from elt_llm_core.errors import EmbedError, ModelError
 from elt_llm_core.models.array_embedding import ArrayEmbedding
 from elt_llm_core.models.weights import (
-    MODEL_NAME,
     TOKENIZER_SHA256,
     default_cache_dir,
     embedded_digest,
     int8_weights,
 )
+from elt_llm_core.shipped_model import MODEL_NAME
 from elt_llm_core.strategy import Models, Strategy
 
 DIMENSION = 384
