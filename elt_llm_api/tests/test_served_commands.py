@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from contextlib import contextmanager
 
 import pytest
@@ -138,6 +139,27 @@ def test_the_socket_is_for_one_user_and_goes_with_the_server(root, capsys):
         assert ran(capsys, root, "query", ASK)[0] == 0
         assert len(asked) == 1
     assert not path.exists()
+
+
+def test_a_server_older_than_its_data_root_answers_once_there_is_one(
+    root, tmp_path, capsys
+):
+    later = tmp_path / "later" / "data"
+    later.parent.mkdir()
+    with listening(later) as asked:
+        assert not later.exists()
+        root.rename(later)
+        while not served.is_ours(later / served.SOCKET):
+            time.sleep(0.05)
+        assert ran(capsys, later, "query", ASK)[0] == 0
+        assert "stdout" in asked[-1]
+    assert not (later / served.SOCKET).exists()
+
+
+def test_a_server_whose_data_root_never_comes_ends(tmp_path):
+    with listening(tmp_path / "never"):
+        pass
+    assert not (tmp_path / "never").exists()
 
 
 def test_a_socket_that_a_killed_server_left_behind_is_replaced(root, capsys):

@@ -114,6 +114,16 @@ def test_stages_are_told_and_an_index_is_published(indexed_place):
     assert "A fine is due" in opened.nodes([first])[first].text
 
 
+def test_embedding_is_told_as_a_number_of_a_total_from_its_start(indexed_place):
+    place = indexed_place
+    place.write("guide.md", GUIDE)
+    made = place.run().counts["embedded"]
+    told = [(done, total) for stage, done, total, *_ in place.heard if stage == "embed"]
+    assert told[0] == (0, told[0][1])
+    assert told[-1] == (made, made)
+    assert all(0 <= done <= total for done, total in told)
+
+
 def test_an_index_that_cannot_be_built_is_told(place, monkeypatch):
     def refuse(*_, **__):
         raise GenerationError("harbour", "the disk is odd")

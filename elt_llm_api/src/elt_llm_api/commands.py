@@ -35,6 +35,7 @@ from elt_llm_query.printing import Asked, printed
 
 MOST_BYTES = 1_000_000  # of a request
 SIGN_SECONDS = PATIENCE / 4
+ROOT_SECONDS = 0.5  # between two looks for a data root that is not there yet
 
 log = logging.getLogger(__name__)
 
@@ -76,22 +77,24 @@ class CommandRequest(BaseModel):
 def serving_commands(service: QueryService) -> Iterator[None]:
     """Answer commands during the body, where a socket can be made.
 
-    A data root that is not there yet stays so. Where no socket can be made, or another
-    server of the data root has one, commands work by themselves, and the log says why.
+    A data root that is not there yet is not created, and is served once it is there.
+    Where no socket can be made, or another server of the data root has one, commands
+    work by themselves, and the log says why.
 
     Args:
         service: What answers.
     """
-    listener = _listener(service)
-    if listener is None:
-        yield
+    if service.store.data_dir.is_dir():
+        with _listening(service):
+            yield
         return
-    thread = threading.Thread(target=listener.serve_forever, daemon=True)
+    ended = threading.Event()
+    thread = threading.Thread(target=_serve_later, args=(service, ended), daemon=True)
     thread.start()
     try:
         yield
     finally:
-        listener.close()
+        ended.set()
         thread.join()
 
 
@@ -214,11 +217,34 @@ class _Conversation(socketserver.StreamRequestHandler):
             thread.join()
 
 
+def _serve_later(service: QueryService, ended: threading.Event) -> None:
+    """Answer commands as soon as the data root is there, until `ended`."""
+    log.info("commands wait: there is no data at %s yet", service.store.data_dir)
+    while not service.store.data_dir.is_dir():
+        if ended.wait(ROOT_SECONDS):
+            return
+    with _listening(service):
+        ended.wait()
+
+
+@contextmanager
+def _listening(service: QueryService) -> Iterator[None]:
+    """Answer commands during the body, unless no socket can be made."""
+    listener = _listener(service)
+    if listener is None:
+        yield
+        return
+    thread = threading.Thread(target=listener.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        listener.close()
+        thread.join()
+
+
 def _listener(service: QueryService) -> _Listener | None:
     data_dir = service.store.data_dir
-    if not data_dir.is_dir():
-        log.info("commands are not served: there is no data at %s yet", data_dir)
-        return None
     path = data_dir / SOCKET
     try:
         if path.is_socket():

@@ -118,7 +118,8 @@ class Changed:
         self._run.context.progress("read", done, self._run.total, self._told(name))
 
     def _embedded(self, _count: int) -> None:
-        self._run.context.progress("embed", self._vectors.made, None, self._told(""))
+        vectors = self._vectors
+        self._run.context.progress("embed", vectors.done, vectors.given, self._told(""))
 
     def _told(self, name: str) -> str:
         """A file's name and how long it still takes."""

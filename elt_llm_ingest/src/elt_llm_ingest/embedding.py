@@ -25,7 +25,8 @@ PROBES = (
 class Vectors:
     """Makes the vectors of texts and keeps them in the truth.
 
-    Not for several threads. `on_batch` hears how many texts each call made.
+    Not for several threads. `on_batch` hears how many texts each call made, and 0 when
+    texts were given that no call was made for yet.
     """
 
     def __init__(
@@ -38,6 +39,8 @@ class Vectors:
         self._embedder = embedder
         self._on_batch = on_batch
         self._batch = 0  # texts a call, once that is known
+        self.given = 0  # texts that vectors were asked of, and how many are done with
+        self.done = 0
         self.made = 0
         self.characters = 0  # of what was made, and the time that took
         self.seconds = 0.0
@@ -68,12 +71,16 @@ class Vectors:
         one. A text that no vector can be made of goes to `bad` with the reason. Raises
         ModelError where the model and not a text is at fault.
         """
+        self.given += len(texts)
+        if texts:
+            self._on_batch(0)
         self._check_model()
         for batch in self._batches(sorted(self._fitting(texts), key=_by_length)):
             began = time.monotonic()
             self._keep(batch)
             self.seconds += time.monotonic() - began
             self.characters += sum(map(len, batch))
+            self.done += len(batch)
             crash_point(CrashPoint.EMBED_BATCH)
             self._on_batch(len(batch))
 
@@ -85,6 +92,7 @@ class Vectors:
             if count <= most:
                 yield text
             else:
+                self.done += 1
                 self.bad[text] = f"it has {count} tokens and the model reads {most}"
 
     def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
