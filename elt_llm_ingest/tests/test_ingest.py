@@ -304,7 +304,7 @@ def test_removing(place):
 def test_bad_options_are_told():
     with pytest.raises(ConfigError, match="either collection or"):
         JOBS.load(
-            "ingest", {"paths": ["x"], "collection": "a", "collection_prefix": "b"}
+            "ingest", {"paths": ["x"], "collection": "hr", "collection_prefix": "it"}
         )
     with pytest.raises(ConfigError, match="paths"):
         JOBS.load("ingest", {"collection": "abc"})
