@@ -36,7 +36,7 @@ def test_an_article(reading):
         ("heading", "Abstract"),
         ("paragraph", "Colds are common."),
         ("heading", "1 Methods"),
-        ("paragraph", "We did2 things."),
+        ("paragraph", "We did\u00b2 things."),
         ("list_item", "one"),
         ("caption", "Table 1 Doses"),
         ("table_row", "Drug\tDose\t"),

@@ -221,6 +221,19 @@ def test_verbatim_claims_are_cited_as_they_are():
     assert cite_claims("no", [], SOURCES, locate, str).status is Status.INSUFFICIENT
 
 
+def test_what_a_source_writes_like_a_label_is_none_in_the_answer():
+    text = "Readers of type [S1] pay nothing [3]."
+    claim = Claim("S2", "n-S2", 0, len(text), text)
+    sources = (SOURCES[0], offer("S2", text))
+    checked = cite_claims(f"{text} [S2]", [claim], sources, locate, str)
+    assert checked.answer == "Readers of type \u2039S1\u203a pay nothing [3]. [S2]"
+    assert [(c.label, c.quote) for c in checked.citations] == [("S2", text)]
+    generated = cite(
+        "Readers of type \u2039S1\u203a pay nothing [S2].", sources=sources
+    )
+    assert all(c.label == "S2" for c in generated.citations)
+
+
 def test_a_claim_that_quotes_nothing_is_removed():
     claim = Claim("S2", "n-S2", 5000, 5010, "Readers fly.")
     checked = cite_claims("Readers fly. [S2]", [claim], SOURCES, locate, str)

@@ -104,7 +104,8 @@ def _glossary(
 
 
 def _bare(said: str) -> str:
-    return re.sub(r"\[\]\([^)]*\)|\{:[^}]*\}|[*_`]", "", said)
+    """Without the marks of Markdown, in which the reference is written."""
+    return re.sub(r"(?<=\])\([^)]*\)|\{:[^}]*\}|[*_`]", "", said)
 
 
 def _alike(ours: str, gold: str) -> bool:

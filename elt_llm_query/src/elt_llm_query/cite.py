@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from elt_llm_core.results import Citation, RemovedClaim, Status, Support
-from elt_llm_query.labels import parse_labels, remove_labels
+from elt_llm_query.labels import parse_labels, remove_labels, unlabelled
 from elt_llm_query.looking import Found, Outcome, look_up
 from elt_llm_query.normalise import normalise
 from elt_llm_query.plain import plain_text
@@ -71,9 +71,10 @@ def cite_claims(
             continue
         if text[match.start : match.end] == quote:  # which may stand there twice
             match = match._replace(start=claim.start, end=claim.end)
+        said = claim.text
         if is_row(where) and not claim.derived:
             said = row_said(where, text_of(where.source.document_id))
-            answer = answer.replace(claim.text, said, 1)
+        answer = answer.replace(claim.text, unlabelled(said), 1)
         found.append(_citation(Found(claim.label, quote, match, where), locate))
     status = Status.ANSWERED if found else Status.INSUFFICIENT
     if removed:

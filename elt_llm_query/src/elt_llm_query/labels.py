@@ -123,9 +123,14 @@ def _labelled(node: Any, label: str) -> TextNode:
     return copy
 
 
+def unlabelled(text: str) -> str:
+    """Source text whose own "[S1]" cannot pass for a label; it has other brackets."""
+    return _WRITTEN_LABEL.sub("\u2039\\1\u203a", text)
+
+
 def _disarm(text: str) -> str:
     """Source text that cannot pass for a label or close the sources' frame."""
-    text = _WRITTEN_LABEL.sub(r"(\1)", text)
+    text = unlabelled(text)
     return re.sub(r"<(/?\s*sources?\b)", "\u2039\\1", text, flags=re.IGNORECASE)
 
 

@@ -1,6 +1,6 @@
 """Writes the canonical text and keeps every span right while doing so."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from elt_llm_core.document import Block, BlockKind, Cell
@@ -115,19 +115,12 @@ def header_of(headers: Sequence[str], index: int) -> str:
     return one_line(headers[index]) if index < len(headers) else ""
 
 
-def with_sections(
-    text: str, blocks: Iterable[Block], plain: Callable[[str], str] = str
-) -> list[Block]:
-    """The blocks with their section paths; a heading's own section ends with itself.
-
-    `plain` takes the markup out of a heading's text.
-    """
-    return list(sectioned(text, blocks, plain))
+def with_sections(text: str, blocks: Iterable[Block]) -> list[Block]:
+    """The blocks with their section paths; a heading's own section ends with itself."""
+    return list(sectioned(text, blocks))
 
 
-def sectioned(
-    text: str, blocks: Iterable[Block], plain: Callable[[str], str] = str
-) -> Iterator[Block]:
+def sectioned(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
     """As `with_sections`, one after the other."""
     stack: list[tuple[int, str]] = []
     section = ""
@@ -135,7 +128,7 @@ def sectioned(
         if block.kind is BlockKind.HEADING:
             level = block.level or 1
             stack = [entry for entry in stack if entry[0] < level]
-            stack.append((level, plain(one_line(text[block.start : block.end]))))
+            stack.append((level, one_line(text[block.start : block.end])))
             section = SEPARATOR.join(title for _, title in stack)
         yield block if block.section == section else changed(block, section=section)
 

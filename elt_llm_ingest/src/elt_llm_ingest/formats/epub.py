@@ -15,7 +15,7 @@ from elt_llm_ingest.formats.decode import decoded
 from elt_llm_ingest.formats.html_reader import HtmlReader
 from elt_llm_ingest.safety import Limits, check_zip
 
-PARSER = "epub 1"
+PARSER = "epub 2"
 CONTAINER = "META-INF/container.xml"
 LOCKS = ("META-INF/encryption.xml", "META-INF/rights.xml")
 PAGES = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml")

@@ -9,7 +9,7 @@ from elt_llm_ingest.formats.decode import decoded
 from elt_llm_ingest.formats.html_reader import HtmlReader
 from elt_llm_ingest.safety import Limits
 
-PARSER = "html 4"
+PARSER = "html 5"
 
 
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # noqa: ARG001

@@ -22,6 +22,7 @@ from elt_llm_ingest.formats.grid import (
 )
 from elt_llm_ingest.formats.html_hidden import Visibility
 from elt_llm_ingest.formats.html_styles import sheet_of
+from elt_llm_ingest.formats.raised import REMOVED, is_mark, raised, without_marks
 
 SILENT = frozenset(
     ("script", "style", "template", "svg", "math", "select", "textarea", "noscript")
@@ -48,7 +49,10 @@ BLOCKS = HOLDERS | frozenset(
 BREAK = "\v"
 DESCRIBES = ": "  # before the text of a <dd>, as Markdown writes it
 CDATA = re.compile(r"<!\[CDATA\[([^\[\]]*)\]\]>")
-REACH = 8  # open elements that a closing tag may close over
+REACH = 8  # open elements a closing tag may close over, pieces before a raised text
+NOTE_MARKS = frozenset(
+    ("doc-noteref", "footnote-ref", "footnote-reference", "footnoteref", "noteref")
+)  # of the ARIA and EPUB vocabularies, and what Pandoc, Sphinx and Asciidoctor write
 
 
 @dataclass
@@ -83,6 +87,8 @@ class HtmlReader(HTMLParser):
         self._fields = fields
         self._text: list[str] = []
         self._open: list[str] = []
+        self._raised: int | None = None
+        self._mark: int | None = None
         self._silent = ""
         self._marker = ""
         self._furniture = 0
@@ -122,6 +128,7 @@ class HtmlReader(HTMLParser):
             self.flush()
         if not self._view.enter(tag, said, block=tag in BLOCKS):
             return
+        self._raise(tag, said)
         if tag == "br":
             self._text.append(BREAK)
         elif tag == "img":
@@ -136,6 +143,7 @@ class HtmlReader(HTMLParser):
             return
         if tag in BLOCKS:
             self.flush()
+        self._lower(tag)
         if self._view.leave(tag) and tag in BLOCKS:
             self._end(tag)
 
@@ -149,9 +157,33 @@ class HtmlReader(HTMLParser):
         else:
             self._text.append(data)
 
+    def _raise(self, tag: str, said: Mapping[str, str]) -> None:
+        """Remember where a raised text or the mark of a note begins."""
+        if tag not in ("a", "sup"):
+            return
+        if tag == "sup":
+            self._raised = len(self._text)
+        within = self._raised is not None and said.get("href", "").startswith("#")
+        if within or is_note_mark(said):
+            self._mark = len(self._text)
+
+    def _lower(self, tag: str) -> None:
+        """Put what a raised text stands for in its place; drop a note's mark."""
+        if tag not in ("a", "sup"):
+            return
+        if self._mark is not None and is_mark("".join(self._text[self._mark :])):
+            self._text[self._mark :] = [REMOVED]
+        self._mark = None
+        if tag == "sup" and self._raised is not None:
+            before, text = self._text[: self._raised], self._text[self._raised :]
+            shown = raised("".join(text), "".join(before[-REACH:]))
+            self._text[self._raised :] = [shown]
+            self._raised = None
+
     def flush(self) -> None:
         """Write the text collected since the last block tag."""
-        joined, self._text = "".join(self._text), []
+        joined, self._text = without_marks("".join(self._text)), []
+        self._raised = self._mark = None
         inside = self._open[-1] if self._open else ""
         text = joined.replace(BREAK, "\n") if inside == "pre" else _shown(joined)
         if not text.strip():
@@ -252,6 +284,12 @@ class HtmlReader(HTMLParser):
         key = f"{self._key}/{self._count}"
         fields = {**self._fields, "table": table.title}
         write_table(self.builder, rows, marked_headers(rows), key, **fields)
+
+
+def is_note_mark(said: Mapping[str, str]) -> bool:
+    """Whether the attributes of an element call it the mark of a note."""
+    words = " ".join(said.get(name, "") for name in ("role", "epub:type", "class"))
+    return not NOTE_MARKS.isdisjoint(words.lower().split())
 
 
 def _closed(source: str) -> str:

@@ -15,9 +15,15 @@ from elt_llm_ingest.formats.grid import (
     span,
     write_table,
 )
+from elt_llm_ingest.formats.raised import (
+    REMOVED,
+    is_mark,
+    raised,
+    without_marks,
+)
 from elt_llm_ingest.safety import Limits
 
-PARSER = "jats 1"
+PARSER = "jats 2"
 SECTIONS = ("abstract", "ack", "app", "glossary", "notes", "sec", "trans-abstract")
 NAMES = {
     "abstract": "Abstract",
@@ -40,7 +46,11 @@ SPACED = frozenset(("break", "label", "td", "th", "name", "string-name"))
 PACKED = frozenset(
     ("contrib", "date", "element-citation", "name", "pub-date", "ref", "string-name")
 )
+NOTES = frozenset(
+    ("aff", "author-notes", "bibr", "corresp", "fn", "table-fn")
+)  # what a mark in the text points to
 MAX_DEPTH = 60
+REACH = 8  # pieces of text before a raised one that tell what it is
 
 
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # noqa: ARG001
@@ -207,23 +217,39 @@ def _cell(element: Any) -> GridCell:
 
 
 def _text(element: Any) -> str:
-    """All text below, without what is a block of its own; no recursion."""
+    """All text below, without marks of notes and what is a block of its own.
+
+    No recursion, as elements may be nested deeply.
+    """
     parts: list[str] = [element.text or ""]
     waiting = [iter(element)]
     owners = [element]
+    begins = [0]
     while waiting:
         child = next(waiting[-1], None)
         if child is None:
             waiting.pop()
-            owner = owners.pop()
+            owner, begin = owners.pop(), begins.pop()
             if waiting:
+                parts[begin:] = _closed(owner, parts, begin)
                 apart = xml.tag(owner) in SPACED or xml.tag(owners[-1]) in PACKED
                 parts += [" " if apart else "", owner.tail or ""]
             continue
         if xml.tag(child) in APART or not xml.tag(child):
             parts.append(" " + (child.tail or ""))
             continue
+        begins.append(len(parts))
         parts.append(child.text or "")
         waiting.append(iter(child))
         owners.append(child)
-    return "".join(parts)
+    return without_marks("".join(parts))
+
+
+def _closed(element: Any, parts: list[str], begin: int) -> list[str]:
+    """What stands for the text of an element that ends."""
+    name, text = xml.tag(element), "".join(parts[begin:])
+    if name == "xref" and element.get("ref-type") in NOTES and is_mark(text):
+        return [REMOVED]
+    if name == "sup":
+        return [raised(text, "".join(parts[max(0, begin - REACH) : begin]))]
+    return parts[begin:]

@@ -17,7 +17,7 @@ from elt_llm_ingest.formats.inner import read_inner
 from elt_llm_ingest.formats.text import LIST_ITEM, paragraphs
 from elt_llm_ingest.safety import Limits
 
-PARSER = "mail 1"
+PARSER = "mail 2"
 SHOWN = ("from", "to", "cc", "date")
 MAX_DEPTH = 10  # messages in messages
 MAX_PARTS = 200

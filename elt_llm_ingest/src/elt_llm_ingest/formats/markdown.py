@@ -1,7 +1,6 @@
-"""Markdown: CommonMark blocks whose texts are slices of the file.
+"""Markdown: CommonMark blocks with the text that a reader of the page sees.
 
 What is not prose is taken out: front matter, Liquid tags, attribute lists, HTML tags.
-Emphasis, links and entities stay as they are written.
 """
 
 import re
@@ -9,34 +8,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
-from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from elt_llm_core.document import BlockKind, ParsedDocument
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.formats.build import TextBuilder, title_of, with_sections
 from elt_llm_ingest.formats.decode import decoded
+from elt_llm_ingest.formats.markdown_inline import NOTE, Inline, block_parser
 from elt_llm_ingest.safety import Limits
 
-PARSER = f"markdown-it-py {version('markdown-it-py')}, layer 1"
+PARSER = f"markdown-it-py {version('markdown-it-py')}, layer 2"
 FRONT_MATTER = re.compile(
     r"\A---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL
 )
 TITLE = re.compile(r"^title:\s*[\"']?(.+?)[\"']?\s*$", re.MULTILINE)
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-NOISE = re.compile(
-    r"\{%.*?%\}|\{\{.*?\}\}"  # Liquid
-    r"|\{:[^{}\n]*\}|(?<=\s)\{#[\w:.-]+\}|(?<=\s)\{\.[\w\s.-]+\}"  # attribute lists
-    r"|\[\]\(#[^()\n]*\)"  # empty anchors
-    r"|</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>",  # HTML tags, not <https://links>
-    re.DOTALL,
-)
 MAX_CAPTION = 200
-BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
-CODE_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
-LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\s\"[^\"]*\")?\)")
-EMPHASIS = re.compile(r"(\*\*|__|`)(.+?)\1")
 
 
 @dataclass
@@ -52,40 +41,22 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
     body, declared = _without_front_matter(source)
     body = COMMENT.sub("", body)
     builder = TextBuilder()
-    _Blocks(builder).write(_parser().parse(body))
+    env: dict[str, Any] = {}
+    tokens = block_parser().parse(body, env)
+    notes = {found[1] for found in NOTE.finditer(body)}
+    _Blocks(builder, Inline(env, notes)).write(tokens)
     if not builder.blocks:
         raise LoadError(path.name, "no text: it holds only markup", "check the export")
-    blocks = with_sections(builder.text, builder.blocks, plain)
+    blocks = with_sections(builder.text, builder.blocks)
     return [
         ParsedDocument(
-            title=declared or plain(title_of(builder.text, blocks, path.stem)),
+            title=declared or title_of(builder.text, blocks, path.stem),
             text=builder.text,
             blocks=blocks,
             parser=PARSER,
             warnings=warnings,
         )
     ]
-
-
-def plain(text: str) -> str:
-    """A heading's words without link and emphasis marks."""
-    return EMPHASIS.sub(r"\2", LINK.sub(r"\1", text)).strip()
-
-
-def clean(text: str) -> str:
-    """`text` without Liquid, attribute lists and HTML tags; code spans stay whole."""
-    parts: list[str] = []
-    at = 0
-    for span in CODE_SPAN.finditer(text):
-        parts += [_strip(text[at : span.start()]), span.group()]
-        at = span.end()
-    parts.append(_strip(text[at:]))
-    lines = (line.rstrip() for line in "".join(parts).split("\n"))
-    return "\n".join(line for line in lines if line.strip()).strip()
-
-
-def _strip(text: str) -> str:
-    return NOISE.sub("", BREAK.sub(" ", text))
 
 
 def _without_front_matter(source: str) -> tuple[str, str]:
@@ -96,17 +67,12 @@ def _without_front_matter(source: str) -> tuple[str, str]:
     return source[found.end() :], title.group(1) if title else ""
 
 
-def _parser() -> MarkdownIt:
-    # Without these rules link definitions, footnotes, HTML and indented text stay text.
-    parser = MarkdownIt("commonmark").enable("table")
-    return parser.disable(["reference", "html_block", "html_inline", "code"])
-
-
 class _Blocks:
     """Writes block tokens; knows the list item and the table it is in."""
 
-    def __init__(self, builder: TextBuilder) -> None:
+    def __init__(self, builder: TextBuilder, inline: Inline) -> None:
         self._builder = builder
+        self._inline = inline
         self._marker: str | None = None
         self._tables = 0
         self._caption = ""
@@ -128,7 +94,7 @@ class _Blocks:
             position += 1
 
     def _heading(self, inline: Token, level: int) -> None:
-        text = clean(inline.content)
+        text = self._inline.text(inline.content)
         self._builder.add(BlockKind.HEADING, text, level=level)
         self._caption = ""
 
@@ -139,7 +105,19 @@ class _Blocks:
         elif token.type == "fence":
             self._builder.add(BlockKind.CODE, token.content.strip("\n"))
         elif token.type == "inline":
-            self._paragraph(clean(token.content))
+            self._noted(token.content)
+
+    def _noted(self, source: str) -> None:
+        """A paragraph, and the notes that stand below it without a blank line."""
+        starts = [*NOTE.finditer(source)]
+        before = source[: starts[0].start()] if starts else source
+        if before.strip():
+            self._paragraph(self._inline.text(before))
+        for index, note in enumerate(starts):
+            end = starts[index + 1].start() if starts[index + 1 :] else len(source)
+            text = self._inline.text(source[note.end() : end])
+            told = {"type": "footnote", "id": note[1]}
+            self._builder.add(BlockKind.PARAGRAPH, text, attributes=told)
 
     def _paragraph(self, text: str) -> None:
         kind = BlockKind.PARAGRAPH
@@ -148,15 +126,15 @@ class _Blocks:
             self._marker = None
         is_caption = re.match(r"\W{0,3}table\s+[\w.-]+", text, re.IGNORECASE)
         if is_caption and len(text) <= MAX_CAPTION:
-            kind, self._caption = BlockKind.CAPTION, plain(text)
+            kind, self._caption = BlockKind.CAPTION, text
         else:
             self._caption = ""
         self._builder.add(kind, text)
 
     def _table(self, tokens: Sequence[Token]) -> None:
         self._tables += 1
-        rows = list(_rows(tokens))
-        headers = [plain(cell) for cell in rows[0]] if rows else []
+        rows = list(self._rows(tokens))
+        headers = rows[0] if rows else []
         for index, row in enumerate(rows):
             self._builder.add_row(
                 row,
@@ -166,16 +144,15 @@ class _Blocks:
                 attributes={"row": "header"} if index == 0 else {},
             )
 
-
-def _rows(tokens: Sequence[Token]) -> Iterator[list[str]]:
-    row: list[str] = []
-    for token in tokens:
-        if token.type == "tr_open":
-            row = []
-        elif token.type == "inline":
-            row.append(clean(token.content))
-        elif token.type == "tr_close":
-            yield row
+    def _rows(self, tokens: Sequence[Token]) -> Iterator[list[str]]:
+        row: list[str] = []
+        for token in tokens:
+            if token.type == "tr_open":
+                row = []
+            elif token.type == "inline":
+                row.append(self._inline.text(token.content))
+            elif token.type == "tr_close":
+                yield row
 
 
 def _closing(tokens: Sequence[Token], opening: int) -> int:

@@ -8,6 +8,7 @@ from elt_llm_core.errors import LoadError
 from elt_llm_ingest.formats.docling_text import convert, dense, document_of
 from elt_llm_ingest.formats.office_hidden import shown
 from elt_llm_ingest.formats.office_parts import remarks
+from elt_llm_ingest.formats.office_raised import lowered
 from elt_llm_ingest.safety import Limits, check_zip
 
 EMU = 12_700  # PowerPoint's units in a point
@@ -30,6 +31,7 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
             "unpack it and ingest the files in it",
         )
     data, hidden = shown(data) if kind == "docx" else (data, 0)
+    data = lowered(data) if kind == "docx" else data
     if hidden:
         noted = (f"it has hidden passages, which were left out: {hidden}", *noted)
     found = convert(path, data, kind)

@@ -29,15 +29,16 @@ MODULES = {
 VERSIONS = dict.fromkeys(MODULES, "1") | {
     "ade": "2",
     "csv": "3",
-    "epub": "4",
-    "html": "5",
+    "epub": "5",
+    "html": "6",
+    "jats": "2",
     "leanix_drawio": "2",
     "leanix_inventory": "2",
-    "mail": "4",
-    "markdown": "2",
+    "mail": "5",
+    "markdown": "3",
     "spreadsheet": "2",
     "text": "2",
-    "office": "3",
+    "office": "4",
     "pdf": "6",
 }
 LAYER = "3"
