@@ -81,6 +81,8 @@ class Document:
         text = file.read_text(encoding="utf-8")
         if file.suffix == ".json":
             text = re.sub(r"<[^<>]*>", " ", json.loads(text)["markdown"])
+        if file.suffix == ".md":
+            text = re.sub(r"(?<=\])\([^()\s]*\)", "", text)  # targets of links
         return [text]
 
 
