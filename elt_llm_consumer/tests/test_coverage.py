@@ -125,3 +125,26 @@ def test_a_dead_embedder_fails_the_items(context, aliases):
     assert (report.counts["failed"], report.exit_code) == (4, 2)
     content = json.loads(Path(report.files["coverage_json"]).read_text())
     assert content["entities"] == []
+
+
+@pytest.mark.parametrize(("evidence_top_k", "most"), [(1, 1), (2, 2)])
+def test_passages_of_an_entity_are_a_setting(context, models, evidence_top_k, most):
+    rows = surveyed(context, models, evidence_top_k=evidence_top_k)
+    kinds = [one["kind"] for one in rows["Ground Lease"]["evidence"]]
+    assert kinds.count("lexical") == most
+
+
+def test_aliases_are_a_setting(context, models, aliases):
+    without = surveyed(context, models)["Shared Cost"]["top_score"]
+    assert without < 0.85
+    rows = surveyed(context, models, aliases=aliases)
+    assert rows["Shared Cost"]["top_score"] == 0.85
+
+
+def surveyed(context, models, **consumer) -> dict[str, dict]:
+    """The rows of the report by entity, with these settings of the products."""
+    config = context.config.model_copy(update={"consumer": ConsumerSection(**consumer)})
+    job = CoverageJob(collections=("handbook",), model="estate")
+    report = job.build(models)(type(context)(config, context.store))
+    content = json.loads(Path(report.files["coverage_json"]).read_text())
+    return {row["entity_name"]: row for row in content["entities"]}

@@ -239,3 +239,23 @@ def test_one_broken_command_does_not_take_the_others_along(
     assert "(cannot be loaded)" in shown
     assert run(elt_llm, ["broken", "--some", "thing"]) == 78
     assert "No module named 'no_such_module'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("level", "heard"), [("WARNING", ["WARNING"]), ("INFO", ["INFO", "WARNING"])]
+)
+def test_the_level_of_logging_is_a_setting(
+    tmp_path: Path, level: str, heard: list[str]
+) -> None:
+    path = tmp_path / "elt-llm.yaml"
+    path.write_text(f"logging: {{level: {level}}}\n")
+    script = (
+        "import logging, sys; from pathlib import Path\n"
+        "from elt_llm_core.cli.common import CommandContext\n"
+        "CommandContext(config_file=Path(sys.argv[1])).config\n"
+        "log = logging.getLogger('elt_llm_core')\n"
+        "log.info('one'); log.warning('two')\n"
+    )
+    words = [sys.executable, "-c", script, str(path)]
+    ended = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert [line.split()[0] for line in ended.stderr.splitlines()] == heard

@@ -157,8 +157,16 @@ def test_a_damaged_truth_is_left_alone_and_the_cure_is_named(
 
 
 def test_what_was_left_behind_is_found_and_removed(
-    published: Store, doctor: Callable[..., Any]
+    published: Store,
+    doctor: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # Other processes leave folders of their own in the temporary folder of the machine.
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    monkeypatch.setenv("TMPDIR", str(temporary))  # processes that are started too
     indexes = published.data_dir / "indexes"
     (indexes / "rules" / "gen-000002-x.tmp").mkdir()
     (indexes / "nobody").mkdir()
@@ -170,7 +178,7 @@ def test_what_was_left_behind_is_found_and_removed(
     assert "nobody" in checks["index folders"]["detail"]
     code, checks, told = doctor(published.data_dir, "--repair")
     assert code == 0
-    assert told["removed"] == ["gen-000002-x.tmp", "nobody"]  # opening swept the view
+    assert told["removed"] == ["gen-000002-x.tmp", view.name, "nobody"]
     assert checks["left-overs"]["level"] == "OK"
     assert "index folders" not in checks
     assert not view.exists()
@@ -222,6 +230,23 @@ def test_a_large_delta_is_told(
     _, checks, _ = doctor(published.data_dir)
     assert checks["collection rules"]["level"] == "WARN"
     assert "the index lacks 60 changes" in checks["collection rules"]["detail"]
+
+
+@pytest.mark.parametrize(("delta_fraction", "level"), [(0.1, "WARN"), (0.5, "OK")])
+def test_how_large_a_delta_may_be_is_a_setting(
+    published: Store,
+    doctor: Callable[..., Any],
+    many_sentences: list[str],
+    tmp_path: Path,
+    delta_fraction: float,
+    level: str,
+) -> None:
+    more = [f"{sentence} Again." for sentence in many_sentences[:60]]
+    put(published, "rules", new_document("b.txt", more), publish=False)
+    path = tmp_path / "delta.yaml"
+    path.write_text(f"stores: {{delta_fraction: {delta_fraction}}}\n")
+    _, checks, _ = doctor(published.data_dir, "--config", str(path))
+    assert checks["collection rules"]["level"] == level
 
 
 @pytest.mark.parametrize(

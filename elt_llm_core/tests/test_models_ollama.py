@@ -343,6 +343,7 @@ def configured(server, models, section):
         ("num_predict", 9, ["options", "num_predict"]),
         ("context_window", 4096, ["options", "num_ctx"]),
         ("keep_alive", "1m", ["keep_alive"]),
+        ("thinking", True, ["think"]),
         ("llm_model", "smollm2:135m", ["model"]),
     ],
 )
@@ -367,3 +368,19 @@ def test_texts_go_in_batches_of_the_configured_size(server):
     models.embedder.embed_array(["one", "two", "three"])
     sizes = [len(body["input"]) for body in server.bodies("/api/embed")]
     assert sizes == [2, 1]
+
+
+def test_the_options_of_the_embedder_win_over_the_section(server):
+    models = configured(
+        server, {"embedder_options": {"embed_batch_size": 1}}, {"embed_batch_size": 2}
+    )
+    models.embedder.embed_array(["one", "two"])
+    sizes = [len(body["input"]) for body in server.bodies("/api/embed")]
+    assert sizes == [1, 1]
+
+
+@pytest.mark.parametrize("model", ["nomic-embed-text", "smollm2:135m"])
+def test_the_embedding_model_of_the_section_is_asked(server, model):
+    configured(server, {}, {"embedding_model": model}).embedder.embed_array(["one"])
+    (body,) = server.bodies("/api/embed")
+    assert body["model"] == model

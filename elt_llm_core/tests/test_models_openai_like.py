@@ -17,7 +17,9 @@ from elt_llm_core.errors import (
     PromptTruncatedError,
 )
 from elt_llm_core.models import EMBEDDERS, LLMS, as_counting
+from elt_llm_core.models.build import build_models
 from elt_llm_core.models.openai_like import OpenAILikeChat, OpenAILikeEmbedder
+from elt_llm_core.sections import RagConfig
 
 USAGE = {"prompt_tokens": 9, "completion_tokens": 2, "total_tokens": 11}
 
@@ -240,3 +242,34 @@ def test_the_door_knows_the_options():
     assert isinstance(LLMS.load("openai_like", {"llm_model": "x"}), OpenAILikeChat)
     with pytest.raises(ConfigError, match="embedding_model"):
         EMBEDDERS.load("openai_like")
+
+
+def configured(server, **section):
+    """The models of a configuration that names this server."""
+    section = {
+        "base_url": server.url, "embedding_model": "e", "llm_model": "m", **section,
+    }  # fmt: skip
+    strategies = {"llm_strategy": "openai_like", "embedder_strategy": "openai_like"}
+    return build_models(
+        RagConfig.model_validate({"models": strategies, "openai_like": section})
+    )
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.5])
+def test_the_temperature_of_the_section_reaches_the_server(server, temperature):
+    configured(server, temperature=temperature).llm.complete("How many?")
+    ((_, body, _),) = server.seen
+    assert body["temperature"] == temperature
+
+
+@pytest.mark.parametrize("model", ["nomic-embed-text", "bge-small"])
+def test_the_embedding_model_of_the_section_is_asked(server, model):
+    configured(server, embedding_model=model).embedder.embed_array(["a pump"])
+    assert {body["model"] for _, body, _ in server.seen} == {model}
+
+
+@pytest.mark.parametrize("window", [512, 1024])
+def test_the_context_window_of_the_section_limits_texts_and_prompts(server, window):
+    models = configured(server, context_window=window)
+    assert as_counting(models.embedder).max_tokens == window - 64
+    assert models.llm.metadata.context_window == window

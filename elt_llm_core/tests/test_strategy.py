@@ -12,6 +12,8 @@ from elt_llm_core.errors import (
     MissingExtraError,
     UnknownStrategyError,
 )
+from elt_llm_core.models import build
+from elt_llm_core.sections import RagConfig
 from elt_llm_core.strategy import OUR_PACKAGES, Models, Stage, Strategy
 from elt_llm_core.testing.fakes import HashEmbedding
 
@@ -165,3 +167,16 @@ def test_a_hyphen_in_a_name_is_an_underscore(site: Path, stage: Stage[str]) -> N
     assert stage.load("very-loud") == stage.load("very_loud")
     with pytest.raises(UnknownStrategyError, match="did you mean 'very_loud'"):
         stage.load("very-lout")
+
+
+def test_the_configuration_says_who_is_trusted(
+    site: Path, stage: Stage[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(site, "stranger", shout="stranger_shout:Shout")
+    monkeypatch.setattr(build, "EMBEDDERS", stage)
+    models = {"embedder_strategy": "shout"}
+    with pytest.raises(ConfigError, match=r"allow: \[stranger\]"):
+        build.build_models(RagConfig.model_validate({"models": models}))
+    trusting = {"models": models, "plugins": {"allow": ["stranger"]}}
+    built = build.build_models(RagConfig.model_validate(trusting))
+    assert built.embedder == "shout"

@@ -18,6 +18,7 @@ from elt_llm_core.jobs import JOBS, JobContext
 from elt_llm_core.recipe import Recipe
 from elt_llm_core.results import DegradationKind
 from elt_llm_core.store import Store
+from elt_llm_core.store.backup import backup_files
 from elt_llm_core.store.writer import Writer
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding
@@ -245,6 +246,66 @@ def test_other_chunks_are_made_when_the_settings_change(place):
     after = place.run()
     assert after.counts["updated"] == 1
     assert after.counts["chunks"] > before
+
+
+@pytest.mark.parametrize(
+    ("base", "changed"),
+    [
+        ({"chunk_size": 32}, {"chunk_overlap": 12}),
+        ({"chunk_size": 32}, {"strategy": "sentence_window"}),
+        (
+            {"chunk_size": 32, "strategy": "hierarchical"},
+            {"options": {"parent_sizes": [48]}},
+        ),
+    ],
+    ids=["chunk_overlap", "strategy", "options"],
+)
+def test_every_setting_of_chunking_changes_the_chunks(place, base, changed):
+    place.write("guide.txt", "One two three four five six seven eight nine. " * 20)
+
+    def chunks(**chunking) -> list[tuple]:
+        place.config = RagConfig.model_validate({"chunking": chunking})
+        place.run()
+        nodes = place.store.nodes("harbour")
+        return sorted((n.text, sorted(n.metadata.items(), key=str)) for n in nodes)
+
+    assert chunks(**base) != chunks(**base, **changed)
+
+
+def test_an_option_of_an_enricher_changes_what_is_indexed(place):
+    place.write("guide.md", GUIDE)
+
+    def counts(count: int) -> list[int]:
+        enrichment = {
+            "strategy": ["keywords"],
+            "options": {"keywords": {"count": count}},
+        }
+        place.config = RagConfig.model_validate({"enrichment": enrichment})
+        place.run()
+        return [
+            len(n.metadata["keywords"].split(", "))
+            for n in place.store.nodes("harbour")
+        ]
+
+    assert set(counts(1)) == {1}
+    assert set(counts(2)) == {2}
+
+
+def test_the_memory_of_the_reading_process_is_a_setting(place):
+    place.config = RagConfig.model_validate({"ingest": {"parse_memory_mb": 256}})
+    place.write("blanks.txt", b" " * 120_000_000)
+    with pytest.raises(LoadError, match="needs more than 256 MB") as caught:
+        place.run()
+    assert "ingest.parse_memory_mb" in caught.value.hint
+
+
+@pytest.mark.parametrize(("backup_hours", "made"), [(0, 0), (24, 1)])
+def test_a_backup_after_an_ingest_is_a_setting(place, backup_hours, made):
+    stores = {"backup_hours": backup_hours}
+    place.config = RagConfig.model_validate({"stores": stores})
+    place.write("guide.md", GUIDE)
+    place.run()
+    assert len(backup_files(place.store.data_dir)) == made
 
 
 def test_another_embedder_is_refused_unless_told(place):

@@ -94,3 +94,13 @@ def test_a_transform_without_its_model_is_left_out_and_told(ran):
     (told,) = (note for note in notes if note["kind"] == "stage_left_out")
     assert "'hyde' needs a language model" in told["detail"]
     assert "--models" in told["detail"]
+
+
+@pytest.mark.parametrize(("ttl", "found"), [(3600, "hit"), (1e-9, "miss")])
+def test_an_option_of_the_cache_says_what_is_used_again(ran, monkeypatch, ttl, found):
+    query = {"cache_strategy": "semantic", "cache_options": {"ttl": ttl}}
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{ASK}\n{ASK}\nquit\n"))
+    code, out, _ = ran(query)
+    assert code == 0
+    _, second = objects(out)
+    assert second["trace"]["stages"][1]["top"][0][0] == found

@@ -14,6 +14,7 @@ from elt_llm_core.config import RagConfig
 from elt_llm_core.errors import UnknownStrategyError
 from elt_llm_core.models.none import NoEmbedding
 from elt_llm_core.query_section import QuerySection
+from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models, Stage, T
 from elt_llm_query.asking import needed
@@ -135,10 +136,12 @@ class Parts:
                 )
             if query.use_hybrid_search or not self.dense:
                 members.append(KeywordRetriever(one, where=self.where))
+        breadth = breadth_of(query, len(self.collections))
+        self._note_unused_depth(breadth)
         return HybridRetriever(
             members,
             fusion=self._load(FUSIONS, query.fusion_strategy, query.fusion_options),
-            breadth=breadth_of(query, len(self.collections)),
+            breadth=breadth,
             llm=self.models.llm,
             num_queries=self._num_queries(),
             transforms=self.transforms(),
@@ -154,6 +157,18 @@ class Parts:
 
     def _rewriter(self) -> LLM:
         return needed(self.models, "query.num_queries above 1")
+
+    def _note_unused_depth(self, breadth: Breadth) -> None:
+        """Degrade where fewer hits of a list are wanted than candidates are kept."""
+        depth = self.config.query.fusion_options.get("depth", 0)
+        if isinstance(depth, int) and 0 < depth < breadth.each:
+            detail = (
+                f"query.fusion_options.depth is {depth} without effect: "
+                f"{breadth.each} candidates of each collection are kept, and every "
+                "list gives as many hits; 0 says so, a larger number gives more"
+            )
+            kind = DegradationKind.SETTING_UNUSED
+            self.log.degrade(Degradation(kind=kind, detail=detail))
 
     def transforms(self) -> dict[str, SearchTransform]:
         """The transforms of the searches by name, in order."""

@@ -174,7 +174,11 @@ class _FusionOptions(Strategy[Fusion]):
     """What every fusion has; a fusion is its own component."""
 
     depth: int = Field(
-        default=50, ge=0, le=10_000, description="hits of each list; 0: as many as kept"
+        default=50,
+        ge=0,
+        le=10_000,
+        description="hits of each list, never fewer than candidates are kept; "
+        "0: as many as are kept",
     )
 
     @override
