@@ -133,7 +133,7 @@ SHOWN = {
     "query.postprocessor_options": f"{QUERY}test_table_answers.py::"
     "test_a_table_read_as_one_source_answers_as_its_rows_do",
     "query.synthesizer_strategy": f"{QUERY}test_generated.py::"
-    "test_every_mode_answers_with_labels_and_needs_a_model",
+    "test_every_mode_answers_with_labels_and_is_left_out_without_a_model",
     "query.system_prompt": f"{QUERY}test_generated.py::"
     "test_a_generated_answer_is_looked_up",
     "query.citation_policy": f"{QUERY}test_generated.py::test_the_policy_is_a_setting",
