@@ -38,6 +38,10 @@ def test_reading_a_root_that_is_not_there_creates_nothing(store: Store) -> None:
 def test_unsafe_collection_names_are_refused(store: Store, name: str) -> None:
     with pytest.raises(InvalidNameError), store.writer() as writer:
         writer.ensure_collection(name, HashEmbedding(), "test")
+
+
+@pytest.mark.parametrize("name", ["../x", "A", "a", "a\0b", "x" * 201])
+def test_what_leads_to_no_collection_is_refused(store: Store, name: str) -> None:
     with pytest.raises(InvalidNameError):
         store.open(name)
 

@@ -163,7 +163,7 @@ def quoting(prompt):
     """An answer with the label of the source that holds the quote."""
     before = prompt[: prompt.index(FEES[0])]
     label = re.findall(r"^\[S[0-9]+\]", before, re.MULTILINE)[-1]
-    return f'A written answer: "{FEES[0]}" {label}'
+    return f'The rules say: "{FEES[0]}" {label}'
 
 
 @pytest.mark.parametrize("synthesizer", ["extractive", "compact"])

@@ -9,7 +9,6 @@ byte is written. The next publication in the data root completes the plan of one
 was cut off where every file of it is whole, and removes its parts where not.
 """
 
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
@@ -17,7 +16,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from elt_llm_core.atomicio import fsync_folder
+from elt_llm_core.atomicio import fsync_folder, write_atomic
 from elt_llm_core.crash import CrashPoint, crash_point
 from elt_llm_core.errors import StoreWriteError
 from elt_llm_core.names import item_key
@@ -138,11 +137,7 @@ def _move(target: Path, digest: str) -> _Move:
 
 
 def _write(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+    write_atomic(path, content)
 
 
 def _finish(journal: Journal, key: str, plan: Mapping[str, Any]) -> None:

@@ -101,7 +101,8 @@ def cite_answer(
     parsed = parse_labels(plain_text(answer), [o.source.label for o in sources])
     unknown = [RemovedClaim(text=x, reason="unknown label") for x in parsed.removed]
     refused = _refuses(parsed.text)
-    told = [s for s in statements(parsed.text) if not _is_refusal(s)]
+    said = list(statements(parsed.text))
+    told = _kept(said, [not _is_refusal(s) for s in said])
     outcomes = [look_up(s, sources) for s in told]
     claimed = [one for one in outcomes if not one.statement.frame]
     good = any(one.stands for one in claimed)
@@ -184,19 +185,37 @@ def _removed(one: Outcome) -> RemovedClaim:
 
 def _rebuilt(outcomes: Sequence[Outcome], policy: Policy) -> str:
     """The statements that stay, in order; a lead-in stays with what follows it."""
-    kept: list[Statement] = []
+    shown: list[Statement] = []
+    keeps: list[bool] = []
     for one in reversed(outcomes):
-        statement = one.statement
+        statement, keep = one.statement, True
         if statement.frame:
-            if policy != "strict" or (kept and one.leads):
-                kept.append(statement)
+            keep = policy != "strict" or (any(keeps) and one.leads)
         elif one.stands:
-            kept.append(_relabelled(one, policy))
+            statement = _relabelled(one, policy)
         elif policy == "flag":
-            kept.append(replace(statement, text=f"{statement.text} {UNVERIFIED}"))
-        elif policy == "lenient":
-            kept.append(statement)
-    return "".join(s.gap + s.text for s in reversed(kept)).strip()
+            statement = replace(statement, text=f"{statement.text} {UNVERIFIED}")
+        else:
+            keep = policy == "lenient"
+        shown.append(statement)
+        keeps.append(keep)
+    kept = _kept(shown[::-1], keeps[::-1])
+    return "".join(s.gap + s.text for s in kept).strip()
+
+
+def _kept(said: Sequence[Statement], keeps: Sequence[bool]) -> list[Statement]:
+    """Return the statements to keep; a gap outlives the statement it stood before.
+
+    Without it two statements that were paragraphs of their own would run together.
+    """
+    kept: list[Statement] = []
+    gap = ""
+    for statement, keep in zip(said, keeps, strict=True):
+        gap = max(gap, statement.gap, key=len)
+        if keep:
+            kept.append(replace(statement, gap=gap))
+            gap = ""
+    return kept
 
 
 def _relabelled(one: Outcome, policy: Policy) -> Statement:
