@@ -63,7 +63,7 @@ def test_each_profile_says_what_it_is_for_and_needs(
     lines = capsys.readouterr().out.splitlines()
     abouts = [line.strip() for line in lines if line.startswith("    ")][1:]
     assert len(abouts) >= 7
-    assert all(about.startswith("For ") and " Needs: " in about for about in abouts)
+    assert all(about.startswith("For ") and " Models: " in about for about in abouts)
 
 
 def test_help_imports_nothing_heavy() -> None:
