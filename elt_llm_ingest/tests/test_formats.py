@@ -9,6 +9,7 @@ import pptx
 import pytest
 
 from elt_llm_core.document import ParsedDocument
+from elt_llm_ingest.formats.text import paragraphs
 from elt_llm_ingest.loaders.base import LOADERS
 
 MARKDOWN = """---
@@ -199,3 +200,10 @@ def test_every_loader_is_a_llama_index_reader(tmp_path, models):
     (document,) = reader.load_data(path)
     assert document.text.startswith("Guide\n\n")
     assert document.metadata["title"] == "Harbour Guide"
+
+
+def test_millions_of_blanks_are_passed_over_in_one_go():
+    """A pattern that looks for their end from each blank would take hours."""
+    blanks = " " * 3_000_000
+    assert list(paragraphs(blanks)) == []
+    assert list(paragraphs(f"A fee.\n{blanks}\n\fA fine.")) == ["A fee.", "A fine."]

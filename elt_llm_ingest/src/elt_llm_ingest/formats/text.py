@@ -19,7 +19,6 @@ KEYWORD = re.compile(
 NUMBER = re.compile(r"^(?:PART\s+|RULE\s+)?(\d{1,3}(?:\.\d{1,3})*)[.)]?\s+[A-Z]")
 RULE = re.compile(r"^(?:\d{1,3}(?:\.\d{1,3})+\.?|[A-Z]{2,8}\s\d[\w.()]*)\s")
 LIST_ITEM = re.compile(r"^\s*(?:[-*•]\s|\(?[a-z0-9]{1,4}[.)]\s)")
-PARAGRAPH = re.compile(r"[^\n\f]*\S[^\n\f]*(?:\n[^\n\f]*\S[^\n\f]*)*")
 MAX_HEADING, MAX_WORDS = 100, 12
 WRAPPED = 160  # longer lines were not broken by hand: each is a paragraph
 
@@ -57,14 +56,31 @@ def paragraphs(text: str) -> Iterator[str]:
     """
     lengths = sorted(len(line) for line in text.split("\n") if line.strip())
     by_line = bool(lengths) and lengths[len(lengths) * 9 // 10] > WRAPPED
-    for match in PARAGRAPH.finditer(text):
-        lines = match.group().split("\n")
+    for lines in _runs(text):
         start = 0
         for at in range(1, len(lines)):
             if by_line or RULE.match(lines[at]) or heading_level(lines[start]):
                 yield "\n".join(lines[start:at])
                 start = at
         yield "\n".join(lines[start:])
+
+
+def _runs(text: str) -> Iterator[list[str]]:
+    """The lines between blank lines and form feeds, run by run.
+
+    Cut line by line: a pattern looks for the end of a run of blanks from each of them,
+    which takes hours for a file of many.
+    """
+    for page in text.split("\f"):
+        run: list[str] = []
+        for line in page.split("\n"):
+            if line.strip():
+                run.append(line)
+            elif run:
+                yield run
+                run = []
+        if run:
+            yield run
 
 
 def heading_level(paragraph: str) -> int:
