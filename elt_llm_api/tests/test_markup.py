@@ -279,3 +279,10 @@ def test_a_quote_of_doubtful_order_is_not_plainly_verified():
     )
     assert "Verified" not in told
     assert "Order doubtful" in told
+
+
+def test_the_nearest_sections_of_a_refusal_lead_to_their_pages():
+    refused = result_of("x").model_copy(update={"status": Status.INSUFFICIENT})
+    html = cards.answer(refused, page_url=lambda *_: "/v1/documents/a/pages/1.jpg?x")
+    assert 'href="/v1/documents/a/pages/1.jpg?x"' in html.partition("Nearest")[2]
+    assert "href" not in cards.answer(refused).partition("Nearest")[2]

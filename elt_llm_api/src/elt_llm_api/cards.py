@@ -76,12 +76,20 @@ BADGES = {
 }
 
 
-def answer(result: QueryResult, policy: str = "strict") -> str:
+def no_picture(document_id: str, number: int, boxes: Sequence[Box]) -> None:  # noqa: ARG001
+    """A `PageUrl` for documents without pictures of their pages."""
+    return
+
+
+def answer(
+    result: QueryResult, policy: str = "strict", page_url: PageUrl = no_picture
+) -> str:
     """The answer with clickable labels, or the refusal with the nearest sections.
 
     Args:
         result: The outcome of a question.
         policy: The `query.citation_policy` it was answered under.
+        page_url: Where the pages are shown that a refusal names as nearest.
 
     Returns:
         HTML in which the answer is text, letter for letter, and no Markdown.
@@ -96,7 +104,7 @@ def answer(result: QueryResult, policy: str = "strict") -> str:
             el("h2", result.question, class_="asked"),
             banner(result, policy),
             None if refused and result.sources else body,
-            nearest(result.sources) if refused else None,
+            nearest(result.sources, page_url) if refused else None,
             removed(result.removed),
             degradations(result.degradations),
             class_=f"result status-{result.status.value}",
@@ -173,7 +181,9 @@ def other_sources(others: Sequence[Source]) -> Safe | None:
             "li",
             el("strong", source.document),
             f" {_page(source.span.page)} ",
-            el("span", source.section, class_="section"),
+            el("span", f"· {source.section}", class_="section")
+            if source.section
+            else None,
             el("p", _shorten(source.text)),
         )
         for source in others
@@ -205,8 +215,8 @@ def _shows_text(result: QueryResult, policy: str) -> bool:
     return answered or _keeps_unproved(result, policy)
 
 
-def nearest(found: Sequence[Source]) -> Safe | None:
-    """Where to look instead."""
+def nearest(found: Sequence[Source], page_url: PageUrl = no_picture) -> Safe | None:
+    """Where to look instead: links to the pages, where these can be shown."""
     if not found:
         return None
     seen: dict[str, Safe] = {}
@@ -215,7 +225,10 @@ def nearest(found: Sequence[Source]) -> Safe | None:
             part for part in (source.document, source.section, _page(source.span.page))
             if part
         )  # fmt: skip
-        seen.setdefault(text, el("li", text))
+        page = source.span.page
+        url = page_url(source.document_id, page, source.boxes) if page else None
+        new = {"target": "_blank", "rel": "noopener"}
+        seen.setdefault(text, el("li", el("a", text, href=url, **new) if url else text))
     items = join(list(seen.values())[:NEAREST])
     return el("div", el("p", "Nearest sections:"), el("ul", items), class_="nearest")
 

@@ -229,7 +229,7 @@ class Page:
             return
         yield (
             "",
-            cards.answer(result, query.citation_policy),
+            cards.answer(result, query.citation_policy, self._page_url),
             cards.sources(result, self._page_url),
         )
 
