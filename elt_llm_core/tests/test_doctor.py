@@ -260,7 +260,7 @@ def test_a_writer_that_does_not_answer_is_told(
     published: Store, doctor: Callable[..., Any], tmp_path: Path, writer: str, told: str
 ) -> None:
     path = tmp_path / "writer.yaml"
-    server = "openai_like: {base_url: 'http://localhost:9/v1'}"
+    server = "openai_like: {base_url: 'http://localhost:9/v1', llm_model: small}"
     path.write_text(f"models: {{{writer}}}\n{server}\n")
     code, checks, _ = doctor(published.data_dir, "--config", str(path))
     assert code != 0

@@ -12,6 +12,7 @@ from elt_llm_core.cli import elt_llm
 from elt_llm_core.cli.failures import run
 from elt_llm_core.store import Store
 from elt_llm_core.store.backup import backup_files
+from elt_llm_core.store.records import SCHEMA_VERSION
 
 GOLDEN = Path(__file__).parent / "golden" / "schema-1.tar.xz"
 
@@ -55,7 +56,7 @@ def test_backup_list_damage_restore(small: Store, screen: Screen) -> None:
     (listed,) = screen.json("backups")["backups"]
     assert listed["file"] == made["file"] == str(backup_files(small.data_dir)[0])
     assert listed["bytes"] == made["bytes"] > 0
-    assert listed["schema_version"] == 2
+    assert listed["schema_version"] == SCHEMA_VERSION
     assert listed["made"][10] == "T"
     (small.data_dir / "truth.sqlite3").write_bytes(b"broken " * 900)
     code, told = screen("compact")

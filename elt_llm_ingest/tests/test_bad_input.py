@@ -110,7 +110,7 @@ def test_a_hanging_file_is_killed_and_the_next_one_read():
     with ReadingProcess(Limits(timeout=2)) as process:
         process.parse(Path("warm.txt"), b"warm up")
         began = time.monotonic()
-        with pytest.raises(LoadError, match="longer than 2 s"):
+        with pytest.raises(LoadError, match=r"longer than 2 s|far more than a PDF"):
             process.parse(Path("loop.pdf"), SELF_REFERENCE)
         assert time.monotonic() - began < 10
         (document,) = process.parse(Path("next.txt"), b"Still here.")

@@ -92,7 +92,9 @@ def test_a_preset_answers_with_embedded_models_and_says_what_it_leaves_out(
     assert len(told) == len(LEFT_OUT[preset])
     for name in LEFT_OUT[preset]:
         assert any(name in detail for detail in told)
-    assert len(told) == len(result.degradations)
+    # One question alone has no use for a cache; nothing else may be poorer.
+    known = {DegradationKind.STAGE_LEFT_OUT, DegradationKind.SETTING_UNUSED}
+    assert {d.kind for d in result.degradations} <= known
 
 
 @pytest.mark.usefixtures("bare")
