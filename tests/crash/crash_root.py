@@ -18,6 +18,7 @@ MODULES = (
     *("elt_llm_core.store.store", "elt_llm_core.store.writer", "elt_llm_ingest.cli"),
     *("elt_llm_ingest.ingest", "elt_llm_ingest.removal", "elt_llm_query.fusions"),
     *("elt_llm_ingest.frames", "elt_llm_ingest.formats.text", "crash_embedder"),
+    *("elt_llm_ingest.window",),
     *("elt_llm_ingest.formats.markdown", "elt_llm_ingest.formats.csv"),
     *("elt_llm_ingest.formats.html", "elt_llm_ingest.loaders.pdf", "crash_files"),
 )
