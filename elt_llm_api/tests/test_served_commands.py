@@ -15,34 +15,39 @@ import pytest
 
 from elt_llm_api import commands
 from elt_llm_api.commands import reply_to, serving_commands
+from elt_llm_api.gate import Gate
 from elt_llm_api.service import QueryService
 from elt_llm_core.cli import elt_llm, served
 from elt_llm_core.cli.failures import run
 from elt_llm_core.config import load_config
+from elt_llm_core.errors import BusyError
 from elt_llm_core.store import Store
 
 ASK = "What is the registration fee?"
+LONG = 60.0
 MOMENTS = re.compile(r'"milliseconds": [0-9.]+')
 
 
 @contextmanager
-def listening(root, config=None):
+def listening(root, config=None, gate=None):
     """A server of commands over `root`, and the questions it is asked."""
     store = Store(root)
+    gate = gate or Gate(2, 8)
     service = QueryService(config or load_config(), store)
     asked = []
     answer = commands.reply_to
 
-    def heard(line, known):
-        reply = answer(line, known)
+    def heard(*arguments):
+        reply = answer(*arguments)
         asked.append(reply)
         return reply
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(commands, "reply_to", heard)
         patch.setattr(served, "PATIENCE", 60.0)
-        with serving_commands(service):
+        with serving_commands(service, gate):
             yield asked
+    gate.close()
     store.close()
 
 
@@ -215,7 +220,7 @@ def test_a_path_longer_than_an_address_is_served(root, tmp_path, capsys):
 
 
 def test_a_file_system_without_sockets_is_logged(root, caplog, capsys, monkeypatch):
-    def refuse(_):
+    def refuse(*_):
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr("elt_llm_api.commands._Listener", refuse)
@@ -229,7 +234,7 @@ def test_a_file_system_without_sockets_is_logged(root, caplog, capsys, monkeypat
 )
 def test_what_is_not_understood_is_declined(root, line):
     service = QueryService(load_config(), Store(root))
-    assert "declined" in reply_to(line, service)
+    assert "declined" in reply_to(line, service, Gate(1, 0))
 
 
 def test_another_version_is_declined(root):
@@ -240,7 +245,7 @@ def test_another_version_is_declined(root):
         "asked": {"command": "query", "question": ASK},
     }
     service = QueryService(load_config(), Store(root))
-    reply = reply_to(json.dumps(request).encode(), service)
+    reply = reply_to(json.dumps(request).encode(), service, Gate(1, 0))
     assert reply == {"declined": "the server is of another version"}
 
 
@@ -266,6 +271,44 @@ def test_many_commands_are_answered_at_once(served_root, asked, capsys):
         thread.join()
     assert len(asked) == before + 6
     assert len({reply["stdout"] for reply in codes}) == 1
+
+
+def test_a_command_is_refused_when_too_many_questions_wait(root, capsys):
+    gate, hold = Gate(1, 0), threading.Event()
+    with listening(root, gate=gate) as replies:
+        gate.submit(hold.wait, LONG)
+        code, out, err = ran(capsys, root, "query", ASK)
+        assert [reply["fault"]["code"] for reply in replies] == ["API009"]
+        assert out == ""
+        assert "the server is answering as many questions as it can" in err
+        assert code == BusyError(1).exit_code
+        hold.set()
+
+
+def test_the_question_of_a_command_that_left_stops(root):
+    gate, hold = Gate(1, 1), threading.Event()
+    request = {
+        "protocol": served.PROTOCOL,
+        "version": served.version("elt-llm-core"),
+        "settings": {"folder": "/", "data_dir": str(root), "environ": {}},
+        "asked": {
+            "command": "query",
+            "question": ASK,
+            "collections": [],
+            "filters": [],
+        },
+    }
+    with listening(root, gate=gate) as replies:
+        gate.submit(hold.wait, LONG)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+            with served.address_of(root) as address:
+                client.connect(address)
+            client.sendall(json.dumps(request).encode() + b"\n")
+            client.recv(1)  # a sign of life: it waits
+        while not replies:  # the sign that cannot be sent ends it
+            threading.Event().wait(0.05)
+        assert "stdout" not in replies[0]
+        hold.set()
 
 
 IMPORTED = """

@@ -11,7 +11,8 @@ import os
 import socketserver
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -20,6 +21,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 from typing_extensions import override
 
+from elt_llm_api.gate import Gate, Ticket
 from elt_llm_api.service import DEFAULT_PROFILE, QueryService
 from elt_llm_core.cli.served import (
     PATIENCE,
@@ -74,7 +76,7 @@ class CommandRequest(BaseModel):
 
 
 @contextmanager
-def serving_commands(service: QueryService) -> Iterator[None]:
+def serving_commands(service: QueryService, gate: Gate) -> Iterator[None]:
     """Answer commands during the body, where a socket can be made.
 
     A data root that is not there yet is not created, and is served once it is there.
@@ -83,13 +85,15 @@ def serving_commands(service: QueryService) -> Iterator[None]:
 
     Args:
         service: What answers.
+        gate: What lets in the questions of commands and of everyone else.
     """
     if service.store.data_dir.is_dir():
-        with _listening(service):
+        with _listening(service, gate):
             yield
         return
     ended = threading.Event()
-    thread = threading.Thread(target=_serve_later, args=(service, ended), daemon=True)
+    arguments = (service, gate, ended)
+    thread = threading.Thread(target=_serve_later, args=arguments, daemon=True)
     thread.start()
     try:
         yield
@@ -98,12 +102,19 @@ def serving_commands(service: QueryService) -> Iterator[None]:
         thread.join()
 
 
-def reply_to(line: bytes, service: QueryService) -> dict[str, Any]:
+def reply_to(
+    line: bytes,
+    service: QueryService,
+    gate: Gate,
+    entered: Callable[[Ticket], None] = lambda _: None,
+) -> dict[str, Any]:
     """Return the reply to a request.
 
     Args:
         line: The request as JSON.
         service: What answers.
+        gate: What lets the question in.
+        entered: Receives the ticket of the question once it is let in.
 
     Returns:
         `stdout`, what the command prints; or `fault`, an error of the command; or
@@ -111,12 +122,19 @@ def reply_to(line: bytes, service: QueryService) -> dict[str, Any]:
     """
     try:
         request, config, chosen = _understood(line, service)
-        text = printed(
-            request.asked,
-            store=service.store,
-            config=config,
-            models=lambda: service.models(*chosen),
+        ticket, outcome = gate.submit(
+            lambda: printed(
+                request.asked,
+                store=service.store,
+                config=config,
+                models=lambda: service.models(*chosen),
+            ),
+            config.query.question_timeout,
         )
+        entered(ticket)
+        text = outcome.result()
+    except CancelledError:
+        return {"declined": "the server is stopping"}
     except _DeclinedError as error:
         return {"declined": str(error)}
     except EltLlmError as error:
@@ -153,8 +171,9 @@ class _Listener(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, service: QueryService) -> None:
+    def __init__(self, service: QueryService, gate: Gate) -> None:
         self.service = service
+        self.gate = gate
         self.data_dir = service.store.data_dir
         super().__init__(str(self.data_dir / SOCKET), _Conversation)
         self._file = (self.data_dir / SOCKET).lstat().st_ino
@@ -193,20 +212,33 @@ class _Conversation(socketserver.StreamRequestHandler):
         line = self.rfile.readline(MOST_BYTES)
         if not line:
             return  # the command does not trust this server, or has gone
-        with self._signs_of_life():
-            reply = reply_to(line, self.server.service)
+        tickets: list[Ticket] = []
+        with self._signs_of_life(tickets):
+            reply = reply_to(
+                line, self.server.service, self.server.gate, tickets.append
+            )
         self.wfile.write(json.dumps(reply).encode() + b"\n")
 
     @contextmanager
-    def _signs_of_life(self) -> Iterator[None]:
-        """Send an empty line now and again while the body works."""
+    def _signs_of_life(self, tickets: list[Ticket]) -> Iterator[None]:
+        """Send an empty line now and again while the body works.
+
+        A command that has gone takes no line any more: its question stops.
+        """
         done = threading.Event()
 
         def send() -> None:
-            with suppress(OSError):
-                self.wfile.write(b"\n")
-                while not done.wait(SIGN_SECONDS):
+            gone = False
+            while not done.is_set():
+                try:
                     self.wfile.write(b"\n")
+                except OSError:
+                    gone = True
+                # The question may be let in after its command has gone.
+                if gone and tickets:
+                    tickets[0].leave()
+                    return
+                done.wait(SIGN_SECONDS)
 
         thread = threading.Thread(target=send, daemon=True)
         thread.start()
@@ -217,20 +249,20 @@ class _Conversation(socketserver.StreamRequestHandler):
             thread.join()
 
 
-def _serve_later(service: QueryService, ended: threading.Event) -> None:
+def _serve_later(service: QueryService, gate: Gate, ended: threading.Event) -> None:
     """Answer commands as soon as the data root is there, until `ended`."""
     log.info("commands wait: there is no data at %s yet", service.store.data_dir)
     while not service.store.data_dir.is_dir():
         if ended.wait(ROOT_SECONDS):
             return
-    with _listening(service):
+    with _listening(service, gate):
         ended.wait()
 
 
 @contextmanager
-def _listening(service: QueryService) -> Iterator[None]:
+def _listening(service: QueryService, gate: Gate) -> Iterator[None]:
     """Answer commands during the body, unless no socket can be made."""
-    listener = _listener(service)
+    listener = _listener(service, gate)
     if listener is None:
         yield
         return
@@ -243,7 +275,7 @@ def _listening(service: QueryService) -> Iterator[None]:
         thread.join()
 
 
-def _listener(service: QueryService) -> _Listener | None:
+def _listener(service: QueryService, gate: Gate) -> _Listener | None:
     data_dir = service.store.data_dir
     path = data_dir / SOCKET
     try:
@@ -252,7 +284,7 @@ def _listener(service: QueryService) -> _Listener | None:
                 log.warning("commands are served by another server of %s", data_dir)
                 return None
             path.unlink()
-        return _Listener(service)
+        return _Listener(service, gate)
     except OSError as error:
         log.warning("commands are not served, no socket at %s: %s", path, error)
         return None

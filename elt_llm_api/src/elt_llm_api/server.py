@@ -39,7 +39,7 @@ def run(
                 timeout_graceful_shutdown=STOP_SECONDS,
             )
         )
-        with serving_commands(app.state.service):
+        with serving_commands(app.state.service, app.state.gate):
             server.run(sockets=[sock])
     finally:
         sock.close()
