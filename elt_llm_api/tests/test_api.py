@@ -325,6 +325,13 @@ def test_a_locked_store_names_no_process(caplog):
     assert "job 0123" in own["detail"]
 
 
+def test_a_hint_over_http_names_no_option_of_a_command():
+    locked = describe(StoreLockedError("process 1"))
+    assert locked["hint"] == "try again when it has finished"
+    down = describe(ModelUnavailableError("http://x", "refused"))
+    assert down["hint"].endswith("or do without: profile default")
+
+
 @pytest.mark.parametrize(
     "error",
     [

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+from importlib import metadata
 
 import pytest
 
@@ -25,6 +26,7 @@ from elt_llm_core.store import Store
 
 ASK = "What is the registration fee?"
 LONG = 60.0
+DECLINED = "server_declined"
 MOMENTS = re.compile(r'"milliseconds": [0-9.]+')
 
 
@@ -67,7 +69,7 @@ def asked(served_root):
 def ran(capsys, root, *arguments):
     code = run(elt_llm, [*arguments, "--data-dir", str(root)])
     out, err = capsys.readouterr()
-    return code, MOMENTS.sub("", out), err
+    return code, MOMENTS.sub('"milliseconds": 0', out), err
 
 
 @pytest.mark.parametrize(
@@ -114,10 +116,36 @@ def test_other_settings_are_obeyed(
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
     arguments = ("search", ASK, "--json", *options)
-    with_server = ran(capsys, served_root, *arguments)
-    assert with_server == ran(capsys, served_root, *arguments, "--local")
-    assert with_server[0] == 0
+    code, out, err = ran(capsys, served_root, *arguments)
+    plain = json.loads(out)
+    declined = [d["detail"] for d in plain["degradations"] if d["kind"] == DECLINED]
+    if "--log-level" in options:  # its server is not asked
+        assert (declined, err) == ([], "")
+    else:
+        why = f"the server of {served_root} was not used: it has other settings"
+        assert declined == [f"{why}; working without it"]
+        assert err == f"elt-llm: {declined[0]}\n"
+    local = ran(capsys, served_root, *arguments, "--local")
+    plain["degradations"] = [d for d in plain["degradations"] if d["kind"] != DECLINED]
+    assert (code, plain) == (local[0], json.loads(local[1]))
+    assert code == 0
     monkeypatch.undo()
+
+
+def test_an_update_in_place_is_told_by_the_command(root, capsys, monkeypatch):
+    """The command has the new version; the server still runs the old one."""
+    with listening(root):
+        monkeypatch.setattr(served, "version", lambda _: "99.0.0")
+        monkeypatch.setattr(metadata, "version", lambda _: "99.0.0")
+        code, out, err = ran(capsys, root, "query", ASK)
+        assert (code, "25 pounds" in out) == (0, True)
+        assert err == (
+            f"elt-llm: the server of {root} was not used: it is of another version and "
+            "must be started again; working without it\n"
+        )
+        _, out, _ = ran(capsys, root, "query", ASK, "--json")
+    kinds = [note["kind"] for note in json.loads(out)["degradations"]]
+    assert kinds == [DECLINED]
 
 
 def test_a_configuration_of_another_root_is_not_answered(
@@ -130,7 +158,7 @@ def test_a_configuration_of_another_root_is_not_answered(
     (served_root.parent / "elt-llm-data").symlink_to(served_root)
     arguments = ["query", ASK, "--config", str(file)]
     assert run(elt_llm, arguments) == run(elt_llm, [*arguments, "--local"]) != 0
-    assert asked[-1] == {"declined": "the server has other settings"}
+    assert asked[-1] == {"declined": "it has other settings"}
     (served_root.parent / "elt-llm-data").unlink()
 
 
@@ -246,7 +274,7 @@ def test_another_version_is_declined(root):
     }
     service = QueryService(load_config(), Store(root))
     reply = reply_to(json.dumps(request).encode(), service, Gate(1, 0))
-    assert reply == {"declined": "the server is of another version"}
+    assert reply == {"declined": commands.OTHER_VERSION}
 
 
 def test_many_commands_are_answered_at_once(served_root, asked, capsys):

@@ -138,6 +138,7 @@ def test_a_second_writer_is_refused_before_anything_is_loaded(files):
         )
     assert done.returncode == 75, done.stderr
     assert f"process {os.getpid()}" in done.stderr
+    assert "wait for it to finish, or pass --wait SECONDS" in done.stderr
 
 
 def test_every_failure_is_told_where_nothing_could_be_taken_in(files, capsys):

@@ -56,6 +56,17 @@ def objects(text):
     return found
 
 
+def test_the_runner_heeds_the_level_of_the_log(ran, monkeypatch):
+    given = []
+    monkeypatch.setattr("logging.basicConfig", lambda **to: given.append(to["level"]))
+    ran({}, "-q", ASK)
+    monkeypatch.setenv("ELT_LLM_LOGGING__LEVEL", "ERROR")
+    ran({}, "-q", ASK)
+    ran({}, "-q", ASK, "--log-level", "INFO")
+    ran({}, "-q", ASK, "--verbose")
+    assert given == ["WARNING", "ERROR", "INFO", "DEBUG"]
+
+
 def test_a_talk_uses_what_it_found_before(ran, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO(f"{ASK}\n{ASK.lower()}\nquit\n"))
     code, out, _ = ran(QUERY)

@@ -36,6 +36,8 @@ from elt_llm_core.errors import EltLlmError
 from elt_llm_query.printing import Asked, printed
 
 MOST_BYTES = 1_000_000  # of a request
+VERSION = version("elt-llm-core")  # that runs; the installed one may be replaced
+OTHER_VERSION = "it is of another version and must be started again"
 SIGN_SECONDS = PATIENCE / 4
 ROOT_SECONDS = 0.5  # between two looks for a data root that is not there yet
 
@@ -118,7 +120,8 @@ def reply_to(
 
     Returns:
         `stdout`, what the command prints; or `fault`, an error of the command; or
-        `declined`, why the command has to work by itself.
+        `declined`, why the command has to work by itself; empty where the command's
+        own error says so.
     """
     try:
         request, config, chosen = _understood(line, service)
@@ -134,7 +137,7 @@ def reply_to(
         entered(ticket)
         text = outcome.result()
     except CancelledError:
-        return {"declined": "the server is stopping"}
+        return {"declined": "it is stopping"}
     except _DeclinedError as error:
         return {"declined": str(error)}
     except EltLlmError as error:
@@ -154,16 +157,16 @@ def _understood(
     try:
         request = CommandRequest.model_validate_json(line)
     except ValidationError as error:
-        raise _DeclinedError("the request is of another version") from error
-    if (request.protocol, request.version) != (PROTOCOL, version("elt-llm-core")):
-        raise _DeclinedError("the server is of another version")
+        raise _DeclinedError(OTHER_VERSION) from error
+    if (request.protocol, request.version) != (PROTOCOL, VERSION):
+        raise _DeclinedError(OTHER_VERSION)
     try:
         config = request.settings.config()
     except EltLlmError as error:
-        raise _DeclinedError("the command itself tells what is wrong") from error
+        raise _DeclinedError("") from error  # the command itself tells what is wrong
     chosen = _models_of(service, config, request.settings)
     if chosen is None:
-        raise _DeclinedError("the server has other settings")
+        raise _DeclinedError("it has other settings")
     return request, config, chosen
 
 

@@ -56,6 +56,8 @@ OTHER_COLLECTIONS = (
 )
 Result = TypeVar("Result", QueryResult, SearchResult)
 GIVEN = re.compile(r" \(got .*\)$", re.DOTALL)
+# Options of commands whose names are fields of a request too.
+OPTIONS = re.compile(r"(?<![\w-])--(profile|models)\b")
 FOLDERS = re.compile(r"(?<![\w:/.~-])~?/(?:[^\s/'\"]+/)+(?=[^\s/'\"])")
 
 
@@ -80,7 +82,7 @@ def problem_body(error: EltLlmError, status: int = 0) -> dict[str, Any]:
         "title": HTTPStatus(status).phrase,
         "status": status,
         "detail": error.message,
-        "hint": error.hint,
+        "hint": OPTIONS.sub(r"\1", error.hint),
         "code": error.code,
     }
 
@@ -124,9 +126,13 @@ def _for_strangers(error: EltLlmError) -> EltLlmError:
         told = EltLlmError(error.message, OTHER_COLLECTIONS)
         told.code, told.status = error.code, error.status
         return told
-    if isinstance(error, StoreLockedError) and not error.message.count(" job "):
-        message = "the data root is being written by another process"
-    elif isinstance(error, ModelError):
+    if isinstance(error, StoreLockedError):
+        job = error.holder if error.holder.startswith("job ") else "another process"
+        told = StoreLockedError(job, "try again when it has finished")
+        if job != error.holder:
+            logger.warning("%s: %s", error.code, error)
+        return told
+    if isinstance(error, ModelError):
         message = (type(error).__doc__ or "").splitlines()[0].rstrip(".")
         message = f"{message[:1].lower()}{message[1:]}"
     else:

@@ -113,6 +113,7 @@ class DegradationKind(StrEnum):
     BACKUP_SKIPPED = "backup_skipped"
     LANGUAGE_NOT_SERVED = "language_not_served"
     SETTING_UNUSED = "setting_unused"
+    SERVER_DECLINED = "server_declined"
 
 
 class Degradation(Record):

@@ -93,13 +93,13 @@ def _answer(
         "as_json": ctx.as_json,
         "colour": sys.stdout.isatty(),
     }
-    text = None if local else ctx.served(whole)
+    text, declined = (None, "") if local else ctx.served(whole)
     if text is None:
         with ctx.loading():
             from elt_llm_query.printing import Asked, printed
         with ctx.working("answering"):
             text = printed(
-                Asked(**whole),
+                Asked(**whole, declined=declined),
                 store=ctx.store,
                 config=ctx.config,
                 models=lambda: ctx.models,

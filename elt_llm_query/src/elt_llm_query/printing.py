@@ -7,7 +7,12 @@ from typing import Any
 from elt_llm_core.cli.terminal import harmless, json_text
 from elt_llm_core.config import RagConfig
 from elt_llm_core.errors import UsageError
-from elt_llm_core.results import QueryResult, SearchResult
+from elt_llm_core.results import (
+    Degradation,
+    DegradationKind,
+    QueryResult,
+    SearchResult,
+)
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_query.query import query_collections, search_collections
@@ -25,6 +30,7 @@ class Asked:
     top_k: int | None = None
     as_json: bool = False
     colour: bool = False
+    declined: str = ""  # why a running server did not answer
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> "Asked":
@@ -109,4 +115,9 @@ def _shown(
 ) -> str:
     if not asked.as_json:
         return harmless(human())
-    return json_text(result.model_dump(mode="json"))
+    notes = result.degradations
+    if asked.declined:
+        kind = DegradationKind.SERVER_DECLINED
+        notes = (*notes, Degradation(kind=kind, detail=asked.declined))
+    plain = result.model_copy(update={"degradations": notes}).model_dump(mode="json")
+    return json_text(plain)

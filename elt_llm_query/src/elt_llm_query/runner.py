@@ -33,26 +33,24 @@ _LEVELS = click.Choice(["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"])
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON objects.")
 @click.option("-v", "--verbose", is_flag=True, help="Same as --log-level DEBUG.")
-@click.option("--log-level", type=_LEVELS, default="CRITICAL", show_default=True)
+@click.option("--log-level", type=_LEVELS, help="Least severity shown on stderr.")
 def command(  # noqa: PLR0913 - one parameter an option
     profile: str | None,
     question: str | None,
     data_dir: Path | None,
-    log_level: str,
+    log_level: str | None,
     *,
     list_profiles: bool,
     as_json: bool,
     verbose: bool,
 ) -> None:
     """Answer questions from the collections of a profile."""
-    level = "DEBUG" if verbose else log_level
-    logging.basicConfig(level=level, stream=sys.stderr)
     if list_profiles:
         click.echo(_listed())
         return
     if profile is None:
         raise click.UsageError("name a profile with --cfg, or see them with --list")
-    ask = _asker(profile, data_dir)
+    ask = _asker(profile, data_dir, "DEBUG" if verbose else log_level)
     if question is not None:
         click.echo(_shown(ask(question), as_json=as_json))
         return
@@ -70,7 +68,9 @@ def _listed() -> str:
     return "\n".join(f"{name}  {path}" for name, path in known_profiles().items())
 
 
-def _asker(profile: str, data_dir: Path | None) -> "Callable[[str], QueryResult]":
+def _asker(
+    profile: str, data_dir: Path | None, log_level: str | None
+) -> "Callable[[str], QueryResult]":
     """A function that answers one question with the profile's settings."""
     # --help must not wait two seconds for LlamaIndex.
     from elt_llm_core.models.build import build_models  # noqa: PLC0415
@@ -81,6 +81,8 @@ def _asker(profile: str, data_dir: Path | None) -> "Callable[[str], QueryResult]
 
     over = {"stores": {"data_dir": data_dir}} if data_dir else None
     loaded = load_profile(profile, over)
+    level = log_level or loaded.config.logging.level
+    logging.basicConfig(level=level, stream=sys.stderr)
     store = Store(loaded.config.stores.data_dir, loaded.config.keywords)
     models = build_models(loaded.config)
     cache = build_cache(loaded.config, models)

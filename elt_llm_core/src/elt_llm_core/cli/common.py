@@ -15,8 +15,10 @@ from typing_extensions import override
 from elt_llm_core.cli.hints import runnable
 from elt_llm_core.cli.terminal import harmless, json_text
 from elt_llm_core.cli.waiting import rest_collector, status_line
+from elt_llm_core.errors import StoreLockedError
 
 if TYPE_CHECKING:
+    from elt_llm_core.cli.served import Served
     from elt_llm_core.config import RagConfig
     from elt_llm_core.jobs import JobContext, Progress
     from elt_llm_core.store import Store
@@ -126,7 +128,6 @@ class CommandContext:
 
         Taking the lock comes after a second of imports; this look comes before.
         """
-        from elt_llm_core.errors import StoreLockedError
         from elt_llm_core.store.lock import LOCK, lock_holder
 
         if needed and wait <= 0:
@@ -141,11 +142,20 @@ class CommandContext:
 
         return JobContext(self.config, self.store, self.progress)
 
-    def served(self, asked: Mapping[str, Any]) -> str | None:
+    def served(self, asked: Mapping[str, Any]) -> "Served":
         """What a running server of the data root prints for a question.
 
-        None where no server answers with the settings of this command. Raises
-        EltLlmError as the command itself would.
+        Where there is a server that does not answer it, a line on stderr says why.
+
+        Args:
+            asked: The question with its options.
+
+        Returns:
+            What to print; or nothing, and why the server of the data root did not
+            answer, where there is one.
+
+        Raises:
+            EltLlmError: As the command itself would.
         """
         from elt_llm_core.cli import served
 
@@ -153,7 +163,7 @@ class CommandContext:
         default = environ.get("ELT_LLM_STORES__DATA_DIR") or "elt-llm-data"
         data_dir = self._data_dir or Path(environ.get("ELT_LLM_DATA_DIR") or default)
         if self._log_level or not served.is_ours(data_dir / served.SOCKET):
-            return None
+            return served.Served()
         settings = {
             "folder": str(Path.cwd()),
             "config_file": str(self._config_file) if self._config_file else None,
@@ -167,12 +177,16 @@ class CommandContext:
             with self.working("asking the server"):
                 reply = served.ask_server(data_dir, request) or {}
         except served.ServerSilentError as error:
-            message = f"elt-llm: the server of {data_dir} {error}; working without it"
-            click.echo(harmless(message), err=True)
-            return None
+            reply = {"silent": str(error)}
         if "fault" in reply:
             raise served.error_of(reply["fault"])
-        return reply.get("stdout")
+        why = reply.get("silent") or ""
+        if reply.get("declined"):
+            why = f"was not used: {reply['declined']}"
+        if why:
+            why = f"the server of {data_dir} {why}; working without it"
+            click.echo(harmless(f"elt-llm: {why}"), err=True)
+        return served.Served(reply.get("stdout"), why)
 
     @contextmanager
     def loading(self) -> Iterator[None]:
@@ -260,6 +274,11 @@ def common_options(
         context = CommandContext(**shared)
         try:
             return function(context, *args, **kwargs)
+        except StoreLockedError as error:
+            if "wait" not in kwargs:  # the option of commands that write
+                raise
+            hint = "wait for it to finish, or pass --wait SECONDS"
+            raise StoreLockedError(error.holder, hint) from error
         finally:
             context.end_progress()
 

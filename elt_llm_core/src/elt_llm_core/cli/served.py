@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from elt_llm_core.errors import EltLlmError
 
@@ -27,6 +27,16 @@ LONGEST_ADDRESS = 100  # bytes; a socket's address may have 107
 MOST_BYTES = 64_000_000  # of a reply
 _CREDENTIALS = struct.Struct("3i")
 _PRIVATE = "ELT_LLM_PASSWORD"  # of protected documents; a question needs none
+
+
+class Served(NamedTuple):
+    """What a server made of a question: the text to print, or why there is none.
+
+    Where there is no server, both are empty.
+    """
+
+    text: str | None = None
+    declined: str = ""
 
 
 class ServerSilentError(EltLlmError):

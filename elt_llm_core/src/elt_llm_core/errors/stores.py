@@ -76,11 +76,9 @@ class StoreLockedError(StoreError):
     exit_code = 75
     status = 409
 
-    def __init__(self, holder: str) -> None:
-        super().__init__(
-            f"the data root is being written by {holder}",
-            "wait for it to finish, or pass --wait",
-        )
+    def __init__(self, holder: str, hint: str = "wait for it to finish") -> None:
+        super().__init__(f"the data root is being written by {holder}", hint)
+        self.holder = holder
 
 
 # What the operating system, SQLite and numpy say of a disk that is full.
