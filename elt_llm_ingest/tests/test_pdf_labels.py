@@ -46,8 +46,30 @@ def test_text_on_most_pages_is_noise_and_on_half_of_them_is_not():
 
 def test_a_short_document_keeps_a_sentence_of_its_body_and_loses_a_footer():
     twice = [(1, "All rights reserved", TEXT), (2, "All rights reserved", TEXT)]
-    assert noise_in(twice, top=0.5) == [TEXT, TEXT]
-    assert noise_in(twice, top=0.95) == [EDGE, EDGE]
+    body = [(2, "The berths are let by the year", TEXT)]
+    assert noise_in([*twice, *body], top=0.5) == [TEXT, TEXT, TEXT]
+    assert noise_in([*twice, *body], top=0.95) == [EDGE, EDGE, TEXT]
+
+
+def test_text_without_a_body_beside_it_is_no_noise():
+    every = [(n, "All rights reserved", TEXT) for n in (1, 2, 3)]
+    assert noise_in(every, top=0.95) == [TEXT] * 3
+    edge = [(n, "Harbour office", EDGE) for n in (1, 2, 3)]
+    assert noise_in([*every, *edge], top=0.95) == [TEXT] * 3 + [EDGE] * 3
+
+
+def test_a_document_of_one_line_a_page_keeps_it_and_no_page_numbers(tmp_path):
+    canvas = canvas_of(tmp_path / "gate.pdf")
+    for number in (1, 2, 3):
+        canvas.drawString(40, 800, "The tide gate opens at seven every morning.")
+        canvas.drawString(300, 20, str(number))
+        canvas.showPage()
+    canvas.save()
+    document = parsed(tmp_path / "gate.pdf")
+    kinds = {block.page: [] for block in document.blocks}
+    for block in document.blocks:
+        kinds[block.page].append(block.kind)
+    assert kinds == {page: [EDGE, TEXT] for page in (1, 2, 3)}
 
 
 def test_a_text_that_is_furniture_elsewhere_is_noise_but_no_heading():

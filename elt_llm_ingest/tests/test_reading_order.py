@@ -4,11 +4,14 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+import pypdfium2
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from elt_llm_ingest.evaluation import joins
+from elt_llm_ingest.formats.pdf.undecoded import decoded
 from pdf_pages import HEIGHT, canvas_of, parsed, rows_of, said
+from undecoded_pages import SAID, coded, shifted
 
 VERBS = "shall keep the book of every berth that was given or taken in the year and"
 PITCH = 12
@@ -183,6 +186,16 @@ def test_a_join_is_running_text_that_goes_on_with_a_small_letter():
     assert joins.joins_of(plain) == [("four", "five", "six", "seven")]
     assert joins.kept([("a", "b", "c", "d")], "x a b c d y") == [True]
     assert joins.kept([("a", "b", "c", "d")], "a b x c d") == [False]
+
+
+def test_lines_that_the_file_does_not_decode_are_no_reference():
+    joins_there = "One two three four five\nsix seven eight nine ten"
+    assert len(joins.joins_of(joins_there)) == 1
+    assert joins.joins_of(joins_there.replace("seven", "se\ufffden")) == []
+    layer = pypdfium2.PdfDocument(coded(shifted(29)))[0].get_textpage()
+    lines = decoded(layer).splitlines()
+    assert [SAID in line for line in lines] == [True, True, True, False]
+    assert set(lines[-1]) == {"\ufffd"}
 
 
 @pytest.mark.data

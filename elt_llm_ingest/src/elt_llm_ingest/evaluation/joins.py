@@ -3,7 +3,8 @@
 A join is a pair of neighbouring lines of PDFium's text of at least four words each, of
 which the first ends in no stop or hyphen and the second begins in lower case: running
 text that goes on. It is kept if the last two words of the first and the first two of
-the second stand in that order, next to each other, in the text that is measured.
+the second stand in that order, next to each other, in the text that is measured. Lines
+with letters that the file does not decode say nothing about the order.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,6 +16,7 @@ import pypdfium2
 
 from elt_llm_core.document import Page, ParsedDocument
 from elt_llm_ingest.evaluation.lost import page_texts, words_in
+from elt_llm_ingest.formats.pdf.undecoded import UNKNOWN, decoded
 
 LEAST = 8  # joins of a page that counts
 LINE = 4  # words of a line that counts
@@ -52,6 +54,7 @@ def joins_of(plain: str) -> list[Join]:
         (*before[-2:], *after[:2])
         for (first, before), (second, after) in pairwise(said)
         if min(len(before), len(after)) >= LINE
+        and UNKNOWN not in first + second
         and not first.endswith(STOPS)
         and second[0].islower()
     ]
@@ -95,7 +98,7 @@ def _plain_texts(pdf: Path) -> Iterator[str]:
     with pypdfium2.PdfDocument(pdf) as file:
         for page in file:
             layer = page.get_textpage()
-            yield str(layer.get_text_bounded())
+            yield decoded(layer)
             layer.close()
             page.close()
 

@@ -1,17 +1,26 @@
 """Words in the cells of a table that LiteParse sees."""
 
 from collections.abc import Sequence
+from itertools import pairwise
+from statistics import median_low
 from typing import Any
 
+from elt_llm_ingest.formats.pdf.segments import WIDE
 from elt_llm_ingest.formats.pdf.table import Table
-from elt_llm_ingest.formats.pdf.words import FOLDED, Word, lines_of
+from elt_llm_ingest.formats.pdf.words import FOLDED, Line, Word, lines_of
 
 Band = tuple[float, float]
 ROWS = 3  # with several cells that say something: fewer are no table
+LONG = 6  # words of a line of running text
+BREAK = 2.0  # of the common distance of words in a line: wider is between two columns
 
 
 def layout_table(block: Any, words: Sequence[Word]) -> Table | None:
-    """The words of a table region in its cells; None for what is no table."""
+    """The words of a table region in its cells; None for what is no table.
+
+    Running text below the last row is left out: where a line is drawn down the page,
+    LiteParse takes all that stands beside it for one more row.
+    """
     layout = [row for row in [block.header, *(block.rows or [])] if row]
     columns = max((len(row) for row in layout), default=0)
     if columns <= 1 or (columns == 2 and len(layout) <= 2):  # noqa: PLR2004
@@ -29,11 +38,51 @@ def layout_table(block: Any, words: Sequence[Word]) -> Table | None:
         if y not in nearest:
             nearest[y] = _nearest(bands, y)
         buckets[nearest[y]].append(word)
+    _drop_text_below(layout, buckets)
     rows = [
         _row(row, bucket) for row, bucket in zip(layout, buckets, strict=True) if bucket
     ]
     several = sum(sum(map(bool, row)) > 1 for row in rows)
     return Table(rows=rows) if several >= max(ROWS, 0.5 * len(rows)) else None
+
+
+def _drop_text_below(
+    layout: Sequence[Sequence[Any]], buckets: Sequence[list[Word]]
+) -> None:
+    """Take the lines of text below a table out of the words of its last rows.
+
+    They go on over the columns, and below the first of them no line stands in columns.
+    """
+    below: list[tuple[int, Line]] = []
+    text = 0  # of them, from the last; above are lines of the first column
+    for at in range(len(layout) - 1, -1, -1):
+        spans = [_span(cell) for cell in layout[at]]
+        for line in lines_of(buckets[at])[::-1] if buckets[at] else []:
+            homes = [_nearest(spans, word.middle[0]) for word in line.words]
+            if homes[0] > 0 or _is_broken(line, homes):
+                _drop(below[:text], buckets)
+                return
+            below.append((at, line))
+            if homes[-1] > 0 and len(homes) >= LONG:
+                text = len(below)
+
+
+def _is_broken(line: Line, homes: Sequence[int]) -> bool:
+    """Whether a gap wider than the others parts words that stand in two columns."""
+    gaps = [max(word.left - w.right, 0.0) for w, word in pairwise(line.words)]
+    widest = WIDE * line.size
+    if len(gaps) >= LONG:
+        widest = min(widest, BREAK * median_low(gaps))
+    return any(
+        one != two and gap > widest
+        for gap, (one, two) in zip(gaps, pairwise(homes), strict=True)
+    )
+
+
+def _drop(lines: Sequence[tuple[int, Line]], buckets: Sequence[list[Word]]) -> None:
+    for at, line in lines:
+        out = set(map(id, line.words))
+        buckets[at][:] = [word for word in buckets[at] if id(word) not in out]
 
 
 def _band(row: Sequence[Any]) -> Band | None:

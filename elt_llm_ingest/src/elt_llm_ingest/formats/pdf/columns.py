@@ -52,7 +52,8 @@ def _layout_tables(
         ]
         table = layout_table(seed.block, own)
         if table is not None:
-            found.append(Region("table", seed.box, own, table, seed.block))
+            held = list(table.words())
+            found.append(Region("table", seed.box, held, table, seed.block))
     return found
 
 

@@ -41,6 +41,11 @@ class _Edge:
     inner: bool  # not in the outermost lines of the page
     in_table: bool
 
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a bare page number."""
+        return PAGE_NUMBER.match(self.line.text) is not None
+
 
 def mark_furniture(pages: Sequence[PageWords]) -> None:
     """Set `furniture` on the words of running headers, footers and page numbers.
@@ -50,28 +55,49 @@ def mark_furniture(pages: Sequence[PageWords]) -> None:
     whose text changes from chapter to chapter, or if it is a bare page number. A line
     that no gap parts from the body must be the same to the digit; one in a table must
     stand on half of the pages. Turned text beside all that stands upright is one, too.
+    Furniture stands beside a body: where no page has one, only page numbers are marked.
     """
     for page in pages:
         _mark_turned(page)
-    edges = [edge for page in pages for edge in _edges(page)]
+    found = _running([edge for page in pages for edge in _edges(page)], len(pages))
+    if not _has_body(pages, found):
+        found = [edge for edge in found if edge.is_number]
+    for edge in found:
+        for word in edge.line.words:
+            word.furniture = True
+
+
+def _running(edges: Sequence[_Edge], pages: int) -> list[_Edge]:
+    """The lines at the edges of pages that run through them, and page numbers."""
     texts: dict[tuple[str, str], set[int]] = defaultdict(set)
     slots: dict[tuple[str, int, float], list[_Edge]] = defaultdict(list)
     for edge in edges:
         texts[edge.slot[0], edge.text].add(edge.page)
         texts[edge.slot[0], edge.line.text].add(edge.page)
         slots[edge.slot].append(edge)
-    many = max(3, round(0.15 * len(pages)))
-    running = {slot for slot, found in slots.items() if _is_running(found, len(pages))}
+    many = max(3, round(0.15 * pages))
+    running = {slot for slot, found in slots.items() if _is_running(found, pages)}
+    found: list[_Edge] = []
     for edge in edges:
         said = edge.line.text if edge.inner else edge.text
         often = len(texts[edge.slot[0], said])
-        needed = max(many, 0.5 * len(pages)) if edge.in_table else many
+        needed = max(many, 0.5 * pages) if edge.in_table else many
         if (edge.inner or edge.in_table) and often < needed:
             continue
-        is_number = len(pages) > 1 and PAGE_NUMBER.match(edge.line.text)
+        is_number = pages > 1 and edge.is_number
         if often >= many or edge.slot in running or is_number:
-            for word in edge.line.words:
-                word.furniture = True
+            found.append(edge)
+    return found
+
+
+def _has_body(pages: Sequence[PageWords], furniture: Sequence[_Edge]) -> bool:
+    """Whether a page says anything upright besides these lines."""
+    said = {id(word) for edge in furniture for word in edge.line.words}
+    return any(
+        id(word) not in said and not word.furniture
+        for page in pages
+        for word in page.words
+    )
 
 
 def _mark_turned(page: PageWords) -> None:

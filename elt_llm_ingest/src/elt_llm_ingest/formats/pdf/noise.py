@@ -2,7 +2,8 @@
 
 First come the texts that are furniture already; then every block that says the same as
 one of them, and every block whose text stands on more than half of the pages. A heading
-may say what the running header says: it goes by the second rule alone.
+may say what the running header says: it goes by the second rule alone. Furniture stands
+beside a body: where nothing else would be left, nothing is noise.
 """
 
 import re
@@ -73,7 +74,19 @@ def noise_in(
         said = _said(text, block)
         return said in often or (said in same and block.kind is not BlockKind.HEADING)
 
-    return is_noise
+    return is_noise if _leaves_body(blocks, is_noise) else _is_never
+
+
+def _leaves_body(blocks: Iterable[Block], is_noise: Callable[[Block], bool]) -> bool:
+    """Whether a block is neither furniture nor noise."""
+    return any(
+        block.kind is not BlockKind.FURNITURE and not is_noise(block)
+        for block in blocks
+    )
+
+
+def _is_never(_block: Block) -> bool:
+    return False
 
 
 def without_running(
@@ -90,14 +103,14 @@ def without_running(
         if block.start in edges and block.page is not None:
             found[_numberless(text, block)].add(block.page)
     needed = max(LEAST, round(RUNNING * len(pages)))
-    return [
-        quiet(block)
-        if block.kind in TEXT
-        and block.start in edges
-        and len(found[_numberless(text, block)]) >= needed
-        else block
-        for block in blocks
-    ]
+
+    def is_running(block: Block) -> bool:
+        at_edge = block.kind in TEXT and block.start in edges
+        return at_edge and len(found[_numberless(text, block)]) >= needed
+
+    if not _leaves_body(blocks, is_running):
+        return list(blocks)
+    return [quiet(block) if is_running(block) else block for block in blocks]
 
 
 def _numberless(text: str, block: Block) -> str:

@@ -1,5 +1,6 @@
 """A block of a page on its way: where it stands and the words in it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -51,6 +52,14 @@ class Region:
 def rectangle(box: Any) -> Rectangle:
     """Left, top, right, bottom of a LiteParse box."""
     return box.x, box.y, box.x + box.width, box.y + box.height
+
+
+def box_of(words: Sequence[Word]) -> Rectangle:
+    """Left, top, right, bottom of all words together."""
+    return (
+        min([word.left for word in words]), min([word.top for word in words]),
+        max([word.right for word in words]), max([word.bottom for word in words]),
+    )  # fmt: skip
 
 
 def overlaps(region: Region, other: Region) -> bool:

@@ -1,7 +1,7 @@
 """Gives every word to the block or table cell LiteParse saw it in."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from elt_llm_ingest.formats.pdf.cells import layout_table
@@ -10,6 +10,7 @@ from elt_llm_ingest.formats.pdf.homes import settle
 from elt_llm_ingest.formats.pdf.lattice import Grid
 from elt_llm_ingest.formats.pdf.region import (
     Region,
+    box_of,
     overlaps,
     rectangle,
 )
@@ -60,20 +61,43 @@ def regions_of(
     _forget_halves(regions, tables)
     regions = _with_tables(regions, tables)
     _give_back_markers(regions)
-    for region in regions:
-        if region.kind == "table" and region.table is None:
-            region.table = layout_table(region.block, region.words)
-            if region.table is None:
-                region.kind = "paragraph"
+    regions = [part for region in regions for part in _settled(region)]
     filled = [region for region in regions if region.words]
     return _with_strays(_headings_first(filled), strays)
 
 
+def _settled(region: Region) -> Iterator[Region]:
+    """A region with its table made, and the text below it that is no part of it."""
+    if region.kind != "table" or region.table is not None:
+        yield region
+        return
+    words = region.words
+    region.table = layout_table(region.block, words)
+    if region.table is None:
+        region.kind = "paragraph"
+        yield region
+        return
+    own = set(map(id, region.table.words()))
+    rest = [word for word in words if id(word) not in own]
+    region.words = [word for word in words if id(word) in own]
+    yield region
+    if rest:
+        region.box = box_of(region.words)
+        yield Region("paragraph", box_of(rest), rest)
+
+
 def _forget_halves(regions: Sequence[Region], tables: Sequence[Region]) -> None:
-    """Make plain text of what a drawn table left of LiteParse's view of it."""
+    """Make plain text of what a table of ours left of LiteParse's view of it.
+
+    What is left of a larger one stands where its words do.
+    """
     for region in regions:
-        if region.kind == "table" and any(overlaps(region, t) for t in tables):
+        if region.kind != "table":
+            continue
+        if any(overlaps(region, table) for table in tables):
             region.kind = "paragraph"
+        if region.words and any(overlaps(table, region) for table in tables):
+            region.box = box_of(region.words)
 
 
 def _with_tables(regions: list[Region], tables: Sequence[Region]) -> list[Region]:

@@ -20,6 +20,7 @@ RUN = 2  # a single one is a bullet, a ligature or a sign of a formula
 # Codes that stand for no letter in any language: PDFium passes a font's own codes on.
 STRANGE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ue000-\uf8ff\ufffd]")
 SHARE = 0.02  # of the characters without a map, that are strange
+UNKNOWN = "\ufffd"
 LETTERS = 60  # so many tell whether they are a language's
 ALIKE = 0.65  # cosine of the frequencies of letters; honest fonts had .93 and .96
 
@@ -42,7 +43,7 @@ def undecoded(layer: pypdfium2.PdfTextPage, plain: str) -> int:
     count, address = layer.count_chars(), cast(layer.raw, c_void_p).value
     if not any(map(_unmapped, repeat(address), range(0, count, STEP))):
         return 0
-    marks = list(map(_unmapped, repeat(address), range(count)))
+    marks = _marks(layer)
     runs = [list(run) for on, run in groupby(range(count), marks.__getitem__) if on > 0]
     places = [at for run in runs if len(run) >= RUN for at in run]
     said = "".join(chr(raw.FPDFText_GetUnicode(layer.raw, at)) for at in places)
@@ -51,6 +52,23 @@ def undecoded(layer: pypdfium2.PdfTextPage, plain: str) -> int:
     if len(STRANGE.findall(said)) >= SHARE * len(said):
         return len(places)
     return 0 if _is_like(said, _rest(plain, said)) else len(places)
+
+
+def decoded(layer: pypdfium2.PdfTextPage) -> str:
+    """The text of a page; characters without a map are U+FFFD if they are wrong."""
+    plain = str(layer.get_text_bounded())
+    if not undecoded(layer, plain):
+        return plain
+    return "".join(
+        UNKNOWN if mark > 0 else chr(raw.FPDFText_GetUnicode(layer.raw, at))
+        for at, mark in enumerate(_marks(layer))
+    )
+
+
+def _marks(layer: pypdfium2.PdfTextPage) -> list[int]:
+    """Of each character whether it has no map (1)."""
+    address = cast(layer.raw, c_void_p).value
+    return list(map(_unmapped, repeat(address), range(layer.count_chars())))
 
 
 def _rest(plain: str, said: str) -> Counter[str]:
