@@ -280,6 +280,29 @@ def test_a_search_loads_neither_llamaindex_nor_chromas_client(grown: Store) -> N
     assert not loaded & heavy
 
 
+BUILD = """
+import json, sys
+from pathlib import Path
+from elt_llm_core.store import builder
+data, folder = map(Path, sys.argv[1:])
+assert builder.build(data, "rules", folder)["nodes"] > 2
+assert builder.verify(data, "rules", folder)["faults"] == []
+print(json.dumps(sorted(sys.modules)))
+"""
+
+
+def test_a_build_loads_neither_llamaindex_nor_chromas_client(
+    grown: Store, tmp_path: Path
+) -> None:
+    """They take longer to import than a small collection takes to build."""
+    folder = tmp_path / "built"
+    folder.mkdir()
+    command = [sys.executable, "-c", BUILD, str(grown.data_dir), str(folder)]
+    done = run(command, capture_output=True, text=True, timeout=60, check=True)
+    loaded = set(json.loads(done.stdout))
+    assert not loaded & {"llama_index", "llama_index.core", "chromadb"}
+
+
 def test_a_filter_is_resolved_once_for_a_moment(grown: Store) -> None:
     collection = grown.open("rules")
     first = collection.ids({"document": ["a.txt", "b.txt"]})

@@ -140,12 +140,14 @@ def test_a_model_that_goes_away_is_no_bad_text(world):
     assert world.store.quarantined("harbour") == []
 
 
-def test_small_files_share_batches(world):
+def test_small_files_share_batches(world, clock):
     for n in range(3 * BATCH):
         world.write(f"{n:03}.txt", f"Note {n} is about berth {n}.")
     report = world.run()
     assert report.counts["added"] == 3 * BATCH
-    assert [len(call) for call in world.embedder.calls] == [BATCH] * 3
+    # The first are few, so that something is stored soon.
+    sizes = [len(call) for call in world.embedder.calls]
+    assert sizes == [8, 16, BATCH, BATCH, 8]
     lengths = [len(text) for text in world.embedder.texts]
     assert lengths == sorted(lengths)
     assert world.run().counts["unchanged"] == 3 * BATCH
@@ -256,6 +258,22 @@ def test_a_small_file_is_stored_within_seconds_of_being_read(world, clock, monke
     assert len(world.names()) == 20
 
 
+def test_the_first_files_are_stored_before_many_are_read(world, clock):
+    """A run that is cut off early has stored something, however fast files are read."""
+    for n in range(60):
+        world.write(f"{n:02}.md", f"# Berth {n}\n\nA fee of {n} is due.\n")
+
+    def refuse_after_the_first(texts, rows):
+        if len(world.embedder.calls) > 1:
+            raise ModelUnavailableError("hash", "the server is gone")
+        return rows
+
+    world.embedder.spoil(refuse_after_the_first)
+    with pytest.raises(ModelUnavailableError):
+        world.run()
+    assert world.names() == [f"{n:02}.md" for n in range(8)]
+
+
 def test_a_slow_model_is_given_few_texts_at_a_time(world, clock):
     for n in range(20):
         world.write(f"{n:02}.md", rules(10).replace("due", f"due in week {n}"))
@@ -267,7 +285,7 @@ def test_a_slow_model_is_given_few_texts_at_a_time(world, clock):
     world.embedder.spoil(slowly)
     world.run()
     sizes = [len(call) for call in world.embedder.calls]
-    assert sizes[0] == 32  # nothing is known of the model yet
+    assert sizes[0] == 8  # nothing is known of the model yet
     assert max(sizes[4:]) <= 8
     assert sum(sizes) == 200
 
@@ -280,5 +298,5 @@ def test_a_fast_model_is_given_many_texts_at_a_time(world, clock, monkeypatch):
     )
     world.write("rules.md", rules(1000))
     world.run()
-    assert made[:4] == [32, 64, 128, 256]
+    assert made[:6] == [8, 16, 32, 64, 128, 256]
     assert max(made) == window.SLICE

@@ -25,8 +25,9 @@ KEPT = "what is done is kept: the same command goes on where it stopped"
 class Changed:
     """The second half of a run, with the models and the reading process."""
 
-    def __init__(self, run: "Run", writer: Writer) -> None:
+    def __init__(self, run: "Run", writer: Writer, process: ReadingProcess) -> None:
         self._run = run
+        self._process = process
         self._tally = run.tally
         self._embedder = as_counting(run.models.embedder)
         self._vectors = Vectors(writer, self._embedder, self._embedded)
@@ -44,12 +45,10 @@ class Changed:
         run = self._run
         self._check_prompt()
         try:
-            with ReadingProcess(run.limits, run.passwords) as process:
-                process.start()  # it warms up while the chunker is made
-                config, metadata = run.context.config, run.job.metadata
-                answers = run.context.store.journal
-                reader = Reader(config, run.models, process, metadata, answers)
-                self._take(todo, reader)
+            config, metadata = run.context.config, run.job.metadata
+            answers = run.context.store.journal
+            reader = Reader(config, run.models, self._process, metadata, answers)
+            self._take(todo, reader)
         except ModelError as error:
             error.hint = "; ".join(filter(None, (error.hint, KEPT)))
             raise

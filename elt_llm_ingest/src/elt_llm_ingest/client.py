@@ -27,7 +27,13 @@ from elt_llm_ingest.safety import Limits, check_size
 START_SECONDS = 60.0
 GONE = (EOFError, BrokenPipeError)
 NONSENSE = (ValueError, KeyError, zlib.error)
-PASSED_ON = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
+PASSED_ON = (
+    "PATH",
+    "PYTHONPATH",
+    "PYTHONPYCACHEPREFIX",
+    "LD_LIBRARY_PATH",
+    "VIRTUAL_ENV",
+)
 WATCH = 0.02  # seconds between two looks at the child's memory
 
 

@@ -24,6 +24,7 @@ from elt_llm_core.names import collection_name
 from elt_llm_core.store.records import CollectionCard
 from elt_llm_core.store.space import require_space
 from elt_llm_core.strategy import Models
+from elt_llm_ingest.client import ReadingProcess
 from elt_llm_ingest.files import sha256_of
 from elt_llm_ingest.keys import Keys
 from elt_llm_ingest.ledger import Ledger, Outcome, Seen, Verdict
@@ -33,6 +34,7 @@ from elt_llm_ingest.safety import Limits
 from elt_llm_ingest.scope import gone, told_of_gone
 from elt_llm_ingest.tally import Tally
 from elt_llm_ingest.upkeep import publish, take_out
+from elt_llm_ingest.warming import collector_at_rest, warm_up
 
 if TYPE_CHECKING:
     from elt_llm_core.store.writer import Writer
@@ -198,11 +200,10 @@ class Run:
         todo = self.todo(plan)
         stale = [] if self.tally.stopped else self.stale(plan)
         if any(seen.error is None for seen, _ in todo):
-            from elt_llm_ingest.changed import Changed  # noqa: PLC0415 - LlamaIndex
-
-            new = sum(seen.size for seen, _ in todo)
-            require_space(self.context.store.data_dir, new)
-            Changed(self, writer).take(todo)
+            require_space(
+                self.context.store.data_dir, sum(seen.size for seen, _ in todo)
+            )
+            self._take_changed(todo, writer)
         else:
             for seen, _ in todo:
                 self.refuse(seen)
@@ -221,6 +222,17 @@ class Run:
         skipped = writer.back_up_if_due(stores.backup_hours, stores.backups_kept)
         self.tally.degradations += [skipped] if skipped else []
         self.context.progress("read", self.total, self.total)
+
+    def _take_changed(
+        self, todo: Sequence[tuple[Seen, Verdict]], writer: "Writer"
+    ) -> None:
+        with ReadingProcess(self.limits, self.passwords) as process:
+            process.start()  # it gets ready while LlamaIndex is imported here
+            warm_up(next(seen.item.path for seen, _ in todo if seen.error is None))
+            with collector_at_rest():
+                from elt_llm_ingest.changed import Changed  # noqa: PLC0415 - LlamaIndex
+
+            Changed(self, writer, process).take(todo)
 
     @contextmanager
     def _writer(self) -> Iterator["Writer | None"]:

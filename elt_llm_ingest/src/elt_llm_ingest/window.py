@@ -8,7 +8,7 @@ from elt_llm_ingest.embedding import Vectors
 from elt_llm_ingest.reading import Work
 
 SLICE = 256  # texts that are sorted by length and embedded together, at most
-FIRST_SLICE = 32  # one call: nothing is known yet of how fast the model is
+FIRST_SLICE = 8  # nothing is known yet of how fast the model is
 # A run that is cut off every few seconds must have stored something each time, so
 # neither a file nor a slice waits much longer than this.
 MOST_SECONDS = 1.0
@@ -21,7 +21,8 @@ class Window:
 
     Small files share batches. However many files there are, no more than 64 wait, no
     more than the last one takes them over 32 MB, and none waits for others for more
-    than a second. Which texts share a batch changes no vector (`Vectors` checks it).
+    than a second: a slice is embedded as soon as it is full, the first when a few texts
+    are there. Which texts share a batch changes no vector (`Vectors` checks it).
 
     Args:
         vectors: Makes and keeps the vectors.
@@ -50,7 +51,7 @@ class Window:
             self._since = time.monotonic()
         self._waiting.append(work)
         self._texts.update(dict.fromkeys(missing))
-        while len(self._texts) >= SLICE:
+        while len(self._texts) >= min(self._slice, SLICE):
             self._embed_slice(list(self._texts))
         if self._is_due():
             self.drain()

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import chain
+from threading import Lock
 from typing import Any, NamedTuple
 
 from elt_llm_core.language.known import (
@@ -36,6 +37,7 @@ WIDTH = 3  # letters that a Chinese, Japanese or Korean character is worth
 KANA_SHARE = 0.05  # Japanese has far more, Chinese quotes a few
 VOTES = 2  # function words that decide without the detector
 
+_LOADING = Lock()
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
 
 
@@ -138,7 +140,9 @@ def _letters(text: str) -> int:
 
 
 def _model_guess(text: str) -> Guess:
-    language, confidence = _model().classify(text)
+    with _LOADING:  # two threads that ask at once load it once
+        model = _model()
+    language, confidence = model.classify(text)
     return Guess(str(language), float(confidence))
 
 

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 
 from elt_llm_core.crash import CrashPoint, crash_point
@@ -151,9 +150,8 @@ def main(arguments: list[str]) -> None:
     step = {"build": build, "verify": verify}[action]
     for target in targets:
         name, _, folder = target.partition(":")
-        click.echo(
-            json.dumps(step(Path(data_dir), name, Path(folder), Recipe.named(recipe)))
-        )
+        report = step(Path(data_dir), name, Path(folder), Recipe.named(recipe))
+        sys.stdout.write(json.dumps(report) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 """The vector index: Chroma, opened through a private view so that nobody writes it.
 
-Searching speaks to Chroma's compiled core, as Chroma's Python client does: importing
-the client takes seconds and a hundred megabytes, and each search goes through checks
-of what cannot be wrong here. Building, and LlamaIndex, use the client.
+Searching and building speak to Chroma's compiled core, as Chroma's Python client does:
+importing the client takes seconds and a hundred megabytes, and each call goes through
+checks of what cannot be wrong here. LlamaIndex uses the client.
 """
 
+import json
 import os
 import sqlite3
 import weakref
@@ -22,7 +23,6 @@ from elt_llm_core.store.view import DATABASE, View
 
 if TYPE_CHECKING:
     from chromadb.api.client import Client
-    from chromadb.api.collection_configuration import CreateHNSWConfiguration
 
 ADD_BATCH = 5_000
 OPEN_GRAPHS = 100  # a view has one
@@ -57,7 +57,7 @@ class DenseIndex:
         folder.mkdir(parents=True)
         # Flush once, at the end: an unflushed graph is rebuilt at every opening.
         flush = max(len(ids), 2)
-        hnsw: CreateHNSWConfiguration = {
+        hnsw = {
             "space": "cosine",
             "ef_construction": 100,
             "ef_search": 200,
@@ -66,12 +66,16 @@ class DenseIndex:
             "sync_threshold": flush,
             "num_threads": os.cpu_count() or 1,
         }
-        collection = _client(folder).create_collection(
-            chroma_name(name), embedding_function=None, configuration={"hnsw": hnsw}
+        # As the Python client says that no embedding function belongs to it.
+        wanted = {"hnsw": hnsw, "spann": None, "embedding_function": {"type": "legacy"}}
+        chroma = _open(folder)
+        made = chroma.create_collection(
+            chroma_name(name), json.dumps(wanted), None, None, False, *TENANT
         )
         for start in range(0, len(ids), ADD_BATCH):
             stop = start + ADD_BATCH
-            collection.add(ids=list(ids[start:stop]), embeddings=vectors[start:stop])
+            part = list(ids[start:stop]), str(made.id), list(vectors[start:stop])
+            chroma.add(*part, None, None, None, *TENANT)
 
     @staticmethod
     def compact(folder: Path) -> None:
