@@ -3,9 +3,9 @@
     uv run python benchmarks/ingest_kills.py [--files 300] [--every 5]
 
 Prints the seconds of both, when the first document was stored, the processor seconds of
-the one that is not killed, and how many documents were there after each kill. The killed
-ingest is started again, with the same command, until it ends by itself. Bytecode is cached,
-as after any first run: one file is taken in before anything is measured.
+the one that is not killed, and how many documents were there after each kill. The
+killed ingest is started again, with the same command, until it ends by itself. Bytecode
+is cached, as after any first run: one file is taken in before anything is measured.
 """
 
 import argparse
