@@ -1,5 +1,6 @@
 """Tables as LiteParse sees them: text below the last row is no part of it."""
 
+from collections import Counter
 from types import SimpleNamespace
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from elt_llm_ingest.formats.pdf.region import Region
 from elt_llm_ingest.formats.pdf.regions import regions_of
 from elt_llm_ingest.formats.pdf.words import Word
+from pdf_pages import canvas_of, parsed, prose, rows_of
 
 LEFT, EDGE, RIGHT = 72.0, 300.0, 520.0
 FIGURES = [("Berths let", "41"), ("Berths free", "14"), ("Berths closed", "7")]
@@ -78,3 +80,41 @@ def test_a_line_over_both_columns_with_a_row_below_it_stays_in_the_table():
     (table,) = regions(ROWS, TEXT[:1], ("Berths sold", "none"))
     assert table.table is not None
     assert len(table.table.rows) == len(ROWS) + 2
+
+
+def test_no_word_of_a_row_is_lost_below_a_line_over_several_columns(tmp_path):
+    canvas = canvas_of(tmp_path / "wide.pdf")
+    prose(canvas, 780, ["Table 1 Berths of the harbour"])
+    lines = [
+        ("Berth", "Let to", "Since", "Fee"),
+        ("North", "fishing boats", "early May", "small"),
+        ("South", "ketches", "late June", "large"),
+        ("East", "tugs", "all year", "none"),
+        ("", "and barges that come and stay there", "", ""),
+        ("West", "yawls", "winter", "small"),
+        ("Isle", "sloops", "summer", "large"),
+    ]
+    for at, line in enumerate(lines):
+        for x, text in zip((72, 150, 240, 330), line, strict=True):
+            canvas.drawString(x, 760 - 12 * at, text)
+    canvas.save()
+    document = parsed(tmp_path / "wide.pdf")
+    assert len(rows_of(document)) == len(lines) - 1
+    assert Counter(document.text.split()) == Counter(
+        " ".join(["Table 1 Berths of the harbour", *map(" ".join, lines)]).split()
+    )
+
+
+def test_text_on_both_sides_of_a_table_in_a_larger_one_stays_on_its_side():
+    said = [*words("Berths of the town", LEFT, 80, 0)]
+    for at, (label, value) in enumerate(FIGURES):
+        said += words(label, LEFT, 100 + 14 * at, 1 + at)
+        said += words(value, EDGE + 40, 100 + 14 * at, 1 + at)
+        said += words(value, EDGE + 90, 100 + 14 * at, 1 + at)
+    for at, line in enumerate(TEXT):
+        said += words(line, LEFT, 170 + 14 * at, 10 + at)
+    rows = [block(70, 120, "Berths of the town", ""), block(120, 210, *FIGURES[0])]
+    seed = SimpleNamespace(marker="", text="", lines=[], header=[], rows=rows)
+    found = regions_of([Region("table", (LEFT, 70.0, RIGHT, 212.0), block=seed)], said)
+    assert [region.kind for region in found] == ["paragraph", "table", "paragraph"]
+    assert [line.text for line in found[2].lines] == TEXT

@@ -58,8 +58,8 @@ def regions_of(
     if taken:
         words = [word for word in words if id(word) not in taken]
     strays = settle(regions, words, lines)
-    _forget_halves(regions, tables)
-    regions = _with_tables(regions, tables)
+    halves = [part for region in regions for part in _around(region, tables)]
+    regions = _with_tables(halves, tables)
     _give_back_markers(regions)
     regions = [part for region in regions for part in _settled(region)]
     filled = [region for region in regions if region.words]
@@ -86,18 +86,23 @@ def _settled(region: Region) -> Iterator[Region]:
         yield Region("paragraph", box_of(rest), rest)
 
 
-def _forget_halves(regions: Sequence[Region], tables: Sequence[Region]) -> None:
-    """Make plain text of what a table of ours left of LiteParse's view of it.
-
-    What is left of a larger one stands where its words do.
-    """
-    for region in regions:
-        if region.kind != "table":
-            continue
-        if any(overlaps(region, table) for table in tables):
-            region.kind = "paragraph"
-        if region.words and any(overlaps(table, region) for table in tables):
-            region.box = box_of(region.words)
+def _around(region: Region, tables: Sequence[Region]) -> Iterator[Region]:
+    """What our tables left of a larger one of LiteParse: text above and below."""
+    if region.kind != "table" or not region.words:
+        yield region
+        return
+    if any(overlaps(region, table) for table in tables):
+        region.kind = "paragraph"
+    inner = [table for table in tables if overlaps(table, region)]
+    if not inner:
+        yield region
+        return
+    parts: dict[int, list[Word]] = {}
+    for word in region.words:
+        above = sum((t.box[1] + t.box[3]) / 2 < word.middle[1] for t in inner)
+        parts.setdefault(above, []).append(word)
+    for _, words in sorted(parts.items()):
+        yield Region(region.kind, box_of(words), words, block=region.block)
 
 
 def _with_tables(regions: list[Region], tables: Sequence[Region]) -> list[Region]:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from elt_llm_ingest.formats.pdf.aligned import TextRow
 from elt_llm_ingest.formats.pdf.borderless import Found
 from elt_llm_ingest.formats.pdf.breaks import Cut, cut, gap, least_gap, log_odds
-from elt_llm_ingest.formats.pdf.gutters import Columns, columns_of, evenly
+from elt_llm_ingest.formats.pdf.gutters import Columns, Range, columns_of, evenly
 from elt_llm_ingest.formats.pdf.numerals import is_one_number
 from elt_llm_ingest.formats.pdf.rules import Rule
 from elt_llm_ingest.formats.pdf.segments import Piece
@@ -190,17 +190,27 @@ def _table(found: Sequence[Sequence[Cut]], columns: Columns) -> Table:
     spans: Spans = {}
     for number, lines in enumerate(found):
         row: Row = [[] for _ in columns.extents]
-        reach: dict[int, int] = {}
-        for line in lines:
-            for (first, last), words in evenly(line.places, columns):
-                home = next((c for c, end in reach.items() if c <= first <= end), first)
-                reach[home] = max(reach.get(home, home), last)
-                row[home].extend(words)
+        places = [place for line in lines for place in evenly(line.places, columns)]
+        reach = _reaches([span for span, _ in places])
+        for (first, _), words in places:
+            row[max(home for home in reach if home <= first)].extend(words)
         rows.append(row)
-        for first, last in reach.items():
+        for first, last in sorted(reach.items()):
             if last > first:
                 spans[number, first] = (1, last - first + 1)
     return Table(rows=rows, spans=spans, settled=True)
+
+
+def _reaches(spans: Sequence[Range]) -> dict[int, int]:
+    """First and last column of each cell of a row; those that share one are one."""
+    reach: dict[int, int] = {}
+    home = end = -1
+    for first, last in sorted(spans):
+        if first > end:
+            home = first
+        end = max(end, last)
+        reach[home] = end
+    return reach
 
 
 def _is_table(table: Table) -> bool:
