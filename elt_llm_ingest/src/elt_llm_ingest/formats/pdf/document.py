@@ -33,7 +33,7 @@ from elt_llm_ingest.formats.pdf.writing import Writer
 from elt_llm_ingest.formats.repaired import damage
 from elt_llm_ingest.safety import Limits
 
-PARSER = f"liteparse {liteparse_version}, layer 7"
+PARSER = f"liteparse {liteparse_version}, layer 8"
 FEW_PAGES = 3  # a short document may say little on its pages
 
 

@@ -101,8 +101,9 @@ def _around(region: Region, tables: Sequence[Region]) -> Iterator[Region]:
     for word in region.words:
         above = sum((t.box[1] + t.box[3]) / 2 < word.middle[1] for t in inner)
         parts.setdefault(above, []).append(word)
+    kind = region.kind if len(parts) == 1 else "paragraph"  # cut, it is no table
     for _, words in sorted(parts.items()):
-        yield Region(region.kind, box_of(words), words, block=region.block)
+        yield Region(kind, box_of(words), words, block=region.block)
 
 
 def _with_tables(regions: list[Region], tables: Sequence[Region]) -> list[Region]:

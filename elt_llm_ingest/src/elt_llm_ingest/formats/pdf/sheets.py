@@ -14,6 +14,7 @@ from elt_llm_ingest.formats.pdf.lattice import Grid, grids_of
 from elt_llm_ingest.formats.pdf.layout import layouts_of, opened
 from elt_llm_ingest.formats.pdf.leaves import Leaf, leaf_of
 from elt_llm_ingest.formats.pdf.pictures import Plate
+from elt_llm_ingest.formats.pdf.raised import with_marks_apart
 from elt_llm_ingest.formats.pdf.recovery import lost_words
 from elt_llm_ingest.formats.pdf.region import rectangle
 from elt_llm_ingest.formats.pdf.rules import NONE, Rules, rules_of
@@ -75,6 +76,7 @@ def _words(page: Any, leaf: Leaf | None) -> tuple[list[Word], int]:
         words = with_formulas(leaf.page, leaf.layer, page, words)
         lost = lost_words(leaf.page, leaf.layer, leaf.plain, page.page_num, words)
         set_apart(leaf.page, leaf.layer, words)
+        words = with_marks_apart(leaf.page, leaf.layer, words)
         words += lost
         hidden = unseen(leaf.page, getattr(page, "vector_graphics", None), words)
         if hidden:

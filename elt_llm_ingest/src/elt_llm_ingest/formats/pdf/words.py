@@ -37,7 +37,8 @@ class Word:
     """One word. `glued`: no blank before it. `run`: the text run it is from.
 
     `place`: where it begins in the file's own order, counted in characters without
-    blanks; below 0 where that is not known.
+    blanks; below 0 where that is not known. `mark`: that of a note, apart from the word
+    before it though it touches it.
     """
 
     text: str
@@ -52,6 +53,7 @@ class Word:
     rotated: bool = False
     furniture: bool = False
     place: int = -1
+    mark: bool = False
 
     @property
     def middle(self) -> tuple[float, float]:
@@ -383,5 +385,5 @@ def _glue(row: list[Word]) -> list[Word]:
             continue
         gap = word.left - before.right
         height = max(word.bottom - word.top, 1.0)
-        word.glued = -height < gap < 0.1 * height
+        word.glued = -height < gap < 0.1 * height and not word.mark
     return row
