@@ -255,6 +255,38 @@ def test_a_second_writer_is_told_to_wait(own, root, pool_pdf):
     assert reply.json()["code"] == "STO004"
 
 
+def test_a_document_and_a_collection_are_renamed_and_removed(own, pool_pdf):
+    reply = ingest(own, "pool.pdf", pool_pdf)
+    assert finished(own, reply.headers["location"])["state"] == "succeeded"
+    renamed = own.patch("/v1/collections/pool", json={"title": "The Pool"})
+    assert renamed.json()["title"] == "The Pool"
+    assert own.get("/v1/collections/pool").json()["title"] == "The Pool"
+    taken = own.patch("/v1/collections/pool", json={"title": "Handbook"})
+    assert (taken.status_code, taken.json()["code"]) == (409, "CFG006")
+    taken = ingest(own, "x.txt", b"A rule.", collection="the-pool")
+    assert finished(own, taken.headers["location"])["problem"]["code"] == "CFG006"
+    (row,) = own.get("/v1/collections/pool/documents").json()["data"]
+    address = f"/v1/documents/{row['document_id']}"
+    assert own.patch(address, json={"title": "Hours"}).json()["title"] == "Hours"
+    assert own.patch(address, json={"title": "a\nb"}).status_code == 422
+    assert own.delete(address).status_code == 204
+    assert own.get("/v1/collections/pool/documents").json()["data"] == []
+    assert own.delete(address).status_code == 404
+    assert own.delete("/v1/collections/pool").status_code == 204
+    assert own.get("/v1/collections/pool").status_code == 404
+    assert own.delete("/v1/collections/pool").status_code == 404
+
+
+def test_nothing_is_removed_while_another_writes(own, root):
+    with Store(root).writer():
+        reply = own.delete("/v1/collections/handbook")
+        named = own.patch("/v1/collections/handbook", json={"title": "Rules"})
+    for refused in (reply, named):
+        assert (refused.status_code, refused.json()["code"]) == (409, "STO004")
+        assert refused.json()["hint"] == "try again when it has finished"
+    assert own.get("/v1/collections/handbook").json()["documents"] == 1
+
+
 def test_an_empty_server_answers_with_the_cure(serve, tmp_path):
     missing = tmp_path / "nothing"
     with serve(RagConfig(), missing) as url, httpx.Client(base_url=url) as client:
@@ -307,6 +339,10 @@ def test_every_route_has_a_stable_name_and_an_example(client):
         "livez",
         "query",
         "readyz",
+        "remove_collection",
+        "remove_document",
+        "rename_collection",
+        "rename_document",
         "search",
         "status",
     ]

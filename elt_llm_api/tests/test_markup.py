@@ -6,13 +6,16 @@ from html.parser import HTMLParser
 
 import pytest
 from markdown_it import MarkdownIt
+from starlette.datastructures import QueryParams
 
 from elt_llm_api import cards, tables
 from elt_llm_api.jobs import Job, JobState
+from elt_llm_api.kept import Address
 from elt_llm_api.markup import Safe, el, esc, join
 from elt_llm_api.problems import problem_body
 from elt_llm_core.errors import UsageError
 from elt_llm_core.jobs import JobReport
+from elt_llm_core.profile_notes import ProfileNote
 from elt_llm_core.results import (
     Box,
     Citation,
@@ -73,7 +76,8 @@ PAYLOADS = (
     "| a |\n|---|\n| <script>alert(1)</script> |",
 )
 HARMLESS = frozenset(
-    {"a", "article", "b", "blockquote", "br", "caption", "code", "del", "details"}
+    {"a", "article", "b", "blockquote", "br", "button", "caption", "code", "del"}
+    | {"details", "section"}
     | {"div", "em", "figure", "h2", "h3", "h4", "header", "hr", "img", "li", "mark"}
     | {"ol", "p", "pre", "span", "strong", "summary", "table", "tbody", "td", "th"}
     | {"thead", "tr", "ul"}
@@ -279,6 +283,52 @@ def test_a_quote_of_doubtful_order_is_not_plainly_verified():
     )
     assert "Verified" not in told
     assert "Order doubtful" in told
+
+
+def test_the_rows_of_one_table_share_a_card():
+    result = result_of("words")
+    (citation,) = result.citations
+    rows = tuple(
+        citation.model_copy(update={"label": f"S{n}", "quote": f"row {n}"})
+        for n in range(1, 15)
+    )
+    elsewhere = citation.model_copy(update={"label": "S15", "section": "Appeals"})
+    html = cards.sources(
+        result.model_copy(update={"citations": (*rows, elsewhere), "sources": ()}),
+        lambda *_: "/v1/documents/a/pages/1.jpg?x",
+    )
+    assert html.count("<article") == html.count("<img") == 2
+    assert [f'id="src-{n}"' in html for n in range(1, 16)] == [True] * 15
+    assert [f"row {n}</mark>" in html for n in range(1, 15)] == [True] * 14
+    assert 'aria-label="Source 3, words page 1"' in html
+    assert "Sources 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, words" in html
+
+
+def test_what_was_also_looked_at_stands_apart_from_its_place():
+    result = result_of("words").model_copy(update={"citations": ()})
+    html = cards.sources(result, lambda *_: None).partition("Also looked at")[2]
+    place, _, text = html.partition("</div>")
+    assert place.endswith("words · page 1 · words")
+    assert text.startswith('\n<div class="words">before words after')
+    assert html.count('class="where"') == 1
+    assert html.count('class="words"') == 2
+
+
+def test_an_address_of_the_page_is_taken_with_care():
+    sent = "q=" + "x" * 4001 + "&profile=" + "y" * 201 + "&collection=a" * 70
+    address = Address.of(QueryParams(sent))
+    assert (address.question, address.profile) == ("", "")
+    assert len(address.collections) == 64
+    whole = Address("Who?  <b>&+%", ("a", "b c"), "best", "key")
+    assert Address.of(QueryParams(whole.search[1:])) == whole
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_no_example_profile_or_address_becomes_markup(payload):
+    assert_harmless(tables.examples([payload]))
+    assert_harmless(tables.lost([payload]))
+    notes = [ProfileNote(payload, payload, payload)] * 2
+    assert_harmless(tables.profiles(notes, payload, {payload: payload}))
 
 
 def test_the_nearest_sections_of_a_refusal_lead_to_their_pages():

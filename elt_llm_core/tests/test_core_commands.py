@@ -61,9 +61,11 @@ def test_each_profile_says_what_it_is_for_and_needs(
 ) -> None:
     assert run(elt_llm, ["config", "profiles"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    abouts = [line.strip() for line in lines if line.startswith("    ")][1:]
-    assert len(abouts) >= 7
-    assert all(about.startswith("For ") and " Models: " in about for about in abouts)
+    abouts = [line.strip() for line in lines if line.startswith("    ")]
+    does, needs = abouts[::2], abouts[1::2]
+    assert len(does) == len(needs) >= 8
+    assert all(one.endswith(".") for one in does)
+    assert all(one.startswith("Needs ") and one.endswith(".") for one in needs)
 
 
 def test_help_imports_nothing_heavy() -> None:

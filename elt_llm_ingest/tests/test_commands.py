@@ -15,6 +15,7 @@ from elt_llm_core.cli import failures
 from elt_llm_core.cli.collections import collections
 from elt_llm_core.config import RagConfig, known_profiles, load_config, reference_file
 from elt_llm_core.errors import ConfigError
+from elt_llm_core.store import Store
 from elt_llm_core.store.lock import LOCK, writer_lock
 from elt_llm_ingest import cli, runner
 from elt_llm_ingest.runfile import read_file
@@ -78,6 +79,27 @@ def test_ingest_and_remove(files):
     assert json.loads(done.stdout)["counts"]["unchanged"] == 1
     done = invoke(cli.remove, ["guide.md", "--quiet", *common])
     assert done.stdout == "1 documents removed from harbour.\n"
+
+
+def test_rename(files, capsys):
+    (files / "guide.md").write_text("# Fee\n\nA fee is due in June.\n")
+    common = ["--collection", "harbour", "--data-dir", "data"]
+    assert failures.run(cli.ingest, ["guide.md", *common]) == 0
+    assert failures.run(cli.rename, ["Harbour Rules", *common]) == 0
+    given = ["Fees of June", *common, "--document", "guide.md", "--json"]
+    capsys.readouterr()
+    assert failures.run(cli.rename, given) == 0
+    assert json.loads(capsys.readouterr().out)["title"] == "Fees of June"
+    store = Store(files / "data")
+    assert store.card("harbour").title == "Harbour Rules"
+    assert [row.title for row in store.documents("harbour")] == ["Fees of June"]
+    store.close()
+    assert failures.run(cli.rename, [" ", *common]) != 0
+    assert failures.run(cli.rename, ["harbour", *common]) == 0
+    other = ["--collection", "harbour-rules", "--data-dir", "data"]
+    assert failures.run(cli.ingest, ["guide.md", *other]) == 0
+    assert failures.run(cli.rename, ["Harbour Rules", *common]) == 64
+    assert "is called 'harbour-rules'" in capsys.readouterr().err
 
 
 def test_a_collection_has_a_name_for_people(files):

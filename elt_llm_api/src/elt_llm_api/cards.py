@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from itertools import groupby
+from typing import NamedTuple
 
 from elt_llm_api.markup import Safe, el, esc, join
 from elt_llm_core.results import (
@@ -113,44 +114,96 @@ def answer(
 
 
 def sources(result: QueryResult, page_url: PageUrl) -> str:
-    """A card for each source the answer cites, then what else was looked at."""
-    cited = [
-        card(label, list(group), _source(result.sources, label), page_url)
+    """A card for each section the answer cites, then what else was looked at."""
+    passages = [
+        Passage(label, tuple(group), _source(result.sources, label))
         for label, group in groupby(
             sorted(result.citations, key=_order), key=lambda c: c.label
         )
     ]
+    shared: dict[tuple[object, ...], list[Passage]] = {}
+    for passage in passages:
+        shared.setdefault(passage.section, []).append(passage)
+    cited = [card(group, page_url) for group in shared.values()]
     labels = {citation.label for citation in result.citations}
     others = [s for s in result.sources if s.label not in labels]
     heading = el("h2", "Sources") if cited else None
     return esc(join([heading, *cited, other_sources(others)]))
 
 
-def card(
-    label: str, citations: Sequence[Citation], source: Source | None, page_url: PageUrl
-) -> Safe:
-    """One source: where it is, what is quoted, how well, and how the page looks."""
-    first = citations[0]
-    boxes = [box for c in citations for box in c.boxes if box.page == first.page]
-    if not boxes and source is not None:
-        boxes = [box for box in source.boxes if box.page == first.page]
-    page = first.page or 1
-    url = page_url(first.document_id, page, boxes)
+class Passage(NamedTuple):
+    """A source under its label, with what the answer cites of it."""
+
+    label: str
+    citations: tuple[Citation, ...]
+    source: Source | None
+
+    @property
+    def section(self) -> tuple[object, ...]:
+        """Where it stands; passages of one table or section share a card."""
+        first = self.citations[0]
+        return first.document_id, first.section, first.page
+
+    @property
+    def boxes(self) -> list[Box]:
+        """What is cited of its page, or all of the source where that is not known."""
+        page = self.citations[0].page
+        boxes = [box for c in self.citations for box in c.boxes if box.page == page]
+        if not boxes and self.source is not None:
+            boxes = [box for box in self.source.boxes if box.page == page]
+        return boxes
+
+
+def card(passages: Sequence[Passage], page_url: PageUrl) -> Safe:
+    """A section that is cited: where it is, what is quoted, how the page looks.
+
+    Args:
+        passages: Passages of one section on one page, at least one.
+        page_url: Where the page is shown.
+    """
+    alone = len(passages) == 1
+    first = passages[0].citations[0]
+    boxes = [box for passage in passages for box in passage.boxes]
+    url = page_url(first.document_id, first.page or 1, boxes)
+    labels = [passage.label for passage in passages]
+    quotes = [quoted(p.citations, p.source) if alone else _passage(p) for p in passages]
     words = el(
         "div",
-        _where(label, first, citations),
-        quoted(citations, source),
+        _where(labels[0] if alone else "", first, _badges(passages) if alone else None),
+        *quotes,
         _links(first, url),
         class_="card-words",
     )
+    numbers = ", ".join(label[1:] for label in labels)
     return el(
         "article",
         words,
         _picture(first, url),
-        id=anchor(label),
-        tabindex="-1",
+        id=anchor(labels[0]) if alone else None,
+        tabindex="-1" if alone else None,
         class_="source-card" if url else "source-card no-page",
-        aria_label=f"Source {label[1:]}, {place(first)}",
+        aria_label=f"{'Source' if alone else 'Sources'} {numbers}, {place(first)}",
+    )
+
+
+def _passage(passage: Passage) -> Safe:
+    """One of several passages on a card; its label leads here."""
+    head = el(
+        "p",
+        el("span", passage.label, class_="label", aria_hidden="true"),
+        " ",
+        _badges([passage]),
+        class_="passage-head",
+    )
+    return el(
+        "div",
+        head,
+        quoted(passage.citations, passage.source),
+        id=anchor(passage.label),
+        tabindex="-1",
+        role="group",
+        class_="passage",
+        aria_label=f"Source {passage.label[1:]}, {place(passage.citations[0])}",
     )
 
 
@@ -176,19 +229,21 @@ def other_sources(others: Sequence[Source]) -> Safe | None:
     """What was looked at and not cited, folded away."""
     if not others:
         return None
+    shared: dict[tuple[str, str, str], list[str]] = {}
+    for source in others:
+        where = source.document, _page(source.span.page), source.section
+        shared.setdefault(where, []).append(_shorten(source.text))
     rows = (
         el(
             "li",
-            el("strong", source.document),
-            f" {_page(source.span.page)} ",
-            el("span", f"· {source.section}", class_="section")
-            if source.section
-            else None,
-            el("p", _shorten(source.text)),
+            el("div", " · ".join(part for part in where if part), class_="where"),
+            "\n",
+            join((el("div", text, class_="words") for text in texts), "\n"),
         )
-        for source in others
+        for where, texts in shared.items()
     )
-    summary = el("summary", f"Also looked at: {len(others)} passages")
+    count = "1 passage" if len(others) == 1 else f"{len(others)} passages"
+    summary = el("summary", f"Also looked at: {count}")
     return el("details", summary, el("ul", join(rows)), class_="others")
 
 
@@ -294,20 +349,27 @@ def _badge(citation: Citation) -> tuple[str, str, str]:
     return ORDER_DOUBTFUL if citation.reading_order and badge[0] == "good" else badge
 
 
-def _where(label: str, first: Citation, citations: Sequence[Citation]) -> Safe:
-    badges = {_badge(c): min(d.score for d in citations) for c in citations}
+def _where(label: str, first: Citation, badges: Safe | None) -> Safe:
     return el(
         "header",
-        el("span", label, class_="label", aria_hidden="true"),
+        el("span", label, class_="label", aria_hidden="true") if label else None,
         el(
             "div",
             el("h3", first.document),
             el("p", " · ".join(p for p in (_page(first.page), first.section) if p)),
         ),
-        join(
-            el("span", text, f" {score:.0%}", class_=f"badge {tone}", title=why)
-            for (tone, text, why), score in badges.items()
-        ),
+        badges,
+        class_="" if label else "shared",
+    )
+
+
+def _badges(passages: Sequence[Passage]) -> Safe:
+    """How well the quotes stand there: the least score of each verdict."""
+    citations = [c for passage in passages for c in passage.citations]
+    badges = {_badge(c): min(d.score for d in citations) for c in citations}
+    return join(
+        el("span", text, f" {score:.0%}", class_=f"badge {tone}", title=why)
+        for (tone, text, why), score in badges.items()
     )
 
 

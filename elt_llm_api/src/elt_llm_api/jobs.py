@@ -80,9 +80,7 @@ class JobRegistry:
         Raises StoreLockedError while another job runs: there is one writer.
         """
         with self._lock:
-            running = [j for j in self._jobs.values() if not j.finished.is_set()]
-            if running:
-                raise StoreLockedError(f"job {running[0].job_id} ({running[0].kind})")
+            self._check_idle()
             own = folder or self.workspace.new_folder()
             job = Job(secrets.token_hex(8), kind, own)
             self._jobs[job.job_id] = job
@@ -91,6 +89,16 @@ class JobRegistry:
         name = f"job-{job.job_id}"
         threading.Thread(target=_run, args=(job, work), name=name, daemon=True).start()
         return job
+
+    def check_idle(self) -> None:
+        """Raise StoreLockedError, which names the job, while one runs."""
+        with self._lock:
+            self._check_idle()
+
+    def _check_idle(self) -> None:
+        for job in self._jobs.values():
+            if not job.finished.is_set():
+                raise StoreLockedError(f"job {job.job_id} ({job.kind})")
 
     def get(self, job_id: str) -> Job | None:
         """The job of that id."""

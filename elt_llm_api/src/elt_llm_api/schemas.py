@@ -81,6 +81,7 @@ class CollectionOut(Wire):
     """A collection and what it was indexed with."""
 
     name: str
+    title: str = Field(description="as people call it, if not by its name")
     documents: int
     chunks: int
     embedder: str
@@ -92,12 +93,21 @@ class CollectionOut(Wire):
     @classmethod
     def of(cls, opened: Collection) -> "CollectionOut":
         """The card and the state of the index as sent."""
-        fields = ("name", "documents", "chunks", "embedder", "dimension", "chunker")
+        fields = (
+            *("name", "title", "documents", "chunks"),
+            *("embedder", "dimension", "chunker"),
+        )
         return cls(
             **{name: getattr(opened.card, name) for name in fields},
             generation=opened.generation,
             degradations=opened.degradations,
         )
+
+
+class Renaming(Wire):
+    """What a collection or a document is called from now on."""
+
+    title: str = Field(min_length=1, max_length=200, examples=["Player handbook"])
 
 
 class CollectionList(Wire):

@@ -19,20 +19,24 @@ from elt_llm_core.config import (
 from elt_llm_core.errors import (
     CollectionNotFoundError,
     ConfigError,
+    NothingThereError,
     UnknownProfileError,
     UsageError,
 )
 from elt_llm_core.jobs import JOBS, JobContext, JobReport, Progress
 from elt_llm_core.models.build import build_models
 from elt_llm_core.names import collection_id
+from elt_llm_core.profile_notes import ProfileNote, profile_notes
 from elt_llm_core.results import Box, QueryResult, SearchResult
-from elt_llm_core.store import Collection, CollectionCard, Store
+from elt_llm_core.store import Collection, CollectionCard, DocumentRow, Store
 from elt_llm_core.store.health import require_sound
 from elt_llm_core.strategy import Models
+from elt_llm_ingest import removal
 from elt_llm_query import (
     SemanticCache,
     build_cache,
     check_installed,
+    example_questions,
     query_collections,
     search_collections,
 )
@@ -53,6 +57,7 @@ class QueryService:
         self._models = {(DEFAULT_PROFILE, ""): models} if models else {}
         self._caches: dict[tuple[str, str], SemanticCache | None] = {}
         self._missing: dict[str, ConfigError] | None = None
+        self._examples: dict[tuple[tuple[str, str], ...], tuple[str, ...]] = {}
         self._lock = threading.Lock()
         self._sound = False
 
@@ -107,6 +112,26 @@ class QueryService:
         return self.config.model_copy(
             update={part: getattr(told, part) for part in parts}
         )
+
+    def notes(self) -> tuple[ProfileNote, ...]:
+        """What each profile does and needs, as `elt-llm config profiles` lists them."""
+        return profile_notes()
+
+    def states(self, names: Sequence[str]) -> dict[str, str]:
+        """The state of the named collections (all, where none is); see Store.state."""
+        names = names or [card.name for card in self.collections()]
+        return {name: self.store.state(name) for name in names}
+
+    def examples(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Questions to begin with, of the named collections (all, where none is).
+
+        Raises CollectionNotFoundError.
+        """
+        states = tuple(self.states(names).items())
+        if states not in self._examples:
+            found = example_questions(self.store, [name for name, _ in states])
+            self._examples = {states: found}
+        return self._examples[states]
 
     def collections(self) -> list[CollectionCard]:
         """Cards of all collections, by name."""
@@ -226,6 +251,34 @@ class QueryService:
             "passwords": (password,) if password.get_secret_value() else (),
         }
         return self._run("ingest", options, progress)
+
+    def remove(self, collection: str, document: DocumentRow | None = None) -> None:
+        """Take a collection out, or one of its documents only.
+
+        Raises CollectionNotFoundError, StoreLockedError, StoreWriteError.
+        """
+        if document is None:
+            removal.drop(self.store, [self.store.card(collection).name])
+        else:
+            removal.remove(self.store, collection, [document])
+
+    def rename(
+        self, collection: str, title: str, document: DocumentRow | None = None
+    ) -> None:
+        """Call a collection, or one of its documents, by another title.
+
+        Raises CollectionNotFoundError, InvalidNameError, NameTakenError,
+        StoreLockedError, StoreWriteError.
+        """
+        name = self.store.card(collection).name
+        removal.rename(self.store, name, title, [document] if document else [])
+
+    def document(self, document_id: str) -> DocumentRow:
+        """The row of a document. Raises NothingThereError."""
+        row = self.store.document(document_id)
+        if row is None:
+            raise NothingThereError("no such document")
+        return row
 
     def glossary(
         self, collections: Sequence[str], model: str, folder: Path, progress: Progress

@@ -1,10 +1,12 @@
 """Jobs, collections and glossaries as HTML."""
 
 from collections.abc import Mapping, Sequence
+from urllib.parse import quote
 
 from elt_llm_api.jobs import Job, JobState
-from elt_llm_api.markup import Safe, el, esc, join
+from elt_llm_api.markup import Child, Safe, el, esc, join
 from elt_llm_api.schemas import file_url
+from elt_llm_core.profile_notes import ProfileNote
 from elt_llm_core.store import CollectionCard, DocumentRow
 
 STATES = {
@@ -82,17 +84,55 @@ def waiting(text: str) -> str:
     return esc(el("p", text, class_="waiting"))
 
 
-def lacking(reasons: Mapping[str, str]) -> str:
-    """The profiles that leave a stage out here, folded, by what they lack."""
-    if not reasons:
+def profiles(
+    notes: Sequence[ProfileNote], chosen: str, lacking: Mapping[str, str]
+) -> str:
+    """The chosen profile in words, then all of them, folded.
+
+    Args:
+        notes: What each profile does and needs.
+        chosen: The name of the chosen one.
+        lacking: Why a stage of a profile is left out here, by its name.
+    """
+    if len(notes) < 2:  # noqa: PLR2004 - there is nothing to choose
         return ""
-    count = _count(len(reasons), "profile")
-    items = (
-        el("li", el("strong", ", ".join(n for n in reasons if reasons[n] == why)), why)
-        for why in dict.fromkeys(reasons.values())
+    told = [(note, _profile(note, lacking.get(note.name, ""))) for note in notes]
+    items = (el("li", el("strong", note.name), *lines) for note, lines in told)
+    now = next((lines for note, lines in told if note.name == chosen), ())
+    count = f"; {len(lacking)} with a stage left out here" if lacking else ""
+    summary = el("summary", f"All {len(notes)} profiles{count}")
+    return esc(
+        el(
+            "div",
+            el("div", *now, class_="now", role="status"),
+            el("details", summary, el("ul", join(items))),
+            class_="profiles",
+        )
     )
-    told = el("summary", f"{count} with a stage left out here"), el("ul", join(items))
-    return esc(el("details", *told, class_="lacking"))
+
+
+def _profile(note: ProfileNote, why: str) -> tuple[Safe | None, ...]:
+    """What a profile does, needs and lacks, a line each."""
+    left_out = el("p", f"A stage is left out here: {why}", class_="lack")
+    return el("p", note.does), el("p", note.needs), left_out if why else None
+
+
+def examples(questions: Sequence[str]) -> str:
+    """Questions to begin with; a click asks one."""
+    if not questions:
+        return ""
+    buttons = (
+        el("li", el("button", one, type="button", data_question=one))
+        for one in questions
+    )
+    heading = el("h2", "Questions to begin with")
+    return esc(el("section", heading, el("ul", join(buttons)), class_="examples"))
+
+
+def lost(names: Sequence[str]) -> str:
+    """The address of the page names what is not here."""
+    text = f"This address names what is not here any more: {', '.join(names)}"
+    return esc(el("div", el("span", text), class_="banner warn", role="status"))
 
 
 def empty() -> str:
@@ -117,7 +157,7 @@ def collections(
     return esc(join(_collection(card, documents.get(card.name, ())) for card in cards))
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def table(header: Sequence[str], rows: Sequence[Sequence[Child]]) -> str:
     """A table with a caption that tells how many rows there are."""
     shown = rows[:ROWS_SHOWN]
     more = f", the first {ROWS_SHOWN} shown" if len(rows) > ROWS_SHOWN else ""
@@ -143,18 +183,76 @@ def _collection(card: CollectionCard, rows: Sequence[DocumentRow]) -> Safe:
         f"embedder {card.embedder}, {card.dimension} dimensions",
         f"chunker {card.chunker.partition(' ')[0]}",
     )
-    header = ("Document", "Pages", "Chunks", "Warnings")
-    body = (
-        (row.name, str(row.page_count or ""), str(row.nodes), "; ".join(row.warnings))
-        for row in rows
-    )
+    header = ("Document", "Pages", "Chunks", "Warnings", "Change")
+    body = [_document(card, row) for row in rows]
+    name = el("span", card.name, class_="id") if card.title else None
     return el(
         "article",
-        el("h3", card.name),
+        el("h3", card.label, " ", name),
         el("p", join((el("span", fact, class_="chip") for fact in facts), " ")),
-        el("details", el("summary", "Documents"), Safe(table(header, list(body)))),
+        el("p", _collection_actions(card), class_="actions"),
+        el("details", el("summary", "Documents"), Safe(table(header, body))),
         class_="collection",
     )
+
+
+def _document(card: CollectionCard, row: DocumentRow) -> Sequence[Child]:
+    title = el("div", row.title, class_="title") if row.title else None
+    part = f", {row.part}" if row.part else ""
+    return (
+        join([title, el("div", f"{row.name}{part}")]),
+        str(row.page_count or ""),
+        str(row.nodes),
+        "; ".join(row.warnings),
+        _document_actions(card, row),
+    )
+
+
+def _collection_actions(card: CollectionCard) -> Safe:
+    path = f"/v1/collections/{quote(card.name, safe='')}"
+    size = f"{_count(card.documents, 'document')} and {_count(card.chunks, 'chunk')}"
+    return _actions(
+        path,
+        card.label,
+        f"What the collection “{card.label}” is called. Its id stays {card.name}.",
+        f"The collection “{card.label}” goes, with {size}, its index and the files "
+        "that were kept with it. This cannot be undone.",
+    )
+
+
+def _document_actions(card: CollectionCard, row: DocumentRow) -> Safe:
+    pages = f"{_count(row.page_count, 'page')}, " if row.page_count else ""
+    return _actions(
+        f"/v1/documents/{quote(row.document_id, safe='')}",
+        row.title or row.name,
+        f"The title of {row.name} in “{card.label}”, until the file changes.",
+        f"{row.name} ({pages}{_count(row.nodes, 'chunk')}) goes from the collection "
+        f"“{card.label}”, and the file that was kept of it. This cannot be undone.",
+    )
+
+
+def _actions(path: str, label: str, renaming: str, removal: str) -> Safe:
+    """Buttons that the page's script makes requests of, after asking."""
+    rename = el(
+        "button",
+        "Rename",
+        type="button",
+        data_method="PATCH",
+        data_path=path,
+        data_value=label,
+        data_told=renaming,
+        aria_label=f"Rename {label}",
+    )
+    remove = el(
+        "button",
+        "Remove",
+        type="button",
+        data_method="DELETE",
+        data_path=path,
+        data_told=removal,
+        aria_label=f"Remove {label}",
+    )
+    return join([rename, remove], " ")
 
 
 def _count(number: int, thing: str) -> str:
@@ -170,5 +268,5 @@ def _head(header: Sequence[str]) -> Safe:
     return el("thead", el("tr", cells))
 
 
-def _row(row: Sequence[str]) -> Safe:
+def _row(row: Sequence[Child]) -> Safe:
     return el("tr", join(el("td", cell) for cell in row))

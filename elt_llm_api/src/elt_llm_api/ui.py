@@ -10,12 +10,16 @@ from urllib.parse import quote
 import gradio as gr
 from fastapi import FastAPI
 from pydantic import SecretStr
+from starlette.datastructures import QueryParams
 
-from elt_llm_api import cards, tables
-from elt_llm_api.gate import Gate, Ticket
+from elt_llm_api import tables
+from elt_llm_api.ask_tab import EVENT, AskTab, Components
+from elt_llm_api.gate import Gate
 from elt_llm_api.jobs import Job, JobRegistry
-from elt_llm_api.problems import describe, public
-from elt_llm_api.service import DEFAULT_PROFILE, QueryService
+from elt_llm_api.kept import Address
+from elt_llm_api.problems import describe
+from elt_llm_api.routes.documents import MAX_BOXES
+from elt_llm_api.service import QueryService
 from elt_llm_api.uploads import Upload, moved, upload_names
 from elt_llm_core.errors import EltLlmError, UsageError
 from elt_llm_core.names import collection_id
@@ -27,8 +31,6 @@ GLOSSARY_COLUMNS = ("term", "definition", "section", "page", "document", "collec
 CACHE_SECONDS = 3600  # files that were sent and never added
 FONTS = ("system-ui", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif")
 MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace")
-EVENT: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
-Components = list[gr.components.Component]
 
 
 def mount(app: FastAPI, page: "Page", path: str) -> None:
@@ -60,8 +62,7 @@ class Page:
     def __init__(self, service: QueryService, jobs: JobRegistry, gate: Gate) -> None:
         self.service = service
         self.jobs = jobs
-        self.gate = gate
-        self._asking: dict[str, Ticket] = {}
+        self.ask = AskTab(service, gate, self._page_url)
 
     def build(self) -> gr.Blocks:
         """The whole page."""
@@ -73,59 +74,26 @@ class Page:
             gr.HTML(_static("header.html"), js_on_load=None, elem_id="top")
             with gr.Tabs():
                 with gr.Tab("Ask"):
-                    ask, profiles = self._ask_tab()
+                    self.ask.build()
                 with gr.Tab("Add files"):
                     ingested = self._ingest_tab()
                 with gr.Tab("Glossary"):
                     glossary = self._glossary_tab()
                 with gr.Tab("Collections") as shown:
                     listing = gr.HTML(js_on_load=None, elem_id="collections")
-            choices = [*ask, *glossary, listing]
-            page.load(self._refresh, None, choices, **EVENT)
-            page.load(self._profiles, None, profiles, **EVENT)
-            shown.select(self._refresh, None, choices, **EVENT)
-            ingested.then(self._refresh, None, choices, **EVENT)
+                    # The page's script presses it when it removed or renamed something.
+                    changed = gr.Button("Refresh", elem_id="changed")
+            known = gr.State([])
+            choices = [known, self.ask.chosen, *glossary, listing]
+            opened = page.load(self._open, None, [*choices, *self.ask.opened], **EVENT)
+            self.ask.resume(opened)
+            selected = [known, self.ask.chosen]
+            shown.select(self._refresh, selected, choices, **EVENT)
+            changed.click(self._refresh, selected, choices, **EVENT)
+            ingested.then(self._refresh, selected, choices, **EVENT)
             page.unload(self._leave)
         blocks: gr.Blocks = page
         return blocks
-
-    def _ask_tab(self) -> tuple[Components, Components]:
-        with gr.Row(elem_id="ask"):
-            with gr.Column(scale=0, min_width=230, elem_id="side"):
-                chosen = gr.CheckboxGroup([], label="Collections", elem_id="chosen")
-                profile = gr.Radio(
-                    [DEFAULT_PROFILE],
-                    value=DEFAULT_PROFILE,
-                    label="Profile",
-                    visible=False,
-                    elem_id="profile",
-                )
-                lacking = gr.HTML(js_on_load=None, elem_id="lacking")
-            with gr.Column(scale=1, elem_id="main"):
-                with gr.Row(elem_id="question-row"):
-                    question = gr.Textbox(
-                        label="Question",
-                        placeholder="Ask your documents…",
-                        autofocus=True,
-                        max_length=4000,
-                        scale=1,
-                        elem_id="question",
-                    )
-                    button = gr.Button(
-                        "Ask", variant="primary", scale=0, elem_id="ask-button"
-                    )
-                start = gr.HTML(js_on_load=None, elem_id="start")
-                answer = gr.HTML(js_on_load=None, elem_id="answer")
-                sources = gr.HTML(js_on_load=None, elem_id="sources")
-        gr.on(
-            [button.click, question.submit],
-            self._ask,
-            [question, chosen, profile],
-            [start, answer, sources],
-            concurrency_limit=self.service.config.api.questions_at_once,
-            **EVENT,
-        )
-        return [chosen, start], [profile, lacking]
 
     def _ingest_tab(self) -> Any:
         with gr.Column(elem_classes="sheet"):
@@ -171,73 +139,38 @@ class Page:
         button.click(self._glossary, [chosen, model], [state, rows], **EVENT)
         return [chosen, model]
 
-    def _profiles(self) -> list[Any]:
-        """The profiles that can be asked, and what some of them lack."""
-        missing = self.service.incomplete()
-        able = self.service.profiles()
-        reasons = {name: public(missing[name]) for name in missing}
-        shown = gr.update(choices=able, visible=len(able) > 1)
-        return [shown, tables.lacking(reasons)]
+    def _open(self, request: gr.Request) -> list[Any]:
+        """The page as its address asks for it."""
+        address = Address.of(QueryParams(str(request.query_params)))
+        opened = self.ask.open(address)
+        return [*self._refresh([], address.collections), *opened]
 
-    def _refresh(self) -> list[Any]:
-        """Choices of the ask tab and the glossary tab, and the list of collections."""
+    def _refresh(self, known: Sequence[str], chosen: Sequence[str]) -> list[Any]:
+        """The collections: those there are, the choices, and the list.
+
+        Those that were not `known` yet are chosen too.
+        """
         try:
             found = self.service.collections()
             rows = {c.name: self.service.store.documents(c.name) for c in found}
         except EltLlmError as error:
             failed = tables.error(describe(error))
-            return [gr.skip(), failed, gr.skip(), gr.skip(), failed]
+            return [*[gr.skip()] * 4, failed]
         names = [card.name for card in found]
+        asked = [n for n in names if n in chosen or (known and n not in known)]
         labels = [(f"{c.label} ({c.documents})", c.name) for c in found]
+        models = [(card.label, card.name) for card in found]
         return [
+            names,
+            gr.update(choices=labels, value=asked or names),
             gr.update(choices=labels, value=names),
-            "" if found else tables.empty(),
-            gr.update(choices=labels, value=names),
-            gr.update(choices=[("none", ""), *names], value=""),
+            gr.update(choices=[("none", ""), *models], value=""),
             tables.collections(found, rows),
         ]
 
-    def _ask(
-        self,
-        question: str,
-        chosen: Sequence[str],
-        profile: str,
-        request: gr.Request,
-    ) -> Iterator[tuple[str, str, str]]:
-        if not question.strip():
-            yield "", tables.waiting("Write a question first."), ""
-            return
-        yield "", tables.waiting("Looking through the documents…"), ""
-        try:
-            query = self.service.profile_config(profile).query
-            known = {card.name for card in self.service.collections()}
-            names = (
-                [] if known <= {*chosen} else list(chosen)
-            )  # all is none in particular
-            ticket, outcome = self.gate.submit(
-                lambda: self.service.query(names, question.strip(), profile),
-                query.question_timeout,
-            )
-            session = str(request.session_hash)
-            self._asking[session] = ticket
-            try:
-                result = outcome.result()
-            finally:
-                self._asking.pop(session, None)
-        except Exception as error:  # noqa: BLE001  # the page's edge: shown there
-            yield "", tables.error(describe(error)), ""
-            return
-        yield (
-            "",
-            cards.answer(result, query.citation_policy, self._page_url),
-            cards.sources(result, self._page_url),
-        )
-
     def _leave(self, request: gr.Request) -> None:
         """The tab was closed: its question stops."""
-        ticket = self._asking.pop(str(request.session_hash), None)
-        if ticket is not None:
-            ticket.leave()
+        self.ask.leave(str(request.session_hash))
 
     def _ingest(
         self, sent: Sequence[str] | None, name: str, password: str
@@ -300,7 +233,8 @@ class Page:
     ) -> str | None:
         if not self.service.has_pages(document_id):
             return None
-        marks = ";".join(f"{b.left},{b.top},{b.right},{b.bottom}" for b in boxes)
+        shown = boxes[:MAX_BOXES]
+        marks = ";".join(f"{b.left},{b.top},{b.right},{b.bottom}" for b in shown)
         path = f"/v1/documents/{quote(document_id, safe='')}/pages/{page}.jpg"
         return f"{path}?scale=2&boxes={quote(marks, safe=',;')}"
 

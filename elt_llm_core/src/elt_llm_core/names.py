@@ -8,7 +8,7 @@ from elt_llm_core.errors import InvalidNameError
 
 _COLLECTION = re.compile(r"[a-z0-9][a-z0-9_-]{0,61}[a-z0-9]")
 _LONGEST_ID = 63  # what Chroma and every file system take
-_LONGEST_NAME = 200  # what a person writes
+LONGEST_NAME = 200  # what a person writes
 _MARK_DIGITS = 8  # of the digest that tells shortened or foreign names apart
 
 
@@ -44,7 +44,7 @@ def collection_id(name: str) -> str:
     text = unicodedata.normalize("NFKD", name.strip())
     plain = "".join(c for c in text if not unicodedata.combining(c)).casefold()
     ordinary = all(c.isprintable() and c not in "/\\" for c in text)
-    if len(name) > _LONGEST_NAME or not ordinary or sum(map(str.isalnum, plain)) < 2:  # noqa: PLR2004 - as above
+    if len(name) > LONGEST_NAME or not ordinary or sum(map(str.isalnum, plain)) < 2:  # noqa: PLR2004 - as above
         raise InvalidNameError(name)
     slug = re.sub(r"[^a-z0-9_]+", "-", plain).strip("-_")
     lost = any(c.isalnum() and not c.isascii() for c in plain)

@@ -162,6 +162,30 @@ def remove(
     )
 
 
+@click.command()
+@click.argument("title")
+@click.option("--collection", required=True, type=COLLECTION, help="The collection.")
+@click.option("--document", help="A document of it: file name, address or id.")
+@click.option("--wait", default=0.0, help="Seconds to wait for another writer.")
+@common_options
+def rename(
+    ctx: CommandContext, title: str, collection: str, document: str | None, wait: float
+) -> None:
+    """Call a collection, or one of its documents, by another TITLE.
+
+    The id of the collection and the name of the file stay as they are.
+    """
+    from elt_llm_ingest import removal
+
+    rows = removal.matching(ctx.store, collection, [document]) if document else []
+    removal.rename(ctx.store, collection, title, rows, wait)
+    subject = f"{document} of {collection}" if document else collection
+    ctx.emit(
+        {"collection": collection, "document": document, "title": title.strip()},
+        f"{subject} is called {title.strip()!r} now.",
+    )
+
+
 def summary(report: "JobReport", collection: str, *, dry_run: bool = False) -> str:
     """What happened, one line, then a line for each thing to know."""
     counts = report.counts

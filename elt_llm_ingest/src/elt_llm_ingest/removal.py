@@ -1,4 +1,4 @@
-"""Taking documents out of a collection."""
+"""Taking documents out of a collection, and calling things otherwise."""
 
 import os
 from collections.abc import Sequence
@@ -48,6 +48,36 @@ def remove(
         for row in rows:
             writer.remove_document(row.document_id)
         writer.publish([collection])
+
+
+def rename(
+    store: Store,
+    collection: str,
+    title: str,
+    rows: Sequence[DocumentRow] = (),
+    wait: float = 0.0,
+) -> None:
+    """Give a collection another name for people, or its documents another title.
+
+    Args:
+        store: The data root.
+        collection: The id of the collection, which stays.
+        title: The name or title.
+        rows: Documents that get the title, instead of the collection.
+        wait: Seconds to wait for another writer.
+
+    Raises:
+        CollectionNotFoundError: If there is no such collection.
+        InvalidNameError: If `title` is no name.
+        NameTakenError: If another collection is called that.
+        StoreLockedError: If another process writes.
+    """
+    store.card(collection)
+    with store.writer(wait) as writer:
+        if not rows:
+            writer.rename_collection(collection, title)
+        for row in rows:
+            writer.rename_document(row.document_id, title)
 
 
 def drop(store: Store, collections: Sequence[str], wait: float = 0.0) -> None:

@@ -20,7 +20,7 @@ from elt_llm_core.errors import (
 from elt_llm_core.jobs import JobContext, JobReport
 from elt_llm_core.models.build import EmbedderIdentity, LateModels
 from elt_llm_core.models.protocol import as_counting
-from elt_llm_core.names import collection_name
+from elt_llm_core.names import collection_id, collection_name
 from elt_llm_core.store.records import CollectionCard
 from elt_llm_core.store.space import require_space
 from elt_llm_core.strategy import Models
@@ -92,14 +92,13 @@ class Run:
         return self.tally.report()
 
     def _check_title(self) -> None:
-        """Raise NameTakenError if the collection's id was made of another name."""
+        """Raise NameTakenError if the name or its id belongs to another collection."""
         title, name = self.job.collection_title, self.job.collection
-        if not title:
-            return
         for card in self.context.store.collections():
-            other = card.title.casefold() not in ("", title.casefold())
-            if card.name == name and other:
-                raise NameTakenError(title, name, card.title)
+            other = title and card.title.casefold() not in ("", title.casefold())
+            renamed = card.name != name and collection_id(card.label) == name
+            if renamed or (card.name == name and other):
+                raise NameTakenError(title or name, card.name, card.label)
 
     def todo(self, plan: Plan) -> list[tuple[Seen, Verdict]]:
         """The files that are new, changed or copies; unchanged ones are counted."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from elt_llm_query.caching.semantic import SemanticCache
     from elt_llm_query.caching.strategies import CACHES, build_cache
     from elt_llm_query.engine import build_engine
+    from elt_llm_query.examples import example_questions
     from elt_llm_query.fusions import Fusion, HitList
     from elt_llm_query.labels import LabelSources, parse_labels
     from elt_llm_query.presence import check_installed
@@ -61,6 +62,7 @@ __all__ = [
     "build_engine",
     "check_installed",
     "check_quote",
+    "example_questions",
     "parse_labels",
     "query_collection",
     "query_collections",
@@ -71,6 +73,7 @@ _HOMES = {
     "caching.semantic": ("SemanticCache",),
     "caching.strategies": ("CACHES", "build_cache"),
     "engine": ("build_engine",),
+    "examples": ("example_questions",),
     "fusions": ("Fusion", "HitList"),
     "labels": ("LabelSources", "parse_labels"),
     "presence": ("check_installed",),

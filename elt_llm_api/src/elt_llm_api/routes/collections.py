@@ -4,12 +4,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
-from elt_llm_api.routes.common import Service, problems
+from elt_llm_api.routes.common import Jobs, Service, problems
 from elt_llm_api.schemas import (
     CollectionList,
     CollectionOut,
     DocumentList,
     DocumentOut,
+    Renaming,
 )
 
 router = APIRouter(prefix="/v1/collections", tags=["collections"])
@@ -25,6 +26,30 @@ def list_collections(service: Service) -> CollectionList:
 @router.get("/{name}", operation_id="get_collection", responses=problems(404, 422))
 def get_collection(name: Name, service: Service) -> CollectionOut:
     """One collection, with the state of its index."""
+    return CollectionOut.of(service.store.open(name))
+
+
+@router.delete(
+    "/{name}",
+    operation_id="remove_collection",
+    status_code=204,
+    responses=problems(404, 409, 422),
+)
+def remove_collection(name: Name, service: Service, jobs: Jobs) -> None:
+    """Remove a collection with its documents and indexes."""
+    jobs.check_idle()
+    service.remove(name)
+
+
+@router.patch(
+    "/{name}", operation_id="rename_collection", responses=problems(404, 409, 422)
+)
+def rename_collection(
+    name: Name, body: Renaming, service: Service, jobs: Jobs
+) -> CollectionOut:
+    """Call a collection by another title; its name, which is its id, stays."""
+    jobs.check_idle()
+    service.rename(name, body.title)
     return CollectionOut.of(service.store.open(name))
 
 

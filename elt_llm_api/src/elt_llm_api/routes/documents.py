@@ -8,8 +8,8 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import Field, ValidationError
 
-from elt_llm_api.routes.common import Service, problems
-from elt_llm_api.schemas import Wire
+from elt_llm_api.routes.common import Jobs, Service, problems
+from elt_llm_api.schemas import DocumentOut, Renaming, Wire
 from elt_llm_api.service import PDF
 from elt_llm_core.errors import NothingThereError
 from elt_llm_core.results import Box
@@ -35,6 +35,30 @@ class PageView(Wire):
     )
     scale: float = Field(default=1.5, ge=1, le=3, description="pixels a point")
     crop: bool = Field(default=False, description="only the part around the boxes")
+
+
+@router.delete(
+    "",
+    operation_id="remove_document",
+    status_code=204,
+    responses=problems(404, 409, 422),
+)
+def remove_document(document_id: DocumentId, service: Service, jobs: Jobs) -> None:
+    """Take a document out of its collection; searches stop finding it at once."""
+    row = service.document(document_id)
+    jobs.check_idle()
+    service.remove(row.collection, row)
+
+
+@router.patch("", operation_id="rename_document", responses=problems(404, 409, 422))
+def rename_document(
+    document_id: DocumentId, body: Renaming, service: Service, jobs: Jobs
+) -> DocumentOut:
+    """Give a document another title, until its file changes and is read again."""
+    row = service.document(document_id)
+    jobs.check_idle()
+    service.rename(row.collection, body.title, row)
+    return DocumentOut.of(service.document(document_id))
 
 
 @router.get(

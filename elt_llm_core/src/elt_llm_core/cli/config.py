@@ -1,7 +1,5 @@
 """`elt-llm config`: what is in force."""
 
-from itertools import takewhile
-
 import click
 
 from elt_llm_core.cli.common import CommandContext, common_options
@@ -44,12 +42,9 @@ def shipped(ctx: CommandContext, name: str) -> None:
 @common_options
 def profiles(ctx: CommandContext) -> None:
     """List the profiles that --profile takes."""
-    from elt_llm_core.config import known_profiles
+    from elt_llm_core.profile_notes import profile_notes
 
-    told = {"default": "what the configuration says without a profile"}
-    for name, path in known_profiles().items():
-        lines = path.read_text(encoding="utf-8").splitlines()
-        comment = takewhile(lambda line: line.startswith("#"), lines)
-        told[name] = " ".join(line.lstrip("# ") for line in comment)
-    shown = "\n".join(f"{name}\n    {about}" for name, about in told.items())
-    ctx.emit({"profiles": list(told)}, shown)
+    notes = profile_notes()
+    shown = "\n".join(f"{n.name}\n    {n.does}\n    {n.needs}" for n in notes)
+    plain = {n.name: {"does": n.does, "needs": n.needs} for n in notes}
+    ctx.emit({"profiles": list(plain), "about": plain}, shown)

@@ -59,6 +59,13 @@ class Store:
         self.card(collection)
         return self._truth.quarantined(collection)
 
+    def state(self, name: str) -> str:
+        """What changes with every change of a collection; empty where it is not there.
+
+        It never comes twice, also not after a restore.
+        """
+        return self._truth.state(collection_id(name))
+
     def documents(self, collection: str) -> list[DocumentRow]:
         """The documents of a collection by uri and part."""
         self.card(collection)

@@ -13,9 +13,16 @@ from elt_llm_core.errors import (
     CollectionMismatchError,
     CollectionNotFoundError,
     IngestError,
+    InvalidNameError,
+    NameTakenError,
 )
 from elt_llm_core.models.protocol import CountingEmbedder
-from elt_llm_core.names import collection_name, document_id
+from elt_llm_core.names import (
+    LONGEST_NAME,
+    collection_id,
+    collection_name,
+    document_id,
+)
 from elt_llm_core.recipe import Recipe
 from elt_llm_core.results import Degradation
 from elt_llm_core.store import backup, rows, schema, vectors
@@ -170,6 +177,54 @@ class Writer:
             words.tell(connection)
         crash_point(CrashPoint.COLLECTION_DROPPED)
         shutil.rmtree(IndexFolder(self._data_dir, name).folder, ignore_errors=True)
+
+    def rename_collection(self, name: str, title: str) -> CollectionCard:
+        """Give a collection another name for people; its id stays as it is.
+
+        Args:
+            name: Its id.
+            title: What it is called from now on.
+
+        Returns:
+            Its card.
+
+        Raises:
+            CollectionNotFoundError: If there is none of that id.
+            InvalidNameError: If `title` is no name.
+            NameTakenError: If another collection has that name or its id.
+        """
+        title = title.strip()
+        card, key = self._truth.card(name), collection_id(title)
+        for other in self._truth.collections():
+            names = {other.name, collection_id(other.label)}
+            if other.name != card.name and key in names:
+                raise NameTakenError(title, other.name, other.label)
+        kept = "" if title == card.name else title
+        with self._transaction() as connection:
+            connection.execute("delete from meta where key = ?", (TITLE + card.name,))
+            if kept:
+                connection.execute(
+                    "insert into meta values(?, ?)", (TITLE + card.name, kept)
+                )
+        return self._truth.card(card.name)
+
+    def rename_document(self, document: str, title: str) -> None:
+        """Give a document another title, until its file changes and is read again.
+
+        Args:
+            document: Its id; where there is none, nothing happens.
+            title: The title, as one line.
+
+        Raises:
+            InvalidNameError: If `title` is empty, too long or has control characters.
+        """
+        title = title.strip()
+        if not title.isprintable() or not 0 < len(title) <= LONGEST_NAME:
+            raise InvalidNameError(title)
+        with self._transaction() as connection:
+            connection.execute(
+                "update document set title = ? where document_id = ?", (title, document)
+            )
 
     def publish(
         self, names: Sequence[str], delta_fraction: float = 0.1, *, force: bool = False

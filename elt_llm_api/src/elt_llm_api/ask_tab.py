@@ -1,0 +1,217 @@
+"""The tab on which questions are asked."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import gradio as gr
+
+from elt_llm_api import cards, tables
+from elt_llm_api.gate import Gate, Ticket
+from elt_llm_api.kept import Address, KeptAnswer, KeptAnswers
+from elt_llm_api.markup import Safe, el, esc
+from elt_llm_api.problems import describe, public
+from elt_llm_api.service import DEFAULT_PROFILE, QueryService
+from elt_llm_core.errors import EltLlmError
+from elt_llm_core.results import QueryResult
+
+EVENT: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
+Components = list[gr.components.Component]
+Shown = tuple[Any, Any, Any]
+"""What stands below the question: how to begin, the answer, the sources."""
+
+
+class AskTab:
+    """Question, collections, profile, answer and sources."""
+
+    def __init__(
+        self, service: QueryService, gate: Gate, page_url: cards.PageUrl
+    ) -> None:
+        self.service = service
+        self.gate = gate
+        self._page_url = page_url
+        self._asking: dict[str, Ticket] = {}
+        self._kept = KeptAnswers()
+
+    def build(self) -> None:
+        """Put the tab's components on the page; they become attributes."""
+        with gr.Row(elem_id="ask"):
+            with gr.Column(scale=0, min_width=230, elem_id="side"):
+                self._build_side()
+            with gr.Column(scale=1, elem_id="main"):
+                with gr.Row(elem_id="question-row"):
+                    self.question = gr.Textbox(
+                        label="Question",
+                        placeholder="Ask your documents…",
+                        autofocus=True,
+                        max_length=4000,
+                        scale=1,
+                        elem_id="question",
+                    )
+                    button = gr.Button(
+                        "Ask", variant="primary", scale=0, elem_id="ask-button"
+                    )
+                self.start = gr.HTML(js_on_load=None, elem_id="start")
+                self.answer = gr.HTML(js_on_load=None, elem_id="answer")
+                self.sources = gr.HTML(js_on_load=None, elem_id="sources")
+        self._asked = [self.question, self.chosen, self.profile]
+        self._shown = [self.start, self.answer, self.sources]
+        self._again = gr.State(value=False)
+        gr.on(
+            [button.click, self.question.submit],
+            self._ask,
+            self._asked,
+            self._shown,
+            concurrency_limit=self.service.config.api.questions_at_once,
+            **EVENT,
+        )
+        self.chosen.input(self._examples, self.chosen, self.start, **EVENT)
+        self.profile.change(self._about, self.profile, self.about, **EVENT)
+
+    def _build_side(self) -> None:
+        self.chosen = gr.CheckboxGroup([], label="Collections", elem_id="chosen")
+        self.profile = gr.Radio(
+            [DEFAULT_PROFILE],
+            value=DEFAULT_PROFILE,
+            label="Profile",
+            visible=False,
+            elem_id="profile",
+        )
+        self.about = gr.HTML(js_on_load=None, elem_id="about")
+
+    @property
+    def opened(self) -> Components:
+        """What `open` gives values to, beside the chosen collections."""
+        profile = [self.question, self.profile, self.about]
+        return [*profile, *self._shown, self._again]
+
+    def open(self, address: Address) -> list[Any]:
+        """What the address asks: an answer that was kept, else its question.
+
+        A question of which no answer is kept is asked again where that costs nothing,
+        without a language model; else it waits in its field.
+        """
+        able = self.service.profiles()
+        kept = self._fresh(address.answer)
+        if kept is not None:
+            address = Address(kept.result.question, kept.collections, kept.profile)
+        wrong = address.profile not in ("", *able)
+        profile = DEFAULT_PROFILE if wrong else address.profile or DEFAULT_PROFILE
+        shown = gr.update(choices=able, value=profile, visible=len(able) > 1)
+        again = bool(kept is None and address.question and not wrong)
+        again = again and self._costs_nothing(profile)
+        answer = self._answer(kept, address.search) if kept else ("", "")
+        start = "" if kept else self._beginning(address, wrong)
+        about = self._about(profile)
+        return [address.question, shown, about, start, *answer, again]
+
+    def resume(self, opened: Any) -> None:
+        """Ask the question of the address once the page is opened, if it should be."""
+        opened.then(
+            self._ask_again,
+            [self._again, *self._asked],
+            self._shown,
+            concurrency_limit=self.service.config.api.questions_at_once,
+            **EVENT,
+        )
+
+    def leave(self, session: str) -> None:
+        """The page of a session was closed: its question stops."""
+        ticket = self._asking.pop(session, None)
+        if ticket is not None:
+            ticket.leave()
+
+    def _beginning(self, address: Address, wrong: bool) -> str:
+        """What is said before anything is asked."""
+        try:
+            known = {card.name for card in self.service.collections()}
+        except EltLlmError as error:
+            return tables.error(describe(error))
+        lost = [name for name in address.collections if name not in known]
+        lost += [f"profile {address.profile}"] if wrong else []
+        note = tables.lost(lost) if lost else ""
+        return note + self._examples([n for n in address.collections if n in known])
+
+    def _examples(self, chosen: Sequence[str]) -> str:
+        """Questions to begin with; how to get documents where there are none."""
+        try:
+            if not self.service.collections():
+                return tables.empty()
+            return tables.examples(self.service.examples(chosen))
+        except EltLlmError as error:
+            return tables.error(describe(error))
+
+    def _about(self, profile: str) -> str:
+        """What the chosen profile and the others do and need, and what they lack."""
+        missing = self.service.incomplete()
+        lacking = {name: public(missing[name]) for name in missing}
+        return tables.profiles(self.service.notes(), profile, lacking)
+
+    def _costs_nothing(self, profile: str) -> bool:
+        return self.service.profile_config(profile).models.llm_strategy == "none"
+
+    def _fresh(self, key: str) -> KeptAnswer | None:
+        """The kept answer, unless a collection that was asked has changed."""
+        kept = self._kept.get(key) if key else None
+        if kept is None or kept.states != self.service.states(tuple(kept.states)):
+            return None
+        return kept
+
+    def _ask_again(
+        self,
+        again: bool,
+        question: str,
+        chosen: Sequence[str],
+        profile: str,
+        request: gr.Request,
+    ) -> Iterator[Shown]:
+        if not again:
+            yield gr.skip(), gr.skip(), gr.skip()
+            return
+        yield from self._ask(question, chosen, profile, request)
+
+    def _ask(
+        self,
+        question: str,
+        chosen: Sequence[str],
+        profile: str,
+        request: gr.Request,
+    ) -> Iterator[Shown]:
+        if not question.strip():
+            yield "", tables.waiting("Write a question first."), ""
+            return
+        yield "", tables.waiting("Looking through the documents…"), ""
+        try:
+            known = {card.name for card in self.service.collections()}
+            # All is none in particular.
+            names = () if known <= {*chosen} else tuple(chosen)
+            kept = self._answered(question.strip(), names, profile, request)
+        except Exception as error:  # noqa: BLE001  # the page's edge: shown there
+            yield "", tables.error(describe(error)), ""
+            return
+        named = profile if profile != DEFAULT_PROFILE else ""
+        key = self._kept.put(kept)
+        address = Address(kept.result.question, names, named, key)
+        yield "", *self._answer(kept, address.search)
+
+    def _answered(
+        self, question: str, names: tuple[str, ...], profile: str, request: gr.Request
+    ) -> KeptAnswer:
+        query = self.service.profile_config(profile).query
+        states = self.service.states(names)
+        work: Callable[[], QueryResult] = lambda: self.service.query(  # noqa: E731
+            names, question, profile
+        )
+        ticket, outcome = self.gate.submit(work, query.question_timeout)
+        session = str(request.session_hash)
+        self._asking[session] = ticket
+        try:
+            result = outcome.result()
+        finally:
+            self._asking.pop(session, None)
+        return KeptAnswer(result, query.citation_policy, names, profile, states)
+
+    def _answer(self, kept: KeptAnswer, search: str) -> tuple[str, str]:
+        """The answer, which tells the browser its address, and the sources."""
+        text = cards.answer(kept.result, kept.policy, self._page_url)
+        shown = el("div", Safe(text), data_address=search)
+        return esc(shown), cards.sources(kept.result, self._page_url)

@@ -1,0 +1,38 @@
+"""What each profile is for and what it needs, in the words at the top of its file."""
+
+from itertools import takewhile
+from pathlib import Path
+from typing import NamedTuple
+
+from elt_llm_core.config import known_profiles
+
+DEFAULT = "default"
+
+
+class ProfileNote(NamedTuple):
+    """A profile in two lines."""
+
+    name: str
+    does: str
+    needs: str
+
+
+DEFAULT_NOTE = ProfileNote(
+    DEFAULT,
+    "What the configuration says, without a profile.",
+    "Needs what the configuration names; as shipped, nothing else.",
+)
+
+
+def profile_notes() -> tuple[ProfileNote, ...]:
+    """Return the default and every known profile, by name."""
+    files = known_profiles().items()
+    return (DEFAULT_NOTE, *(_note(name, path) for name, path in files))
+
+
+def _note(name: str, path: Path) -> ProfileNote:
+    """The first two comment lines of a profile's file; empty where there are none."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    comment = takewhile(lambda line: line.startswith("#"), lines)
+    does, needs, *_ = [*(line.lstrip("# ") for line in comment), "", ""]
+    return ProfileNote(name, does, needs)

@@ -1,0 +1,58 @@
+"""Questions to begin with come from the collection, the same every time."""
+
+import pytest
+
+from elt_llm_core.errors import CollectionNotFoundError
+from elt_llm_core.models.build import build_models
+from elt_llm_core.sections import RagConfig
+from elt_llm_core.store import Store
+from elt_llm_query import example_questions, query_collections
+from query_world import CONTENT, fill
+
+GERMAN = {
+    "regeln": {
+        "regeln.md": [
+            ("1 Ausleihe", "Ein Buch wird f\u00fcr drei Wochen ausgeliehen. Danach ist "
+            "eine Geb\u00fchr f\u00e4llig, die der Leser an der Kasse bezahlt."),
+            ("2 Lesesaal", "Im Lesesaal ist es nicht erlaubt, zu essen oder laut zu "
+            "sprechen. Er schlie\u00dft um zwanzig Uhr."),
+        ]
+    }
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    opened = Store(tmp_path_factory.mktemp("examples"))
+    fill(opened, build_models(RagConfig()), CONTENT)
+    yield opened
+    opened.close()
+
+
+def test_examples_ask_for_terms_and_sections(store):
+    names = [card.name for card in store.collections()]
+    assert names
+    found = example_questions(store, names)
+    assert found == example_questions(store, names)
+    assert 2 <= len(found) <= 4
+    assert "What does \u201cReader\u201d mean?" in found
+    headings = {"Periods", "Overdue", "Membership", "Reading room", "Group rooms"}
+    assert any(f"What does \u201c{one}\u201d say?" in found for one in headings)
+    assert example_questions(store, []) == ()
+
+
+def test_most_examples_are_answered(store):
+    names = [card.name for card in store.collections()]
+    config = RagConfig()
+    models = build_models(config)
+    results = [
+        query_collections(names, one, store=store, config=config, models=models)
+        for one in example_questions(store, names)
+    ]
+    answered = [r for r in results if r.status in ("answered", "partial")]
+    assert len(answered) > len(results) / 2
+
+
+def test_an_unknown_collection_has_no_examples(store):
+    with pytest.raises(CollectionNotFoundError):
+        example_questions(store, ["nothing"])
