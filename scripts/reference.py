@@ -72,9 +72,11 @@ curl -s http://127.0.0.1:7860/v1/query \\
   -d '{"question": "Who may register?", "collections": ["handbook"]}'
 ```
 
-The `profile` of a query is one of those that `/v1/status` lists; `unavailable`
-there tells what the others lack. Files that are sent to `/v1/jobs` are deleted
-when the job ends; its field `password` opens protected PDFs and is kept
+The `profile` of a query is one of those that `/v1/status` lists; `incomplete`
+there tells what some of them lack here. Removing and renaming answer when they
+are done; while a job or another process writes they are refused with 409,
+STO004. Files that are sent to `/v1/jobs` are deleted when the job ends; its
+field `password` opens protected PDFs and is kept
 nowhere.
 
 The answer is a [QueryResult](schema/QueryResult.json); its citations have

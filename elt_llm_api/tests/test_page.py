@@ -16,8 +16,9 @@ from test_markup import result_of
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.network,
-    # Gradio sets an option that pandas is about to drop.
+    # Gradio uses two options that pandas is about to drop.
     pytest.mark.filterwarnings("ignore:'future.no_silent_downcasting'"),
+    pytest.mark.filterwarnings("ignore:The copy keyword is deprecated"),
 ]
 QUESTION = "By which date shall a Member Club register each Player?"
 REFUSED = "What is the boiling point of tungsten carbide?"
@@ -241,9 +242,9 @@ def test_a_profile_that_lacks_a_package_is_offered_and_says_what_it_leaves_out(
 ):
     with serve(RagConfig(), root) as url:
         opened = Visit(browser, url, DESKTOP)
-        opened.page.locator("#lacking summary").click()
-        told = opened.page.inner_text("#lacking")
-        assert "2 profiles with a stage left out here" in told
+        opened.page.locator("#about summary").click()
+        told = opened.page.inner_text("#about")
+        assert "2 with a stage left out here" in told
         assert "uv sync --inexact --extra cross-encoder" in told
         opened.page.get_by_label("grounded-docs").click()
         opened.page.fill("#question textarea", QUESTION)
@@ -313,6 +314,7 @@ def test_an_empty_server_says_how_to_begin(browser, serve, tmp_path):
         opened = Visit(browser, url, DESKTOP)
         opened.page.locator(".empty").first.wait_for()
         assert "elt-llm demo" in opened.page.inner_text("#start")
+        assert opened.page.locator("[data-question]").count() == 0
         opened.shot("empty")
         opened.page.fill("#question textarea", "Anything?")
         opened.page.click("#ask-button")

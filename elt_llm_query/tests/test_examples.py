@@ -5,20 +5,9 @@ import pytest
 from elt_llm_core.errors import CollectionNotFoundError
 from elt_llm_core.models.build import build_models
 from elt_llm_core.sections import RagConfig
-from elt_llm_core.store import Store
+from elt_llm_core.store import Collection, Store
 from elt_llm_query import example_questions, query_collections
 from query_world import CONTENT, fill
-
-GERMAN = {
-    "regeln": {
-        "regeln.md": [
-            ("1 Ausleihe", "Ein Buch wird f\u00fcr drei Wochen ausgeliehen. Danach ist "
-            "eine Geb\u00fchr f\u00e4llig, die der Leser an der Kasse bezahlt."),
-            ("2 Lesesaal", "Im Lesesaal ist es nicht erlaubt, zu essen oder laut zu "
-            "sprechen. Er schlie\u00dft um zwanzig Uhr."),
-        ]
-    }
-}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -56,3 +45,10 @@ def test_most_examples_are_answered(store):
 def test_an_unknown_collection_has_no_examples(store):
     with pytest.raises(CollectionNotFoundError):
         example_questions(store, ["nothing"])
+
+
+def test_documents_in_another_language_give_their_headings(store, monkeypatch):
+    monkeypatch.setattr(Collection, "languages", frozenset({"de"}))
+    found = example_questions(store, ["lending"])
+    assert found
+    assert {*found} <= {"Loans", "Periods", "Overdue", "Membership"}

@@ -93,7 +93,7 @@ class AskTab:
         able = self.service.profiles()
         kept = self._fresh(address.answer)
         if kept is not None:
-            address = Address(kept.result.question, kept.collections, kept.profile)
+            address = _address(kept, address.answer)
         wrong = address.profile not in ("", *able)
         profile = DEFAULT_PROFILE if wrong else address.profile or DEFAULT_PROFILE
         shown = gr.update(choices=able, value=profile, visible=len(able) > 1)
@@ -188,10 +188,7 @@ class AskTab:
         except Exception as error:  # noqa: BLE001  # the page's edge: shown there
             yield "", tables.error(describe(error)), ""
             return
-        named = profile if profile != DEFAULT_PROFILE else ""
-        key = self._kept.put(kept)
-        address = Address(kept.result.question, names, named, key)
-        yield "", *self._answer(kept, address.search)
+        yield "", *self._answer(kept, _address(kept, self._kept.put(kept)).search)
 
     def _answered(
         self, question: str, names: tuple[str, ...], profile: str, request: gr.Request
@@ -215,3 +212,9 @@ class AskTab:
         text = cards.answer(kept.result, kept.policy, self._page_url)
         shown = el("div", Safe(text), data_address=search)
         return esc(shown), cards.sources(kept.result, self._page_url)
+
+
+def _address(kept: KeptAnswer, key: str) -> Address:
+    """The address of a kept answer; the default profile is not named."""
+    profile = kept.profile if kept.profile != DEFAULT_PROFILE else ""
+    return Address(kept.result.question, kept.collections, profile, key)
