@@ -45,7 +45,8 @@ class Visit:
         self.page.wait_for_selector("#question textarea")
 
     def _said(self, message):
-        if message.type == "error":
+        # Gradio tells of the requests that it gives up when a page is left.
+        if message.type == "error" and "AbortError" not in message.text:
             self.console.append(message.text)
 
     def ask(self, question):

@@ -99,10 +99,13 @@ class AskTab:
         shown = gr.update(choices=able, value=profile, visible=len(able) > 1)
         again = bool(kept is None and address.question and not wrong)
         again = again and self._costs_nothing(profile)
-        answer = self._answer(kept, address.search) if kept else ("", "")
+        # Whoever typed or asked before this arrives keeps it.
+        skipped = gr.skip(), gr.skip()
+        answer = self._answer(kept, address.search) if kept else skipped
+        question = address.question or gr.skip()
         start = "" if kept else self._beginning(address, wrong)
         about = self._about(profile)
-        return [address.question, shown, about, start, *answer, again]
+        return [question, shown, about, start, *answer, again]
 
     def resume(self, opened: Any) -> None:
         """Ask the question of the address once the page is opened, if it should be."""
