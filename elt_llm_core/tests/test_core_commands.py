@@ -14,6 +14,7 @@ from core_stores import new_document, put
 from elt_llm_core.cli import elt_llm
 from elt_llm_core.cli.failures import run
 from elt_llm_core.config import load_config
+from elt_llm_core.errors import ConfigError
 from elt_llm_core.sections import RagConfig
 from elt_llm_core.store import Store
 
@@ -101,8 +102,8 @@ def test_collections_for_people(
     store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     root = ["--data-dir", str(store.data_dir)]
-    assert run(elt_llm, ["collections", *root]) == 0
-    assert "elt-llm ingest PATH --collection NAME" in capsys.readouterr().out
+    assert run(elt_llm, ["collections", *root]) == 65
+    assert "elt-llm ingest PATH --collection NAME" in capsys.readouterr().err
     assert not store.data_dir.exists()
     put(store, "rules", new_document("a.txt", ["one", "two"]), publish=False)
     assert run(elt_llm, ["collections", *root]) == 0
@@ -263,3 +264,34 @@ def test_the_level_of_logging_is_a_setting(
     words = [sys.executable, "-c", script, str(path)]
     ended = subprocess.run(words, capture_output=True, text=True, check=True)
     assert [line.split()[0] for line in ended.stderr.splitlines()] == heard
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["--data-dir", ""], 64, "must name a folder"),
+        (["--data-dir", "nowhere"], 65, "there is no data at nowhere"),
+        (["--models", ""], 78, "models"),
+    ],
+)
+def test_an_empty_or_missing_place_is_refused(
+    arguments: list[str],
+    code: int,
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(elt_llm, ["collections", *arguments]) == code
+    assert words in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_empty_data_root_of_the_configuration_is_refused() -> None:
+    for environ in (
+        {"ELT_LLM_STORES__DATA_DIR": ""},
+        {"ELT_LLM_STORES__DATA_DIR": " "},
+    ):
+        with pytest.raises(ConfigError, match="must name a folder"):
+            load_config(environ=environ)

@@ -1,6 +1,7 @@
 """Every bad file gets one sentence with the reason and the cure."""
 
 import io
+import os
 import time
 import zipfile
 from pathlib import Path
@@ -221,3 +222,11 @@ def test_what_of_a_folder_is_a_document(tmp_path):
     found = [name for name in names if is_document(tmp_path / name)]
     assert found == ["a.json", "d.eml"]
     assert is_document(tmp_path / "c.PNG", asked=".png")
+
+
+@pytest.mark.parametrize("ending", ["txt", "md", "html", "csv"])
+def test_a_file_name_that_is_no_utf_8_makes_a_title_that_is(ending, reading):
+    name = os.fsdecode(b"g\xffte." + ending.encode())
+    body = b"term,fee\ngate,4\n" if ending == "csv" else b"the gate opens at seven.\n"
+    (document,) = reading.parse(Path(name), body)
+    assert document.title == "g\N{REPLACEMENT CHARACTER}te"

@@ -105,7 +105,10 @@ def test_a_copy_in_a_folder_is_told_and_stays_one_document(filled):
 
 def test_a_copy_that_is_named_is_a_document_of_its_own(filled):
     copy = filled.write("copy.md", TEXT.format(n=0))
-    assert filled.run(copy).counts["added"] == 1
+    report = filled.run(copy)
+    assert report.counts["added"] == 1
+    (note,) = told(report, DegradationKind.DOCUMENT_WARNING)
+    assert note.startswith("copy.md: the same content as g0.md (file://")
     assert work(filled) == (1, 0)
     assert filled.run().counts["unchanged"] == 6
 

@@ -202,7 +202,8 @@ def test_failures_have_their_exit_codes(root, capsys, tmp_path):
     assert "no collection 'nope'" in err
     empty = str(tmp_path / "nothing")
     code, _, err = ran(capsys, "query", ASK, "--data-dir", empty)
-    assert code == 64
+    assert code == 65
+    assert "there is no data at" in err
     assert "elt-llm ingest" in err
     assert not (tmp_path / "nothing").exists()
     code, _, _ = ran(capsys, "search", "??", "--data-dir", root)

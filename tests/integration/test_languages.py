@@ -191,6 +191,17 @@ def test_english_is_answered_and_refused_as_before(desk: Desk) -> None:
     assert not result.degradations
 
 
+def test_passages_in_other_languages_do_not_keep_a_question_from_a_refusal(
+    desk: Desk,
+) -> None:
+    result = desk.ask("books-all", "Which wine goes with the late book of the reader?")
+    assert "in English" not in result.answer
+    assert {s.document for s in result.sources} > {"en.md"}
+    assert result.sources[0].document == "en.md"
+    assert result.status is Status.INSUFFICIENT
+    assert not result.degradations
+
+
 def _words_alone(one: Collection, question: str) -> list[str]:
     return [node for node, _ in one.search_keyword(question, 20)]
 

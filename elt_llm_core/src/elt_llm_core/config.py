@@ -75,7 +75,7 @@ def load_config(
     """
     environ = os.environ if environ is None else environ
     layers = _layers(path or reference_file(), profile, environ)
-    if models:
+    if models is not None:
         layers.append((f"models {models}", {"models": model_choice(models)}))
     if overrides:
         layers.append(("what the call sets", overrides))
@@ -119,7 +119,7 @@ def with_models(config: RagConfig, models: str | None) -> RagConfig:
     Raises:
         UnknownModelsError: If no such models are known.
     """
-    if not models:
+    if models is None:
         return config
     merged = _deep_merge(config.models.model_dump(), model_choice(models))
     section = type(config.models).model_validate(merged)

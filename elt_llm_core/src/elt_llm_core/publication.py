@@ -6,7 +6,8 @@ comes from elsewhere: it is kept, and the whole set goes beside it under a new n
 
 Several files cannot be renamed in one step, so the plan is committed before the first
 byte is written. The next publication in the data root completes the plan of one that
-was cut off where every file of it is whole, and removes its parts where not.
+was cut off where every file of it is whole, and removes its parts where not. A plan
+whose folder cannot be reached waits, and stops no other: `doctor` names it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -63,7 +64,8 @@ def publish(store: Store, files: Sequence[tuple[Path, str]]) -> Publication:
     contents = [text.encode("utf-8") for _, text in files]
     with writer_lock(store.data_dir / LOCK, PATIENCE):
         for row in store.journal.rows(PLANNED):
-            _finish(store.journal, row["key"], row["result"])
+            with suppress(StoreWriteError):  # its disk may be back later
+                _finish(store.journal, row["key"], row["result"])
         paths, kept = _places(store.journal, [p for p, _ in files], contents)
         _publish(store.journal, paths, contents)
     return Publication(paths=tuple(paths), kept=tuple(kept))
@@ -122,13 +124,37 @@ def _publish(
         for move, content in zip(moves, contents, strict=True):
             _write(move.aside, content)
             crash_point(CrashPoint.FILE_ASIDE)
-    except OSError as error:
-        _finish(journal, key, plan)
-        path = error.filename or str(moves[0].target)
-        raise StoreWriteError(path, error.strerror or str(error)) from error
+    except (OSError, StoreWriteError):
+        _withdraw(journal, key, moves)
+        raise
     crash_point(CrashPoint.FILES_ASIDE)
     _finish(journal, key, plan)
     crash_point(CrashPoint.FILES_PUBLISHED)
+
+
+def unfinished(store: Store) -> list[Path]:
+    """Return the files of publications that were cut off and cannot be completed yet.
+
+    Args:
+        store: The data root that remembers what was to be written.
+
+    Returns:
+        The paths that were to be written, sorted.
+    """
+    rows = store.journal.rows(PLANNED)
+    return sorted(
+        _Move.model_validate(move).target
+        for row in rows
+        for move in row["result"]["moves"]
+    )
+
+
+def _withdraw(journal: Journal, key: str, moves: Sequence[_Move]) -> None:
+    """Forget a plan of which nothing is in its place yet, and remove its parts."""
+    for move in moves:
+        with suppress(OSError):  # a part in a folder that is gone is gone with it
+            move.aside.unlink(missing_ok=True)
+    journal.put(PLANNED, key, 0, moves[0].target.name, result={"moves": []})
 
 
 def _move(target: Path, digest: str) -> _Move:

@@ -1,9 +1,16 @@
 """What every section of the configuration is: frozen, and closed."""
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    StringConstraints,
+)
 
 
 class Section(BaseModel):
@@ -29,6 +36,18 @@ def _address(text: str) -> str:
 
 Address = Annotated[str, AfterValidator(_address)]
 """`http://` or `https://`, a host, and perhaps a port and a path."""
+
+
+def _folder(value: Any) -> Any:
+    # An empty path is the working folder, where nobody wants a database.
+    if isinstance(value, str) and not value.strip():
+        msg = "must name a folder"
+        raise ValueError(msg)
+    return value
+
+
+Folder = Annotated[Path, BeforeValidator(_folder)]
+"""The path of a folder; not empty."""
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 """A name that is not empty."""

@@ -12,7 +12,7 @@ from pydantic import Field, SecretStr, model_validator
 
 from elt_llm_core.query_section import QuerySection
 from elt_llm_core.recipe import Recipe
-from elt_llm_core.section import Address, Name, Section
+from elt_llm_core.section import Address, Folder, Name, Section
 
 
 class ModelsSection(Section):
@@ -84,7 +84,7 @@ class OpenAILikeSection(Section):
 class StoresSection(Section):
     """Where everything lies and when indexes are rebuilt."""
 
-    data_dir: Path = Field(
+    data_dir: Folder = Field(
         default=Path("elt-llm-data"), description="the data root; --data-dir wins"
     )
     delta_fraction: float = Field(

@@ -123,7 +123,8 @@ def _of_new(
     """What becomes of a file at an address that is not known yet.
 
     A file that was named is a document of its own. One that was met in a folder is a
-    copy, where its content is stored under an address that still has it.
+    copy, where its content is stored under an address that still has it. What is added
+    names the other document of the same content.
     """
     for other in others:
         if other not in now and is_gone(other):
@@ -132,4 +133,4 @@ def _of_new(
                 return Verdict(Outcome.RENAMED, other)
         elif not seen.item.named and now.get(other, seen.sha256) == seen.sha256:
             return Verdict(Outcome.COPY, other)
-    return Verdict(Outcome.ADDED)
+    return Verdict(Outcome.ADDED, next(iter(others), ""))

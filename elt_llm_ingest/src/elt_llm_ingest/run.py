@@ -114,6 +114,7 @@ class Run:
         self.now = {s.item.uri: s.sha256 for s in files if not s.error}
         same = {s.item.uri for s, v in found if v.outcome is Outcome.UNCHANGED}
         self.tally.counts["unchanged"] += len(same)
+        self._warn_of_twins(found)
         if same:
             self.check_embedder()
         stored = same | (self.ledger.rows.keys() - {s.item.uri for s in files})
@@ -144,6 +145,16 @@ class Run:
         self.tally.counts["unchanged"] += 1
         self.tally.warn(self.label, seen.item.name, [note])
         return True
+
+    def _warn_of_twins(self, found: Sequence[tuple[Seen, Verdict]]) -> None:
+        """Tell of named files whose content is stored at another address too."""
+        for seen, verdict in found:
+            rows = self.ledger.rows.get(verdict.other)
+            if verdict.outcome is Outcome.ADDED and rows:
+                note = (
+                    f"the same content as {rows[0].name} ({verdict.other}); both stay"
+                )
+                self.tally.warn(self.label, seen.item.name, [note])
 
     def refuse(self, seen: Seen) -> None:
         """Note that a file could not even be looked at."""

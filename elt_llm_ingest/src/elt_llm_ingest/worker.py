@@ -95,7 +95,8 @@ def _answer(
     request: dict[str, Any], data: bytes, tell: Callable[[int], None]
 ) -> Iterable[bytes]:
     """The documents as messages, or the reason why there are none."""
-    path = Path(request["name"])
+    # For its name only. Bytes that are no UTF-8 cannot be part of a title.
+    path = Path(os.fsencode(request["name"]).decode(errors="replace"))
     try:
         limits = Limits.model_validate(request["limits"])
         _limit(limits, tell)

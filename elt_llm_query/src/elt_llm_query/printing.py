@@ -14,6 +14,7 @@ from elt_llm_core.results import (
     SearchResult,
 )
 from elt_llm_core.store import Store
+from elt_llm_core.store.health import require_data
 from elt_llm_core.strategy import Models
 from elt_llm_query.query import query_collections, search_collections
 from elt_llm_query.render import answer_text, sources_text
@@ -100,9 +101,10 @@ def where_of(given: tuple[str, ...]) -> dict[str, list[str]]:
 
 
 def names_of(store: Store, given: tuple[str, ...]) -> list[str]:
-    """The collections given, else all. Raises UsageError where there are none."""
+    """The collections given, else all. Raises NoDataError or UsageError where none are."""
     names = list(given) or [card.name for card in store.collections()]
     if not names:
+        require_data(store.data_dir)
         raise UsageError(
             "there are no collections yet",
             "add documents first: elt-llm ingest PATH --collection NAME",

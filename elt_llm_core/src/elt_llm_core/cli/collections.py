@@ -14,6 +14,7 @@ from elt_llm_core.cli.terminal import in_line
 @common_options
 def collections(ctx: CommandContext, name: str | None, *, check: bool) -> None:
     """List the collections, or the documents of one."""
+    ctx.require_named_data()
     if name:
         _documents(ctx, name)
         return

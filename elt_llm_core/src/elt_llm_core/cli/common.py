@@ -2,6 +2,7 @@
 
 import functools
 import logging
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -47,6 +48,25 @@ class CollectionType(click.ParamType[str]):
         from elt_llm_core.names import collection_id
 
         return collection_id(value) if value else value
+
+
+class FolderType(click.Path):
+    """A folder that is there or not. An empty value would be the working folder."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path, file_okay=False)
+
+    @override
+    def convert(
+        self,
+        value: str | os.PathLike[str],
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> str | bytes | os.PathLike[str]:
+        """Return the path. Raises BadParameter for an empty value."""
+        if not os.fspath(value).strip():
+            self.fail("must name a folder", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 COLLECTION = CollectionType()
@@ -101,6 +121,13 @@ class CommandContext:
             overrides=overrides,
             models=self._models_name,
         )
+
+    def require_named_data(self) -> None:
+        """Raise NoDataError if --data-dir names a folder that holds no data."""
+        from elt_llm_core.store.health import require_data
+
+        if self._data_dir:
+            require_data(self._data_dir)
 
     @cached_property
     def store(self) -> "Store":
@@ -244,7 +271,7 @@ def common_options(
 
     @click.option(
         "--data-dir",
-        type=click.Path(path_type=Path, file_okay=False),
+        type=FolderType(),
         help="Where everything is kept.  [default: elt-llm-data]",
     )
     @click.option("--profile", help="Named settings on top of the configuration.")

@@ -4,11 +4,12 @@ import os
 import sqlite3
 import sys
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from elt_llm_core.doctor.report import REPAIR, Check, fail, few, good, warn
 from elt_llm_core.errors import EltLlmError
+from elt_llm_core.publication import unfinished
 from elt_llm_core.scratch import abandoned
 from elt_llm_core.store import Store, space
 from elt_llm_core.store.lock import LOCK, lock_holder
@@ -27,6 +28,8 @@ def machine_checks(store: Store) -> Iterator[Check]:
     if (store.data_dir / FILE).exists():
         yield _files(store.data_dir)
         yield _writer(store.data_dir)
+        with suppress(EltLlmError):  # the check of the database tells why
+            yield _products(store)
     yield _left_overs(store.data_dir)
 
 
@@ -79,6 +82,15 @@ def _writer(root: Path) -> Check:
     if holder:
         return warn("writer", f"{holder} writes now", "wait for it to finish")
     return good("writer", "nobody writes; a dead process cannot hold the lock")
+
+
+def _products(store: Store) -> Check:
+    """Whether files of a product wait to be published."""
+    waiting = [str(path) for path in unfinished(store)]
+    if waiting:
+        detail = f"half published: {few(waiting)}"
+        return warn("products", detail, "make the folder reachable, run the job again")
+    return good("products", "every file is published whole")
 
 
 def _left_overs(root: Path) -> Check:

@@ -30,13 +30,14 @@ def reason_unserved(question: str, passages: Sequence[Passage]) -> str:
         passages: What was found for it.
 
     Returns:
-        One clause that names the languages; empty where the rules serve.
+        One clause that names the language: that of the nearest passage, or that of the
+        question. Empty where the rules serve both: passages further down in another
+        language do not keep an English question from being refused.
     """
-    others = sorted({p.language for p in passages if not is_served(p)})
-    if others:
-        some = "some" if any(map(is_served, passages)) else "the"
-        names = " and ".join(map(name_of, others))
-        return f"{_RULES}, and {some} passages found are in {names}"
+    if passages and not is_served(passages[0]):
+        return (
+            f"{_RULES}, and the nearest passage is in {name_of(passages[0].language)}"
+        )
     asked = question_language(question, {p.language or ENGLISH for p in passages})
     if asked and asked not in SERVED:
         return f"{_RULES}, and the question is in {name_of(asked)}"
