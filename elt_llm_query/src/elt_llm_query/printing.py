@@ -101,7 +101,7 @@ def where_of(given: tuple[str, ...]) -> dict[str, list[str]]:
 
 
 def names_of(store: Store, given: tuple[str, ...]) -> list[str]:
-    """The collections given, else all. Raises NoDataError or UsageError where none are."""
+    """The collections given, else all. Raises NoDataError, or UsageError for none."""
     names = list(given) or [card.name for card in store.collections()]
     if not names:
         require_data(store.data_dir)
