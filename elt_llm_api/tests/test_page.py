@@ -27,6 +27,7 @@ PHONE = {"width": 390, "height": 844}
 SHOTS = os.environ.get("ELT_SHOTS", "")
 PASSWORD = "open sesame"  # noqa: S105 - of a file made here
 PATIENCE = 15_000  # milliseconds
+GIVEN_UP = ("AbortError", "Connection errored out")
 
 
 class Visit:
@@ -46,7 +47,7 @@ class Visit:
 
     def _said(self, message):
         # Gradio tells of the requests that it gives up when a page is left.
-        if message.type == "error" and "AbortError" not in message.text:
+        if message.type == "error" and not any(t in message.text for t in GIVEN_UP):
             self.console.append(message.text)
 
     def ask(self, question):
