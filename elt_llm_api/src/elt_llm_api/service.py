@@ -103,11 +103,12 @@ class QueryService:
 
         `chosen` models take the place of the profile's; see `model_choice`.
         """
+        models = chosen or None  # a request without the field leaves them
         if profile == DEFAULT_PROFILE:
-            return with_models(self.config, chosen)
+            return with_models(self.config, models)
         if profile not in known_profiles():
             raise UnknownProfileError(profile, self.profiles())
-        told = load_config(profile=profile, models=chosen)
+        told = load_config(profile=profile, models=models)
         parts = ("query", "models", "ollama", "openai_like")
         return self.config.model_copy(
             update={part: getattr(told, part) for part in parts}
