@@ -13,15 +13,20 @@ ROOT = Path(__file__).parents[2]
 ENDLESS = frozenset({"serve", "watch"})
 
 
-def commands() -> list[list[str]]:
-    """The commands of the block, in order, its variables put in."""
+def commands() -> tuple[dict[str, str], list[list[str]]]:
+    """What the block exports, and its commands in order, its variables put in."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     section = text.partition("## Your own documents")[2]
     block = section.partition("```bash\n")[2].partition("```")[0]
     variables: dict[str, str] = {}
+    exports: dict[str, str] = {}
     found = []
     for line in block.splitlines():
         words = shlex.split(line, comments=True)
+        if words[0] == "export":
+            name, _, value = words[1].partition("=")
+            exports[name] = value
+            continue
         named = re.fullmatch(r"(\w+)=(\S+)", words[0])
         if named:
             variables[f"${named[1]}"] = named[2]
@@ -30,7 +35,7 @@ def commands() -> list[list[str]]:
         for name, value in variables.items():
             words = [word.replace(name, value) for word in words]
         found.append(words[3:])
-    return found
+    return exports, found
 
 
 @pytest.mark.timeout(900)  # the main job, from reading to the products
@@ -41,10 +46,13 @@ def test_the_commands_of_the_readme_run_as_printed(
     for folder in ("docs", "elt_llm_consumer"):
         (tmp_path / folder).symlink_to(ROOT / folder)
     monkeypatch.chdir(tmp_path)
-    given = commands()
+    exports, given = commands()
+    for name, value in exports.items():
+        monkeypatch.setenv(name, value)
     assert {words[0] for words in given} > ENDLESS
     assert {"ingest", "query", "glossary", "doctor"} <= {words[0] for words in given}
     for words in given:
         code = run(elt_llm, [*words, "--help"] if words[0] in ENDLESS else words)
         assert code == 0, (words, capsys.readouterr().err)
     assert (tmp_path / "page.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / exports["ELT_LLM_DATA_DIR"]).is_dir()
