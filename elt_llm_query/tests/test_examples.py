@@ -1,5 +1,7 @@
 """Questions to begin with come from the collection, the same every time."""
 
+from contextlib import closing
+
 import pytest
 
 from elt_llm_core.errors import CollectionNotFoundError
@@ -49,6 +51,7 @@ def test_an_unknown_collection_has_no_examples(store):
 
 def test_documents_in_another_language_give_their_headings(store, monkeypatch):
     monkeypatch.setattr(Collection, "languages", frozenset({"de"}))
-    found = example_questions(store, ["lending"])
+    with closing(Store(store.data_dir)) as fresh:  # an open one knows its languages
+        found = example_questions(fresh, ["lending"])
     assert found
     assert {*found} <= {"Loans", "Periods", "Overdue", "Membership"}
