@@ -6,12 +6,12 @@ from pathlib import Path
 from ranked import Vectors
 
 from elt_llm_core.document import Block, BlockKind, ParsedDocument
-from elt_llm_core.models.protocol import as_counting
+from elt_llm_core.models.embedder import as_counting
 from elt_llm_core.strategy import Models
 from elt_llm_ingest.chunkers.section_aware import SectionAwareChunker
 from elt_llm_ingest.chunkers.sentence import SentenceChunker
-from elt_llm_ingest.formats.text import parse
-from elt_llm_ingest.safety import Limits
+from elt_llm_ingest.limits import Limits
+from elt_llm_ingest.readers.text import parse
 
 SENTENCE = (
     "A sentence that was put in here changes what stands behind it, and how much of "

@@ -11,7 +11,7 @@ from ranked import Vectors, against, interval, recall_and_precision, search
 
 from elt_llm_core import provenance
 from elt_llm_core.document import Block, BlockKind, ParsedDocument
-from elt_llm_core.models.protocol import as_counting
+from elt_llm_core.models.embedder import as_counting
 from elt_llm_core.rules import canonical, parent
 from elt_llm_core.strategy import Models
 from elt_llm_ingest.chunkers.sentence import SentenceChunker

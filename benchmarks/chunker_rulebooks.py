@@ -18,13 +18,13 @@ from llama_index.core.schema import TextNode
 from ranked import Ranked, Vectors, against, interval, search
 
 from elt_llm_core import provenance
+from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.document import ParsedDocument
-from elt_llm_core.models.protocol import CountingEmbedder, as_counting
-from elt_llm_core.sections import RagConfig
+from elt_llm_core.models.embedder import CountingEmbedder, as_counting
 from elt_llm_core.strategy import Models
 from elt_llm_ingest.chunking import Chunking
-from elt_llm_ingest.formats.text import parse
-from elt_llm_ingest.safety import Limits
+from elt_llm_ingest.limits import Limits
+from elt_llm_ingest.readers.text import parse
 
 BUDGETS, CHUNKS = (1000, 2000), 8
 BASE = "sentence 200"

@@ -19,8 +19,8 @@ from chunker_passages import cranfield, passages
 from chunker_rulebooks import rulebooks
 from ranked import Vectors
 
-from elt_llm_core.config import load_config
-from elt_llm_core.models.build import build_models
+from elt_llm_core.config.loader import load_config
+from elt_llm_core.models.factory import build_models
 
 PARTS = {
     "passages": passages,

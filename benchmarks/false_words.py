@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import pypdfium2
 
-from elt_llm_ingest.formats.pdf.document import parse
-from elt_llm_ingest.safety import Limits
+from elt_llm_ingest.limits import Limits
+from elt_llm_ingest.readers.pdf.document import parse
 
 WORD = re.compile(r"[^\W_]+")
 RECOGNISED = "read by text recognition"

@@ -17,9 +17,9 @@ from math import sqrt
 from pathlib import Path
 from typing import Any
 
-from elt_llm_core.config import load_config
+from elt_llm_core.config.loader import load_config
 from elt_llm_core.jobs import JOBS, JobContext
-from elt_llm_core.models.build import build_models
+from elt_llm_core.models.factory import build_models
 from elt_llm_core.results import DegradationKind, QueryResult, Status
 from elt_llm_core.store import Store
 from elt_llm_query.query import query_collections

@@ -11,7 +11,7 @@ from threading import Event, Thread
 sys.path.insert(0, str(Path(__file__).parent.parent / "elt_llm_ingest" / "tests"))
 
 from elt_llm_core.errors import LoadError
-from elt_llm_ingest.client import ReadingProcess
+from elt_llm_ingest.sandbox.client import ReadingProcess
 from pdf_bombs import BOMBS
 
 STEP = 0.01  # seconds between two looks at the process

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
-from elt_llm_core.config import load_config
-from elt_llm_core.models.build import build_models
+from elt_llm_core.config.loader import load_config
+from elt_llm_core.config.sections import RagConfig
+from elt_llm_core.models.factory import build_models
 from elt_llm_core.results import QueryResult, Span
-from elt_llm_core.sections import RagConfig
 from elt_llm_core.store import Store
 from elt_llm_query.query import query_collections
 from elt_llm_query.stages import POSTPROCESSORS

@@ -13,9 +13,9 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from numpy.typing import NDArray
 
 from elt_llm_core.language.tokens import tokenize
-from elt_llm_core.models.protocol import as_counting
-from elt_llm_core.store.keyword import KeywordIndex
-from elt_llm_query.fusions import convex
+from elt_llm_core.models.embedder import as_counting
+from elt_llm_core.store.index.bm25 import KeywordIndex
+from elt_llm_query.retrieval.fusion import convex
 
 DEPTH, KEPT, DENSE = 50, 100, 0.3
 RESAMPLES, SEED = 2000, 7

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.evaluation.joins import PageJoins, Summary, measured, summary
-from elt_llm_ingest.formats.pdf.document import parse
-from elt_llm_ingest.safety import Limits
+from elt_llm_ingest.limits import Limits
+from elt_llm_ingest.readers.pdf.document import parse
 
 SHOWN = 0.97
 HEAD = (

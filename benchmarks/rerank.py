@@ -26,17 +26,17 @@ from onnx import TensorProto, helper, numpy_helper
 
 from elt_llm_core import provenance
 from elt_llm_core.document import ParsedDocument
+from elt_llm_core.identifiers import digest
 from elt_llm_core.models import as_counting
-from elt_llm_core.models.pairs import PairModel
+from elt_llm_core.models.cross_encoder import PairModel
 from elt_llm_core.models.weights import default_cache_dir, int8_weights
-from elt_llm_core.names import digest
 from elt_llm_core.provenance import Provenance
 from elt_llm_core.store import Collection, NewDocument, Store
 from elt_llm_core.testing import HashEmbedding
-from elt_llm_query.guards import GuardedRerank, InTime
 from elt_llm_query.rerankers.embedding import StoredVectorRerank
 from elt_llm_query.rerankers.onnx import OnnxCrossEncoder
-from elt_llm_query.retrievers import DenseRetriever
+from elt_llm_query.resilience import GuardedRerank, InTime
+from elt_llm_query.retrieval.hybrid import DenseRetriever
 from elt_llm_query.trace import TraceLog
 
 NAME = "bench"

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from elt_llm_core.atomicio import write_atomic
-from elt_llm_core.config import load_config
+from elt_llm_core.config.loader import load_config
+from elt_llm_core.files.atomic import write_atomic
 from elt_llm_core.models import CountingEmbedder, as_counting
-from elt_llm_core.models.build import build_models
+from elt_llm_core.models.factory import build_models
 
 SEED = 7
 QUESTIONS = 300

@@ -12,7 +12,7 @@ from scale_corpus import Corpus
 from elt_llm_core import provenance
 from elt_llm_core.document import ParsedDocument
 from elt_llm_core.store import Collection, NewDocument, Store
-from elt_llm_query.fusions import rrf
+from elt_llm_query.retrieval.fusion import rrf
 
 NAME = "scale"
 DOCUMENT = 100  # chunks

@@ -14,8 +14,8 @@ from pathlib import Path
 from statistics import median
 from time import process_time
 
-from elt_llm_core.config import load_config
-from elt_llm_core.models.build import build_models
+from elt_llm_core.config.loader import load_config
+from elt_llm_core.models.factory import build_models
 from elt_llm_core.results import SearchResult
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models

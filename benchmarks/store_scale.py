@@ -28,7 +28,7 @@ import scale_ours as ours
 import scale_plain as plain
 from scale_corpus import Corpus, load_corpus
 
-from elt_llm_core.atomicio import write_atomic
+from elt_llm_core.files.atomic import write_atomic
 from elt_llm_core.store import Store
 
 CHILD = Path(__file__).with_name("scale_child.py")

@@ -18,10 +18,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.jobs import JOBS, JobContext
-from elt_llm_core.models.build import build_models
+from elt_llm_core.models.factory import build_models
 from elt_llm_core.results import QueryResult
-from elt_llm_core.sections import RagConfig
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_query.query import query_collections

@@ -16,12 +16,17 @@ import numpy as np
 from defusedxml import ElementTree
 from numpy.typing import NDArray
 
-from elt_llm_ingest.formats.pdf.breaks import WEIGHTS, cut, features, least_gap
-from elt_llm_ingest.formats.pdf.gutters import columns_of
-from elt_llm_ingest.formats.pdf.segments import pieces_of
-from elt_llm_ingest.formats.pdf.sheets import page_views
-from elt_llm_ingest.formats.pdf.words import Line, Word, lines_of
-from elt_llm_ingest.safety import Limits
+from elt_llm_ingest.limits import Limits
+from elt_llm_ingest.readers.pdf.sheets import page_views
+from elt_llm_ingest.readers.pdf.tables.aligned import pieces_of
+from elt_llm_ingest.readers.pdf.tables.column_gutters import columns_of
+from elt_llm_ingest.readers.pdf.tables.row_breaks import (
+    WEIGHTS,
+    cut,
+    features,
+    least_gap,
+)
+from elt_llm_ingest.readers.pdf.words import Line, Word, lines_of
 
 EDGE = 2.0  # points by which words stand out of their cell
 RIDGE = 0.5

@@ -15,8 +15,8 @@ from pydantic import BaseModel
 from elt_llm_api import create_app
 from elt_llm_core import errors, results
 from elt_llm_core.cli import elt_llm
-from elt_llm_core.section import Section
-from elt_llm_core.sections import RagConfig, StoresSection
+from elt_llm_core.config.base import Section
+from elt_llm_core.config.sections import RagConfig, StoresSection
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 NOTE = "<!-- written by scripts/reference.py -->\n"
@@ -100,8 +100,8 @@ documents that strangers may have written. Show it as text: escape it in HTML
 and never give it to a Markdown renderer, or an image or link that stands in a
 document becomes active. Where the answer must go through Markdown, ask with
 `"format": "markdown"`: every mark in `answer` is then escaped, so that a
-renderer shows just that text. From Python, `elt_llm_query.plain.as_markdown`
-does the same for any text.
+renderer shows just that text. From Python,
+`elt_llm_query.grounding.plain_text.as_markdown` does the same for any text.
 """
 
 

@@ -19,7 +19,7 @@ from reportlab.pdfgen.canvas import Canvas
 from elt_llm_api import create_app
 from elt_llm_api.service import QueryService
 from elt_llm_api.uploads import Upload
-from elt_llm_core.config import RagConfig
+from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.jobs import silent
 from elt_llm_core.store import Store
 

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from elt_llm_api.problems import FAILED_MODELS, describe, for_strangers
-from elt_llm_core.config import RagConfig
+from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.errors import (
     CollectionMismatchError,
     ModelError,

@@ -3,8 +3,8 @@
 import httpx
 import pytest
 
-from elt_llm_core.sections import QuerySection, RagConfig
-from elt_llm_query.plain import as_markdown
+from elt_llm_core.config.sections import QuerySection, RagConfig
+from elt_llm_query.grounding.plain_text import as_markdown
 
 pytestmark = pytest.mark.network
 QUESTION = "What is the registration fee for each Player?"

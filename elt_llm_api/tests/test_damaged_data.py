@@ -6,7 +6,7 @@ import sqlite3
 import httpx
 import pytest
 
-from elt_llm_core.config import RagConfig
+from elt_llm_core.config.loader import RagConfig
 
 PROBLEM = "application/problem+json"
 QUESTION = {"question": "How much is the registration fee?"}

@@ -10,16 +10,16 @@ import httpx
 import pytest
 
 from elt_llm_api.gate import Gate
-from elt_llm_core.errors import AbandonedError, BusyError
-from elt_llm_core.models.bounds import SILENCES
-from elt_llm_core.patience import current
-from elt_llm_core.sections import (
+from elt_llm_core.config.sections import (
     ApiSection,
     ModelsSection,
     OllamaSection,
     QuerySection,
     RagConfig,
 )
+from elt_llm_core.errors import AbandonedError, BusyError
+from elt_llm_core.models.bounds import SILENCES
+from elt_llm_core.patience import current
 from elt_llm_core.testing.endless import EndlessServer, Way
 
 pytestmark = pytest.mark.network

@@ -30,7 +30,7 @@ from elt_llm_core.results import (
     Support,
 )
 from elt_llm_core.store import CollectionCard, DocumentRow
-from elt_llm_query.plain import as_markdown
+from elt_llm_query.grounding.plain_text import as_markdown
 
 PAYLOADS = (
     "<script>alert(1)</script>",

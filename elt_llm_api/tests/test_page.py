@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from elt_llm_api import cards
-from elt_llm_core.config import RagConfig
+from elt_llm_core.config.loader import RagConfig
 from elt_llm_ingest import SUFFIXES
 from locked import locked_pdf
 from test_markup import result_of

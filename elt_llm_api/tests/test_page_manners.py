@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 
 from elt_llm_api.service import QueryService
-from elt_llm_core.config import RagConfig
+from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.profile_notes import profile_notes
 from elt_llm_core.store import Store
 from test_page import CONTRAST, DESKTOP, PHONE, QUESTION, Visit

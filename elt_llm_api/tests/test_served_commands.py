@@ -20,7 +20,7 @@ from elt_llm_api.gate import Gate
 from elt_llm_api.service import QueryService
 from elt_llm_core.cli import elt_llm, served
 from elt_llm_core.cli.failures import run
-from elt_llm_core.config import load_config
+from elt_llm_core.config.loader import load_config
 from elt_llm_core.errors import BusyError
 from elt_llm_core.store import Store
 

@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from elt_llm_api.problems import describe
-from elt_llm_core.config import RagConfig
+from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.errors import ConfigError
 
 pytestmark = pytest.mark.network

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from llama_index.core.schema import TextNode
 
-from elt_llm_core.config import RagConfig
+from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.document import (
     Block,
     BlockKind,

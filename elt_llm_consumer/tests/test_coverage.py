@@ -6,13 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elt_llm_consumer.coverage import CoverageJob, verdict
-from elt_llm_consumer.gaps import gaps
-from elt_llm_consumer.matching import Matcher
-from elt_llm_consumer.model import Entity
-from elt_llm_consumer.semantics import calibrated
+from elt_llm_consumer.coverage import CoverageJob, gaps, verdict
+from elt_llm_consumer.linking.entity_linker import Matcher
+from elt_llm_consumer.linking.entity_model import Entity
+from elt_llm_consumer.linking.similarity import calibrated
+from elt_llm_core.config.sections import ConsumerSection
 from elt_llm_core.errors import ModelUnavailableError, UsageError
-from elt_llm_core.sections import ConsumerSection
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from elt_llm_consumer.definitions import extract
-from elt_llm_consumer.handbook import Handbook
-from elt_llm_consumer.terms import Definition, DefinitionSource
-from elt_llm_consumer.units import units
+from elt_llm_consumer.corpus import Handbook
+from elt_llm_consumer.definitions.extract import extract
+from elt_llm_consumer.definitions.paragraphs import units
+from elt_llm_consumer.definitions.records import Definition, DefinitionSource
 from elt_llm_core.document import Block, BlockKind, Cell
 from elt_llm_core.jobs import JOBS
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from elt_llm_consumer.catalog import NAMED
+from elt_llm_consumer.definitions.names import clean, fold
 from elt_llm_consumer.demo import run_demo, told
-from elt_llm_consumer.packs import find_pack
-from elt_llm_consumer.phrases import clean, fold
-from elt_llm_core.config import RagConfig
+from elt_llm_consumer.domain_packs import find_pack
+from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.jobs import JobContext
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models

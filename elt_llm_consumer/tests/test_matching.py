@@ -2,9 +2,9 @@
 
 import pytest
 
-from elt_llm_consumer.matching import Matcher
-from elt_llm_consumer.model import Entity
-from elt_llm_consumer.phrases import PhraseIndex, fold, normalise, variants
+from elt_llm_consumer.definitions.names import PhraseIndex, fold, normalise, variants
+from elt_llm_consumer.linking.entity_linker import Matcher
+from elt_llm_consumer.linking.entity_model import Entity
 
 ENTITIES = [
     Entity(name="Ground Lease", domain="CONTRACTS", fact_sheet_id="1"),

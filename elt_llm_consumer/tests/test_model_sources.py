@@ -9,7 +9,7 @@ from elt_llm_consumer.catalog import NO_DESCRIPTION, CatalogJob
 from elt_llm_consumer.coverage import CoverageJob
 from elt_llm_consumer.glossary import GlossaryJob
 from elt_llm_consumer.inventory import entities_of
-from elt_llm_consumer.model import read_model
+from elt_llm_consumer.linking.entity_model import read_model
 from elt_llm_core.document import Sidecar
 from elt_llm_core.errors import CollectionNotFoundError, UsageError
 

@@ -9,8 +9,9 @@ from typing import get_args
 import pytest
 
 from elt_llm_consumer.coverage import VERDICTS
+from elt_llm_consumer.definitions.records import DefinitionSource
 from elt_llm_consumer.glossary import GlossaryRecord
-from elt_llm_consumer.matching import Confidence
+from elt_llm_consumer.linking.entity_linker import Confidence
 from elt_llm_consumer.outputs import (
     ProductError,
     default_path,
@@ -21,16 +22,15 @@ from elt_llm_consumer.outputs import (
     schema,
     sound,
 )
-from elt_llm_consumer.terms import DefinitionSource
 from elt_llm_core.results import Support
 
 CONFIDENCES = get_args(Confidence)
 
 PURE = """
-from elt_llm_consumer.definitions import extract
-from elt_llm_consumer.gaps import gaps
-from elt_llm_consumer.matching import Matcher
-from elt_llm_consumer.model import Entity
+from elt_llm_consumer.definitions.extract import extract
+from elt_llm_consumer.coverage import gaps
+from elt_llm_consumer.linking.entity_linker import Matcher
+from elt_llm_consumer.linking.entity_model import Entity
 from elt_llm_consumer.outputs import dump_json
 from elt_llm_core.document import Block
 text = (

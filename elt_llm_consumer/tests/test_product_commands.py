@@ -26,9 +26,9 @@ def test_help(name):
 
 @pytest.mark.parametrize("name", ["glossary", "catalog", "coverage"])
 def test_products(name, store, monkeypatch, models, aliases):
-    from elt_llm_core.models import build
+    from elt_llm_core.models import factory
 
-    monkeypatch.setattr(build, "build_models", lambda config: models)
+    monkeypatch.setattr(factory, "build_models", lambda config: models)
     arguments = ["--collection", "handbook", "--model", "estate", "--quiet"]
     arguments += ["--aliases", str(aliases), "--data-dir", str(store.data_dir)]
     result = CliRunner().invoke(getattr(cli, name), [*arguments, "--json"])
@@ -42,9 +42,9 @@ def test_products(name, store, monkeypatch, models, aliases):
 
 
 def test_a_language_model_that_no_product_asks_is_told(store, monkeypatch, models):
-    from elt_llm_core.models import build
+    from elt_llm_core.models import factory
 
-    monkeypatch.setattr(build, "build_models", lambda config: models)
+    monkeypatch.setattr(factory, "build_models", lambda config: models)
     arguments = ["--collection", "handbook", "--data-dir", str(store.data_dir)]
     variable = {"ELT_LLM_MODELS__LLM_STRATEGY": "ollama"}
     for env, count in (({}, 0), (variable, 1)):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from elt_llm_consumer.standing import as_term, stands_alone
+from elt_llm_consumer.linking.mentions import as_term, stands_alone
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elt_llm_consumer.definitions import explained
+from elt_llm_consumer.corpus import Handbook
+from elt_llm_consumer.definitions.extract import explained
+from elt_llm_consumer.definitions.records import DefinitionSource
 from elt_llm_consumer.evaluation import definition_figures
-from elt_llm_consumer.handbook import Handbook
 from elt_llm_consumer.marked import averaged, held_out, sentences
-from elt_llm_consumer.terms import DefinitionSource
 from elt_llm_core.document import Block, BlockKind
 from elt_llm_core.jobs import JOBS
 

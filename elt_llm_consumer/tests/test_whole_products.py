@@ -98,9 +98,9 @@ def test_where_a_file_cannot_be_written_none_is(name, context, models):
 
 @pytest.mark.parametrize("name", JOBS)
 def test_an_edited_product_is_kept_and_told(name, store, models, monkeypatch):
-    from elt_llm_core.models import build
+    from elt_llm_core.models import factory
 
-    monkeypatch.setattr(build, "build_models", lambda config: models)
+    monkeypatch.setattr(factory, "build_models", lambda config: models)
     arguments = ["--collection", "handbook", "--model", "estate", "--quiet"]
     arguments += ["--data-dir", str(store.data_dir)]
     first = CliRunner().invoke(getattr(cli, name), [*arguments, "--json"])

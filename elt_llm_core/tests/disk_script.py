@@ -16,8 +16,11 @@ import numpy as np
 
 from core_stores import SUBJECTS, new_document, put
 from elt_llm_core.errors import EltLlmError
-from elt_llm_core.store import Store, backup, publish, space
-from elt_llm_core.store.truth import Truth
+from elt_llm_core.store import Store
+from elt_llm_core.store.database import damage
+from elt_llm_core.store.database.reader import Truth
+from elt_llm_core.store.index import publish
+from elt_llm_core.store.maintenance import backup
 from elt_llm_core.testing.fakes import HashEmbedding
 
 FOLDER, KIND = Path(sys.argv[1]), sys.argv[2]
@@ -113,11 +116,11 @@ def rebuild_filled_at(step: str) -> None:
 
 def rebuild_unasked() -> None:
     """As if the disk had filled up after it was looked at."""
-    look, space.require_space = space.require_space, lambda *_: None
+    look, damage.require_space = damage.require_space, lambda *_: None
     try:
         rebuild()
     finally:
-        space.require_space = look
+        damage.require_space = look
 
 
 put(store, "rules", new_document("a.txt", SENTENCES))

@@ -17,10 +17,16 @@ from elt_llm_core.errors import (
 )
 from elt_llm_core.models import bounds
 from elt_llm_core.models.bounds import SILENCES, Allowance, Meter, Silences, allowance
-from elt_llm_core.models.ollama import CheckedOllama, CheckedOllamaEmbedding
-from elt_llm_core.models.ollama_status import server_status
-from elt_llm_core.models.openai_client import HttpModel
-from elt_llm_core.models.openai_like import OpenAILikeEmbedding, OpenAILikeLLM
+from elt_llm_core.models.ollama import (
+    CheckedOllama,
+    CheckedOllamaEmbedding,
+    server_status,
+)
+from elt_llm_core.models.openai_like import (
+    HttpModel,
+    OpenAILikeEmbedding,
+    OpenAILikeLLM,
+)
 from elt_llm_core.patience import Patience, at_most, current
 from elt_llm_core.testing import OllamaServer
 from elt_llm_core.testing.endless import EndlessServer, Way

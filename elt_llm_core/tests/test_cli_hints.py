@@ -4,7 +4,7 @@ import shlex
 
 import pytest
 
-from elt_llm_core.cli.hints import given_options, runnable
+from elt_llm_core.cli.common import given_options, runnable
 
 ROOT = {"--data-dir": "my data"}
 

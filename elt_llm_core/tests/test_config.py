@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, SecretStr
 
-from elt_llm_core import config as module
-from elt_llm_core.config import (
+from elt_llm_core.config import loader as module
+from elt_llm_core.config.base import Section
+from elt_llm_core.config.loader import (
     RagConfig,
     known_profiles,
     load_config,
@@ -23,7 +24,6 @@ from elt_llm_core.errors import (
     UnknownModelsError,
     UnknownProfileError,
 )
-from elt_llm_core.section import Section
 
 
 @pytest.fixture

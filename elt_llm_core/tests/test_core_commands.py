@@ -13,9 +13,9 @@ import pytest
 from core_stores import new_document, put
 from elt_llm_core.cli import elt_llm
 from elt_llm_core.cli.failures import run
-from elt_llm_core.config import load_config
+from elt_llm_core.config.loader import load_config
+from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.errors import ConfigError
-from elt_llm_core.sections import RagConfig
 from elt_llm_core.store import Store
 
 PROGRAM = str(Path(sys.executable).with_name("elt-llm"))

@@ -10,13 +10,13 @@ import pytest
 from pydantic import ValidationError
 
 from core_stores import new_document, put
+from elt_llm_core.config.bm25 import DEFAULT, Recipe
+from elt_llm_core.config.sections import RagConfig, StoresSection
 from elt_llm_core.doctor.indexes import index_checks
 from elt_llm_core.language.tokens import tokenize
-from elt_llm_core.recipe import DEFAULT, Recipe
-from elt_llm_core.sections import RagConfig, StoresSection
 from elt_llm_core.store import Store
-from elt_llm_core.store.keyword import DeltaKeywords, KeywordIndex
-from elt_llm_core.store.manifest import IndexFolder
+from elt_llm_core.store.index.bm25 import DeltaKeywords, KeywordIndex
+from elt_llm_core.store.index.manifest import IndexFolder
 
 VARIANTS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
 SENTENCES = [f"kite {'kite ' * (i % 3)}and sail {i} near buoys" for i in range(20)]

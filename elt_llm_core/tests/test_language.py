@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from elt_llm_core.config.bm25 import DEFAULT, Recipe
 from elt_llm_core.language import (
     LANGUAGES,
     chunk_languages,
@@ -17,8 +18,7 @@ from elt_llm_core.language import (
     tokenize,
 )
 from elt_llm_core.language.tokens import GAP
-from elt_llm_core.recipe import DEFAULT, Recipe
-from elt_llm_core.store.keyword import DeltaKeywords, KeywordIndex
+from elt_llm_core.store.index.bm25 import DeltaKeywords, KeywordIndex
 
 TEXTS = {
     "de": "Die Bücherei öffnet jeden Werktag um neun Uhr und schließt am Abend. Wer "

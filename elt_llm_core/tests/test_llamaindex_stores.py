@@ -16,12 +16,15 @@ from llama_index.core.vector_stores.types import (
 )
 
 from core_stores import new_document, put
-from elt_llm_core.doc_store import TruthDocumentStore
 from elt_llm_core.errors import CollectionNotFoundError, GenerationError, UsageError
-from elt_llm_core.names import document_id
+from elt_llm_core.identifiers import document_id
 from elt_llm_core.store import Store
+from elt_llm_core.store.llamaindex import (
+    GenerationVectorStore,
+    TruthDocumentStore,
+    open_vector_store,
+)
 from elt_llm_core.testing.fakes import HashEmbedding
-from elt_llm_core.vector_store import GenerationVectorStore, open_vector_store
 
 EMBEDDER = HashEmbedding()
 NEW = "A zeppelin may not moor at the harbour."

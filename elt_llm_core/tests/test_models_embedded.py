@@ -12,7 +12,7 @@ import pytest
 
 from elt_llm_core.errors import EmbedError, ModelError
 from elt_llm_core.models import EMBEDDERS, as_counting, quantise, weights
-from elt_llm_core.models.embedded import DIMENSION, MAX_TOKENS, Embedded, OnnxEmbedding
+from elt_llm_core.models.minilm import DIMENSION, MAX_TOKENS, Embedded, OnnxEmbedding
 from elt_llm_core.testing import no_network
 
 DIGEST = "a359f818c9bcc07687dfb858b0d71458f7b69efc6fae1c5897640e71a457c017"

@@ -12,7 +12,7 @@ import pytest
 
 from elt_llm_core.errors import CollectionMismatchError, EmbedError, ModelError
 from elt_llm_core.models import EMBEDDERS, LLMS, as_counting
-from elt_llm_core.models.ollama_status import server_status
+from elt_llm_core.models.ollama import server_status
 
 MODEL = "served-model"
 LISTED = {"models": [{"model": MODEL, "name": MODEL, "digest": "ab12"}]}

@@ -8,6 +8,7 @@ from llama_index.core.llms import ChatMessage
 from llama_index.core.prompts import PromptTemplate
 from pydantic import BaseModel
 
+from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.errors import (
     ConfigError,
     EmbedError,
@@ -18,16 +19,17 @@ from elt_llm_core.errors import (
     PromptTruncatedError,
 )
 from elt_llm_core.models import EMBEDDERS, LLMS, as_counting
-from elt_llm_core.models.build import build_models
-from elt_llm_core.models.ollama import CheckedOllama, OllamaChat, OllamaEmbedder
-from elt_llm_core.models.ollama_status import (
+from elt_llm_core.models.factory import build_models
+from elt_llm_core.models.http import client_options, shown
+from elt_llm_core.models.ollama import (
+    CheckedOllama,
+    OllamaChat,
+    OllamaEmbedder,
     canonical,
     check_model_available,
     check_ollama_connection,
     server_status,
 )
-from elt_llm_core.models.wire import client_options, shown
-from elt_llm_core.sections import RagConfig
 from elt_llm_core.testing import Fault, HashEmbedding, OllamaServer
 
 LONG = "the pump is checked every week and the valve every month " * 200

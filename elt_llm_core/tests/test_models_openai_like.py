@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from llama_index.core.llms import ChatMessage
 
+from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.errors import (
     ConfigError,
     EmbedError,
@@ -17,9 +18,8 @@ from elt_llm_core.errors import (
     PromptTruncatedError,
 )
 from elt_llm_core.models import EMBEDDERS, LLMS, as_counting
-from elt_llm_core.models.build import build_models
+from elt_llm_core.models.factory import build_models
 from elt_llm_core.models.openai_like import OpenAILikeChat, OpenAILikeEmbedder
-from elt_llm_core.sections import RagConfig
 
 USAGE = {"prompt_tokens": 9, "completion_tokens": 2, "total_tokens": 11}
 

@@ -1,7 +1,7 @@
 import pytest
 
 from elt_llm_core.models import prompt_for
-from elt_llm_core.models.tokens import likely_tokens, most_tokens, was_cut
+from elt_llm_core.models.token_count import likely_tokens, most_tokens, was_cut
 
 
 @pytest.mark.parametrize(

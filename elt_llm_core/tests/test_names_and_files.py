@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elt_llm_core import atomicio, names
-from elt_llm_core.atomicio import fsync_tree, write_atomic
+from elt_llm_core import identifiers
 from elt_llm_core.errors import InvalidNameError, StoreWriteError
+from elt_llm_core.files import atomic
+from elt_llm_core.files.atomic import fsync_tree, write_atomic
 
 PACKAGES = ("core", "ingest", "query", "consumer", "api")
 
@@ -32,12 +33,12 @@ SOURCES = list(sources())
 
 
 def test_ids_are_what_they_always_were() -> None:
-    document = names.document_id("rules", "file:///a.pdf", "part")
+    document = identifiers.document_id("rules", "file:///a.pdf", "part")
     assert document == "62dd41639f5a7050470bd7a597fa7b8c"
-    assert names.node_id(document, "sentence 1", 3, "one rule") == (
+    assert identifiers.node_id(document, "sentence 1", 3, "one rule") == (
         "50961a32f12c5a9e3104383300cf857f"
     )
-    assert names.item_key("glossary", "ü\ud800") == (
+    assert identifiers.item_key("glossary", "ü\ud800") == (
         "fd4a883e4c23b9dfdf5e5fe0ec696f457aa93ae3d2589cce15c4fa2b543459e2"
     )
 
@@ -46,12 +47,12 @@ def test_ids_are_what_they_always_were() -> None:
     st.lists(st.text(max_size=3), max_size=4), st.lists(st.text(max_size=3), max_size=4)
 )
 def test_parts_cannot_run_into_each_other(one: list[str], two: list[str]) -> None:
-    assert (names.digest(*one) == names.digest(*two)) == (one == two)
+    assert (identifiers.digest(*one) == identifiers.digest(*two)) == (one == two)
 
 
 @pytest.mark.parametrize("name", ["hr", "abc", "a-b", "a_b", "0a9", "x" * 63])
 def test_good_collection_names(name: str) -> None:
-    assert names.collection_name(name) == name
+    assert identifiers.collection_name(name) == name
 
 
 @pytest.mark.parametrize(
@@ -73,7 +74,7 @@ def test_good_collection_names(name: str) -> None:
 )
 def test_bad_collection_names(name: str) -> None:
     with pytest.raises(InvalidNameError) as caught:
-        names.collection_name(name)
+        identifiers.collection_name(name)
     assert caught.value.exit_code == 64
     assert len(str(caught.value)) < 300
 
@@ -88,12 +89,12 @@ def test_bad_collection_names(name: str) -> None:
         ("Rules (2026)", "rules-2026"),
         ("규정집", "c-d3e3761d"),
         ("規則 EU", "eu-535547b2"),
-        ("x" * 70, "x" * 54 + "-" + names.digest("x" * 70)[:8]),
+        ("x" * 70, "x" * 54 + "-" + identifiers.digest("x" * 70)[:8]),
     ],
 )
 def test_what_people_call_a_collection_has_an_id(name: str, key: str) -> None:
-    assert names.collection_id(name) == key
-    assert names.collection_id(key) == key
+    assert identifiers.collection_id(name) == key
+    assert identifiers.collection_id(key) == key
 
 
 @pytest.mark.parametrize(
@@ -101,17 +102,17 @@ def test_what_people_call_a_collection_has_an_id(name: str, key: str) -> None:
 )
 def test_a_name_that_leads_to_no_id_is_refused(name: str) -> None:
     with pytest.raises(InvalidNameError):
-        names.collection_id(name)
+        identifiers.collection_id(name)
 
 
 @given(st.text(max_size=80))
 def test_every_id_is_a_good_one_and_its_own(name: str) -> None:
     try:
-        key = names.collection_id(name)
+        key = identifiers.collection_id(name)
     except InvalidNameError:
         return
-    assert names.collection_name(key) == key
-    assert names.collection_id(key) == key
+    assert identifiers.collection_name(key) == key
+    assert identifiers.collection_id(key) == key
 
 
 @pytest.mark.parametrize(
@@ -160,7 +161,7 @@ def test_the_old_file_survives_a_write_that_fails(
     def full(*arguments: object) -> None:
         raise OSError(28, "No space left on device")
 
-    owner = atomicio.os if step == "fsync" else Path
+    owner = atomic.os if step == "fsync" else Path
     monkeypatch.setattr(owner, step, full)
     with pytest.raises(StoreWriteError, match="No space left") as caught:
         write_atomic(path, "new")
@@ -190,7 +191,7 @@ def test_a_whole_folder_is_synced(
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "b").touch()
     synced = []
-    monkeypatch.setattr(atomicio.os, "fsync", lambda h: synced.append(os.fstat(h)))
+    monkeypatch.setattr(atomic.os, "fsync", lambda h: synced.append(os.fstat(h)))
     fsync_tree(tmp_path)
     expected = [tmp_path / "a", tmp_path / "a" / "b", tmp_path]
     assert [s.st_ino for s in synced] == [p.stat().st_ino for p in expected]
@@ -245,12 +246,12 @@ def test_the_guard_sees_what_it_is_for(tmp_path: Path, line: str) -> None:
 
 
 def _allowed_call(call: ast.Call, path: Path) -> bool:
-    """No print, and no file that is there is opened for writing but in atomicio."""
+    """No print, and no file that is there is opened for writing but in `atomic`."""
     name = ast.unparse(call.func)
     if name == "print":
         return False
     method = name.rpartition(".")[2]
-    if path.name in ("atomicio.py", "builder.py", "keyword.py", "matrix.py"):
+    if path.name in ("atomic.py", "build.py", "bm25.py", "matrix.py"):
         return True  # all but the first write into a folder that is not published yet
     if method in ("write_text", "write_bytes"):
         return False

@@ -13,8 +13,9 @@ import pytest
 
 from core_stores import new_document, put
 from elt_llm_core.errors import GenerationError, StoreError
-from elt_llm_core.store import Store, publish
-from elt_llm_core.store.child import run_child
+from elt_llm_core.store import Store
+from elt_llm_core.store.index import publish
+from elt_llm_core.store.index.child import run_child
 
 
 def test_one_collection_that_fails_does_not_keep_the_others_back(
@@ -102,7 +103,7 @@ def test_how_a_child_ended_is_told(
 LASTS = """
 import os, sys, time
 from pathlib import Path
-from elt_llm_core.store.child import end_with_parent
+from elt_llm_core.store.index.child import end_with_parent
 end_with_parent()
 Path(sys.argv[1]).write_text(str(os.getpid()))
 time.sleep(60)
@@ -115,7 +116,7 @@ def test_a_child_ends_with_the_parent_that_was_killed(
     (tmp_path / "lasts.py").write_text(LASTS)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     note = tmp_path / "pid"
-    start = "import sys; from elt_llm_core.store.child import run_child\n"
+    start = "import sys; from elt_llm_core.store.index.child import run_child\n"
     code = f"{start}run_child('lasts', [sys.argv[1]])"
     with subprocess.Popen([sys.executable, "-c", code, str(note)]) as parent:
         while not (note.exists() and note.read_text()):

@@ -17,7 +17,7 @@ from elt_llm_core.errors import (
     StoreLockedError,
 )
 from elt_llm_core.store import Store
-from elt_llm_core.store.ranking import nearest
+from elt_llm_core.store.index.matrix import nearest
 from elt_llm_core.testing.fakes import HashEmbedding
 
 

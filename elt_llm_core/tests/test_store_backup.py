@@ -15,9 +15,11 @@ from core_stores import new_document, put
 from elt_llm_core.crash import VARIABLE, CrashPoint
 from elt_llm_core.errors import StoreError, StoreWriteError, TruthError, UsageError
 from elt_llm_core.results import DegradationKind
-from elt_llm_core.store import Store, backup, space
-from elt_llm_core.store.restore import restore
-from elt_llm_core.store.truth import Truth
+from elt_llm_core.store import Store
+from elt_llm_core.store.database import damage as space
+from elt_llm_core.store.database.reader import Truth
+from elt_llm_core.store.maintenance import backup
+from elt_llm_core.store.maintenance.restore import restore
 from elt_llm_core.testing.fakes import HashEmbedding
 
 TRUTH = "truth.sqlite3"
@@ -310,7 +312,7 @@ def test_a_damaged_or_missing_backup_is_refused_and_nothing_changes(
 RESTORE = """
 import sys
 from pathlib import Path
-from elt_llm_core.store.restore import restore
+from elt_llm_core.store.maintenance.restore import restore
 restore(Path(sys.argv[1]), "latest")
 """
 

@@ -11,8 +11,8 @@ from core_stores import new_document, put
 from elt_llm_core.cli import elt_llm
 from elt_llm_core.cli.failures import run
 from elt_llm_core.store import Store
-from elt_llm_core.store.backup import backup_files
-from elt_llm_core.store.records import SCHEMA_VERSION
+from elt_llm_core.store.database.records import SCHEMA_VERSION
+from elt_llm_core.store.maintenance.backup import backup_files
 
 GOLDEN = Path(__file__).parent / "golden" / "schema-1.tar.xz"
 

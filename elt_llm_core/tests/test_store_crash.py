@@ -16,7 +16,7 @@ import pytest
 
 from core_stores import new_document, open_files, put
 from elt_llm_core import provenance
-from elt_llm_core.names import document_id, node_id
+from elt_llm_core.identifiers import document_id, node_id
 from elt_llm_core.store import Store
 from elt_llm_core.testing.fakes import HashEmbedding
 
@@ -88,7 +88,9 @@ def test_searches_while_another_thread_writes_and_publishes(published: Store) ->
 KILLED = """
 import os, sys, time
 from pathlib import Path
-from elt_llm_core.store import Store, publish, rows, writer
+from elt_llm_core.store import Store, writer
+from elt_llm_core.store.database import rows
+from elt_llm_core.store.index import publish
 from core_stores import new_document, put
 
 def stop(*arguments, **options):

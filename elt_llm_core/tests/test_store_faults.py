@@ -12,14 +12,15 @@ import chromadb
 import pytest
 
 from core_stores import new_document, put
-from elt_llm_core.doctor.truth import truth_checks
+from elt_llm_core.config.bm25 import DEFAULT
+from elt_llm_core.doctor.store import truth_checks
 from elt_llm_core.errors import GenerationError, TruthError
-from elt_llm_core.recipe import DEFAULT
-from elt_llm_core.store import Store, publish
-from elt_llm_core.store.dense import DenseIndex
-from elt_llm_core.store.generation import Generation
-from elt_llm_core.store.manifest import IndexFolder
-from elt_llm_core.store.truth import Truth
+from elt_llm_core.store import Store
+from elt_llm_core.store.database.reader import Truth
+from elt_llm_core.store.index import publish
+from elt_llm_core.store.index.dense import DenseIndex
+from elt_llm_core.store.index.generation import Generation
+from elt_llm_core.store.index.manifest import IndexFolder
 from elt_llm_core.testing.fakes import HashEmbedding
 
 EMBEDDER = HashEmbedding()

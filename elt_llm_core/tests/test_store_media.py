@@ -14,7 +14,7 @@ import pytest
 from core_stores import new_document, put
 from elt_llm_core.errors import StoreError, StoreWriteError, TruthError
 from elt_llm_core.store import Store
-from elt_llm_core.store.truth import Truth
+from elt_llm_core.store.database.reader import Truth
 
 TRUTH = "truth.sqlite3"
 

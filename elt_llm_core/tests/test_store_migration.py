@@ -17,9 +17,9 @@ from core_stores import new_document, put
 from elt_llm_core.crash import VARIABLE, CrashPoint
 from elt_llm_core.errors import TruthError
 from elt_llm_core.store import Store
-from elt_llm_core.store.backup import backup_files
-from elt_llm_core.store.records import SCHEMA_VERSION
-from elt_llm_core.store.truth import Truth
+from elt_llm_core.store.database.reader import Truth
+from elt_llm_core.store.database.records import SCHEMA_VERSION
+from elt_llm_core.store.maintenance.backup import backup_files
 from elt_llm_core.testing.fakes import HashEmbedding
 
 sys.path.insert(0, str(Path(__file__).parent / "golden"))

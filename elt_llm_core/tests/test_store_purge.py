@@ -14,9 +14,11 @@ import pytest
 
 from core_stores import new_document, put
 from elt_llm_core.crash import VARIABLE, CrashPoint
-from elt_llm_core.names import document_id
-from elt_llm_core.store import Store, backup, codec
-from elt_llm_core.store.truth import Truth
+from elt_llm_core.identifiers import document_id
+from elt_llm_core.store import Store
+from elt_llm_core.store.database import codec
+from elt_llm_core.store.database.reader import Truth
+from elt_llm_core.store.maintenance import backup
 from elt_llm_core.testing.fakes import HashEmbedding
 
 REMOVED = "The xylophone of Quetzalcoatl hums at midnight."

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from elt_llm_core.recipe import DEFAULT
-from elt_llm_core.store.keyword import DeltaKeywords, KeywordIndex
-from elt_llm_core.store.matrix import open_matrix, write_matrix
-from elt_llm_core.store.ranking import best, nearest
+from elt_llm_core.config.bm25 import DEFAULT
+from elt_llm_core.store.index.bm25 import DeltaKeywords, KeywordIndex
+from elt_llm_core.store.index.matrix import best, nearest, open_matrix, write_matrix
 
 
 def test_the_best_are_those_of_sorting() -> None:
@@ -28,7 +27,7 @@ def test_the_best_are_those_of_sorting() -> None:
 def test_the_nearest_leave_out_rows_without_a_vector(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("elt_llm_core.store.ranking.BLOCK", 3)
+    monkeypatch.setattr("elt_llm_core.store.index.matrix.BLOCK", 3)
     matrix = np.eye(12, 8, dtype=np.float32)
     assert [row for row, _ in nearest(matrix, np.eye(8)[2], 20)] == [
         *(2, 0, 1, 3, 4, 5, 6, 7),

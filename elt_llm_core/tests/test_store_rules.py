@@ -14,9 +14,9 @@ from core_stores import new_document, open_files, put
 from elt_llm_core import provenance
 from elt_llm_core.errors import EmbedError, IngestError, StoreError, UsageError
 from elt_llm_core.store import NewDocument, Store
-from elt_llm_core.store.manifest import IndexFolder
-from elt_llm_core.store.publish import due
-from elt_llm_core.store.truth import Truth
+from elt_llm_core.store.database.reader import Truth
+from elt_llm_core.store.index.manifest import IndexFolder
+from elt_llm_core.store.index.publish import due
 from elt_llm_core.testing.fakes import HashEmbedding
 
 EMBEDDER = HashEmbedding()
@@ -168,7 +168,7 @@ def test_opening_again_and_again_leaves_no_files_or_folders(
     views = tmp_path / "views"
     views.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(views))
-    monkeypatch.setattr("elt_llm_core.store.generation.SCANNED", 0)
+    monkeypatch.setattr("elt_llm_core.store.index.generation.SCANNED", 0)
     before = 0
     for turn in range(50):
         store = Store(published.data_dir)
@@ -195,7 +195,7 @@ def test_what_a_killed_reader_left_is_swept_and_nothing_else(
     (views / "elt-llm-view-link").symlink_to(views / "mine")
     (views / "mine" / ".lock").touch()
     monkeypatch.setattr(tempfile, "tempdir", str(views))
-    monkeypatch.setattr("elt_llm_core.store.generation.SCANNED", 0)
+    monkeypatch.setattr("elt_llm_core.store.index.generation.SCANNED", 0)
     with (views / "elt-llm-view-used" / ".lock").open() as used:
         fcntl.flock(used, fcntl.LOCK_EX)
         collection = published.open("rules")

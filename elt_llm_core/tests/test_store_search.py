@@ -13,11 +13,11 @@ from core_stores import SUBJECTS, new_document
 from elt_llm_core import provenance
 from elt_llm_core.language.tokens import tokenize
 from elt_llm_core.store import Collection, NewDocument, Store
-from elt_llm_core.store.delta import Delta
-from elt_llm_core.store.dense import DenseIndex
-from elt_llm_core.store.generation import Generation
-from elt_llm_core.store.manifest import IndexFolder
-from elt_llm_core.store.truth import Truth
+from elt_llm_core.store.database.reader import Truth
+from elt_llm_core.store.index.delta import Delta
+from elt_llm_core.store.index.dense import DenseIndex
+from elt_llm_core.store.index.generation import Generation
+from elt_llm_core.store.index.manifest import IndexFolder
 from elt_llm_core.testing.fakes import HashEmbedding
 
 EMBEDDER = HashEmbedding()
@@ -283,7 +283,7 @@ def test_a_search_loads_neither_llamaindex_nor_chromas_client(grown: Store) -> N
 BUILD = """
 import json, sys
 from pathlib import Path
-from elt_llm_core.store import builder
+from elt_llm_core.store.index import build as builder
 data, folder = map(Path, sys.argv[1:])
 assert builder.build(data, "rules", folder)["nodes"] > 2
 assert builder.verify(data, "rules", folder)["faults"] == []

@@ -9,11 +9,11 @@ from llama_index.core.schema import TextNode
 from core_stores import new_document
 from elt_llm_core import provenance
 from elt_llm_core.errors import UsageError
-from elt_llm_core.models.protocol import as_counting
+from elt_llm_core.models.embedder import as_counting
 from elt_llm_core.rules import canonical, is_within
 from elt_llm_core.store import Store
-from elt_llm_core.store.filters import where_clause
-from elt_llm_core.store.truth import Truth
+from elt_llm_core.store.database.filters import where_clause
+from elt_llm_core.store.database.reader import Truth
 from elt_llm_core.testing import HashEmbedding
 
 RULES = ("3.2", "3.2.1", "3.20", "9f", "9f4", "9fa", "Art. 5(2)", "Art. 51", "C12(a)")

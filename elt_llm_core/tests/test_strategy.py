@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from typing_extensions import override
 
+from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.errors import (
     ConfigError,
     MissingExtraError,
     UnknownStrategyError,
 )
-from elt_llm_core.models import build
-from elt_llm_core.sections import RagConfig
+from elt_llm_core.models import factory
 from elt_llm_core.strategy import OUR_PACKAGES, Models, Stage, Strategy
 from elt_llm_core.testing.fakes import HashEmbedding
 
@@ -173,10 +173,10 @@ def test_the_configuration_says_who_is_trusted(
     site: Path, stage: Stage[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install(site, "stranger", shout="stranger_shout:Shout")
-    monkeypatch.setattr(build, "EMBEDDERS", stage)
+    monkeypatch.setattr(factory, "EMBEDDERS", stage)
     models = {"embedder_strategy": "shout"}
     with pytest.raises(ConfigError, match=r"allow: \[stranger\]"):
-        build.build_models(RagConfig.model_validate({"models": models}))
+        factory.build_models(RagConfig.model_validate({"models": models}))
     trusting = {"models": models, "plugins": {"allow": ["stranger"]}}
-    built = build.build_models(RagConfig.model_validate(trusting))
+    built = factory.build_models(RagConfig.model_validate(trusting))
     assert built.embedder == "shout"

@@ -9,11 +9,11 @@ from elt_llm_core.cli import elt_llm
 from elt_llm_core.cli.failures import run
 from elt_llm_core.document import ParsedDocument
 from elt_llm_core.errors import CollectionNotFoundError, UsageError
-from elt_llm_core.names import digest
+from elt_llm_core.identifiers import digest
 from elt_llm_core.store import NewDocument, Store
+from elt_llm_core.store.stored_tables import stored_table, stored_tables
 from elt_llm_core.tables import Kind, relations, select
-from elt_llm_core.tables.stored import stored_table, stored_tables
-from elt_llm_core.tables.values import COMMA, ENGLISH, figures, style_of, typed
+from elt_llm_core.tables.relations import COMMA, ENGLISH, figures, style_of, typed
 from table_blocks import table
 
 BOATS = [

@@ -6,7 +6,7 @@ from elt_llm_core.document import BlockKind, ParsedDocument
 from elt_llm_core.provenance import index_text, read
 from elt_llm_core.testing import HashEmbedding
 from elt_llm_ingest.chunkers.groups import UNSEEN
-from elt_llm_ingest.formats.build import TextBuilder, with_sections
+from elt_llm_ingest.readers.text_builder import TextBuilder, with_sections
 
 count = HashEmbedding().count_tokens
 

@@ -9,8 +9,8 @@ from elt_llm_core.document import ParsedDocument
 from elt_llm_core.store.writer import Writer
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding
-from elt_llm_ingest.client import ReadingProcess
-from elt_llm_ingest.safety import Limits
+from elt_llm_ingest.limits import Limits
+from elt_llm_ingest.sandbox.client import ReadingProcess
 from ingest_files import handbook_pdf
 
 Read = Callable[[Path], list[ParsedDocument]]

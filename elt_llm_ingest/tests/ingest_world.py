@@ -6,15 +6,15 @@ from pathlib import Path
 import numpy as np
 from pydantic import PrivateAttr
 
-from elt_llm_core.config import RagConfig
+from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.jobs import JobContext, JobReport, never
 from elt_llm_core.results import DegradationKind
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding
-from elt_llm_ingest.client import ReadingProcess
 from elt_llm_ingest.embedding import PROBES
 from elt_llm_ingest.ingest import IngestJob
+from elt_llm_ingest.sandbox.client import ReadingProcess
 
 Change = Callable[[list[str], np.ndarray], np.ndarray]
 

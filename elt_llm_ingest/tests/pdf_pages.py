@@ -8,8 +8,8 @@ from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
 from elt_llm_core.document import Block, ParsedDocument
-from elt_llm_ingest.formats.pdf import document as pdf
-from elt_llm_ingest.safety import Limits
+from elt_llm_ingest.limits import Limits
+from elt_llm_ingest.readers.pdf import document as pdf
 
 HEIGHT = A4[1]
 TOP, ROW = 700, 18

@@ -13,9 +13,9 @@ from reportlab.pdfgen import canvas
 
 import elt_llm_ingest
 from elt_llm_core.errors import LoadError
-from elt_llm_ingest.client import ReadingProcess
-from elt_llm_ingest.formats.sniff import is_document, sniff
-from elt_llm_ingest.safety import Limits, check_no_doctype, check_zip
+from elt_llm_ingest.limits import Limits, check_no_doctype, check_zip
+from elt_llm_ingest.readers.detect import is_document, sniff
+from elt_llm_ingest.sandbox.client import ReadingProcess
 
 SELF_REFERENCE = b"""%PDF-1.4
 1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
@@ -136,7 +136,7 @@ def test_the_reading_process_has_no_network_and_writes_nothing(tmp_path):
 
     target = tmp_path / "written"
     script = (
-        "import socket, elt_llm_ingest.worker as w; w._confine()\n"
+        "import socket, elt_llm_ingest.sandbox.worker as w; w._confine()\n"
         "try: socket.create_connection(('127.0.0.1', 9))\n"
         "except PermissionError as e: print('no network')\n"
         "try:\n"

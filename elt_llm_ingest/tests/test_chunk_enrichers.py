@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from chunk_documents import BLOCKS, check, count, document
-from elt_llm_core.config import load_config
+from elt_llm_core.config.loader import load_config
 from elt_llm_core.document import BlockKind
 from elt_llm_core.errors import ConfigError, ModelUnavailableError
 from elt_llm_core.jobs import JobContext
@@ -12,11 +12,11 @@ from elt_llm_core.provenance import index_text, read, reading
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding, ScriptedLLM
-from elt_llm_ingest.answers import RememberingLLM
 from elt_llm_ingest.chunking import ORDER, Chunking, problems
 from elt_llm_ingest.enrichers.base import ENRICHERS
 from elt_llm_ingest.enrichers.dates import dates, version_of
 from elt_llm_ingest.ingest import IngestJob
+from elt_llm_ingest.llm_cache import RememberingLLM
 
 HEADING, PARAGRAPH, ROW = BlockKind.HEADING, BlockKind.PARAGRAPH, BlockKind.TABLE_ROW
 PARSED = document(

@@ -11,8 +11,8 @@ from elt_llm_core.provenance import read
 from elt_llm_core.testing import HashEmbedding
 from elt_llm_ingest.chunkers.numbering import Numbering
 from elt_llm_ingest.chunkers.section_aware import SectionAwareChunker
-from elt_llm_ingest.formats.markdown import parse
-from elt_llm_ingest.safety import Limits
+from elt_llm_ingest.limits import Limits
+from elt_llm_ingest.readers.markdown import parse
 
 HEADING, PARAGRAPH, ITEM = BlockKind.HEADING, BlockKind.PARAGRAPH, BlockKind.LIST_ITEM
 

@@ -14,7 +14,7 @@ from elt_llm_core.provenance import index_text, read
 from elt_llm_core.testing import HashEmbedding
 from elt_llm_ingest.chunkers.base import SourceDocument
 from elt_llm_ingest.chunkers.sentence import SentenceChunker, SentenceChunks
-from elt_llm_ingest.formats.build import TextBuilder, with_sections
+from elt_llm_ingest.readers.text_builder import TextBuilder, with_sections
 
 count = HashEmbedding().count_tokens
 SLOW = settings(

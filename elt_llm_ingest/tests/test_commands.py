@@ -13,12 +13,17 @@ from click.testing import CliRunner
 import elt_llm_ingest
 from elt_llm_core.cli import failures
 from elt_llm_core.cli.collections import collections
-from elt_llm_core.config import RagConfig, known_profiles, load_config, reference_file
+from elt_llm_core.config.loader import (
+    RagConfig,
+    known_profiles,
+    load_config,
+    reference_file,
+)
 from elt_llm_core.errors import ConfigError
 from elt_llm_core.store import Store
-from elt_llm_core.store.lock import LOCK, writer_lock
+from elt_llm_core.store.database.lock import LOCK, writer_lock
 from elt_llm_ingest import cli, runner
-from elt_llm_ingest.runfile import read_file
+from elt_llm_ingest.run_files import read_file
 
 OFFLINE = "models:\n  embedder_strategy: embedded\n"
 

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest import cli
-from elt_llm_ingest.routing import by_prefix
+from elt_llm_ingest.reading import by_prefix
 from ingest_models import HEAD, SHAPES, drawing, edge, fact, page
 
 LANDSCAPE = "".join(

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from elt_llm_core.errors import EmbedError, ModelError, ModelUnavailableError
-from elt_llm_core.pace import Pace, spoken
+from elt_llm_core.jobs import Pace, spoken
 from elt_llm_core.results import DegradationKind
-from elt_llm_core.store.vectors import vector_key
+from elt_llm_core.store.database.vectors import vector_key
 from elt_llm_ingest import window
-from elt_llm_ingest.client import ReadingProcess
 from elt_llm_ingest.embedding import BATCH, PROBES, Vectors
+from elt_llm_ingest.sandbox.client import ReadingProcess
 from ingest_world import CountingEmbedding, World, told
 
 QUARANTINED = DegradationKind.CHUNK_QUARANTINED

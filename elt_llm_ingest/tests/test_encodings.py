@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 
 from elt_llm_core.errors import LoadError
-from elt_llm_ingest.formats.decode import decoded
-from elt_llm_ingest.formats.sniff import sniff
-from elt_llm_ingest.formats.text import parse
-from elt_llm_ingest.safety import Limits
+from elt_llm_ingest.limits import Limits
+from elt_llm_ingest.readers.detect import decoded, sniff
+from elt_llm_ingest.readers.text import parse
 
 LONG = {
     "de": "Für jedes Buch, das zu spät zurückgegeben wird, ist eine Gebühr zu zahlen.",

@@ -4,15 +4,15 @@ import os
 
 import pytest
 
-from elt_llm_core.config import RagConfig
+from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.errors import LoadError, UsageError
 from elt_llm_core.jobs import JobContext
 from elt_llm_core.results import DegradationKind
 from elt_llm_core.store import Store
 from elt_llm_ingest import removal
+from elt_llm_ingest.discovery import make_plan
 from elt_llm_ingest.ingest import IngestJob
-from elt_llm_ingest.loaders.base import read_bytes
-from elt_llm_ingest.plan import make_plan
+from elt_llm_ingest.loaders import read_bytes
 
 PAGE = "<!doctype html><html><body><p>A fee is due in June.</p></body></html>"
 

@@ -9,8 +9,8 @@ import pptx
 import pytest
 
 from elt_llm_core.document import ParsedDocument
-from elt_llm_ingest.formats.text import paragraphs
-from elt_llm_ingest.loaders.base import LOADERS
+from elt_llm_ingest.loaders import LOADERS
+from elt_llm_ingest.readers.text import paragraphs
 
 MARKDOWN = """---
 title: "Harbour Guide"

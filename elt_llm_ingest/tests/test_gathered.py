@@ -3,7 +3,7 @@
 from reportlab.pdfgen.canvas import Canvas
 
 from elt_llm_core.results import DegradationKind
-from elt_llm_ingest.gathered import gathered
+from elt_llm_ingest.page_warnings import gathered
 from ingest_world import World, told
 
 LOST = "recovered from the plain text layer"

@@ -16,8 +16,9 @@ from reportlab.pdfgen.canvas import Canvas
 
 import format_files
 from elt_llm_core.document import BlockKind, ParsedDocument
-from elt_llm_ingest.formats import html, office
-from elt_llm_ingest.safety import Limits
+from elt_llm_ingest.limits import Limits
+from elt_llm_ingest.readers.office import document as office
+from elt_llm_ingest.readers.web import html
 from pdf_pages import parsed
 
 SEEN = "The tide gate opens at seven every morning."

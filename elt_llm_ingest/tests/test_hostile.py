@@ -11,7 +11,7 @@ import format_files
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.evaluation.mutate import mutated, run_mutations
 from elt_llm_ingest.evaluation.sound import SOUND, pdf, xlsx
-from elt_llm_ingest.formats.repaired import WARNING, damage
+from elt_llm_ingest.readers.pdf.document import WARNING, damage
 
 LAUGHS = '<!DOCTYPE a [<!ENTITY b "cc"><!ENTITY d "&b;&b;">]><a>&d;</a>'
 FETCH = '<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><a>&b;</a>'

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import format_files
 from elt_llm_core.document import Block, BlockKind, Cell, Page, ParsedDocument
-from elt_llm_ingest.hygiene import cleaned
+from elt_llm_ingest.sandbox.sanitize import cleaned
 
 ODD = "\u200b\u200e\u202e\u2066\U000e0041\xad\ufeff"
 

@@ -8,9 +8,9 @@ import pytest
 
 from elt_llm_core.errors import CollectionMismatchError, IngestError, UsageError
 from elt_llm_core.results import DegradationKind
-from elt_llm_ingest.formats import registry
-from elt_llm_ingest.keys import version_of
-from elt_llm_ingest.plan import make_plan
+from elt_llm_ingest.change_detection import version_of
+from elt_llm_ingest.discovery import make_plan
+from elt_llm_ingest.readers import registry
 from ingest_models import SHAPES, drawing, edge, page
 from ingest_world import CountingEmbedding, World, count_reads, told
 

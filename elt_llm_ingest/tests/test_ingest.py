@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from elt_llm_core.config import RagConfig
+from elt_llm_core.config.bm25 import Recipe
+from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.errors import (
     CollectionMismatchError,
     ConfigError,
@@ -15,16 +16,15 @@ from elt_llm_core.errors import (
     UsageError,
 )
 from elt_llm_core.jobs import JOBS, JobContext
-from elt_llm_core.recipe import Recipe
 from elt_llm_core.results import DegradationKind
 from elt_llm_core.store import Store
-from elt_llm_core.store.backup import backup_files
+from elt_llm_core.store.maintenance.backup import backup_files
 from elt_llm_core.store.writer import Writer
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding
 from elt_llm_ingest import removal
+from elt_llm_ingest.discovery import Item, make_plan
 from elt_llm_ingest.ingest import IngestJob
-from elt_llm_ingest.plan import Item, make_plan
 from ingest_models import ROWS, SHAPES, drawing, edge, inventory, page
 
 GUIDE = "# Guide\n\nA fee is due in June.\n\n## Fines\n\nA fine is due in July.\n"

@@ -19,7 +19,7 @@ import sys, time
 from pathlib import Path
 from elt_llm_core.cli import elt_llm
 from elt_llm_core.cli.failures import run
-from elt_llm_core.models import build
+from elt_llm_core.models import factory as build
 from elt_llm_core.store.writer import Writer
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding

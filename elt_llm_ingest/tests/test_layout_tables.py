@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from elt_llm_ingest.formats.pdf.region import Region
-from elt_llm_ingest.formats.pdf.regions import regions_of
-from elt_llm_ingest.formats.pdf.words import Word
+from elt_llm_ingest.readers.pdf.geometry import Region
+from elt_llm_ingest.readers.pdf.regions import regions_of
+from elt_llm_ingest.readers.pdf.words import Word
 from pdf_pages import canvas_of, parsed, prose, rows_of
 
 LEFT, EDGE, RIGHT = 72.0, 300.0, 520.0

@@ -9,9 +9,9 @@ from PIL import Image
 
 import format_files
 from elt_llm_core.errors import LoadError
-from elt_llm_ingest.formats import ocr
-from elt_llm_ingest.safety import Limits
-from elt_llm_ingest.worker import parse
+from elt_llm_ingest.limits import Limits
+from elt_llm_ingest.readers.ocr import recognition
+from elt_llm_ingest.sandbox.worker import parse
 
 LINES = [
     "Harbour Rules",
@@ -86,7 +86,7 @@ def test_only_pages_that_need_it_are_recognised(reading):
 
 
 def test_without_language_files_the_cure_is_named(monkeypatch):
-    monkeypatch.setattr(ocr, "distributions", list)
+    monkeypatch.setattr(recognition, "distributions", list)
     scan = format_files.as_pdf(format_files.scan(PDF))
     with pytest.raises(LoadError, match="no text") as caught:
         parse(Path("scan.pdf"), scan, Limits())
@@ -103,7 +103,7 @@ def test_pages_left_for_want_of_time_are_named():
     pdf = pypdfium2.PdfDocument(format_files.as_pdf(blank))
     for _ in range(5):
         pdf.import_pages(pdf, [0])
-    found = ocr.recognise(format_files.saved(pdf), range(1, 7), seconds=0)
+    found = recognition.recognise(format_files.saved(pdf), range(1, 7), seconds=0)
     assert sorted(found.pages) == [1, 2, 3, 4]
     late = "pages 5-6 were not read for want of time; raise ingest.parse_timeout"
     assert found.warnings == (late,)

@@ -9,18 +9,18 @@ from click.testing import CliRunner
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 
-from elt_llm_core.config import RagConfig
+from elt_llm_core.config.loader import RagConfig
+from elt_llm_core.config.sections import IngestSection
 from elt_llm_core.errors import ConfigError, LoadError
 from elt_llm_core.jobs import JobContext
-from elt_llm_core.sections import IngestSection
 from elt_llm_core.strategy import Models
-from elt_llm_ingest.client import ReadingProcess
 from elt_llm_ingest.ingest import IngestJob
 from elt_llm_ingest.inspecting.cli import inspect
-from elt_llm_ingest.passwords import Passwords, known
+from elt_llm_ingest.limits import Limits
 from elt_llm_ingest.run import Run
-from elt_llm_ingest.safety import Limits
-from elt_llm_ingest.worker import parse
+from elt_llm_ingest.sandbox.client import ReadingProcess
+from elt_llm_ingest.sandbox.passwords import Passwords, known
+from elt_llm_ingest.sandbox.worker import parse
 from ingest_world import World
 
 SECRET = "naïve sesame 7"  # noqa: S105

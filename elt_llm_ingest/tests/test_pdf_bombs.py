@@ -10,10 +10,10 @@ import pytest
 
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest import quota
-from elt_llm_ingest.client import ReadingProcess
-from elt_llm_ingest.formats.pdf.document import parse
-from elt_llm_ingest.guard import Guard
-from elt_llm_ingest.safety import Limits
+from elt_llm_ingest.limits import Limits
+from elt_llm_ingest.readers.pdf.document import parse
+from elt_llm_ingest.sandbox.client import ReadingProcess
+from elt_llm_ingest.sandbox.guard import Guard
 from pdf_bombs import BOMBS, LINE, THRICE, packed, with_content
 from raw_pdf import stream
 from test_pdf_parts import PAGES, long_pdf
@@ -114,6 +114,6 @@ def test_pages_that_are_done_earn_time_and_memory(tmp_path, cpu_limits):
 
 
 def test_a_process_that_does_not_start_is_told_of(monkeypatch):
-    monkeypatch.setattr("elt_llm_ingest.client.sys.executable", "/bin/false")
+    monkeypatch.setattr("elt_llm_ingest.sandbox.client.sys.executable", "/bin/false")
     with ReadingProcess() as process, pytest.raises(LoadError, match="does not start"):
         process.parse(Path("a.pdf"), with_content(stream(LINE)))

@@ -4,8 +4,8 @@ import pypdfium2
 import pytest
 
 from elt_llm_core.document import ParsedDocument
-from elt_llm_ingest.formats.pdf import document as pdf
-from elt_llm_ingest.safety import Limits
+from elt_llm_ingest.limits import Limits
+from elt_llm_ingest.readers.pdf import document as pdf
 from raw_pdf import TIMES, page_of
 
 ITALIC = (

@@ -9,14 +9,14 @@ import pypdfium2
 import pytest
 
 from elt_llm_core.errors import LoadError
-from elt_llm_ingest import held as holding
-from elt_llm_ingest.client import ReadingProcess
-from elt_llm_ingest.formats.pdf import layout, parts
-from elt_llm_ingest.formats.pdf.document import parse
-from elt_llm_ingest.formats.pdf.layout import opened
-from elt_llm_ingest.formats.pdf.leaves import leaves
-from elt_llm_ingest.held import handed_over, held
-from elt_llm_ingest.safety import Limits
+from elt_llm_ingest.limits import Limits
+from elt_llm_ingest.readers import spool as holding
+from elt_llm_ingest.readers.pdf import liteparse, pages
+from elt_llm_ingest.readers.pdf.document import parse
+from elt_llm_ingest.readers.pdf.liteparse import opened
+from elt_llm_ingest.readers.pdf.pdfium import leaves
+from elt_llm_ingest.readers.spool import handed_over, held
+from elt_llm_ingest.sandbox.client import ReadingProcess
 from test_pdf_parts import PAGES, long_pdf
 
 
@@ -38,9 +38,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(("kept", "ahead"), [(1, 1), (5, 60), (500, 0)])
 def test_nothing_shows_how_a_file_was_opened(long_file, monkeypatch, kept, ahead):
     whole = parse(long_file, long_file.read_bytes(), Limits())
-    monkeypatch.setattr(layout, "PART", 4)
-    monkeypatch.setattr(layout, "KEPT", kept)
-    monkeypatch.setattr(parts, "AHEAD", ahead)
+    monkeypatch.setattr(liteparse, "PART", 4)
+    monkeypatch.setattr(liteparse, "KEPT", kept)
+    monkeypatch.setattr(pages, "AHEAD", ahead)
     assert parse(long_file, held(long_file), Limits()) == whole
     assert parse(long_file, long_file.read_bytes(), Limits()) == whole
 
@@ -49,7 +49,7 @@ def test_a_broken_page_is_told_of_and_the_others_are_read(long_file, monkeypatch
     data = long_file.read_bytes()
     sixth = [m.start() for m in re.finditer(rb"/Type /Page\b", data)][5]
     long_file.write_bytes(data[:sixth] + b"/Type /Pig " + data[sixth + 11 :])
-    monkeypatch.setattr(layout, "PART", 4)
+    monkeypatch.setattr(liteparse, "PART", 4)
     found = parse(long_file, held(long_file), Limits())[0]
     assert found.warnings == ("page 6 could not be read: PDF error: page not found",)
     assert [p.number for p in found.pages] == [*range(1, 6), *range(7, PAGES + 1)]
@@ -69,7 +69,7 @@ def test_a_file_that_is_no_pdf_inside_is_refused_where_it_is_held(tmp_path):
 
 
 def test_done_pages_are_forgotten_when_they_are_many(long_file, monkeypatch):
-    monkeypatch.setattr(layout, "KEPT", 5)
+    monkeypatch.setattr(liteparse, "KEPT", 5)
     with opened(long_file, held(long_file)) as file:
         first = file.pdf
         file.go_on(5)

@@ -5,8 +5,8 @@ from PIL import Image
 from reportlab.lib.utils import ImageReader
 
 from elt_llm_core.document import Block, BlockKind, Page
-from elt_llm_ingest.formats.pdf.noise import pages_needed, without_noise
-from elt_llm_ingest.formats.pdf.numbered import with_numbers
+from elt_llm_ingest.readers.pdf.blocks import with_numbers
+from elt_llm_ingest.readers.pdf.boilerplate import pages_needed, without_noise
 from pdf_pages import canvas_of, parsed, prose
 
 WORDS = "The harbours of the coast were counted in both years by the offices there."

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from elt_llm_core.document import Block, BlockKind, ParsedDocument
-from elt_llm_ingest.formats.pdf.numbered import shouts
+from elt_llm_ingest.readers.pdf.blocks import shouts
 from pdf_pages import canvas_of, parsed, prose
 
 BODY = "applies to every boat in the harbour and to all who work on one of them,"

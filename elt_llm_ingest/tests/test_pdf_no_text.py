@@ -7,8 +7,8 @@ from PIL import Image
 from reportlab.lib.utils import ImageReader
 
 from elt_llm_core.errors import LoadError
-from elt_llm_ingest.formats.pdf.document import parse
-from elt_llm_ingest.safety import Limits
+from elt_llm_ingest.limits import Limits
+from elt_llm_ingest.readers.pdf.document import parse
 from pdf_bombs import LINE, with_content
 from pdf_pages import canvas_of
 from raw_pdf import CATALOG, TIMES, file_of, stream

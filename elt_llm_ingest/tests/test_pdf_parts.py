@@ -9,12 +9,12 @@ from reportlab.pdfgen.canvas import Canvas
 
 from elt_llm_core.document import BlockKind, Blocks, ParsedDocument
 from elt_llm_core.errors import LoadError
-from elt_llm_ingest import parcels
-from elt_llm_ingest.client import ReadingProcess
-from elt_llm_ingest.formats.pdf import layout, writing
-from elt_llm_ingest.formats.pdf.document import parse
-from elt_llm_ingest.parcels import documents_of, messages
-from elt_llm_ingest.safety import Limits
+from elt_llm_ingest.limits import Limits
+from elt_llm_ingest.readers.pdf import liteparse, writer
+from elt_llm_ingest.readers.pdf.document import parse
+from elt_llm_ingest.sandbox import protocol
+from elt_llm_ingest.sandbox.client import ReadingProcess
+from elt_llm_ingest.sandbox.protocol import documents_of, messages
 
 PAGES = 12
 
@@ -45,7 +45,7 @@ def parsed(path: Path) -> ParsedDocument:
 def test_parts_read_as_the_whole_does(tmp_path, monkeypatch):
     path = long_pdf(tmp_path / "long.pdf")
     whole = parsed(path)
-    monkeypatch.setattr(layout, "PART", 4)
+    monkeypatch.setattr(liteparse, "PART", 4)
     parts = parsed(path)
     assert parts.model_dump_json() == whole.model_dump_json()
     assert [page.number for page in parts.pages] == list(range(1, PAGES + 1))
@@ -58,7 +58,7 @@ def test_parts_read_as_the_whole_does(tmp_path, monkeypatch):
 def test_many_blocks_are_packed_and_say_the_same(tmp_path, monkeypatch):
     path = long_pdf(tmp_path / "long.pdf")
     plain = parsed(path)
-    monkeypatch.setattr(writing, "MANY", 10)
+    monkeypatch.setattr(writer, "MANY", 10)
     packed = parsed(path)
     assert isinstance(plain.blocks, list)
     assert isinstance(packed.blocks, Blocks)
@@ -70,7 +70,7 @@ def test_documents_arrive_from_the_other_process_as_they_are(tmp_path, monkeypat
     notes = document.model_copy(update={"pages": [], "part": "notes"})
     sent = messages("pdf", [document, notes])
     head = json.loads(next(sent))
-    monkeypatch.setattr(parcels, "FEW", 10)
+    monkeypatch.setattr(protocol, "FEW", 10)
     found = documents_of(head, lambda: next(sent))
     assert [type(d.blocks) for d in found] == [Blocks, Blocks]
     assert found == [document, notes]

@@ -12,8 +12,8 @@ from chunk_documents import count
 from elt_llm_core.document import Block, BlockKind, ParsedDocument
 from elt_llm_core.provenance import read
 from elt_llm_ingest.chunkers.sentence import SentenceChunker
-from elt_llm_ingest.formats.build import TextBuilder
-from elt_llm_ingest.hygiene import cleaned
+from elt_llm_ingest.readers.text_builder import TextBuilder
+from elt_llm_ingest.sandbox.sanitize import cleaned
 from pdf_pages import WORDS, canvas_of, parsed, prose
 
 WIDTH, HEIGHT = A4

@@ -4,11 +4,11 @@ import pypdfium2
 import pytest
 
 from elt_llm_core.document import ParsedDocument
-from elt_llm_ingest.formats import ocr
-from elt_llm_ingest.formats.pdf import document as pdf
-from elt_llm_ingest.formats.pdf import undecoded as module
-from elt_llm_ingest.formats.pdf.undecoded import undecoded
-from elt_llm_ingest.safety import Limits
+from elt_llm_ingest.limits import Limits
+from elt_llm_ingest.readers.ocr import recognition
+from elt_llm_ingest.readers.pdf import document as pdf
+from elt_llm_ingest.readers.pdf import undecoded_text as module
+from elt_llm_ingest.readers.pdf.undecoded_text import undecoded
 from undecoded_pages import SAID, coded, shifted
 
 
@@ -31,11 +31,11 @@ def read(data: bytes, tmp_path) -> ParsedDocument:
 
 
 def test_letters_without_a_map_are_told_of(tmp_path, monkeypatch):
-    monkeypatch.setattr(ocr, "languages", lambda: None)
+    monkeypatch.setattr(recognition, "languages", lambda: None)
     warnings = read(coded(shifted(29)), tmp_path).warnings
     said = "characters are in a font that does not say which letters they are"
     assert [told.count(said) for told in warnings].count(1) == 1
-    assert ocr.CURE in warnings
+    assert recognition.CURE in warnings
 
 
 def test_a_page_with_many_of_them_is_read_by_its_looks(tmp_path, monkeypatch):
@@ -43,10 +43,10 @@ def test_a_page_with_many_of_them_is_read_by_its_looks(tmp_path, monkeypatch):
 
     def recognise(_data, numbers, _seconds):
         wanted.extend(numbers)
-        return ocr.Recognised()
+        return recognition.Recognised()
 
-    monkeypatch.setattr(ocr, "languages", lambda: (tmp_path, ("eng",)))
-    monkeypatch.setattr(ocr, "recognise", recognise)
+    monkeypatch.setattr(recognition, "languages", lambda: (tmp_path, ("eng",)))
+    monkeypatch.setattr(recognition, "recognise", recognise)
     read(coded(shifted(29)), tmp_path)
     assert wanted == [1]
 

@@ -10,9 +10,9 @@ from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
 from elt_llm_core.document import Block, BlockKind, ParsedDocument
-from elt_llm_ingest.formats.pdf import document as pdf
-from elt_llm_ingest.formats.pdf.recovery import _lost
-from elt_llm_ingest.safety import Limits
+from elt_llm_ingest.limits import Limits
+from elt_llm_ingest.readers.pdf import document as pdf
+from elt_llm_ingest.readers.pdf.lost_words import _lost
 
 COUNTRIES = ("Austria", "Belgium", "Denmark", "Finland", "Greece", "Sweden")
 INTRO = "The harbours of the coast were counted twice, in two years of the decade."

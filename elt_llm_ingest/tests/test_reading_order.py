@@ -9,7 +9,7 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from elt_llm_ingest.evaluation import joins
-from elt_llm_ingest.formats.pdf.undecoded import decoded
+from elt_llm_ingest.readers.pdf.undecoded_text import decoded
 from pdf_pages import HEIGHT, canvas_of, parsed, rows_of, said
 from undecoded_pages import SAID, coded, shifted
 

@@ -16,7 +16,7 @@ STARTED = """
 import sys
 from elt_llm_core.cli import elt_llm
 from elt_llm_core.cli.failures import run
-from elt_llm_ingest.client import ReadingProcess
+from elt_llm_ingest.sandbox.client import ReadingProcess
 
 start = ReadingProcess.start
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from llama_index.core.schema import TextNode
 
 from elt_llm_core import provenance
+from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.document import Block, BlockKind, Cell, Page, ParsedDocument
+from elt_llm_core.identifiers import digest
 from elt_llm_core.models import as_counting
-from elt_llm_core.names import digest
 from elt_llm_core.provenance import Provenance, index_text
-from elt_llm_core.sections import RagConfig
 from elt_llm_core.store import NewDocument, Store
 from elt_llm_core.strategy import Models
 

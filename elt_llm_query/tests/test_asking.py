@@ -7,7 +7,8 @@ from elt_llm_core.errors import ConfigError
 from elt_llm_core.models.ollama import OllamaChat
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding, ScriptedLLM
-from elt_llm_query.asking import (
+from elt_llm_query.analysis.identifiers import invented, marks, missing
+from elt_llm_query.llm_calls import (
     brief,
     faithful,
     lines,
@@ -17,7 +18,6 @@ from elt_llm_query.asking import (
     reworded,
     said,
 )
-from elt_llm_query.marks import invented, marks, missing
 
 ASK = PromptTemplate("<question>\n{question}\n</question>")
 

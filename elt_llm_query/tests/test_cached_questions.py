@@ -11,7 +11,7 @@ from elt_llm_core.strategy import Models
 from elt_llm_core.testing import ScriptedLLM
 from elt_llm_query.caching.strategies import build_cache
 from elt_llm_query.query import query_collections, search_collections
-from elt_llm_query.retrievers import HybridRetriever
+from elt_llm_query.retrieval.hybrid import HybridRetriever
 from query_world import CONTENT, LENDING, fill, make_document
 from test_query import ASK, BOTH, configured
 from test_retrievers import Down

@@ -2,13 +2,17 @@ import pytest
 
 from elt_llm_core.document import Cell
 from elt_llm_core.results import Box, Source, Span, Status, Support
-from elt_llm_query.cite import NOTHING_STANDS, UNVERIFIED, cite_answer, cite_claims
+from elt_llm_query.grounding.citations import (
+    NOTHING_STANDS,
+    UNVERIFIED,
+    cite_answer,
+    cite_claims,
+)
+from elt_llm_query.grounding.claim import Claim
+from elt_llm_query.grounding.claims import statements, supporting
+from elt_llm_query.grounding.sources import Offered, Place
 from elt_llm_query.prompts import REFUSAL
 from elt_llm_query.render import _citation
-from elt_llm_query.sources import Offered, Place
-from elt_llm_query.statements import statements
-from elt_llm_query.support import supporting
-from elt_llm_query.synthesizers.spans import Claim
 
 FEES = (
     "The fee for an overdue book is 20 cents per day. It must not exceed 10 euros. "

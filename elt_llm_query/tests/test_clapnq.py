@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from elt_llm_core.models.build import build_models
-from elt_llm_core.sections import RagConfig
-from elt_llm_query.synthesizers.extractive import ExtractiveSynthesizer
+from elt_llm_core.config.sections import RagConfig
+from elt_llm_core.models.factory import build_models
+from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
 from test_extractive import node
 
 # Measured on all 300 rows: 86 of 150 answered, 68 of these 86 from a marked sentence,

@@ -7,11 +7,11 @@ import pytest
 from llama_index.core.schema import NodeWithScore, TextNode
 
 from elt_llm_core.errors import ConfigError, MissingExtraError, ModelError
-from elt_llm_core.models.pairs import PairModel, sigmoid
+from elt_llm_core.models.cross_encoder import PairModel, sigmoid
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding
-from elt_llm_query.guards import GuardedRerank
 from elt_llm_query.rerankers.onnx import OnnxCrossEncoder
+from elt_llm_query.resilience import GuardedRerank
 from elt_llm_query.stages import RERANKERS
 from elt_llm_query.trace import TraceLog
 from pair_model import forget, stub_sentence_transformers, write_model

@@ -6,16 +6,16 @@ from llama_index.core.schema import QueryBundle
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding
-from elt_llm_query.labels import LabelSources
-from elt_llm_query.retrievers import KeywordRetriever
-from elt_llm_query.synthesizers.definitions import (
+from elt_llm_query.analysis.definition import (
     PLAIN,
     TOLD,
     defined_inside,
     defines,
     grade,
 )
-from elt_llm_query.synthesizers.extractive import ExtractiveSynthesizer
+from elt_llm_query.grounding.labels import LabelSources
+from elt_llm_query.retrieval.hybrid import KeywordRetriever
+from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
 from query_world import fill, make_document
 from test_extractive import node, respond
 

@@ -3,13 +3,13 @@
 import pytest
 from llama_index.core.schema import QueryBundle
 
-from elt_llm_core.models.build import build_models
+from elt_llm_core.config.sections import RagConfig
+from elt_llm_core.models.factory import build_models
 from elt_llm_core.provenance import Cell
-from elt_llm_core.sections import RagConfig
-from elt_llm_query.labels import LabelSources
-from elt_llm_query.synthesizers.demands import Said, meets
-from elt_llm_query.synthesizers.extractive import ExtractiveSynthesizer
-from elt_llm_query.synthesizers.question import analyse
+from elt_llm_query.analysis.question import analyse
+from elt_llm_query.grounding.labels import LabelSources
+from elt_llm_query.synthesizers.extractive.constraints import Said, meets
+from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
 from test_extractive import node
 
 TIERS = (

@@ -3,8 +3,8 @@
 import pytest
 from llama_index.core.query_engine import RetrieverQueryEngine
 
+from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.errors import ConfigError
-from elt_llm_core.sections import RagConfig
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding

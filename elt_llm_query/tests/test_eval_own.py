@@ -9,10 +9,10 @@ from llama_index.core.callbacks import CBEventType, EventPayload
 
 from elt_llm_core.cli import elt_llm
 from elt_llm_core.cli.failures import run
+from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.errors import ConfigError, ModelTimeoutError, ModelUnavailableError
 from elt_llm_core.jobs import silent
-from elt_llm_core.models.build import build_models
-from elt_llm_core.sections import RagConfig
+from elt_llm_core.models.factory import build_models
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import Fault, HashEmbedding, OllamaServer, ScriptedLLM

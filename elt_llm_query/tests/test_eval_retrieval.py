@@ -8,7 +8,7 @@ from defusedxml import ElementTree
 
 from elt_llm_core.cli import elt_llm
 from elt_llm_core.cli.failures import run
-from elt_llm_core.config import load_config
+from elt_llm_core.config.loader import load_config
 from elt_llm_core.errors import ConfigError, UsageError
 from elt_llm_query.evaluation.configurations import configurations, swept
 from elt_llm_query.evaluation.labelled import read_labelled

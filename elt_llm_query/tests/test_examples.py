@@ -4,9 +4,9 @@ from contextlib import closing
 
 import pytest
 
+from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.errors import CollectionNotFoundError
-from elt_llm_core.models.build import build_models
-from elt_llm_core.sections import RagConfig
+from elt_llm_core.models.factory import build_models
 from elt_llm_core.store import Collection, Store
 from elt_llm_query import example_questions, query_collections
 from query_world import CONTENT, fill

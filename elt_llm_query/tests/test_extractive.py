@@ -5,17 +5,17 @@ from elt_llm_core import provenance
 from elt_llm_core.errors import ModelUnavailableError
 from elt_llm_core.provenance import Provenance
 from elt_llm_core.testing import HashEmbedding
-from elt_llm_query.labels import LabelSources
-from elt_llm_query.synthesizers.evidence import Passage
-from elt_llm_query.synthesizers.extractive import (
+from elt_llm_query.analysis.question import analyse, defined_term
+from elt_llm_query.analysis.term_match import match
+from elt_llm_query.analysis.text import pieces, stem
+from elt_llm_query.grounding.labels import LabelSources
+from elt_llm_query.synthesizers.extractive.candidates import Passage
+from elt_llm_query.synthesizers.extractive.claim_spans import claim_of
+from elt_llm_query.synthesizers.extractive.synthesizer import (
     Extractive,
     ExtractiveSynthesizer,
     refusal,
 )
-from elt_llm_query.synthesizers.matching import match
-from elt_llm_query.synthesizers.question import analyse, defined_term
-from elt_llm_query.synthesizers.spans import claim_of
-from elt_llm_query.text import pieces, stem
 
 FEES = (
     "The fee for an overdue book is 20 cents per day. It must not exceed 10 euros. "
@@ -185,7 +185,7 @@ def test_pieces_are_verbatim_and_in_order():
 
 
 def test_a_claim_names_its_place():
-    from elt_llm_query.synthesizers.evidence import Candidate
+    from elt_llm_query.synthesizers.extractive.candidates import Candidate
 
     start = FEES.index("Lost")
     claim = claim_of(Passage("S1", "n", FEES), Candidate(0, start, len(FEES), 1, 1))

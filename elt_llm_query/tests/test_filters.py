@@ -6,15 +6,19 @@ import pytest
 
 from elt_llm_core.cli import elt_llm
 from elt_llm_core.cli.failures import run
+from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.errors import UsageError
-from elt_llm_core.models.build import build_models
-from elt_llm_core.sections import RagConfig
+from elt_llm_core.models.factory import build_models
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding, ScriptedLLM
-from elt_llm_query.printing import where_of
 from elt_llm_query.query import query_collections, search_collections
-from elt_llm_query.retrievers import DenseRetriever, HybridRetriever, KeywordRetriever
+from elt_llm_query.render import where_of
+from elt_llm_query.retrieval.hybrid import (
+    DenseRetriever,
+    HybridRetriever,
+    KeywordRetriever,
+)
 from query_world import CONTENT, fill, make_document
 from test_query import ASK, BOTH, configured
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from elt_llm_query.synthesizers.forms import form_fit
-from elt_llm_query.synthesizers.matching import closeness, match, vocabulary
-from elt_llm_query.synthesizers.question import Form, analyse, defined_term
-from elt_llm_query.text import stem
+from elt_llm_query.analysis.question import Form, analyse, defined_term
+from elt_llm_query.analysis.term_match import closeness, match, vocabulary
+from elt_llm_query.analysis.text import stem
+from elt_llm_query.synthesizers.extractive.constraints import form_fit
 
 
 @pytest.mark.parametrize(

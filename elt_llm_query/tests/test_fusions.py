@@ -8,7 +8,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 from elt_llm_core.errors import ConfigError, UnknownStrategyError
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding
-from elt_llm_query.fusions import (
+from elt_llm_query.retrieval.fusion import (
     FUSIONS,
     HitList,
     convex,

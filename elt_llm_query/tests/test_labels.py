@@ -3,7 +3,7 @@ from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
 
 from elt_llm_core import provenance
 from elt_llm_core.provenance import Provenance
-from elt_llm_query.labels import (
+from elt_llm_query.grounding.labels import (
     LabelSources,
     label_of,
     parse_labels,

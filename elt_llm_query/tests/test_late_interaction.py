@@ -5,11 +5,11 @@ import pytest
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from elt_llm_core.errors import ConfigError
-from elt_llm_core.models.embedded import OnnxEmbedding
+from elt_llm_core.models.minilm import OnnxEmbedding
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding
-from elt_llm_query.guards import GuardedRerank
 from elt_llm_query.rerankers.late_interaction import LateInteraction
+from elt_llm_query.resilience import GuardedRerank
 from elt_llm_query.stages import RERANKERS
 from elt_llm_query.trace import TraceLog
 

@@ -3,12 +3,12 @@
 import pytest
 from llama_index.core.schema import QueryBundle
 
-from elt_llm_core.models.build import build_models
-from elt_llm_core.sections import RagConfig
-from elt_llm_query.labels import LabelSources
-from elt_llm_query.support import supporting
-from elt_llm_query.synthesizers.extractive import ExtractiveSynthesizer
-from elt_llm_query.synthesizers.negations import Sign, signed
+from elt_llm_core.config.sections import RagConfig
+from elt_llm_core.models.factory import build_models
+from elt_llm_query.analysis.negation import Sign, signed
+from elt_llm_query.grounding.claims import supporting
+from elt_llm_query.grounding.labels import LabelSources
+from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
 from test_extractive import node
 
 RIDERS = (

@@ -9,12 +9,12 @@ from llama_index.core.indices.query.embedding_utils import get_top_k_mmr_embeddi
 from elt_llm_core.errors import ConfigError
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding, ScriptedLLM
-from elt_llm_query.labels import LabelSources, label_of
-from elt_llm_query.postprocessors.choosing import DocumentCap, Mmr, NearDuplicates
-from elt_llm_query.postprocessors.weights import TimeWeight, first_day
-from elt_llm_query.sources import offered
+from elt_llm_query.grounding.labels import LabelSources, label_of
+from elt_llm_query.grounding.sources import offered
+from elt_llm_query.postprocessors.diversity import DocumentCap, Mmr, NearDuplicates
+from elt_llm_query.postprocessors.weighting import TimeWeight, first_day
+from elt_llm_query.retrieval.vectors import mmr
 from elt_llm_query.stages import POSTPROCESSORS
-from elt_llm_query.vectors import mmr
 from step_world import BOOK, made, nodes_of, said, step
 
 PERIODS, FEES, ROOMS = BOOK.values()

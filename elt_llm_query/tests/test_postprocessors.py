@@ -11,12 +11,12 @@ from elt_llm_core.errors import ModelUnavailableError
 from elt_llm_core.results import DegradationKind, Support
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding, ScriptedLLM
-from elt_llm_query.beside import bounded
-from elt_llm_query.postprocessors.stretching import AutoMerge
+from elt_llm_query.context_limits import bounded
+from elt_llm_query.postprocessors.parent_context import AutoMerge
 from elt_llm_query.query import query_collections, search_collections
-from elt_llm_query.retrievers import KeywordRetriever
+from elt_llm_query.retrieval.hybrid import KeywordRetriever
 from elt_llm_query.stages import POSTPROCESSORS
-from elt_llm_query.synthesizers.extractive import ExtractiveSynthesizer
+from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
 from step_world import BOOK, OPTIONS, made, nodes_of, said, step
 from test_query import configured
 

@@ -2,6 +2,7 @@ import threading
 
 import pytest
 
+from elt_llm_core.config.sections import QuerySection, RagConfig
 from elt_llm_core.errors import (
     CollectionMismatchError,
     CollectionNotFoundError,
@@ -9,7 +10,6 @@ from elt_llm_core.errors import (
     UsageError,
 )
 from elt_llm_core.results import DegradationKind, QueryResult, Status, Support
-from elt_llm_core.sections import QuerySection, RagConfig
 from elt_llm_core.store import Collection, Store
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding

@@ -9,12 +9,12 @@ import yaml
 
 from elt_llm_core.cli import elt_llm
 from elt_llm_core.cli.failures import run
+from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.errors import ConfigError, UnknownProfileError, UsageError
-from elt_llm_core.models.build import build_models
-from elt_llm_core.sections import RagConfig
+from elt_llm_core.models.factory import build_models
 from elt_llm_core.store import Store
 from elt_llm_query import runner
-from elt_llm_query.run_profiles import Selection, known_profiles, load_profile
+from elt_llm_query.profiles import Selection, known_profiles, load_profile
 from query_world import CONTENT, fill
 
 ASK = "What is the fee for an overdue book?"

@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from elt_llm_core.cli.failures import run
-from elt_llm_core.models.build import build_models
-from elt_llm_core.sections import RagConfig
+from elt_llm_core.config.sections import RagConfig
+from elt_llm_core.models.factory import build_models
 from elt_llm_core.store import Store
 from elt_llm_query import runner
 from query_world import CONTENT, fill

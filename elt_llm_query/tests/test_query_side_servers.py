@@ -7,9 +7,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from elt_llm_core.models.build import build_models
+from elt_llm_core.config.sections import ModelsSection, OllamaSection, OpenAILikeSection
+from elt_llm_core.models.factory import build_models
 from elt_llm_core.results import DegradationKind
-from elt_llm_core.sections import ModelsSection, OllamaSection, OpenAILikeSection
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import Fault, OllamaServer
 from elt_llm_query.query import search_collections

@@ -3,7 +3,7 @@
 from llama_index.core.schema import NodeWithScore, TextNode
 
 from elt_llm_core.provenance import Provenance, write
-from elt_llm_query.sources import quotable
+from elt_llm_query.grounding.sources import quotable
 from elt_llm_query.trace import TraceLog
 
 

@@ -13,19 +13,19 @@ from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore, TextNode
 
 from elt_llm_core.errors import ConfigError, ModelError
-from elt_llm_core.models.pairs import PairModel
+from elt_llm_core.models.cross_encoder import PairModel
 from elt_llm_core.results import DegradationKind
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding, ScriptedLLM
 from elt_llm_query.deadlines import in_time
-from elt_llm_query.guards import GuardedRerank
 from elt_llm_query.query import search_collections
 from elt_llm_query.rerankers.embedding import StoredVectorRerank
 from elt_llm_query.rerankers.llm import ModelRerank, relevances
 from elt_llm_query.rerankers.onnx import OnnxCrossEncoder
-from elt_llm_query.retrievers import KeywordRetriever
+from elt_llm_query.resilience import GuardedRerank
+from elt_llm_query.retrieval.hybrid import KeywordRetriever
 from elt_llm_query.stages import RERANKERS
-from elt_llm_query.synthesizers.extractive import ExtractiveSynthesizer
+from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
 from elt_llm_query.trace import TraceLog
 from pair_model import stub_sentence_transformers, write_model
 from test_query import configured

@@ -11,16 +11,16 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from elt_llm_core.errors import ConfigError, ModelUnavailableError
 from elt_llm_core.results import DegradationKind
 from elt_llm_core.testing import HashEmbedding, ScriptedLLM
-from elt_llm_query.fusions import ExactConvex, HitList, Rrf
-from elt_llm_query.labels import LabelSources
+from elt_llm_query.grounding.labels import LabelSources
 from elt_llm_query.rerankers.embedding import Embedding, StoredVectorRerank
-from elt_llm_query.retrievers import (
+from elt_llm_query.retrieval.fusion import ExactConvex, HitList, Rrf
+from elt_llm_query.retrieval.hybrid import (
     Breadth,
     DenseRetriever,
     HybridRetriever,
     KeywordRetriever,
 )
-from elt_llm_query.synthesizers.extractive import ExtractiveSynthesizer
+from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
 from elt_llm_query.trace import TraceLog
 
 QUESTIONS = [

@@ -8,11 +8,15 @@ from elt_llm_core.errors import ModelUnavailableError, UnknownStrategyError, Usa
 from elt_llm_core.results import DegradationKind
 from elt_llm_core.testing import HashEmbedding
 from elt_llm_query.engine import build_engine
-from elt_llm_query.fusions import HitList, shares
-from elt_llm_query.guards import GuardedRerank, GuardedStep
 from elt_llm_query.rerankers.embedding import StoredVectorRerank
-from elt_llm_query.retrievers import DenseRetriever, HybridRetriever, KeywordRetriever
-from elt_llm_query.searches import Search, SearchTransform
+from elt_llm_query.resilience import GuardedRerank, GuardedStep
+from elt_llm_query.retrieval.fusion import HitList, shares
+from elt_llm_query.retrieval.hybrid import (
+    DenseRetriever,
+    HybridRetriever,
+    KeywordRetriever,
+)
+from elt_llm_query.retrieval.search import Search, SearchTransform
 from elt_llm_query.trace import TraceLog
 from query_world import World
 from test_query import ASK, asked, configured

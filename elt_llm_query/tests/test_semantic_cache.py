@@ -13,10 +13,16 @@ from elt_llm_core.errors import ConfigError
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding
-from elt_llm_query.caching.guard import rare_in, same_words
-from elt_llm_query.caching.semantic import Kept, Key, Kind, SemanticCache
+from elt_llm_query.analysis.lexicon import NEGATIONS
+from elt_llm_query.caching.semantic import (
+    Kept,
+    Key,
+    Kind,
+    SemanticCache,
+    rare_in,
+    same_words,
+)
 from elt_llm_query.caching.strategies import CACHES
-from elt_llm_query.words import NEGATIONS
 from query_world import fill, make_document
 from test_query import ASK, BOTH
 

@@ -8,11 +8,15 @@ from elt_llm_core.provenance import Provenance
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding
-from elt_llm_query.labels import LabelSources
+from elt_llm_query.analysis.definition import is_sheet_of
+from elt_llm_query.analysis.question import analyse
+from elt_llm_query.grounding.labels import LabelSources
 from elt_llm_query.postprocessors.namesakes import NamesakeLookUp
-from elt_llm_query.synthesizers.extractive import Extractive, ExtractiveSynthesizer
-from elt_llm_query.synthesizers.question import analyse
-from elt_llm_query.synthesizers.sheets import asks_for_cell, is_sheet_of, pick
+from elt_llm_query.synthesizers.extractive.fact_sheet import asks_for_cell, pick
+from elt_llm_query.synthesizers.extractive.synthesizer import (
+    Extractive,
+    ExtractiveSynthesizer,
+)
 from query_world import fill, packed
 from test_extractive import node
 

@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elt_llm_core.results import Status, Support
-from elt_llm_query.cite import NOTHING_STANDS, UNVERIFIED, cite_answer
-from elt_llm_query.looking import everything
+from elt_llm_query.grounding.citations import NOTHING_STANDS, UNVERIFIED, cite_answer
+from elt_llm_query.grounding.claims import LABEL, Statement, statements
+from elt_llm_query.grounding.quote_match import check_quote
+from elt_llm_query.grounding.statement_lookup import everything
+from elt_llm_query.grounding.unsupported_words import surplus, tells_nothing
 from elt_llm_query.prompts import REFUSAL
-from elt_llm_query.statements import LABEL, Statement, statements
-from elt_llm_query.surplus import surplus, tells_nothing
-from elt_llm_query.verify import check_quote
 from test_cite import SOURCES, cite, locate
 
 PROVED = (

@@ -4,17 +4,17 @@ import pytest
 from llama_index.core.schema import TextNode
 
 from elt_llm_core import provenance
+from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.document import Block, BlockKind, Cell
 from elt_llm_core.provenance import Parent, Provenance
 from elt_llm_core.results import Box, Status, Support
-from elt_llm_core.sections import RagConfig
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding
+from elt_llm_query.analysis.table_question import Ask, wanted
 from elt_llm_query.query import query_collections
-from elt_llm_query.synthesizers.aggregates import without_single_rows
-from elt_llm_query.synthesizers.evidence import Candidate, Passage, Placed
-from elt_llm_query.synthesizers.table_words import Ask, wanted
+from elt_llm_query.synthesizers.extractive.candidates import Candidate, Passage, Placed
+from elt_llm_query.synthesizers.extractive.single_rows import without_single_rows
 from query_world import World, fill, packed
 
 FLEET = [

@@ -12,10 +12,10 @@ from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding, ScriptedLLM
 from elt_llm_query.query import search_collections
-from elt_llm_query.retrievers import KeywordRetriever
-from elt_llm_query.searches import Search
+from elt_llm_query.retrieval.hybrid import KeywordRetriever
+from elt_llm_query.retrieval.search import Search
 from elt_llm_query.stages import TRANSFORMS
-from elt_llm_query.synthesizers.extractive import ExtractiveSynthesizer
+from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
 from query_world import fill, make_document
 from test_query import ASK, BOTH, asked, configured, kinds
 

@@ -3,8 +3,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from elt_llm_core.results import Support
-from elt_llm_query.normalise import normalise
-from elt_llm_query.verify import check_quote, guards, negations, numbers
+from elt_llm_query.analysis.normalise import normalise
+from elt_llm_query.analysis.quantities import guards, negations, numbers
+from elt_llm_query.grounding.quote_match import check_quote
 
 SOURCE = (
     "The dose must not exceed 10 mg per day, unless a \u201cspecialist\u201d "

@@ -12,7 +12,7 @@ from elt_llm_core.crash import CrashPoint, crash_point
 
 def ledger_first() -> None:
     """The row of a document is committed before its chunks."""
-    from elt_llm_core.store import rows
+    from elt_llm_core.store.database import rows
 
     whole = rows.put_document_row
 
@@ -41,7 +41,7 @@ def told_too_early() -> None:
 
 def manifest_first() -> None:
     """The manifest names the next generation before it is there."""
-    from elt_llm_core.store import publish
+    from elt_llm_core.store.index import publish
 
     renamed = publish.fsync_tree
 
@@ -60,7 +60,7 @@ def manifest_first() -> None:
 
 def half_an_index() -> None:
     """The index leaves a chunk out; nobody verifies."""
-    from elt_llm_core.store import publish
+    from elt_llm_core.store.index import publish
 
     whole = publish.fsync_tree
 
@@ -68,7 +68,7 @@ def half_an_index() -> None:
         ids = json.loads((ready / "ids.json").read_bytes())
         (ready / "ids.json").write_text(json.dumps(ids[:-1]))
         (ready / "CHECKSUMS.json").unlink(missing_ok=True)
-        from elt_llm_core.store.manifest import IndexFolder
+        from elt_llm_core.store.index.manifest import IndexFolder
 
         IndexFolder(ready.parent.parent.parent, ready.parent.name).seal(ready)
         whole(ready)

@@ -23,7 +23,7 @@ from crash_files import NOUNS, VERBS
 
 from elt_llm_core.errors import GenerationError, StoreError
 from elt_llm_core.store import Store
-from elt_llm_core.store.manifest import IndexFolder, Manifest
+from elt_llm_core.store.index.manifest import IndexFolder, Manifest
 from elt_llm_core.testing.fakes import HashEmbedding
 
 PROBES = [
@@ -210,7 +210,7 @@ def search_faults(store: Store, name: str) -> Iterator[str]:
 
 def probe(root: Path) -> dict[str, Any]:
     """Top ten of every probe by vector, by words and fused, in every collection."""
-    from elt_llm_query.fusions import HitList, Rrf
+    from elt_llm_query.retrieval.fusion import HitList, Rrf
 
     store = Store(root)
     found: dict[str, Any] = {}

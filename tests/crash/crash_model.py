@@ -8,11 +8,11 @@ import numpy as np
 from llama_index.core.schema import TextNode
 
 from elt_llm_core import provenance
+from elt_llm_core.config.bm25 import Recipe
 from elt_llm_core.document import Block, BlockKind, ParsedDocument
 from elt_llm_core.language.tokens import tokenize
-from elt_llm_core.recipe import Recipe
 from elt_llm_core.store import NewDocument, Store
-from elt_llm_core.store.pairs import side_by_side
+from elt_llm_core.store.index.bm25 import side_by_side
 from elt_llm_core.testing.fakes import HashEmbedding
 
 EMBEDDER = HashEmbedding(dimension=32)

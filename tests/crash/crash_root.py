@@ -14,13 +14,21 @@ from elt_llm_ingest.embedding import PROBES
 
 MODULES = (
     *("chromadb", "bm25s", "elt_llm_core.cli", "elt_llm_core.cli.progress"),
-    *("elt_llm_core.cli.doctor", "elt_llm_core.models.build", "elt_llm_core.jobs"),
+    *("elt_llm_core.cli.doctor", "elt_llm_core.models.factory", "elt_llm_core.jobs"),
     *("elt_llm_core.store.store", "elt_llm_core.store.writer", "elt_llm_ingest.cli"),
-    *("elt_llm_ingest.ingest", "elt_llm_ingest.removal", "elt_llm_query.fusions"),
-    *("elt_llm_ingest.frames", "elt_llm_ingest.formats.text", "crash_embedder"),
+    *(
+        "elt_llm_ingest.ingest",
+        "elt_llm_ingest.removal",
+        "elt_llm_query.retrieval.fusion",
+    ),
+    *(
+        "elt_llm_ingest.sandbox.protocol",
+        "elt_llm_ingest.readers.text",
+        "crash_embedder",
+    ),
     *("elt_llm_ingest.window",),
-    *("elt_llm_ingest.formats.markdown", "elt_llm_ingest.formats.csv"),
-    *("elt_llm_ingest.formats.html", "elt_llm_ingest.loaders.pdf", "crash_files"),
+    *("elt_llm_ingest.readers.markdown", "elt_llm_ingest.readers.csv"),
+    *("elt_llm_ingest.readers.web.html", "elt_llm_ingest.loaders", "crash_files"),
 )
 TRIED = {sha256(text.encode()).hexdigest() for text in PROBES}
 CLI = ("-m", "elt_llm_core.cli")

@@ -14,8 +14,8 @@ WALL = {
 }
 # A backup is called after the hour it was made in, and due some hours after the last.
 NAMED_AFTER_THE_HOUR = {
-    "elt_llm_core/doctor/backups.py",
-    "elt_llm_core/store/backup.py",
+    "elt_llm_core/doctor/store.py",
+    "elt_llm_core/store/maintenance/backup.py",
 }
 
 

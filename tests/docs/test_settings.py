@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from elt_llm_core.sections import RagConfig
+from elt_llm_core.config.sections import RagConfig
 
 ROOT = Path(__file__).parents[2]
 KEYS = {

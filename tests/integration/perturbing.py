@@ -9,7 +9,7 @@ from pydantic import PrivateAttr
 from typing_extensions import override
 
 from elt_llm_core.models.array_embedding import ArrayEmbedding
-from elt_llm_core.models.embedded import OnnxEmbedding
+from elt_llm_core.models.minilm import OnnxEmbedding
 
 COSINE = 0.985  # between int8 vectors and those of float32, at the least
 _KNOWN: dict[str, NDArray[np.float32]] = {}

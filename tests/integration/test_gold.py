@@ -11,10 +11,10 @@ from perturbing import PerturbedEmbedding
 
 from elt_llm_core.cli import elt_llm
 from elt_llm_core.cli.failures import run
-from elt_llm_core.config import load_config
+from elt_llm_core.config.loader import load_config
 from elt_llm_core.jobs import JOBS, JobContext
-from elt_llm_core.models.build import build_models
-from elt_llm_core.models.embedded import OnnxEmbedding
+from elt_llm_core.models.factory import build_models
+from elt_llm_core.models.minilm import OnnxEmbedding
 from elt_llm_core.results import QueryResult, Status, Support
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from elt_llm_api import cards
-from elt_llm_core.config import load_config
+from elt_llm_core.config.bm25 import DEFAULT
+from elt_llm_core.config.loader import load_config
 from elt_llm_core.jobs import JOBS, JobContext
-from elt_llm_core.models.build import build_models
-from elt_llm_core.recipe import DEFAULT
+from elt_llm_core.models.factory import build_models
 from elt_llm_core.results import DegradationKind, QueryResult, Status, Support
 from elt_llm_core.store import Collection, Store
-from elt_llm_core.store.truth import Truth
+from elt_llm_core.store.database.reader import Truth
 from elt_llm_query import query_collections
 from elt_llm_query.render import answer_text
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from elt_llm_core.config import RagConfig, known_profiles, load_config
+from elt_llm_core.config.loader import RagConfig, known_profiles, load_config
 from elt_llm_core.jobs import JOBS, JobContext
 from elt_llm_core.results import QueryTrace, SearchResult
 from elt_llm_core.store import Store

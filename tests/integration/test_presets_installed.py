@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from elt_llm_core.config import known_profiles, load_config
+from elt_llm_core.config.loader import known_profiles, load_config
 from elt_llm_core.errors import CollectionMismatchError
 from elt_llm_core.jobs import JOBS, JobContext
-from elt_llm_core.models.build import build_models
+from elt_llm_core.models.factory import build_models
 from elt_llm_core.results import DegradationKind, QueryResult
 from elt_llm_core.store import Store
 from elt_llm_core.testing.ollama_server import OllamaServer

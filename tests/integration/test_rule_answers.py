@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from elt_llm_core.config import load_config
+from elt_llm_core.config.loader import load_config
 from elt_llm_core.jobs import JOBS, JobContext
-from elt_llm_core.models.build import build_models
+from elt_llm_core.models.factory import build_models
 from elt_llm_core.results import QueryResult, Status
 from elt_llm_core.store import Store
 from elt_llm_query import query_collections, search_collections

@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 from unlike_documents import DATA, INVENTORY, ROW, Document, stands_in
 
-from elt_llm_consumer import function_words
+from elt_llm_consumer.definitions import function_words
 from elt_llm_consumer.outputs import schema
 from elt_llm_core.cli import elt_llm
 from elt_llm_core.cli.failures import run
@@ -193,9 +193,9 @@ def test_the_doctor_finds_nothing_wrong(desk, document):
 
 @pytest.mark.parametrize("document", ROW[:1], ids=["empty"])
 def test_a_collection_without_documents_has_empty_products(desk, document):
-    from elt_llm_core.config import load_config
-    from elt_llm_core.models.build import build_models
-    from elt_llm_core.models.protocol import as_counting
+    from elt_llm_core.config.loader import load_config
+    from elt_llm_core.models.embedder import as_counting
+    from elt_llm_core.models.factory import build_models
 
     store = Store(desk.data)
     with store.writer() as writer:

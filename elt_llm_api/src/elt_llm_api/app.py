@@ -28,7 +28,7 @@ from elt_llm_api.security import (
 from elt_llm_api.sending import SentFiles
 from elt_llm_api.service import QueryService
 from elt_llm_api.uploads import Workspace
-from elt_llm_core.sections import ApiSection, RagConfig
+from elt_llm_core.config.sections import ApiSection, RagConfig
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 

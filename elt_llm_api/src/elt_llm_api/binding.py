@@ -4,8 +4,8 @@ import errno
 import ipaddress
 import socket
 
+from elt_llm_core.config.sections import ApiSection
 from elt_llm_core.errors import ConfigError, PortTakenError
-from elt_llm_core.sections import ApiSection
 
 BACKLOG = 128
 # 16 random letters cannot be guessed over a network; shorter ones are words.

@@ -31,9 +31,9 @@ from elt_llm_core.cli.served import (
     ask_server,
     peer_of,
 )
-from elt_llm_core.config import RagConfig, load_config
+from elt_llm_core.config.loader import RagConfig, load_config
 from elt_llm_core.errors import EltLlmError
-from elt_llm_query.printing import Asked, printed
+from elt_llm_query.render import Asked, printed
 
 MOST_BYTES = 1_000_000  # of a request
 VERSION = version("elt-llm-core")  # that runs; the installed one may be replaced

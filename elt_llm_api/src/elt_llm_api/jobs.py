@@ -14,7 +14,7 @@ from elt_llm_api.problems import describe
 from elt_llm_api.uploads import Workspace
 from elt_llm_core.errors import EltLlmError, StoreLockedError
 from elt_llm_core.jobs import JobReport, Progress
-from elt_llm_ingest.formats.pdf.unlocking import CURE as LOCKED_CURE
+from elt_llm_ingest.readers.pdf.liteparse import CURE as LOCKED_CURE
 
 logger = logging.getLogger(__name__)
 

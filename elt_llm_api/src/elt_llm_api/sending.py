@@ -9,8 +9,8 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from elt_llm_api.problems import problem
+from elt_llm_core.config.sections import ApiSection
 from elt_llm_core.errors import TooLargeError
-from elt_llm_core.sections import ApiSection
 
 logger = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from elt_llm_api.binding import address, check_exposure, listen
-from elt_llm_core.sections import RagConfig
+from elt_llm_core.config.sections import RagConfig
 
 if TYPE_CHECKING:
     from elt_llm_core.store import Store

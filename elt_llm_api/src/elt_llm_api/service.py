@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from elt_llm_api.pages import render_page
 from elt_llm_api.problems import for_strangers
 from elt_llm_api.uploads import Upload
-from elt_llm_core.config import (
+from elt_llm_core.config.loader import (
     RagConfig,
     known_profiles,
     load_config,
@@ -23,13 +23,13 @@ from elt_llm_core.errors import (
     UnknownProfileError,
     UsageError,
 )
+from elt_llm_core.identifiers import collection_id
 from elt_llm_core.jobs import JOBS, JobContext, JobReport, Progress
-from elt_llm_core.models.build import build_models
-from elt_llm_core.names import collection_id
+from elt_llm_core.models.factory import build_models
 from elt_llm_core.profile_notes import ProfileNote, profile_notes
 from elt_llm_core.results import Box, QueryResult, SearchResult
 from elt_llm_core.store import Collection, CollectionCard, DocumentRow, Store
-from elt_llm_core.store.health import require_sound
+from elt_llm_core.store.maintenance.health import require_sound
 from elt_llm_core.strategy import Models
 from elt_llm_ingest import removal
 from elt_llm_query import (

@@ -22,7 +22,7 @@ from elt_llm_api.routes.documents import MAX_BOXES
 from elt_llm_api.service import QueryService
 from elt_llm_api.uploads import Upload, moved, upload_names
 from elt_llm_core.errors import EltLlmError, UsageError
-from elt_llm_core.names import collection_id
+from elt_llm_core.identifiers import collection_id
 from elt_llm_core.results import Box
 from elt_llm_ingest import SUFFIXES
 

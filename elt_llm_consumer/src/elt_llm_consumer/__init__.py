@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from elt_llm_consumer.catalog import CatalogJob
     from elt_llm_consumer.coverage import CoverageJob
-    from elt_llm_consumer.definitions import extract
+    from elt_llm_consumer.definitions.extract import extract
+    from elt_llm_consumer.definitions.records import Definition, DefinitionSource
+    from elt_llm_consumer.domain_packs import Pack, find_pack, known_packs, read_pack
     from elt_llm_consumer.entity import Entity
     from elt_llm_consumer.glossary import GlossaryJob, GlossaryRecord
-    from elt_llm_consumer.matching import Match, Matcher
-    from elt_llm_consumer.model import Model, read_aliases, read_model
-    from elt_llm_consumer.packs import Pack, find_pack, known_packs, read_pack
-    from elt_llm_consumer.terms import Definition, DefinitionSource
+    from elt_llm_consumer.linking.entity_linker import Match, Matcher
+    from elt_llm_consumer.linking.entity_model import Model, read_aliases, read_model
 
 __all__ = [
     "CatalogJob",
@@ -41,21 +41,21 @@ __all__ = [
 _HOMES = {
     "CatalogJob": "catalog",
     "CoverageJob": "coverage",
-    "Definition": "terms",
-    "DefinitionSource": "terms",
+    "Definition": "definitions.records",
+    "DefinitionSource": "definitions.records",
     "Entity": "entity",
     "GlossaryJob": "glossary",
     "GlossaryRecord": "glossary",
-    "Match": "matching",
-    "Matcher": "matching",
-    "Model": "model",
-    "Pack": "packs",
-    "extract": "definitions",
-    "find_pack": "packs",
-    "known_packs": "packs",
-    "read_aliases": "model",
-    "read_model": "model",
-    "read_pack": "packs",
+    "Match": "linking.entity_linker",
+    "Matcher": "linking.entity_linker",
+    "Model": "linking.entity_model",
+    "Pack": "domain_packs",
+    "extract": "definitions.extract",
+    "find_pack": "domain_packs",
+    "known_packs": "domain_packs",
+    "read_aliases": "linking.entity_model",
+    "read_model": "linking.entity_model",
+    "read_pack": "domain_packs",
 }
 
 

@@ -7,16 +7,15 @@ from typing import Any
 
 from typing_extensions import override
 
-from elt_llm_consumer import relations
-from elt_llm_consumer.assembly import assemble
-from elt_llm_consumer.batch import Item, run_items
-from elt_llm_consumer.context import as_text, context_of, naming
-from elt_llm_consumer.cues import FIELDS
+from elt_llm_consumer.context_fields import FIELDS, as_text, context_of, naming
+from elt_llm_consumer.corpus import Entry, Evidence, Handbook
+from elt_llm_consumer.definitions.names import fold, normalise
 from elt_llm_consumer.entity import Entity
-from elt_llm_consumer.handbook import Entry, Evidence, Handbook
-from elt_llm_consumer.matching import Match, Matcher
-from elt_llm_consumer.mentions import Mentions
-from elt_llm_consumer.model import Model, read_aliases, read_model
+from elt_llm_consumer.linking.classifier import UNASSIGNED, Placer, review_status
+from elt_llm_consumer.linking.entity_linker import Match, Matcher
+from elt_llm_consumer.linking.entity_model import Edge, Model, read_aliases, read_model
+from elt_llm_consumer.linking.mentions import Mentions
+from elt_llm_consumer.linking.similarity import Semantics
 from elt_llm_consumer.outputs import (
     check,
     default_path,
@@ -24,13 +23,54 @@ from elt_llm_consumer.outputs import (
     json_text,
     sound,
 )
-from elt_llm_consumer.phrases import fold
-from elt_llm_consumer.placement import Placer, review_status
-from elt_llm_consumer.product import ProductJob
-from elt_llm_consumer.semantics import Semantics
+from elt_llm_consumer.product import Item, ProductJob, run_items
+from elt_llm_core.identifiers import digest
 from elt_llm_core.jobs import JobContext, JobReport, Runner
-from elt_llm_core.names import digest
 from elt_llm_core.strategy import Models
+
+
+def assemble(model: Model, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Domains to their subtypes, entities and handbook terms, records in their order.
+
+    Every domain of the model is there, also where all its entities failed.
+    """
+    found: dict[str, Any] = {}
+    for entity in model.entities:
+        domain = found.setdefault(entity.domain or UNASSIGNED, _domain(model, entity))
+        if entity.subtype:
+            domain["subtypes"].setdefault(entity.subtype, _subtype(model, entity))
+    for row in rows:
+        name = row["domain"] or UNASSIGNED
+        domain = found.setdefault(name, _domain(model, Entity(name="", domain=name)))
+        record = row["record"]
+        if record["source"] == "HANDBOOK_ONLY":
+            domain["handbook_only"].append(record)
+        elif row["subtype"]:
+            domain["subtypes"][row["subtype"]]["entities"].append(record)
+        else:
+            domain["entities"].append(record)
+    return {name: found[name] for name in sorted(found)}
+
+
+def _domain(model: Model, entity: Entity) -> dict[str, Any]:
+    sheet = entity.domain_fact_sheet_id
+    return {
+        "fact_sheet_id": sheet,
+        "description": model.descriptions.get(sheet, ""),
+        "subtypes": {},
+        "entities": [],
+        "handbook_only": [],
+    }
+
+
+def _subtype(model: Model, entity: Entity) -> dict[str, Any]:
+    sheet = entity.subtype_fact_sheet_id
+    return {
+        "fact_sheet_id": sheet,
+        "description": model.descriptions.get(sheet, ""),
+        "entities": [],
+    }
+
 
 NO_DESCRIPTION = "No description in the inventory."
 CANDIDATE = (
@@ -63,7 +103,7 @@ class CatalogJob(ProductJob):
             context, "catalog", cataloguer.items(), cataloguer.record, fresh=self.fresh
         )
         relationships, unsound = sound(
-            relations.table(cataloguer.model), "relationships", "items"
+            table(cataloguer.model), "relationships", "items"
         )
         sources = Counter(row["record"]["source"].lower() for row in outcome.good)
         report = JobReport(
@@ -179,7 +219,7 @@ class Cataloguer:
             "mapping_rationale": rationale,
             "review_status": _needs_review(match),
             "review_notes": "",
-            "relationships": relations.of_entity(entity, self.model.edges),
+            "relationships": of_entity(entity, self.model.edges),
             "evidence": _dumped(evidence),
         }
         return {"domain": entity.domain, "subtype": entity.subtype, "record": record}
@@ -270,4 +310,55 @@ def _dumped(evidence: Mapping[str, Sequence[Evidence]]) -> dict[str, Any]:
         field: [one.model_dump(mode="json") for one in evidence[field]]
         for field in FIELDS
         if evidence[field]
+    }
+
+
+DIRECTION = "unidirectional"
+SOURCE = "LEANIX_CONCEPTUAL_MODEL"
+
+
+def of_entity(entity: Entity, edges: Sequence[Edge]) -> list[dict[str, Any]]:
+    """Relationships that begin at an entity, its own first, then its domain's.
+
+    `provenance` is "direct", or names the domain edge that the member inherits.
+    """
+    found = []
+    for edge in edges:
+        if _is(edge.source, entity.name) and edge.source_domain in ("", entity.domain):
+            found.append(_relation(edge, "direct"))
+        elif _is(edge.source, entity.domain):
+            said = f"inherited from {edge.source} -> {edge.target}"
+            found.append(_relation(edge, said))
+    return sorted(
+        found, key=lambda r: (r["provenance"] != "direct", str(sorted(r.items())))
+    )
+
+
+def table(model: Model) -> list[dict[str, Any]]:
+    """Every edge of the model once, both ends in their order of the model."""
+    rows = {
+        (normalise(e.source), normalise(e.target), e.cardinality): {
+            "entity_a": e.source.lower(),
+            "entity_b": e.target.lower(),
+            "relationship_type": e.kind,
+            "cardinality": e.cardinality,
+            "direction": DIRECTION,
+            "source": SOURCE,
+        }
+        for e in model.edges
+    }
+    return [rows[key] for key in sorted(rows)]
+
+
+def _is(left: str, right: str) -> bool:
+    return bool(right) and normalise(left) == normalise(right)
+
+
+def _relation(edge: Edge, provenance: str) -> dict[str, Any]:
+    return {
+        "target_entity": edge.target,
+        "relationship_type": edge.kind,
+        "cardinality": edge.cardinality,
+        "direction": DIRECTION,
+        "provenance": provenance,
     }

@@ -77,7 +77,7 @@ def coverage(ctx: CommandContext, /, **options: Any) -> None:
 def demo(ctx: CommandContext, pack: str | None) -> None:
     """Take in the shipped sample, ask it questions, build every product."""
     from elt_llm_consumer.demo import run_demo, told
-    from elt_llm_consumer.packs import DEFAULT, find_pack
+    from elt_llm_consumer.domain_packs import DEFAULT, find_pack
 
     found = find_pack(pack or DEFAULT)
     report = run_demo(found, ctx.job_context, ctx.models)

@@ -5,16 +5,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from elt_llm_consumer.packs import Pack
+from elt_llm_consumer.domain_packs import Pack
 from elt_llm_core.cli.terminal import in_line
 from elt_llm_core.errors import ConfigError
 from elt_llm_core.jobs import JOBS, PARTIAL, JobContext, JobReport
+from elt_llm_core.records import Record
 from elt_llm_core.results import (
     Citation,
     Degradation,
     DegradationKind,
     QueryResult,
-    Record,
     Status,
 )
 from elt_llm_core.strategy import Models

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from elt_llm_consumer.phrases import clean
-from elt_llm_core.results import Record
+from elt_llm_consumer.definitions.names import clean
+from elt_llm_core.records import Record
 
 
 class Entity(Record):

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from elt_llm_consumer.definitions import extract
-from elt_llm_consumer.handbook import Handbook
-from elt_llm_consumer.heads import cleaned, split_paren
+from elt_llm_consumer.corpus import Handbook
+from elt_llm_consumer.definitions.candidate_terms import cleaned, split_paren
+from elt_llm_consumer.definitions.explanations import confidence, located, seen
+from elt_llm_consumer.definitions.extract import extract
+from elt_llm_consumer.definitions.names import WORD, fold
 from elt_llm_consumer.marked import (
     Bits,
     Rows,
@@ -21,13 +23,10 @@ from elt_llm_consumer.marked import (
     scores,
     sentences,
 )
-from elt_llm_consumer.phrases import WORD, fold
-from elt_llm_consumer.textbook import located
-from elt_llm_consumer.textbook_cues import confidence, seen
-from elt_llm_core.config import RagConfig, load_config
+from elt_llm_core.config.loader import RagConfig, load_config
 from elt_llm_core.document import Block, BlockKind
 from elt_llm_core.jobs import JOBS, JobContext
-from elt_llm_core.models.build import build_models
+from elt_llm_core.models.factory import build_models
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 

@@ -7,10 +7,9 @@ from typing import Any
 from pydantic import Field
 from typing_extensions import override
 
-from elt_llm_consumer.batch import Item, run_items
-from elt_llm_consumer.handbook import Entry, Handbook
-from elt_llm_consumer.matching import Match, Matcher
-from elt_llm_consumer.model import Model, read_aliases, read_model
+from elt_llm_consumer.corpus import Entry, Handbook
+from elt_llm_consumer.linking.entity_linker import Match, Matcher
+from elt_llm_consumer.linking.entity_model import Model, read_aliases, read_model
 from elt_llm_consumer.outputs import (
     check,
     default_path,
@@ -19,12 +18,13 @@ from elt_llm_consumer.outputs import (
     json_text,
     sound,
 )
-from elt_llm_consumer.product import ProductJob
+from elt_llm_consumer.product import Item, ProductJob, run_items
+from elt_llm_core.identifiers import digest
 from elt_llm_core.jobs import JobContext, JobReport, Runner
-from elt_llm_core.names import digest
-from elt_llm_core.results import Box, Record, Support
+from elt_llm_core.records import Record
+from elt_llm_core.results import Box, Support
 from elt_llm_core.strategy import Models
-from elt_llm_query.verify import check_quote
+from elt_llm_query.grounding.quote_match import check_quote
 
 _ORDER = list(Support)
 

@@ -17,7 +17,8 @@ from typing import Annotated, Any, overload
 from pydantic import Field, PlainSerializer, TypeAdapter, WithJsonSchema
 from typing_extensions import override
 
-from elt_llm_core.results import Box, Record
+from elt_llm_core.records import Record
+from elt_llm_core.results import Box
 
 FINE = 100_000  # units a side of a page
 TIE = 1e-6

@@ -4,7 +4,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
-from elt_llm_core.config import known_profiles
+from elt_llm_core.config.loader import known_profiles
 
 DEFAULT = "default"
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from elt_llm_core.document import Cell, Page
-from elt_llm_core.results import Box, Record, Span
+from elt_llm_core.records import Record
+from elt_llm_core.results import Box, Span
 
 if TYPE_CHECKING:
     from llama_index.core.schema import BaseNode, TextNode

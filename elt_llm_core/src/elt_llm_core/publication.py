@@ -17,14 +17,14 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from elt_llm_core.atomicio import fsync_folder, write_atomic
 from elt_llm_core.crash import CrashPoint, crash_point
 from elt_llm_core.errors import StoreWriteError
-from elt_llm_core.names import item_key
-from elt_llm_core.results import Record
+from elt_llm_core.files.atomic import fsync_folder, write_atomic
+from elt_llm_core.identifiers import item_key
+from elt_llm_core.records import Record
 from elt_llm_core.store import Store
-from elt_llm_core.store.journal import Journal
-from elt_llm_core.store.lock import writer_lock
+from elt_llm_core.store.database.journal import Journal
+from elt_llm_core.store.database.lock import writer_lock
 
 LOCK = "LOCK-FILES"
 PATIENCE = 10.0  # seconds; another publication takes milliseconds

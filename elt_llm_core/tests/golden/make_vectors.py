@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
 
-from elt_llm_core.models.embedded import load_tokenizer
+from elt_llm_core.models.minilm import load_tokenizer
 from elt_llm_core.models.weights import default_cache_dir, int8_weights
 
 HERE = Path(__file__).parent

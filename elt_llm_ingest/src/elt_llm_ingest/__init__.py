@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from elt_llm_ingest.chunkers.sentence_window import SentenceWindowChunker
     from elt_llm_ingest.chunkers.table_aware import TableAwareChunker
     from elt_llm_ingest.chunking import Chunking
-    from elt_llm_ingest.client import ReadingProcess
     from elt_llm_ingest.enrichers.base import ENRICHERS, Enricher
-    from elt_llm_ingest.formats.sniff import SUFFIXES
     from elt_llm_ingest.ingest import IngestJob
-    from elt_llm_ingest.loaders.base import LOADERS, Loader
-    from elt_llm_ingest.safety import Limits
+    from elt_llm_ingest.limits import Limits
+    from elt_llm_ingest.loaders import LOADERS, Loader
+    from elt_llm_ingest.readers.detect import SUFFIXES
+    from elt_llm_ingest.sandbox.client import ReadingProcess
 
 __all__ = [
     "CHUNKERS",
@@ -48,16 +48,16 @@ __all__ = [
 _HOMES = {
     "CHUNKERS": "elt_llm_ingest.chunkers.base",
     "ENRICHERS": "elt_llm_ingest.enrichers.base",
-    "LOADERS": "elt_llm_ingest.loaders.base",
-    "SUFFIXES": "elt_llm_ingest.formats.sniff",
+    "LOADERS": "elt_llm_ingest.loaders",
+    "SUFFIXES": "elt_llm_ingest.readers.detect",
     "Chunking": "elt_llm_ingest.chunking",
     "Enricher": "elt_llm_ingest.enrichers.base",
     "HierarchicalChunker": "elt_llm_ingest.chunkers.hierarchical",
     "IngestJob": "elt_llm_ingest.ingest",
-    "Limits": "elt_llm_ingest.safety",
-    "Loader": "elt_llm_ingest.loaders.base",
+    "Limits": "elt_llm_ingest.limits",
+    "Loader": "elt_llm_ingest.loaders",
     "PropositionChunker": "elt_llm_ingest.chunkers.proposition",
-    "ReadingProcess": "elt_llm_ingest.client",
+    "ReadingProcess": "elt_llm_ingest.sandbox.client",
     "SectionAwareChunker": "elt_llm_ingest.chunkers.section_aware",
     "SemanticChunker": "elt_llm_ingest.chunkers.semantic",
     "SentenceChunker": "elt_llm_ingest.chunkers.sentence",
@@ -92,7 +92,7 @@ def load(
         LoadError: With the reason and the cure in one sentence.
     """
     from elt_llm_core.errors import LoadError  # noqa: PLC0415 - quick --help
-    from elt_llm_ingest.client import ReadingProcess  # noqa: PLC0415
+    from elt_llm_ingest.sandbox.client import ReadingProcess  # noqa: PLC0415
 
     path = Path(path)
     try:

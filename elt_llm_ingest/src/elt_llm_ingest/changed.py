@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from elt_llm_core.errors import IngestError, ModelError
-from elt_llm_core.models.protocol import as_counting
-from elt_llm_core.pace import Pace
+from elt_llm_core.jobs import Pace
+from elt_llm_core.models.embedder import as_counting
 from elt_llm_core.results import DegradationKind
 from elt_llm_core.store.writer import Writer
-from elt_llm_ingest.client import ReadingProcess
+from elt_llm_ingest.change_detection import Seen, Verdict
 from elt_llm_ingest.embedding import Vectors
-from elt_llm_ingest.ledger import Seen, Verdict
 from elt_llm_ingest.reading import Reader, Work
+from elt_llm_ingest.sandbox.client import ReadingProcess
 from elt_llm_ingest.storing import Storer
 from elt_llm_ingest.timing import remember
 from elt_llm_ingest.window import Window

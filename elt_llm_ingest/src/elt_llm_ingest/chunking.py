@@ -7,14 +7,14 @@ from llama_index.core.schema import TextNode, TransformComponent
 from pydantic import BaseModel
 
 from elt_llm_core import provenance
-from elt_llm_core.config import RagConfig
+from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.document import ParsedDocument
 from elt_llm_core.errors import ConfigError
 from elt_llm_core.language import ENGLISH, chunk_languages
 from elt_llm_core.strategy import Models
-from elt_llm_ingest.answers import Answers, RememberingLLM, identity
 from elt_llm_ingest.chunkers.base import CHUNKERS, SourceDocument
 from elt_llm_ingest.enrichers.base import ENRICHERS
+from elt_llm_ingest.llm_cache import Answers, RememberingLLM, identity
 
 # What is put nearest to the text comes first and has room first; others by name.
 ORDER = (

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from elt_llm_core.crash import CrashPoint, crash_point
 from elt_llm_core.errors import EmbedError, ModelError
-from elt_llm_core.models.protocol import CountingEmbedder
+from elt_llm_core.models.embedder import CountingEmbedder
 from elt_llm_core.store.writer import Writer
 
 BATCH = 32  # texts a call

@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from elt_llm_core.errors import LoadError
-from elt_llm_ingest.plan import not_regular
-from elt_llm_ingest.safety import Limits, check_size
+from elt_llm_ingest.limits import Limits, check_size
 
 WHOLE = 1 << 20  # bytes up to which a file is read in one piece
 
@@ -60,3 +59,8 @@ def _told(path: Path) -> Iterator[None]:
         raise LoadError(str(path), "it is a folder", "name a file in it") from error
     except OSError as error:
         raise LoadError(str(path), error.strerror or str(error)) from error
+
+
+def not_regular(path: Path) -> LoadError:
+    """The error for a pipe, socket or device: reading one may never end."""
+    return LoadError(str(path), "it is not a regular file", "name an ordinary file")

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 from elt_llm_core.errors import IngestError
 from elt_llm_core.jobs import Expected, ItemOutcome
-from elt_llm_core.models.protocol import as_counting
-from elt_llm_ingest.client import ReadingProcess
-from elt_llm_ingest.ledger import Outcome, Seen, Verdict
-from elt_llm_ingest.plan import Plan
+from elt_llm_core.models.embedder import as_counting
+from elt_llm_ingest.change_detection import Outcome, Seen, Verdict
+from elt_llm_ingest.discovery import Plan
+from elt_llm_ingest.sandbox.client import ReadingProcess
 from elt_llm_ingest.timing import known_speed
 
 if TYPE_CHECKING:

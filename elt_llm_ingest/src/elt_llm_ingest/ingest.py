@@ -5,8 +5,8 @@ from typing import Any
 from pydantic import Field, SecretStr, model_validator
 from typing_extensions import override
 
+from elt_llm_core.identifiers import collection_id
 from elt_llm_core.jobs import JobContext, JobReport, Runner
-from elt_llm_core.names import collection_id
 from elt_llm_core.strategy import Models, Strategy
 
 Scalar = str | int | float | bool

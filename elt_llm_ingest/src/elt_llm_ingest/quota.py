@@ -13,7 +13,7 @@ import resource
 from collections.abc import Callable
 from pathlib import Path
 
-from elt_llm_ingest.safety import Limits
+from elt_llm_ingest.limits import Limits
 
 MB = 1_000_000
 SECONDS = 3.0  # of processor time for any file; libraries are loaded before

@@ -17,22 +17,20 @@ from elt_llm_core.errors import (
     NameTakenError,
     StoreLockedError,
 )
+from elt_llm_core.identifiers import collection_id, collection_name
 from elt_llm_core.jobs import JobContext, JobReport
-from elt_llm_core.models.build import EmbedderIdentity, LateModels
-from elt_llm_core.models.protocol import as_counting
-from elt_llm_core.names import collection_id, collection_name
-from elt_llm_core.store.records import CollectionCard
-from elt_llm_core.store.space import require_space
+from elt_llm_core.models.embedder import as_counting
+from elt_llm_core.models.factory import EmbedderIdentity, LateModels
+from elt_llm_core.store.database.damage import require_space
+from elt_llm_core.store.database.records import CollectionCard
 from elt_llm_core.strategy import Models
-from elt_llm_ingest.client import ReadingProcess
+from elt_llm_ingest.change_detection import Keys, Ledger, Outcome, Seen, Verdict
+from elt_llm_ingest.discovery import Plan, gone, make_plan, told_of_gone
 from elt_llm_ingest.files import sha256_of
-from elt_llm_ingest.keys import Keys
-from elt_llm_ingest.ledger import Ledger, Outcome, Seen, Verdict
-from elt_llm_ingest.passwords import known
-from elt_llm_ingest.plan import Plan, make_plan
-from elt_llm_ingest.safety import Limits
-from elt_llm_ingest.scope import gone, told_of_gone
-from elt_llm_ingest.tally import Tally
+from elt_llm_ingest.limits import Limits
+from elt_llm_ingest.report import Tally
+from elt_llm_ingest.sandbox.client import ReadingProcess
+from elt_llm_ingest.sandbox.passwords import known
 from elt_llm_ingest.upkeep import publish, take_out
 from elt_llm_ingest.warming import collector_at_rest, warm_up
 

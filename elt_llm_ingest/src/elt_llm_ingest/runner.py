@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from elt_llm_core.cli.interrupt import Stop, stoppable
-from elt_llm_core.cli.terminal import harmless, json_text
+from elt_llm_core.cli.terminal import Stop, harmless, json_text, stoppable
 from elt_llm_core.errors import EltLlmError, UsageError
-from elt_llm_ingest.runfile import (
+from elt_llm_ingest.run_files import (
     IngestFile,
     find_file,
     known_files,
@@ -17,7 +16,7 @@ from elt_llm_ingest.runfile import (
 )
 
 if TYPE_CHECKING:
-    from elt_llm_core.config import RagConfig
+    from elt_llm_core.config.loader import RagConfig
     from elt_llm_core.jobs import JobReport
     from elt_llm_core.store import Store
 
@@ -89,7 +88,7 @@ class _Command:
         return 0
 
     def _config(self) -> "RagConfig":
-        from elt_llm_core.config import load_config  # noqa: PLC0415 - --help is quick
+        from elt_llm_core.config.loader import load_config  # noqa: PLC0415 - --help is quick
 
         folder = self._options["data_dir"]
         return load_config(
@@ -176,9 +175,9 @@ class _Command:
         self, path: Path, file: IngestFile, config: "RagConfig", store: "Store"
     ) -> "JobReport":
         from elt_llm_core.jobs import JobContext  # noqa: PLC0415 - --help is quick
-        from elt_llm_core.models.build import LateModels  # noqa: PLC0415
+        from elt_llm_core.models.factory import LateModels  # noqa: PLC0415
+        from elt_llm_ingest.discovery import GONE  # noqa: PLC0415
         from elt_llm_ingest.ingest import IngestJob  # noqa: PLC0415
-        from elt_llm_ingest.scope import GONE  # noqa: PLC0415
 
         chosen = file.chunking.model_dump(exclude_none=True)
         chunking = {**config.chunking.model_dump(), **chosen}
@@ -226,7 +225,7 @@ def _collections(store: "Store", file: IngestFile) -> list[str]:
 
 def _drop_unlisted(store: "Store", file: IngestFile, paths: tuple[str, ...]) -> None:
     """Remove documents whose files the ingest file no longer names."""
-    from elt_llm_ingest.plan import make_plan  # noqa: PLC0415 - --help is quick
+    from elt_llm_ingest.discovery import make_plan  # noqa: PLC0415 - --help is quick
     from elt_llm_ingest.removal import remove  # noqa: PLC0415
 
     listed = {item.uri for item in make_plan(paths).items}

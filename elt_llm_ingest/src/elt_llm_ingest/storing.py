@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from elt_llm_core.crash import CrashPoint, crash_point
 from elt_llm_core.errors import CollectionMismatchError, UsageError
-from elt_llm_core.models.protocol import CountingEmbedder
+from elt_llm_core.models.embedder import CountingEmbedder
 from elt_llm_core.results import DegradationKind
-from elt_llm_core.store.records import DocumentRow, NewDocument
+from elt_llm_core.store.database.records import DocumentRow, NewDocument
 from elt_llm_core.store.writer import Writer
+from elt_llm_ingest.change_detection import Outcome
 from elt_llm_ingest.chunking import problems
 from elt_llm_ingest.files import mime_of
-from elt_llm_ingest.ledger import Outcome
 from elt_llm_ingest.reading import Part, Work, names_of
 from elt_llm_ingest.upkeep import take_out
 

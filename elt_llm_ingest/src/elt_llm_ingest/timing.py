@@ -5,10 +5,9 @@ from pathlib import Path
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from elt_llm_core.atomicio import write_atomic
-from elt_llm_core.jobs import Expected
-from elt_llm_core.pace import spoken
-from elt_llm_core.results import Record
+from elt_llm_core.files.atomic import write_atomic
+from elt_llm_core.jobs import Expected, spoken
+from elt_llm_core.records import Record
 
 NAME = "pace.json"  # in the data root; it may be deleted
 ENOUGH = 2_000  # characters, below which a run says nothing about the next one

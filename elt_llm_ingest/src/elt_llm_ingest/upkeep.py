@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from elt_llm_core.errors import GenerationError
 from elt_llm_core.results import DegradationKind
-from elt_llm_core.store.records import DocumentRow
-from elt_llm_ingest.tally import Tally
+from elt_llm_core.store.database.records import DocumentRow
+from elt_llm_ingest.report import Tally
 
 if TYPE_CHECKING:
     from elt_llm_core.store.writer import Writer

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from elt_llm_ingest.plan import make_plan
+from elt_llm_ingest.discovery import make_plan
 
 FOREVER = 365 * 86_400.0  # seconds a watch waits for another writer
 NAP = 0.1  # seconds between two looks at whether to end

@@ -12,21 +12,22 @@ if TYPE_CHECKING:
     from elt_llm_query.caching.strategies import CACHES, build_cache
     from elt_llm_query.engine import build_engine
     from elt_llm_query.examples import example_questions
-    from elt_llm_query.fusions import Fusion, HitList
-    from elt_llm_query.labels import LabelSources, parse_labels
-    from elt_llm_query.presence import check_installed
+    from elt_llm_query.grounding.labels import LabelSources, parse_labels
+    from elt_llm_query.grounding.quote_match import QuoteMatch, check_quote
+    from elt_llm_query.preflight import check_installed
     from elt_llm_query.query import (
         query_collection,
         query_collections,
         search_collections,
     )
     from elt_llm_query.rerankers.embedding import StoredVectorRerank
-    from elt_llm_query.retrievers import (
+    from elt_llm_query.retrieval.fusion import Fusion, HitList
+    from elt_llm_query.retrieval.hybrid import (
         DenseRetriever,
         HybridRetriever,
         KeywordRetriever,
     )
-    from elt_llm_query.searches import Search, SearchTransform
+    from elt_llm_query.retrieval.search import Search, SearchTransform
     from elt_llm_query.stages import (
         FUSIONS,
         POSTPROCESSORS,
@@ -35,8 +36,7 @@ if TYPE_CHECKING:
         SYNTHESIZERS,
         TRANSFORMS,
     )
-    from elt_llm_query.synthesizers.extractive import ExtractiveSynthesizer
-    from elt_llm_query.verify import QuoteMatch, check_quote
+    from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
 
 __all__ = [
     "CACHES",
@@ -74,13 +74,14 @@ _HOMES = {
     "caching.strategies": ("CACHES", "build_cache"),
     "engine": ("build_engine",),
     "examples": ("example_questions",),
-    "fusions": ("Fusion", "HitList"),
-    "labels": ("LabelSources", "parse_labels"),
-    "presence": ("check_installed",),
+    "retrieval.fusion": ("Fusion", "HitList"),
+    "grounding.labels": ("LabelSources", "parse_labels"),
+    "preflight": ("check_installed",),
     "query": ("query_collection", "query_collections", "search_collections"),
     "rerankers.embedding": ("StoredVectorRerank",),
-    "retrievers": ("DenseRetriever", "HybridRetriever", "KeywordRetriever"),
-    "searches": ("Search", "SearchTransform"),
+    "retrieval.collection": ("DenseRetriever", "KeywordRetriever"),
+    "retrieval.hybrid": ("HybridRetriever",),
+    "retrieval.search": ("Search", "SearchTransform"),
     "stages": (
         "FUSIONS",
         "POSTPROCESSORS",
@@ -89,8 +90,8 @@ _HOMES = {
         "SYNTHESIZERS",
         "TRANSFORMS",
     ),
-    "synthesizers.extractive": ("ExtractiveSynthesizer",),
-    "verify": ("QuoteMatch", "check_quote"),
+    "synthesizers.extractive.synthesizer": ("ExtractiveSynthesizer",),
+    "grounding.quote_match": ("QuoteMatch", "check_quote"),
 }
 
 

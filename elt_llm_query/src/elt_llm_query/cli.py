@@ -96,7 +96,7 @@ def _answer(
     text, declined = (None, "") if local else ctx.served(whole)
     if text is None:
         with ctx.loading():
-            from elt_llm_query.printing import Asked, printed
+            from elt_llm_query.render import Asked, printed
         with ctx.working("answering"):
             text = printed(
                 Asked(**whole, declined=declined),

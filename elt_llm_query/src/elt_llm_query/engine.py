@@ -10,32 +10,32 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.response_synthesizers import BaseSynthesizer
 
-from elt_llm_core.config import RagConfig
+from elt_llm_core.config.loader import RagConfig
+from elt_llm_core.config.sections import QuerySection
 from elt_llm_core.errors import UnknownStrategyError
 from elt_llm_core.models.none import NoEmbedding
-from elt_llm_core.query_section import QuerySection
 from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models, Stage, T
-from elt_llm_query.asking import needed
-from elt_llm_query.guards import (
+from elt_llm_query.grounding.labels import LabelSources
+from elt_llm_query.llm_calls import needed
+from elt_llm_query.postprocessors.namesakes import NamesakeLookUp
+from elt_llm_query.postprocessors.rule_lookup import RuleCut, RuleLookUp
+from elt_llm_query.preflight import FirstOnes, built_or_left_out
+from elt_llm_query.resilience import (
     BoundStep,
     GuardedRerank,
     GuardedStep,
     GuardedSynthesizer,
 )
-from elt_llm_query.labels import LabelSources
-from elt_llm_query.lacking import FirstOnes, built_or_left_out
-from elt_llm_query.postprocessors.cutting import RuleCut, RuleLookUp
-from elt_llm_query.postprocessors.namesakes import NamesakeLookUp
-from elt_llm_query.retrievers import (
+from elt_llm_query.retrieval.hybrid import (
     Breadth,
     CollectionRetriever,
     DenseRetriever,
     HybridRetriever,
     KeywordRetriever,
 )
-from elt_llm_query.searches import SearchTransform, SeesAll
+from elt_llm_query.retrieval.search import SearchTransform, SeesAll
 from elt_llm_query.stages import (
     FUSIONS,
     POSTPROCESSORS,
@@ -43,8 +43,8 @@ from elt_llm_query.stages import (
     SYNTHESIZERS,
     TRANSFORMS,
 )
-from elt_llm_query.synthesizers.extractive import ExtractiveSynthesizer
-from elt_llm_query.synthesizers.tables import TableSynthesizer
+from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
+from elt_llm_query.synthesizers.table_qa.synthesizer import TableSynthesizer
 from elt_llm_query.trace import TraceLog
 
 

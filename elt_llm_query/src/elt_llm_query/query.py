@@ -26,7 +26,7 @@ from typing import Any
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore
 
-from elt_llm_core.config import RagConfig
+from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.patience import at_most
 from elt_llm_core.results import (
     Degradation,
@@ -40,10 +40,10 @@ from elt_llm_query.caching.semantic import Kind, SemanticCache
 from elt_llm_query.caching.step import Remembering, merged
 from elt_llm_query.caching.strategies import CACHES
 from elt_llm_query.engine import build_engine
+from elt_llm_query.grounding.citations import verdict
+from elt_llm_query.grounding.sources import offered, quotable
 from elt_llm_query.request import Request, halved, open_request
 from elt_llm_query.routers.step import routed
-from elt_llm_query.sources import offered, quotable
-from elt_llm_query.verdict import verdict
 
 TRIES = 5
 Found = tuple[Request, RetrieverQueryEngine, list[NodeWithScore]]

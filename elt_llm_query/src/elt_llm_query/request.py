@@ -7,18 +7,18 @@ from typing import Any
 
 from llama_index.core.schema import QueryBundle
 
-from elt_llm_core.config import RagConfig
+from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.errors import (
     CollectionMismatchError,
     ModelError,
     UsageError,
 )
+from elt_llm_core.identifiers import item_key
 from elt_llm_core.models import as_counting
-from elt_llm_core.names import item_key
 from elt_llm_core.results import Degradation, DegradationKind, QueryTrace
 from elt_llm_core.store import Collection, Store
 from elt_llm_core.strategy import Models
-from elt_llm_query.searches import beginning
+from elt_llm_query.retrieval.search import beginning
 from elt_llm_query.trace import TraceLog
 
 MOST_CHARACTERS = 8_000

@@ -63,7 +63,7 @@ def main() -> None:
 
 
 def _listed() -> str:
-    from elt_llm_query.run_profiles import known_profiles  # noqa: PLC0415 - --help is quick
+    from elt_llm_query.profiles import known_profiles  # noqa: PLC0415 - --help is quick
 
     return "\n".join(f"{name}  {path}" for name, path in known_profiles().items())
 
@@ -73,11 +73,11 @@ def _asker(
 ) -> "Callable[[str], QueryResult]":
     """A function that answers one question with the profile's settings."""
     # --help must not wait two seconds for LlamaIndex.
-    from elt_llm_core.models.build import build_models  # noqa: PLC0415
+    from elt_llm_core.models.factory import build_models  # noqa: PLC0415
     from elt_llm_core.store import Store  # noqa: PLC0415
     from elt_llm_query.caching.strategies import build_cache  # noqa: PLC0415
+    from elt_llm_query.profiles import load_profile  # noqa: PLC0415
     from elt_llm_query.query import query_collections  # noqa: PLC0415
-    from elt_llm_query.run_profiles import load_profile  # noqa: PLC0415
 
     over = {"stores": {"data_dir": data_dir}} if data_dir else None
     loaded = load_profile(profile, over)

@@ -5,8 +5,8 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.response_synthesizers import BaseSynthesizer
 
 from elt_llm_core.strategy import Stage
-from elt_llm_query.fusions import FUSIONS
-from elt_llm_query.searches import SearchTransform
+from elt_llm_query.retrieval.fusion import FUSIONS
+from elt_llm_query.retrieval.search import SearchTransform
 
 TRANSFORMS: Stage[SearchTransform] = Stage("transforms")
 ROUTERS: Stage[BaseSelector] = Stage("routers")

@@ -25,7 +25,7 @@ from elt_llm_api.schemas import JobList, JobOut
 from elt_llm_api.service import NO_PASSWORD, QueryService
 from elt_llm_api.uploads import Upload, upload_names
 from elt_llm_core.errors import NothingThereError, UsageError
-from elt_llm_core.names import collection_id
+from elt_llm_core.identifiers import collection_id
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 

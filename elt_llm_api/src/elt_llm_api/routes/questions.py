@@ -10,7 +10,7 @@ from elt_llm_api.gate import Gate
 from elt_llm_api.routes.common import Questions, Service, problems
 from elt_llm_api.schemas import QueryRequest, SearchRequest
 from elt_llm_core.results import QueryResult, SearchResult
-from elt_llm_query.plain import as_markdown
+from elt_llm_query.grounding.plain_text import as_markdown
 
 router = APIRouter(prefix="/v1", tags=["questions"])
 PROBLEMS = problems(400, 404, 409, 422, 429, 503)

@@ -44,7 +44,7 @@ def collections(ctx: CommandContext, name: str | None, *, check: bool) -> None:
 def _told_index(ctx: CommandContext, name: str) -> dict[str, Any]:
     """What the manifest tells; no index is opened."""
     from elt_llm_core.errors import GenerationError
-    from elt_llm_core.store.manifest import IndexFolder
+    from elt_llm_core.store.index.manifest import IndexFolder
 
     try:
         manifest = IndexFolder(ctx.store.data_dir, name).manifest()

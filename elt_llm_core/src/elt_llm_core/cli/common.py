@@ -3,8 +3,10 @@
 import functools
 import logging
 import os
+import re
+import shlex
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -13,17 +15,50 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 import click
 from typing_extensions import override
 
-from elt_llm_core.cli.hints import runnable
 from elt_llm_core.cli.terminal import harmless, json_text
 from elt_llm_core.cli.waiting import rest_collector, status_line
 from elt_llm_core.errors import StoreLockedError
 
 if TYPE_CHECKING:
     from elt_llm_core.cli.served import Served
-    from elt_llm_core.config import RagConfig
+    from elt_llm_core.config.loader import RagConfig
     from elt_llm_core.jobs import JobContext, Progress
     from elt_llm_core.store import Store
     from elt_llm_core.strategy import Models
+
+ROOT_OPTIONS = ("--data-dir", "--profile", "--models", "--config")
+# A command ends where the sentence goes on; a path may have a full stop within.
+_COMMAND = re.compile(r"\belt-llm(?: (?!or\b|and\b)[^\s;,:()`'\"]*[^\s;,:()`'\".])+")
+
+
+def given_options(arguments: Sequence[str]) -> dict[str, str]:
+    """The options of a command line that tell which data and settings it is about."""
+    return dict(_pairs(arguments))
+
+
+def _pairs(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
+    left = iter(arguments)
+    for word in left:
+        if word == "--":
+            return
+        name, equals, value = word.partition("=")
+        if name in ROOT_OPTIONS:
+            yield name, value if equals else next(left, "")
+
+
+def runnable(hint: str, options: Mapping[str, str]) -> str:
+    """The hint with `options` added to every command in it that lacks them."""
+
+    def whole(match: re.Match[str]) -> str:
+        command = match.group()
+        words = command.split()
+        lacking = [n for n in options if options[n] and n not in words]
+        if "--help" in words:
+            return command
+        return " ".join([command, *(f"{n} {shlex.quote(options[n])}" for n in lacking)])
+
+    return _COMMAND.sub(whole, hint)
+
 
 P = ParamSpec("P")
 _SHARED = (
@@ -45,7 +80,7 @@ class CollectionType(click.ParamType[str]):
         ctx: click.Context | None,
     ) -> str:
         """Return the id. Raises InvalidNameError."""
-        from elt_llm_core.names import collection_id
+        from elt_llm_core.identifiers import collection_id
 
         return collection_id(value) if value else value
 
@@ -97,7 +132,7 @@ class CommandContext:
     @cached_property
     def config(self) -> "RagConfig":
         """The merged configuration; also sets up logging."""
-        from elt_llm_core.config import load_config
+        from elt_llm_core.config.loader import load_config
 
         over = {"stores": {"data_dir": self._data_dir}} if self._data_dir else None
         config = load_config(
@@ -113,7 +148,7 @@ class CommandContext:
         self, profile: str | None, overrides: Mapping[str, Any]
     ) -> "RagConfig":
         """The configuration with another profile, or settings on top."""
-        from elt_llm_core.config import load_config
+        from elt_llm_core.config.loader import load_config
 
         return load_config(
             self._config_file,
@@ -124,7 +159,7 @@ class CommandContext:
 
     def require_named_data(self) -> None:
         """Raise NoDataError if --data-dir names a folder that holds no data."""
-        from elt_llm_core.store.health import require_data
+        from elt_llm_core.store.maintenance.health import require_data
 
         if self._data_dir:
             require_data(self._data_dir)
@@ -139,7 +174,7 @@ class CommandContext:
     @cached_property
     def models(self) -> "Models":
         """The models the configuration names."""
-        from elt_llm_core.models.build import build_models
+        from elt_llm_core.models.factory import build_models
 
         return build_models(self.config)
 
@@ -155,7 +190,7 @@ class CommandContext:
 
         Taking the lock comes after a second of imports; this look comes before.
         """
-        from elt_llm_core.store.lock import LOCK, lock_holder
+        from elt_llm_core.store.database.lock import LOCK, lock_holder
 
         if needed and wait <= 0:
             holder = lock_holder(self.config.stores.data_dir / LOCK)

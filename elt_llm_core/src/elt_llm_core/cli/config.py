@@ -28,7 +28,7 @@ def shipped(ctx: CommandContext, name: str) -> None:
 
     For a copy to change: elt-llm config shipped > my.yaml, then --config my.yaml.
     """
-    from elt_llm_core.config import profile_file, reference_file
+    from elt_llm_core.config.loader import profile_file, reference_file
     from elt_llm_core.errors import ConfigError
 
     file = reference_file() if name == "default" else profile_file(name)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import click
 
-from elt_llm_core.cli.hints import given_options, runnable
+from elt_llm_core.cli.common import given_options, runnable
 from elt_llm_core.cli.terminal import harmless, in_line, json_text
 from elt_llm_core.errors import EltLlmError
 

@@ -15,9 +15,8 @@ from rich.progress import (
 )
 
 from elt_llm_core.cli.terminal import in_line
+from elt_llm_core.jobs import Pace, silent
 from elt_llm_core.jobs import Progress as ProgressListener
-from elt_llm_core.jobs import silent
-from elt_llm_core.pace import Pace
 
 LINE_SECONDS = 10.0
 DETAIL_WIDTH = 40

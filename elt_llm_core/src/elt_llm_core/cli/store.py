@@ -10,7 +10,7 @@ from elt_llm_core.cli.common import COLLECTION, CommandContext, common_options
 from elt_llm_core.cli.failures import PARTIAL
 
 if TYPE_CHECKING:
-    from elt_llm_core.store.purge import Purged
+    from elt_llm_core.store.maintenance.purge import Purged
 
 MB = 1e6
 
@@ -38,7 +38,7 @@ def backup(ctx: CommandContext, target: Path | None) -> None:
     Also while documents are being ingested. Indexes are not copied: they are made anew
     from the copy.
     """
-    from elt_llm_core.store.backup import back_up
+    from elt_llm_core.store.maintenance.backup import back_up
 
     stores = ctx.config.stores
     made = back_up(stores.data_dir, target, stores.backups_kept)
@@ -50,8 +50,8 @@ def backup(ctx: CommandContext, target: Path | None) -> None:
 @common_options
 def backups(ctx: CommandContext) -> None:
     """List the backups in the data root, the newest first."""
-    from elt_llm_core.store.backup import backups
-    from elt_llm_core.store.health import require_data
+    from elt_llm_core.store.maintenance.backup import backups
+    from elt_llm_core.store.maintenance.health import require_data
 
     data_dir = ctx.config.stores.data_dir
     if not data_dir.exists():
@@ -79,7 +79,7 @@ def restore(ctx: CommandContext, file: str, wait: float) -> None:
     What is there is kept beside it, also if it cannot be read any more. Indexes that do
     not belong to the backup are built anew; nothing is embedded again.
     """
-    from elt_llm_core.store.restore import restore
+    from elt_llm_core.store.maintenance.restore import restore
 
     stores = ctx.config.stores
     done = restore(stores.data_dir, file, wait)
@@ -104,7 +104,7 @@ def restore(ctx: CommandContext, file: str, wait: float) -> None:
 @common_options
 def migrate(ctx: CommandContext, wait: float) -> None:
     """Bring a data root of an earlier version up to date; a backup is kept."""
-    from elt_llm_core.store.records import SCHEMA_VERSION
+    from elt_llm_core.store.database.records import SCHEMA_VERSION
 
     _require_data(ctx)
     with ctx.store.writer(wait) as writer:
@@ -193,7 +193,7 @@ def purge(ctx: CommandContext, *, backups: bool, journal: bool, wait: float) -> 
 
 def _require_data(ctx: CommandContext) -> None:
     """A writer makes the data root that it is given; these commands must not."""
-    from elt_llm_core.store.health import require_data
+    from elt_llm_core.store.maintenance.health import require_data
 
     require_data(ctx.config.stores.data_dir)
 

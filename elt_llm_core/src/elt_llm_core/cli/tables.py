@@ -20,7 +20,7 @@ def tables() -> None:
 @common_options
 def list_tables(ctx: CommandContext, collection: str) -> None:
     """List the tables of a COLLECTION: columns with types, clean or why not."""
-    from elt_llm_core.tables.stored import stored_tables
+    from elt_llm_core.store.stored_tables import stored_tables
 
     rows = [_listed(found) for found in stored_tables(ctx.store, collection)]
 
@@ -46,7 +46,7 @@ def query_table(ctx: CommandContext, collection: str, table: str, select: str) -
     (cells as written). With n among the results, the cells behind each are told.
     """
     from elt_llm_core import tables as typed
-    from elt_llm_core.tables.stored import stored_table
+    from elt_llm_core.store.stored_tables import stored_table
 
     relation = stored_table(ctx.store, collection, table)
     found = typed.select(relation, select)

@@ -1,13 +1,11 @@
 """What can be wrong with a machine or a data root, and the command that mends it."""
 
-from elt_llm_core.doctor.backups import backup_checks
+from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.doctor.indexes import index_checks
-from elt_llm_core.doctor.machine import machine_checks
-from elt_llm_core.doctor.models import model_checks
+from elt_llm_core.doctor.machine import machine_checks, model_checks
 from elt_llm_core.doctor.repair import Repaired, repair
 from elt_llm_core.doctor.report import Check, Level
-from elt_llm_core.doctor.truth import truth_checks
-from elt_llm_core.sections import RagConfig
+from elt_llm_core.doctor.store import backup_checks, truth_checks
 from elt_llm_core.store import Store
 
 __all__ = ["Check", "Level", "Repaired", "examine", "repair"]

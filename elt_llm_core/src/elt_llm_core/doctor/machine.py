@@ -7,15 +7,18 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
+from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.doctor.report import REPAIR, Check, fail, few, good, warn
 from elt_llm_core.errors import EltLlmError
+from elt_llm_core.files.atomic import abandoned
+from elt_llm_core.models.factory import LateModels
+from elt_llm_core.models.ollama import server_status
 from elt_llm_core.publication import unfinished
-from elt_llm_core.scratch import abandoned
-from elt_llm_core.store import Store, space
-from elt_llm_core.store.lock import LOCK, lock_holder
-from elt_llm_core.store.publish import index_bytes, left_overs
-from elt_llm_core.store.reader import FILE
-from elt_llm_core.store.truth import Truth
+from elt_llm_core.store import Store
+from elt_llm_core.store.database import damage
+from elt_llm_core.store.database.lock import LOCK, lock_holder
+from elt_llm_core.store.database.reader import FILE, Truth
+from elt_llm_core.store.index.publish import index_bytes, left_overs
 
 OTHERS = 0o077
 
@@ -43,7 +46,7 @@ def _disk(store: Store) -> Check:
         if (store.data_dir / FILE).exists():
             return warn("disk", f"{detail}; it can only be searched", fix)
         return fail("disk", detail, fix)
-    free, needed = space.free_bytes(place), space.HEADROOM * _largest_index(store)
+    free, needed = damage.free_bytes(place), damage.HEADROOM * _largest_index(store)
     detail = f"{free / 1e6:,.0f} MB free at {place}"
     if free < needed:
         needs = f"{detail}, the next index needs {needed / 1e6:,.0f} MB"
@@ -56,9 +59,9 @@ def _largest_index(store: Store) -> int:
         names = [card.name for card in store.collections()]
         with closing(Truth(store.data_dir)) as truth:
             sizes = [index_bytes(truth, name) for name in names]
-        return max(sizes, default=space.LEAST)
+        return max(sizes, default=damage.LEAST)
     except EltLlmError:
-        return space.LEAST  # the check of the truth tells why it cannot be asked
+        return damage.LEAST  # the check of the truth tells why it cannot be asked
 
 
 def _files(root: Path) -> Check:
@@ -99,3 +102,49 @@ def _left_overs(root: Path) -> Check:
     if found:
         return warn("left-overs", f"half-made: {few(found)}", REPAIR)
     return good("left-overs", "none")
+
+
+def model_checks(config: RagConfig) -> Iterator[Check]:
+    """One line a model, or one for all where nothing need be asked."""
+    models = config.models
+    if "ollama" in (models.embedder_strategy, models.llm_strategy):
+        yield from _ollama(config)
+    else:
+        detail = f"embedder {models.embedder_strategy}, writer {models.llm_strategy}"
+        yield good("models", detail)
+    if models.llm_strategy not in ("none", "ollama"):
+        yield _language_model(config)
+
+
+def _language_model(config: RagConfig) -> Check:
+    """Whether the writer answers: a word is asked of it."""
+    try:
+        llm = LateModels(config).llm
+        if llm is not None:
+            llm.complete("Say yes.", max_tokens=1)
+    except EltLlmError as error:
+        return fail("writer", error.message, error.hint)
+    name = llm.metadata.model_name if llm else config.models.llm_strategy
+    return good("writer", f"{name} answers")
+
+
+def _ollama(config: RagConfig) -> Iterator[Check]:
+    models = config.models
+    status = server_status(config.ollama.base_url)
+    if not status.reachable:
+        detail = f"no answer at {config.ollama.base_url}"
+        yield fail("ollama", detail, "ollama serve")
+        return
+    yield good("ollama", f"version {status.version}")
+    wanted = {
+        "embedder": (models.embedder_strategy, config.ollama.embedding_model),
+        "writer": (models.llm_strategy, config.ollama.llm_model),
+    }
+    for role, (strategy, model) in wanted.items():
+        if strategy != "ollama":
+            continue
+        if any(name in {model, f"{model}:latest"} for name in status.models):
+            yield good(f"ollama {role}", model)
+        else:
+            detail = f"{model} is not on the server"
+            yield fail(f"ollama {role}", detail, f"ollama pull {model}")

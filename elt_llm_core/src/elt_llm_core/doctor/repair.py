@@ -5,23 +5,23 @@ from contextlib import closing
 
 from pydantic import Field
 
+from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.doctor.indexes import inspected_faults, strange_folders
 from elt_llm_core.doctor.report import Level
-from elt_llm_core.doctor.truth import file_check
+from elt_llm_core.doctor.store import file_check
 from elt_llm_core.errors import GenerationError
-from elt_llm_core.results import Record
-from elt_llm_core.scratch import abandoned, sweep
-from elt_llm_core.sections import RagConfig
-from elt_llm_core.store import Store, backup
-from elt_llm_core.store.health import (
+from elt_llm_core.files.atomic import abandoned, sweep
+from elt_llm_core.records import Record
+from elt_llm_core.store import Store
+from elt_llm_core.store.database.reader import FILE, Truth
+from elt_llm_core.store.database.records import INDEXES
+from elt_llm_core.store.index.publish import left_overs
+from elt_llm_core.store.maintenance import backup
+from elt_llm_core.store.maintenance.health import (
     forget_damaged_vectors,
     rebuild_words,
     words_agree,
 )
-from elt_llm_core.store.manifest import INDEXES
-from elt_llm_core.store.publish import left_overs
-from elt_llm_core.store.reader import FILE
-from elt_llm_core.store.truth import Truth
 
 
 class Repaired(Record):

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from elt_llm_core.results import Record
+from elt_llm_core.records import Record
 
 REPAIR = "elt-llm doctor --repair"
 RESTORE = "elt-llm store restore latest"

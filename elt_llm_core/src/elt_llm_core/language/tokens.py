@@ -7,9 +7,9 @@ from itertools import repeat
 
 import Stemmer
 
+from elt_llm_core.config.bm25 import DEFAULT, Recipe, Stems
 from elt_llm_core.language.detect import question_language
 from elt_llm_core.language.known import CJK, CJK_RUN, ENGLISH, language_of, stop_words
-from elt_llm_core.recipe import DEFAULT, Recipe, Stems
 
 # A word, or words joined inside: bms-986158, 3.2.1, user's, b/f.
 _TOKEN = re.compile(r"[^\W_]+(?:[-.'/&][^\W_]+)*")

@@ -6,8 +6,12 @@ Both enter by the one door (`elt_llm_core.strategy`); nothing here loads a model
 import os
 from typing import TYPE_CHECKING
 
-from elt_llm_core.models.prompts import EmbedderPrompt, prompt_for
-from elt_llm_core.models.protocol import CountingEmbedder, as_counting
+from elt_llm_core.models.embedder import (
+    CountingEmbedder,
+    EmbedderPrompt,
+    as_counting,
+    prompt_for,
+)
 from elt_llm_core.strategy import Stage
 
 if TYPE_CHECKING:

@@ -3,11 +3,14 @@
 import asyncio
 from abc import abstractmethod
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from numpy.typing import NDArray
 from typing_extensions import override
+
+from elt_llm_core.errors import EmbedError, ModelError
 
 
 class ArrayEmbedding(BaseEmbedding):
@@ -36,3 +39,66 @@ class ArrayEmbedding(BaseEmbedding):
     @override
     async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
         return await asyncio.to_thread(self._get_text_embeddings, texts)
+
+
+_ROWS = 2  # dimensions of a list of vectors
+_RETRY = "try again; if it stays, the text or the model is at fault: embed it alone"
+
+
+def checked_vectors(
+    vectors: Any, count: int, dimension: int | None, model: str
+) -> NDArray[np.float32]:
+    """The vectors at unit length, shape (count, d).
+
+    `dimension` None takes the first vector's. Raises EmbedError for a wrong count or
+    length, for a number that is not finite, and for a vector of length zero; ModelError
+    for what is no list of lists of numbers.
+    """
+    _check_lists(vectors, model)
+    if len(vectors) != count:
+        raise EmbedError(
+            f"{model!r} returned {len(vectors)} vectors for {count} texts", _RETRY
+        )
+    wanted = dimension or (len(vectors[0]) if count else 0)
+    lengths = {len(vector) for vector in vectors} - {wanted}
+    if lengths or (count and not wanted):
+        raise EmbedError(
+            f"{model!r} returned vectors of {sorted(lengths)} numbers, not {wanted}",
+            "the model was changed: index the documents again with --rebuild",
+        )
+    array = _numbers(vectors, model).reshape(count, wanted)
+    if not np.isfinite(array).all():
+        raise EmbedError(f"{model!r} returned a vector with NaN or infinity", _RETRY)
+    norms = np.linalg.norm(array, axis=1, keepdims=True)
+    if not norms.all():
+        raise EmbedError(f"{model!r} returned a vector of length zero", _RETRY)
+    unit: NDArray[np.float32] = array / norms
+    return unit
+
+
+def _check_lists(vectors: Any, model: str) -> None:
+    lists = isinstance(vectors, list | tuple) and all(
+        isinstance(vector, list | tuple) for vector in vectors
+    )
+    if not lists:
+        raise _no_numbers(model)
+
+
+def _numbers(vectors: Any, model: str) -> NDArray[np.float32]:
+    """The lists as an array. Words, truth values and lists in lists are refused."""
+    try:
+        array = np.asarray(vectors)
+    except (ValueError, OverflowError) as error:
+        raise _no_numbers(model) from error
+    if array.size and (array.ndim != _ROWS or array.dtype.kind not in "fiu"):
+        raise _no_numbers(model)
+    # A number beyond float32 becomes infinity, which is refused as such.
+    with np.errstate(over="ignore"):
+        return array.astype(np.float32)
+
+
+def _no_numbers(model: str) -> ModelError:
+    return ModelError(
+        f"{model!r} returned something else than lists of numbers",
+        "check that it is an embedding model, and that the address is its server's",
+    )

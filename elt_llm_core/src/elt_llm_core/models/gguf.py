@@ -15,10 +15,10 @@ from pydantic import Field, PrivateAttr
 from typing_extensions import override
 
 from elt_llm_core.errors import ConfigError, ModelError, PromptTruncatedError
-from elt_llm_core.models.chat_shape import ChatShaped, Json, error_text
-from elt_llm_core.models.embedded import available_cores
-from elt_llm_core.models.tokens import Prompt
-from elt_llm_core.models.wire import says_too_long
+from elt_llm_core.models.chat import ChatShaped, Json, error_text
+from elt_llm_core.models.http import says_too_long
+from elt_llm_core.models.minilm import available_cores
+from elt_llm_core.models.token_count import Prompt
 from elt_llm_core.strategy import Models, Strategy
 
 CACHE_MEGABYTES = 256

@@ -4,10 +4,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from elt_llm_core.names import item_key
+    from elt_llm_core.identifiers import item_key
     from elt_llm_core.store.collection import Collection
-    from elt_llm_core.store.journal import Journal
-    from elt_llm_core.store.records import CollectionCard, DocumentRow, NewDocument
+    from elt_llm_core.store.database.journal import Journal
+    from elt_llm_core.store.database.records import (
+        CollectionCard,
+        DocumentRow,
+        NewDocument,
+    )
     from elt_llm_core.store.store import Store
     from elt_llm_core.store.writer import Writer
 
@@ -24,13 +28,13 @@ __all__ = [
 
 _HOMES = {
     "Collection": "elt_llm_core.store.collection",
-    "CollectionCard": "elt_llm_core.store.records",
-    "DocumentRow": "elt_llm_core.store.records",
-    "Journal": "elt_llm_core.store.journal",
-    "NewDocument": "elt_llm_core.store.records",
+    "CollectionCard": "elt_llm_core.store.database.records",
+    "DocumentRow": "elt_llm_core.store.database.records",
+    "Journal": "elt_llm_core.store.database.journal",
+    "NewDocument": "elt_llm_core.store.database.records",
     "Store": "elt_llm_core.store.store",
     "Writer": "elt_llm_core.store.writer",
-    "item_key": "elt_llm_core.names",
+    "item_key": "elt_llm_core.identifiers",
 }
 
 

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from elt_llm_core.config.bm25 import DEFAULT, Recipe
 from elt_llm_core.errors import GenerationError, UsageError
 from elt_llm_core.language.known import ENGLISH
 from elt_llm_core.language.tokens import plain_words, question_tokens, tokenize
-from elt_llm_core.recipe import DEFAULT, Recipe
 from elt_llm_core.results import Degradation, DegradationKind
-from elt_llm_core.store.delta import Delta, Hits
-from elt_llm_core.store.generation import SCANNED, Generation
-from elt_llm_core.store.keyword import DeltaKeywords, KeywordIndex
-from elt_llm_core.store.ranking import nearest
-from elt_llm_core.store.records import CollectionCard, Outlined
-from elt_llm_core.store.truth import Truth
+from elt_llm_core.store.database.reader import Truth
+from elt_llm_core.store.database.records import CollectionCard, Outlined
+from elt_llm_core.store.index.bm25 import DeltaKeywords, KeywordIndex
+from elt_llm_core.store.index.delta import Delta, Hits
+from elt_llm_core.store.index.generation import SCANNED, Generation
+from elt_llm_core.store.index.matrix import nearest
 from elt_llm_core.tables import Relation, relations
 
 if TYPE_CHECKING:

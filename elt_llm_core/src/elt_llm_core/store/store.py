@@ -7,24 +7,23 @@ from sqlite3 import Connection
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from elt_llm_core.config.bm25 import Recipe
 from elt_llm_core.document import Block, Page, Sidecar
 from elt_llm_core.errors import GenerationError, StoreError
-from elt_llm_core.names import collection_id
-from elt_llm_core.recipe import Recipe
-from elt_llm_core.store import schema
-from elt_llm_core.store.journal import Journal
-from elt_llm_core.store.lock import LOCK, writer_lock
-from elt_llm_core.store.manifest import IndexFolder, Manifest
-from elt_llm_core.store.publish import MIN_NODES, sweep
-from elt_llm_core.store.reader import FILE, file_at
-from elt_llm_core.store.records import CollectionCard, DocumentRow, Quarantined
-from elt_llm_core.store.truth import Truth
+from elt_llm_core.identifiers import collection_id
+from elt_llm_core.store.database import schema
+from elt_llm_core.store.database.journal import Journal
+from elt_llm_core.store.database.lock import LOCK, writer_lock
+from elt_llm_core.store.database.reader import FILE, Truth, file_at
+from elt_llm_core.store.database.records import CollectionCard, DocumentRow, Quarantined
+from elt_llm_core.store.index.manifest import IndexFolder, Manifest
+from elt_llm_core.store.index.publish import MIN_NODES, sweep
 
 if TYPE_CHECKING:
     from llama_index.core.schema import TextNode
 
     from elt_llm_core.store.collection import Collection
-    from elt_llm_core.store.generation import Generation
+    from elt_llm_core.store.index.generation import Generation
     from elt_llm_core.store.writer import Writer
 
 
@@ -184,7 +183,7 @@ class Store:
     def _generation(
         self, card: CollectionCard, folder: IndexFolder, manifest: Manifest
     ) -> "Generation":
-        from elt_llm_core.store.generation import Generation  # noqa: PLC0415
+        from elt_llm_core.store.index.generation import Generation  # noqa: PLC0415
 
         if manifest.epoch != self._truth.epoch(card.name):
             raise GenerationError(card.name, "it belongs to a dropped collection")

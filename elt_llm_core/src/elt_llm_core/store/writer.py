@@ -8,6 +8,7 @@ from sqlite3 import Connection
 
 import numpy as np
 
+from elt_llm_core.config.bm25 import Recipe
 from elt_llm_core.crash import CrashPoint, crash_point
 from elt_llm_core.errors import (
     CollectionMismatchError,
@@ -16,20 +17,21 @@ from elt_llm_core.errors import (
     InvalidNameError,
     NameTakenError,
 )
-from elt_llm_core.models.protocol import CountingEmbedder
-from elt_llm_core.names import (
+from elt_llm_core.identifiers import (
     LONGEST_NAME,
     collection_id,
     collection_name,
     document_id,
 )
-from elt_llm_core.recipe import Recipe
+from elt_llm_core.models.embedder import CountingEmbedder
 from elt_llm_core.results import Degradation
-from elt_llm_core.store import backup, rows, schema, vectors
-from elt_llm_core.store.chunks import Chunks, Target
-from elt_llm_core.store.manifest import IndexFolder
-from elt_llm_core.store.migrations import migrate
-from elt_llm_core.store.publish import (
+from elt_llm_core.store.database import rows, schema, vectors
+from elt_llm_core.store.database.chunks import Chunks, Target
+from elt_llm_core.store.database.reader import FILE, Truth
+from elt_llm_core.store.database.records import CollectionCard, NewDocument
+from elt_llm_core.store.database.schema import TITLE
+from elt_llm_core.store.index.manifest import IndexFolder
+from elt_llm_core.store.index.publish import (
     MIN_NODES,
     due,
     outdated,
@@ -37,11 +39,9 @@ from elt_llm_core.store.publish import (
     rollback,
     sweep_dropped,
 )
-from elt_llm_core.store.purge import Purge, Purged
-from elt_llm_core.store.reader import FILE
-from elt_llm_core.store.records import CollectionCard, NewDocument
-from elt_llm_core.store.tables import TITLE
-from elt_llm_core.store.truth import Truth
+from elt_llm_core.store.maintenance import backup
+from elt_llm_core.store.maintenance.migrations import migrate
+from elt_llm_core.store.maintenance.purge import Purge, Purged
 
 
 class Writer:

@@ -1,10 +1,7 @@
 """Tables of documents as typed relations, and questions asked of them in SQL."""
 
-from elt_llm_core.tables.asked import best_rows, of_all, rows_beyond
-from elt_llm_core.tables.derive import relations
-from elt_llm_core.tables.relation import Column, Field, Relation, Row
-from elt_llm_core.tables.select import Selected, select
-from elt_llm_core.tables.values import Kind
+from elt_llm_core.tables.relations import Column, Field, Kind, Relation, Row, relations
+from elt_llm_core.tables.sql import Selected, best_rows, of_all, rows_beyond, select
 
 __all__ = [
     "Column",

@@ -14,7 +14,7 @@ from pydantic import Field
 from typing_extensions import override
 
 from elt_llm_core.document import ParsedDocument
-from elt_llm_core.models.protocol import as_counting
+from elt_llm_core.models.embedder import as_counting
 from elt_llm_core.provenance import Parent, Provenance, read, write
 from elt_llm_core.strategy import Models
 from elt_llm_ingest.chunkers.groups import SEPARATOR

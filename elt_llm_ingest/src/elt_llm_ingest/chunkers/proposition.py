@@ -12,13 +12,13 @@ from typing_extensions import override
 
 from elt_llm_core.document import Block
 from elt_llm_core.errors import ModelError
-from elt_llm_core.models.protocol import as_counting
+from elt_llm_core.models.embedder import as_counting
 from elt_llm_core.strategy import Models
-from elt_llm_ingest.answers import needed
 from elt_llm_ingest.chunkers.numbering import Numbering
 from elt_llm_ingest.chunkers.packing import Packing, Unit
 from elt_llm_ingest.chunkers.parser import Piece
 from elt_llm_ingest.chunkers.sentence import SentenceChunker, SentenceChunks, piece_of
+from elt_llm_ingest.llm_cache import needed
 
 PROMPT = """\
 Rewrite the numbered sentences as single facts. Each fact is one short sentence that can

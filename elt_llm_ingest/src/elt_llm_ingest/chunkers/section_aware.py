@@ -7,7 +7,7 @@ from llama_index.core.node_parser import NodeParser
 from typing_extensions import override
 
 from elt_llm_core.document import Block
-from elt_llm_core.models.protocol import as_counting
+from elt_llm_core.models.embedder import as_counting
 from elt_llm_core.strategy import Models
 from elt_llm_ingest.chunkers.numbering import Numbering
 from elt_llm_ingest.chunkers.packing import Packing

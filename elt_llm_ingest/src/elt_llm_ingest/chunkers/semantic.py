@@ -10,7 +10,7 @@ from pydantic import Field, PrivateAttr
 from typing_extensions import override
 
 from elt_llm_core.document import Block, ParsedDocument
-from elt_llm_core.models.protocol import CountingEmbedder, as_counting
+from elt_llm_core.models.embedder import CountingEmbedder, as_counting
 from elt_llm_core.strategy import Models
 from elt_llm_ingest.chunkers.groups import PROSE, groups
 from elt_llm_ingest.chunkers.packing import Packing, Unit

@@ -8,7 +8,7 @@ from pydantic import Field
 from typing_extensions import override
 
 from elt_llm_core.document import Block, BlockKind, ParsedDocument
-from elt_llm_core.models.protocol import as_counting
+from elt_llm_core.models.embedder import as_counting
 from elt_llm_core.strategy import Models
 from elt_llm_ingest.chunkers.groups import same_table
 from elt_llm_ingest.chunkers.numbering import Numbering

@@ -9,8 +9,8 @@ from elt_llm_core.document import ParsedDocument
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.evaluation.mutate import run_mutations
 from elt_llm_ingest.evaluation.scans import run_scans
-from elt_llm_ingest.formats.ade import parse as parse_ade
-from elt_llm_ingest.safety import Limits
+from elt_llm_ingest.limits import Limits
+from elt_llm_ingest.readers.exports.ade import parse as parse_ade
 
 ADE = "ade_json"
 SIDES = ("left", "top", "right", "bottom")

@@ -16,7 +16,7 @@ import pypdfium2
 
 from elt_llm_core.document import Page, ParsedDocument
 from elt_llm_ingest.evaluation.lost import page_texts, words_in
-from elt_llm_ingest.formats.pdf.undecoded import UNKNOWN, decoded
+from elt_llm_ingest.readers.pdf.undecoded_text import UNKNOWN, decoded
 
 LEAST = 8  # joins of a page that counts
 LINE = 4  # words of a line that counts

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from elt_llm_core.errors import LoadError
-from elt_llm_ingest.client import ReadingProcess
 from elt_llm_ingest.evaluation.sound import SOUND
-from elt_llm_ingest.safety import Limits
+from elt_llm_ingest.limits import Limits
+from elt_llm_ingest.sandbox.client import ReadingProcess
 
 KINDS = (".pdf", ".docx", ".xlsx", ".xml", ".html")
 LARGEST = 2_000_000  # bytes of an original: larger ones only take longer

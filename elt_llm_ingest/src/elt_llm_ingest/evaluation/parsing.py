@@ -10,11 +10,11 @@ from pydantic import Field
 
 from elt_llm_core.document import ParsedDocument
 from elt_llm_core.errors import LoadError, UsageError
-from elt_llm_core.results import Record
+from elt_llm_core.records import Record
 from elt_llm_ingest.evaluation import evidence, lost, speed, tables
 from elt_llm_ingest.evaluation.unruled import without_lines
-from elt_llm_ingest.formats.pdf.document import parse as parse_pdf
-from elt_llm_ingest.safety import Limits
+from elt_llm_ingest.limits import Limits
+from elt_llm_ingest.readers.pdf.document import parse as parse_pdf
 
 TABLES = "tables_icdar2013_eu"
 FILINGS = "financebench"

@@ -14,8 +14,8 @@ import numpy as np
 import pypdfium2
 from PIL import Image, ImageFilter
 
-from elt_llm_ingest.safety import Limits
-from elt_llm_ingest.worker import parse
+from elt_llm_ingest.limits import Limits
+from elt_llm_ingest.sandbox.worker import parse
 
 DPI = 200
 SKEW = 0.6  # degrees

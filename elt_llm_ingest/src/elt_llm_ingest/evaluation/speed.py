@@ -13,19 +13,19 @@ from typing import Any
 import pypdfium2
 from liteparse import LiteParse
 
-from elt_llm_core.atomicio import write_atomic
 from elt_llm_core.errors import LoadError
-from elt_llm_ingest.formats.pdf.document import parse as parse_pdf
-from elt_llm_ingest.formats.pdf.layout import layouts_of, opened
-from elt_llm_ingest.safety import Limits
+from elt_llm_core.files.atomic import write_atomic
+from elt_llm_ingest.limits import Limits
+from elt_llm_ingest.readers.pdf.document import parse as parse_pdf
+from elt_llm_ingest.readers.pdf.liteparse import layouts_of, opened
 
 TIMEOUT = 900
 READ = (
     "import json, resource, sys, time\n"
     "from pathlib import Path\n"
-    "from elt_llm_ingest.formats.pdf.document import parse\n"
-    "from elt_llm_ingest.held import held\n"
-    "from elt_llm_ingest.safety import Limits\n"
+    "from elt_llm_ingest.readers.pdf.document import parse\n"
+    "from elt_llm_ingest.readers.spool import held\n"
+    "from elt_llm_ingest.limits import Limits\n"
     "path = Path(sys.argv[1])\n"
     "began = time.monotonic()\n"
     "(document,) = parse(path, held(path), Limits())\n"

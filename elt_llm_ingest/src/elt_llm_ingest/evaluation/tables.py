@@ -14,12 +14,12 @@ from elt_llm_ingest.evaluation.adjacency import (
     compare,
     compare_page,
 )
+from elt_llm_ingest.evaluation.given import table_in
 from elt_llm_ingest.evaluation.truth import TrueTable, true_tables
-from elt_llm_ingest.formats.pdf.document import parse as parse_pdf
-from elt_llm_ingest.formats.pdf.given import table_in
-from elt_llm_ingest.formats.pdf.sheets import page_views
-from elt_llm_ingest.formats.pdf.table import Table, cell_text
-from elt_llm_ingest.safety import Limits
+from elt_llm_ingest.limits import Limits
+from elt_llm_ingest.readers.pdf.document import parse as parse_pdf
+from elt_llm_ingest.readers.pdf.geometry import Table, cell_text
+from elt_llm_ingest.readers.pdf.sheets import page_views
 
 EDGE = 3.0  # points by which a cell may stand out of its region
 

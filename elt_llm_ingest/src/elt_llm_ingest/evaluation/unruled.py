@@ -4,8 +4,8 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from elt_llm_ingest.formats.pdf import sheets
-from elt_llm_ingest.formats.pdf.rules import NONE
+from elt_llm_ingest.readers.pdf import sheets
+from elt_llm_ingest.readers.pdf.tables.rules import NONE
 
 
 @contextlib.contextmanager

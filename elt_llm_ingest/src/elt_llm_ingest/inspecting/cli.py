@@ -35,15 +35,15 @@ def inspect(
     Sections, blocks with their places, tables with their cells, figures, running heads,
     warnings, and the chunks as configured. With --png, the page with all boxes.
     """
-    from elt_llm_core.atomicio import write_atomic
     from elt_llm_core.errors import UsageError
+    from elt_llm_core.files.atomic import write_atomic
     from elt_llm_ingest.chunking import Chunking
-    from elt_llm_ingest.client import ReadingProcess
     from elt_llm_ingest.files import read_bytes
     from elt_llm_ingest.inspecting.picture import draw
     from elt_llm_ingest.inspecting.view import shown, view
-    from elt_llm_ingest.passwords import known
     from elt_llm_ingest.run import limits
+    from elt_llm_ingest.sandbox.client import ReadingProcess
+    from elt_llm_ingest.sandbox.passwords import known
 
     if bool(page) != bool(png):
         raise UsageError("--page and --png belong together", "give both or neither")

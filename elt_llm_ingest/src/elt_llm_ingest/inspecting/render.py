@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from elt_llm_ingest.frames import receive
+from elt_llm_ingest.sandbox.protocol import receive
 
 MEMORY = 4_000_000_000
 SECONDS = 60
@@ -40,7 +40,7 @@ def main() -> None:
 def _pdf(data: bytes, number: int, longest: int, passwords: Sequence[str]) -> bytes:
     import pypdfium2  # noqa: PLC0415 - not needed for pictures
 
-    from elt_llm_ingest.formats.pdf.unlocking import unlocked  # noqa: PLC0415
+    from elt_llm_ingest.readers.pdf.liteparse import unlocked  # noqa: PLC0415
 
     data = unlocked(Path("file"), data, passwords)
     page = pypdfium2.PdfDocument(data)[number - 1]

@@ -10,8 +10,8 @@ from elt_llm_core import provenance
 from elt_llm_core.cli.terminal import in_line
 from elt_llm_core.document import Block, BlockKind, ParsedDocument
 from elt_llm_core.results import Box
-from elt_llm_ingest.formats.build import one_line
-from elt_llm_ingest.gathered import gathered
+from elt_llm_ingest.page_warnings import gathered
+from elt_llm_ingest.readers.text_builder import one_line
 
 APART = (BlockKind.FURNITURE, BlockKind.CONTENTS)
 WIDTH = 88

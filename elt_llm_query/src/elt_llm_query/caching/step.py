@@ -7,13 +7,12 @@ import numpy as np
 from llama_index.core.schema import NodeWithScore
 from numpy.typing import NDArray
 
-from elt_llm_core.config import RagConfig
+from elt_llm_core.config.loader import RagConfig
+from elt_llm_core.identifiers import item_key
 from elt_llm_core.models import as_counting
-from elt_llm_core.names import item_key
 from elt_llm_core.strategy import Models
-from elt_llm_query.caching.guard import rare_in
-from elt_llm_query.caching.semantic import Kept, Key, Kind, Look, SemanticCache
-from elt_llm_query.labels import LabelSources
+from elt_llm_query.caching.semantic import Kept, Key, Kind, Look, SemanticCache, rare_in
+from elt_llm_query.grounding.labels import LabelSources
 from elt_llm_query.request import Request
 
 MISS = Look(Kind.MISS)

@@ -3,7 +3,7 @@
 from pydantic import Field, model_validator
 from typing_extensions import override
 
-from elt_llm_core.config import RagConfig
+from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.strategy import Models, Stage, Strategy
 from elt_llm_query.caching.semantic import SemanticCache
 

@@ -15,14 +15,15 @@ from pydantic import Field
 
 from elt_llm_core.errors import ConfigError, ModelError
 from elt_llm_core.jobs import Progress
-from elt_llm_core.results import Citation, Degradation, QueryResult, Record, Status
+from elt_llm_core.records import Record
+from elt_llm_core.results import Citation, Degradation, QueryResult, Status
 from elt_llm_core.store import Store
+from elt_llm_query.analysis.normalise import normalise
 from elt_llm_query.evaluation.beir import told
 from elt_llm_query.evaluation.gold import Finder, Place
 from elt_llm_query.evaluation.labelled import Labelled
 from elt_llm_query.evaluation.measures import Interval, interval
 from elt_llm_query.evaluation.tables import table
-from elt_llm_query.normalise import normalise
 
 SHOWN = 60
 _VERDICT = re.compile(r"\b(?:yes|no)\b", re.IGNORECASE)

@@ -12,10 +12,10 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from pydantic import PrivateAttr
 from typing_extensions import override
 
-from elt_llm_core.atomicio import write_atomic
+from elt_llm_core.files.atomic import write_atomic
+from elt_llm_core.identifiers import digest
 from elt_llm_core.jobs import Progress
 from elt_llm_core.models import as_counting
-from elt_llm_core.names import digest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

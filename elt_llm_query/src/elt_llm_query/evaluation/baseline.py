@@ -9,10 +9,11 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from elt_llm_core.atomicio import write_atomic
 from elt_llm_core.errors import UsageError
-from elt_llm_core.names import digest
-from elt_llm_core.results import Degradation, Record
+from elt_llm_core.files.atomic import write_atomic
+from elt_llm_core.identifiers import digest
+from elt_llm_core.records import Record
+from elt_llm_core.results import Degradation
 from elt_llm_query.evaluation.beir import Question
 from elt_llm_query.evaluation.beir import told as problem
 from elt_llm_query.evaluation.measures import Difference, Interval, difference

@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from elt_llm_core.atomicio import write_atomic
-from elt_llm_core.config import RagConfig
+from elt_llm_core.config.bm25 import Recipe
+from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.errors import UsageError
+from elt_llm_core.files.atomic import write_atomic
+from elt_llm_core.identifiers import digest
 from elt_llm_core.jobs import JOBS, JobContext, Progress
-from elt_llm_core.names import digest
-from elt_llm_core.recipe import Recipe
 from elt_llm_core.results import Degradation
 from elt_llm_core.store import DocumentRow, Store
-from elt_llm_core.store.backup import copy_truth
-from elt_llm_core.store.reader import FILE
+from elt_llm_core.store.database.reader import FILE
+from elt_llm_core.store.maintenance.backup import copy_truth
 from elt_llm_core.strategy import Models
 from elt_llm_query.evaluation.beir import Question
 from elt_llm_query.evaluation.corpus import WAIT_SECONDS

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from elt_llm_core.config import RagConfig
+from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.errors import ConfigError, UsageError
 from elt_llm_query.evaluation.corpus import TextOptions
 

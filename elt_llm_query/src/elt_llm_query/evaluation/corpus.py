@@ -8,17 +8,17 @@ from llama_index.core.schema import TextNode
 from pydantic import Field
 
 from elt_llm_core import provenance
+from elt_llm_core.config.bm25 import DEFAULT, Recipe
 from elt_llm_core.document import Block, BlockKind, ParsedDocument
+from elt_llm_core.identifiers import digest
 from elt_llm_core.jobs import Progress
 from elt_llm_core.models import CountingEmbedder, as_counting
-from elt_llm_core.names import digest
 from elt_llm_core.provenance import INDEX_GAP, Provenance
-from elt_llm_core.recipe import DEFAULT, Recipe
-from elt_llm_core.results import Record
+from elt_llm_core.records import Record
 from elt_llm_core.store import CollectionCard, NewDocument, Store
 from elt_llm_core.strategy import Models
+from elt_llm_query.analysis.text import pieces
 from elt_llm_query.evaluation.beir import Passage
-from elt_llm_query.text import pieces
 
 PASSAGE = "passage"  # metadata key of a chunk: the passage it was made of
 FORMAT = "1"  # rises with every change of what is stored

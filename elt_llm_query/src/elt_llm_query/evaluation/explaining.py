@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from elt_llm_core.errors import UsageError
-from elt_llm_core.results import Record
+from elt_llm_core.records import Record
 from elt_llm_query.evaluation.running import Answered, Run, StageHits
 from elt_llm_query.evaluation.tables import table
 

@@ -17,9 +17,9 @@ from elt_llm_core.errors import (
 from elt_llm_core.jobs import Progress
 from elt_llm_core.provenance import read
 from elt_llm_core.results import Degradation
-from elt_llm_query.asking import brief, lines, said
 from elt_llm_query.evaluation.beir import told
 from elt_llm_query.evaluation.labelled import Gold, Labelled
+from elt_llm_query.llm_calls import brief, lines, said
 
 SHORTEST = 120  # characters of a chunk that a question can be made of
 QUOTED = 200

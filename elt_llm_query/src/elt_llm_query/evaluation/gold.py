@@ -11,9 +11,9 @@ from llama_index.core.schema import TextNode
 from elt_llm_core.provenance import Provenance, read
 from elt_llm_core.results import Degradation
 from elt_llm_core.store import DocumentRow, Store
+from elt_llm_query.analysis.normalise import normalise
 from elt_llm_query.evaluation.beir import Question, told
 from elt_llm_query.evaluation.labelled import Gold, Labelled
-from elt_llm_query.normalise import normalise
 
 SHOWN = 60
 SHARE = 0.5  # of a quote or of a chunk that makes the chunk hold the quote

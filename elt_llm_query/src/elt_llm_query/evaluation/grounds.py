@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from elt_llm_core.config import RagConfig
+from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.jobs import Progress
 from elt_llm_core.models.weights import default_cache_dir
 from elt_llm_core.results import Degradation

@@ -17,11 +17,12 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
-from elt_llm_core.atomicio import write_atomic
-from elt_llm_core.config import plain_reason
+from elt_llm_core.config.loader import plain_reason
 from elt_llm_core.errors import UsageError
-from elt_llm_core.names import digest
-from elt_llm_core.results import Degradation, Record
+from elt_llm_core.files.atomic import write_atomic
+from elt_llm_core.identifiers import digest
+from elt_llm_core.records import Record
+from elt_llm_core.results import Degradation
 from elt_llm_query.evaluation.beir import json_lines, told
 
 KEY = 12  # hex digits that name a question

@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from elt_llm_core.errors import MissingExtraError
-from elt_llm_core.results import Record
+from elt_llm_core.records import Record
 from elt_llm_query.evaluation.names import MEASURES
 
 if TYPE_CHECKING:

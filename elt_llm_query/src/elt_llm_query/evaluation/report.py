@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from pydantic import Field
 
-from elt_llm_core.results import Degradation, Record
+from elt_llm_core.records import Record
+from elt_llm_core.results import Degradation
 from elt_llm_query.evaluation.measures import Difference, Interval
 
 

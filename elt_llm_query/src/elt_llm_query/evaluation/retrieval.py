@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter, process_time
 
-from elt_llm_core.config import RagConfig
+from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.errors import EltLlmError
 from elt_llm_core.jobs import Progress
 from elt_llm_core.models import as_counting
-from elt_llm_core.models.build import build_models
+from elt_llm_core.models.factory import build_models
 from elt_llm_core.results import Degradation
 from elt_llm_core.strategy import Models
 from elt_llm_query.evaluation.asked import AskedEmbedding

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter, process_time
 
-from elt_llm_core.config import RagConfig
+from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.jobs import Progress
 from elt_llm_core.results import Degradation, SearchResult, StageRecord
 from elt_llm_core.store import Store
@@ -14,8 +14,8 @@ from elt_llm_core.strategy import Models
 from elt_llm_query.evaluation.asked import AskedEmbedding
 from elt_llm_query.evaluation.beir import Question
 from elt_llm_query.evaluation.report import Milliseconds
-from elt_llm_query.fusions import Hit
 from elt_llm_query.query import search_collections
+from elt_llm_query.retrieval.fusion import Hit
 
 SOURCES = 20  # asked for, so that ten passages are left of long ones cut into several
 DEPTH = 200  # hits of a stage that are looked at

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from elt_llm_core.atomicio import write_atomic
+from elt_llm_core.files.atomic import write_atomic
 from elt_llm_query.evaluation.running import Answered
 
 MOST = 1000

@@ -11,11 +11,11 @@ from typing import Any
 
 import yaml
 
-from elt_llm_core.atomicio import write_atomic
-from elt_llm_core.config import RagConfig
+from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.errors import UsageError
-from elt_llm_core.names import digest
-from elt_llm_core.results import Record
+from elt_llm_core.files.atomic import write_atomic
+from elt_llm_core.identifiers import digest
+from elt_llm_core.records import Record
 from elt_llm_query.evaluation.configurations import Change, changed
 from elt_llm_query.evaluation.measures import Difference, Interval, difference, interval
 from elt_llm_query.evaluation.names import NAMES

@@ -10,7 +10,7 @@ from pydantic import Field
 from elt_llm_core import provenance
 from elt_llm_core.provenance import Provenance
 from elt_llm_core.store import Collection
-from elt_llm_core.store.records import Outlined
+from elt_llm_core.store.database.records import Outlined
 
 N = TypeVar("N", bound=BaseNode)
 SMALLEST = 1e-9  # a weight may not be 0: what is below 0 is divided by it

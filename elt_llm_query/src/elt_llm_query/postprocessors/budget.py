@@ -11,10 +11,10 @@ from typing_extensions import override
 from elt_llm_core import provenance
 from elt_llm_core.errors import MissingModelError
 from elt_llm_core.models import as_counting
-from elt_llm_core.models.tokens import most_tokens
+from elt_llm_core.models.token_count import most_tokens
 from elt_llm_core.strategy import Models, Strategy
-from elt_llm_query.labels import header
-from elt_llm_query.postprocessors.widening import GROUP_KEYS
+from elt_llm_query.grounding.labels import header
+from elt_llm_query.postprocessors.expansion import GROUP_KEYS
 
 Sort = Literal["text", "table", "figure"]
 Unit = list[int]  # places of a source and of what was brought with it

@@ -8,9 +8,9 @@ from typing_extensions import override
 from elt_llm_core import provenance
 from elt_llm_core.document import BlockKind
 from elt_llm_core.store import Collection
-from elt_llm_query.beside import NAMESAKE_KEY
+from elt_llm_query.analysis.text import words
+from elt_llm_query.context_limits import NAMESAKE_KEY
 from elt_llm_query.postprocessors.base import CollectionStep, noted
-from elt_llm_query.text import words
 
 MOST = 50  # fact sheets of one name that are brought
 

@@ -12,9 +12,9 @@ from typing_extensions import override
 from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.deadlines import in_time
-from elt_llm_query.fusions import min_max
-from elt_llm_query.retrievers import query_vector
-from elt_llm_query.vectors import (
+from elt_llm_query.retrieval.fusion import min_max
+from elt_llm_query.retrieval.hybrid import query_vector
+from elt_llm_query.retrieval.vectors import (
     Lookup,
     Vector,
     embedded,

@@ -13,8 +13,8 @@ from typing_extensions import override
 
 from elt_llm_core.errors import ConfigError
 from elt_llm_core.strategy import Models, Strategy
-from elt_llm_query.fusions import convex
-from elt_llm_query.rerankers.pairs import PairRerank
+from elt_llm_query.rerankers.base import PairRerank
+from elt_llm_query.retrieval.fusion import convex
 
 
 @runtime_checkable

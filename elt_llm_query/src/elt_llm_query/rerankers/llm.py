@@ -12,8 +12,8 @@ from typing_extensions import override
 from elt_llm_core import provenance
 from elt_llm_core.errors import ModelError
 from elt_llm_core.strategy import Models, Strategy
-from elt_llm_query.asking import brief, needed, said
 from elt_llm_query.deadlines import Deadline, in_time
+from elt_llm_query.llm_calls import brief, needed, said
 from elt_llm_query.prompts import RELEVANCE
 
 TOKENS = 20  # of an answer, for each source

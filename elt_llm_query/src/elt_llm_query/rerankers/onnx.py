@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from pydantic import Field, PrivateAttr
 from typing_extensions import override
 
-from elt_llm_core.models.pairs import PairModel
+from elt_llm_core.models.cross_encoder import PairModel
 from elt_llm_core.strategy import Models, Strategy
-from elt_llm_query.rerankers.pairs import PairRerank
+from elt_llm_query.rerankers.base import PairRerank
 
 
 class OnnxCrossEncoder(PairRerank):

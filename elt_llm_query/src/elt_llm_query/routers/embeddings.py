@@ -15,9 +15,9 @@ from typing_extensions import override
 
 from elt_llm_core.models import as_counting
 from elt_llm_core.strategy import Models
-from elt_llm_query.retrievers import query_vector
+from elt_llm_query.retrieval.hybrid import query_vector
+from elt_llm_query.retrieval.search import beginning
 from elt_llm_query.routers.base import Router, RouterOptions
-from elt_llm_query.searches import beginning
 
 
 class EmbeddingRouter(Router):

@@ -6,12 +6,12 @@ from llama_index.core.base.base_selector import BaseSelector
 from llama_index.core.output_parsers.base import OutputParserException
 from llama_index.core.tools.types import ToolMetadata
 
-from elt_llm_core.config import RagConfig
+from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.errors import ConfigError, EmbedError, ModelError, suggest
 from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_core.store import Collection, Store
 from elt_llm_core.strategy import Models, Strategy
-from elt_llm_query.lacking import built_or_left_out
+from elt_llm_query.preflight import built_or_left_out
 from elt_llm_query.request import Request, halved
 from elt_llm_query.routers.base import RouterOptions
 from elt_llm_query.stages import ROUTERS

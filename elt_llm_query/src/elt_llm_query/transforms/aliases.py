@@ -12,7 +12,7 @@ from typing_extensions import override
 from elt_llm_core.errors import ConfigError
 from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models, Strategy
-from elt_llm_query.searches import Search, SearchTransform
+from elt_llm_query.retrieval.search import Search, SearchTransform
 from elt_llm_query.transforms.acronyms import SHORT_FORM, pairs
 
 Ring = tuple[str, ...]

@@ -7,9 +7,9 @@ from pydantic import BaseModel, Field
 from typing_extensions import override
 
 from elt_llm_core.strategy import Models, Strategy
-from elt_llm_query.asking import Prompted, brief, faithful, loaded, needed, shaped
+from elt_llm_query.llm_calls import Prompted, brief, faithful, loaded, needed, shaped
 from elt_llm_query.prompts import DECOMPOSE
-from elt_llm_query.searches import Search, SearchTransform, added
+from elt_llm_query.retrieval.search import Search, SearchTransform, added
 
 _KEYS = ("questions", "sub_questions", "queries", "sub_queries")
 

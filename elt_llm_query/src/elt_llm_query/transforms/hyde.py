@@ -11,10 +11,10 @@ from pydantic import Field
 from typing_extensions import override
 
 from elt_llm_core.strategy import Models, Strategy
-from elt_llm_query.asking import Prompted, brief, needed, prose, said
-from elt_llm_query.marks import invented, missing
+from elt_llm_query.analysis.identifiers import invented, missing
+from elt_llm_query.llm_calls import Prompted, brief, needed, prose, said
 from elt_llm_query.prompts import HYDE
-from elt_llm_query.searches import Search, SearchTransform, beginning
+from elt_llm_query.retrieval.search import Search, SearchTransform, beginning
 
 LONGEST = 1200  # characters of a passage
 

@@ -9,9 +9,9 @@ from pydantic import Field
 from typing_extensions import override
 
 from elt_llm_core.strategy import Models, Strategy
-from elt_llm_query.asking import Prompted, brief, needed, reworded, said
+from elt_llm_query.llm_calls import Prompted, brief, needed, reworded, said
 from elt_llm_query.prompts import TERMINOLOGY
-from elt_llm_query.searches import Search, SearchTransform, added
+from elt_llm_query.retrieval.search import Search, SearchTransform, added
 
 Mode = Literal["replace", "both"]
 

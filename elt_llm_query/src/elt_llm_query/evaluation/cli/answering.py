@@ -26,8 +26,8 @@ def answers(
     from elt_llm_core.results import QueryResult
     from elt_llm_query.evaluation.answering import Judge, Marker, answers_text
     from elt_llm_query.evaluation.labelled import read_labelled
-    from elt_llm_query.printing import names_of
     from elt_llm_query.query import query_collections
+    from elt_llm_query.render import names_of
 
     names = names_of(ctx.store, collections)
     lines, problems = read_labelled(file)

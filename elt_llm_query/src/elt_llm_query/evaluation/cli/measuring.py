@@ -46,8 +46,8 @@ def retrieval(
     The questions are a test set (--data) or your own (--questions). Needs the extra
     `eval`. Exit code 2: a configuration after the first failed and was left out.
     """
-    from elt_llm_core.atomicio import write_atomic
     from elt_llm_core.cli.failures import PARTIAL
+    from elt_llm_core.files.atomic import write_atomic
     from elt_llm_query.evaluation.baseline import baseline_of, write_baseline
     from elt_llm_query.evaluation.configurations import configurations
     from elt_llm_query.evaluation.explaining import explain, explanation_text

@@ -87,7 +87,7 @@ def own_ground(
     """Labelled questions over the collections given, else over all."""
     from elt_llm_query.evaluation.collection_ground import CollectionGround
     from elt_llm_query.evaluation.labelled import read_labelled
-    from elt_llm_query.printing import names_of
+    from elt_llm_query.render import names_of
 
     lines, problems = read_labelled(questions)
     return CollectionGround(

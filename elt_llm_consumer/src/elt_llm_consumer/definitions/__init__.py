@@ -1,0 +1,1 @@
+"""Definitions that documents state: candidates, patterns, tables, references."""

@@ -1,0 +1,139 @@
+"""Domain packs: folders with documents, aliases and questions, and no code."""
+
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from elt_llm_consumer.definitions.names import clean
+from elt_llm_core.errors import ConfigError, UsageError, suggest
+from elt_llm_core.identifiers import collection_name
+
+DEFAULT = "kite-regatta"
+MAX_PACK_BYTES = 1_000_000
+
+
+class _Closed(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class PackDocument(_Closed):
+    """A file of the pack and the collection it goes into."""
+
+    path: str
+    collection: str
+    title: str = ""
+
+    @field_validator("path")
+    @classmethod
+    def _stays_inside(cls, value: str) -> str:
+        return _inside(value)
+
+    @field_validator("collection")
+    @classmethod
+    def _is_a_name(cls, value: str) -> str:
+        return collection_name(value)
+
+
+class Pack(_Closed):
+    """What pack.yaml says. `folder` is where it was read from."""
+
+    name: str
+    title: str
+    description: str = ""
+    documents: tuple[PackDocument, ...] = Field(min_length=1)
+    aliases: str = ""
+    questions: tuple[str, ...] = ()
+    seed_topics: tuple[str, ...] = ()
+    textbook: bool = False
+    folder: Path = Field(default=Path(), exclude=True)
+
+    @field_validator("aliases")
+    @classmethod
+    def _stays_inside(cls, value: str) -> str:
+        return _inside(value) if value else ""
+
+    @property
+    def collections(self) -> tuple[str, ...]:
+        """Collections of the pack in the order they are first named."""
+        return tuple(dict.fromkeys(d.collection for d in self.documents))
+
+    def files(self, collection: str) -> tuple[PackDocument, ...]:
+        """The documents of one collection."""
+        return tuple(d for d in self.documents if d.collection == collection)
+
+    @property
+    def aliases_file(self) -> Path | None:
+        """The alias file, or None."""
+        return self.folder / self.aliases if self.aliases else None
+
+
+def _inside(value: str) -> str:
+    path = PurePosixPath(value)
+    if path.is_absolute() or ".." in path.parts or "\\" in value:
+        msg = "a pack names files inside its own folder only"
+        raise ValueError(msg)
+    return value
+
+
+def packs_folder() -> Path:
+    """Where the shipped packs are."""
+    return Path(__file__).parent / "packs"
+
+
+def known_packs() -> dict[str, Path]:
+    """Name to folder of the shipped packs, sorted."""
+    found = sorted(packs_folder().glob("*/pack.yaml"))
+    return {file.parent.name: file.parent for file in found}
+
+
+def find_pack(name: str) -> Pack:
+    """A shipped pack by name, or a folder by path. Raises UsageError, ConfigError."""
+    known = known_packs()
+    if name in known:
+        return read_pack(known[name])
+    if (Path(name) / "pack.yaml").is_file():
+        return read_pack(Path(name))
+    raise UsageError(f"no pack {name!r}", suggest(name, known))
+
+
+def read_pack(folder: Path) -> Pack:
+    """The pack in a folder. Raises ConfigError for unknown keys and missing files."""
+    file = folder / "pack.yaml"
+    try:
+        if file.stat().st_size > MAX_PACK_BYTES:
+            raise ConfigError(f"{file} is larger than a pack can be")
+        loaded = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"cannot read {file}: {error.strerror}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file} is not valid YAML: {clean(str(error))}") from error
+    pack = _checked(loaded, file).model_copy(update={"folder": folder})
+    named = [d.path for d in pack.documents] + ([pack.aliases] if pack.aliases else [])
+    for name in named:
+        if not (folder / name).is_file():
+            raise ConfigError(f"{file} names {name!r}, which is not in the folder")
+    return pack
+
+
+def _checked(loaded: Any, file: Path) -> Pack:
+    if not isinstance(loaded, dict) or "folder" in loaded:
+        raise ConfigError(f"{file} must hold the keys {', '.join(_keys())}")
+    try:
+        return Pack.model_validate(loaded)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        if first["type"] == "extra_forbidden":
+            last = str(first["loc"][-1])
+            known = PackDocument.model_fields if "." in where else _keys()
+            raise ConfigError(
+                f"unknown key {where!r} in {file}", suggest(last, known)
+            ) from error
+        said = first["msg"].removeprefix("Value error, ")
+        raise ConfigError(f"{where} in {file}: {said}") from error
+
+
+def _keys() -> list[str]:
+    return [name for name in Pack.model_fields if name != "folder"]

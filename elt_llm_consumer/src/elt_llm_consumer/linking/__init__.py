@@ -1,0 +1,1 @@
+"""Terms of a handbook linked to the entities of a model."""

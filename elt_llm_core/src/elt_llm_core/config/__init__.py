@@ -1,0 +1,1 @@
+"""The configuration: its sections, and how files and the environment fill them."""

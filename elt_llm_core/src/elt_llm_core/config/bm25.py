@@ -1,0 +1,107 @@
+"""How texts are made searchable by words; an index tells the recipe it was made by."""
+
+import re
+from typing import Literal
+
+from pydantic import Field
+
+from elt_llm_core.config.base import Section
+
+Variant = Literal["lucene", "robertson", "atire", "bm25l", "bm25+"]
+Stems = Literal["language", "english", "none", "both"]
+
+# The number rises when the same text gives other tokens. The English one is that of
+# indexes made before languages were told apart.
+_TOKENIZERS: dict[Stems, str] = {
+    "language": "language-1",
+    "english": "stems-1",
+    "none": "words-2",
+    "both": "both-2",
+}
+# Earlier ones differ in other languages than English only, which they did not know.
+_EARLIER: dict[str, Stems] = {"words-1": "none", "both-1": "both"}
+_STEMS: dict[str, Stems] = {
+    **{name: stems for stems, name in _TOKENIZERS.items()},
+    **_EARLIER,
+}
+_KEPT = " with stop words"
+_NAME = re.compile(
+    r"bm25 (?P<variant>[a-z0-9+]+)(?: delta (?P<delta>[-\d.e]+))?, "
+    r"k1 (?P<k1>[-\d.e]+), b (?P<b>[-\d.e]+), pairs (?P<pair_weight>[-\d.e]+), "
+    rf"(?P<tokenizer>[a-z]+-\d+)(?P<kept>{_KEPT})?"
+)
+
+
+class Recipe(Section):
+    """How words are indexed and weighed. A change counts from the next ingest on."""
+
+    variant: Variant = Field(
+        default="lucene",
+        description="formula of BM25: lucene, robertson, atire, bm25l, bm25+",
+    )
+    k1: float = Field(
+        default=0.9,
+        gt=0,
+        le=100,
+        description="how much a word said again in a chunk still counts",
+    )
+    b: float = Field(
+        default=0.6,
+        ge=0,
+        le=1,
+        description="how much a long chunk is weighed down; 0 = not at all",
+    )
+    delta: float = Field(
+        default=0.5,
+        ge=0,
+        le=100,
+        description="what a word in a long chunk is worth at least; bm25l alone",
+    )
+    pair_weight: float = Field(
+        default=0.5,
+        ge=0,
+        le=100,
+        description="of two words side by side, against a single word; 0 = off",
+    )
+    stems: Stems = Field(
+        default="language",
+        description="what is compared: language (stems of the document's), english "
+        "(stems), none (words as they are), both (stems of the language, and words)",
+    )
+    stop_words: bool = Field(
+        default=True, description="leave out the most common words of a language"
+    )
+
+    @property
+    def name(self) -> str:
+        """One line that tells whatever changes an index; equal ones are one recipe."""
+        delta = f" delta {self.delta}" if self.variant == "bm25l" else ""
+        tokenizer = _TOKENIZERS[self.stems] + ("" if self.stop_words else _KEPT)
+        return (
+            f"bm25 {self.variant}{delta}, k1 {self.k1}, b {self.b}, "
+            f"pairs {self.pair_weight}, {tokenizer}"
+        )
+
+    @classmethod
+    def named(cls, name: str) -> "Recipe":
+        """The recipe of this name. Raises ValueError for one that is not known."""
+        told = _NAME.fullmatch(name)
+        stems = told and _STEMS.get(told["tokenizer"])
+        if not told or not stems:
+            raise ValueError(name)
+        found = cls.model_validate(
+            {
+                "variant": told["variant"],
+                "delta": float(told["delta"] or cls().delta),
+                **{key: float(told[key]) for key in ("k1", "b", "pair_weight")},
+                "stems": stems,
+                "stop_words": not told["kept"],
+            }
+        )
+        now = _TOKENIZERS[stems]
+        if found.name != name.replace(told["tokenizer"], now):
+            raise ValueError(name)
+        return found
+
+
+DEFAULT = Recipe()

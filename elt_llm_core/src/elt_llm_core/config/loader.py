@@ -1,0 +1,307 @@
+"""The configuration: one YAML file, one profile on top, then the environment.
+
+Every section is closed: an unknown key is an error that names the known ones. Nothing
+is read from globals; the object made here is passed down.
+"""
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, SecretStr, ValidationError
+from pydantic.fields import FieldInfo
+
+from elt_llm_core.config.sections import RagConfig
+from elt_llm_core.errors import (
+    ConfigError,
+    UnknownModelsError,
+    UnknownProfileError,
+    suggest,
+)
+from elt_llm_core.points import points_of
+
+__all__ = [
+    "RagConfig",
+    "known_profiles",
+    "load_config",
+    "model_choice",
+    "profile_file",
+    "reference_file",
+    "with_models",
+]
+
+# The compiled one reads a file in a tenth of the time, where PyYAML has it.
+SAFE_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+MAX_CONFIG_BYTES = 1_000_000
+MAX_DEPTH = 20
+MAX_SHOWN = 80
+ENV_PREFIX = "ELT_LLM_"
+RESERVED_ENV = frozenset(
+    {
+        "ELT_LLM_CACHE_DIR",
+        "ELT_LLM_DATA_DIR",
+        "ELT_LLM_EVAL_DATA",
+        "ELT_LLM_MODELS",
+        "ELT_LLM_PASSWORD",
+        "ELT_LLM_PROFILE",
+    }
+)
+
+
+Layer = tuple[str, Mapping[str, Any]]  # where it is said, and what
+
+
+def load_config(
+    path: Path | None = None,
+    profile: str | None = None,
+    environ: Mapping[str, str] | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    models: str | None = None,
+) -> RagConfig:
+    """The merged configuration: defaults, file, profile, environment, `overrides`.
+
+    `path` is a YAML file; without it the reference file shipped with
+    `elt_llm_ingest` is read where that package is installed. `profile` is the name of
+    a file in the `profiles` folder beside it (`ELT_LLM_PROFILE` where not given), or a
+    path ending in .yaml. `environ` defaults to the process environment;
+    `ELT_LLM_QUERY__NUM_QUERIES=3` sets `query.num_queries`. `models` says where models
+    come from, whatever the profile says (`ELT_LLM_MODELS` where not given); see
+    `model_choice`.
+
+    Raises ConfigError with the file, the key, the value and the known keys.
+    """
+    environ = os.environ if environ is None else environ
+    layers = _layers(path or reference_file(), profile, environ)
+    if models is not None:
+        layers.append((f"models {models}", {"models": model_choice(models)}))
+    if overrides:
+        layers.append(("what the call sets", overrides))
+    merged: dict[str, Any] = {}
+    for _, layer in layers:
+        merged = _deep_merge(merged, layer)
+    try:
+        return RagConfig.model_validate(merged)
+    except ValidationError as error:
+        raise _readable(error, layers) from error
+
+
+def _layers(
+    file: Path | None, profile: str | None, environ: Mapping[str, str]
+) -> list[Layer]:
+    """What is said where, the later winning."""
+    layers: list[Layer] = []
+    if file is not None:
+        layers.append((str(file), _read_yaml(file)))
+    name = profile or environ.get("ELT_LLM_PROFILE")
+    if name and name != "default":
+        layers.append((f"profile {name}", _read_yaml(profile_file(name, file))))
+    if models := environ.get("ELT_LLM_MODELS"):
+        layers.append(("ELT_LLM_MODELS", {"models": model_choice(models)}))
+    layers.append(("the environment", _from_environment(environ)))
+    if data_dir := environ.get("ELT_LLM_DATA_DIR"):
+        layers.append(("ELT_LLM_DATA_DIR", {"stores": {"data_dir": data_dir}}))
+    return layers
+
+
+def with_models(config: RagConfig, models: str | None) -> RagConfig:
+    """The configuration with other models.
+
+    Args:
+        config: The configuration.
+        models: Where models come from, see `model_choice`; None leaves them.
+
+    Returns:
+        The configuration; a strategy that stays keeps its options.
+
+    Raises:
+        UnknownModelsError: If no such models are known.
+    """
+    if models is None:
+        return config
+    merged = _deep_merge(config.models.model_dump(), model_choice(models))
+    section = type(config.models).model_validate(merged)
+    return config.model_copy(update={"models": section})
+
+
+def model_choice(name: str) -> dict[str, str]:
+    """The strategies that a choice of models stands for.
+
+    Args:
+        name: `EMBEDDER+LLM`, such as `embedded+ollama`; or one name, which is taken for
+            both as far as it is known there: `embedded` writes nothing, `gguf` leaves
+            the embedding to the embedded model.
+
+    Returns:
+        `embedder_strategy` and `llm_strategy` of the section `models`.
+
+    Raises:
+        UnknownModelsError: If a strategy of that name is not known.
+    """
+    known = {
+        kind: [point.name for point in points_of(f"elt_llm.{kind}s")]
+        for kind in ("embedder", "llm")
+    }
+    first, plus, second = (part.strip() for part in name.partition("+"))
+    chosen = {"embedder": first, "llm": second}
+    if not plus:
+        chosen["embedder"] = first if first in known["embedder"] else "embedded"
+        chosen["llm"] = first if first in known["llm"] else "none"
+    alone = not plus and not any(first in names for names in known.values())
+    if alone or any(chosen[kind] not in known[kind] for kind in known):
+        raise UnknownModelsError(name, known["embedder"], known["llm"])
+    return {f"{kind}_strategy": one for kind, one in chosen.items()}
+
+
+def reference_file() -> Path | None:
+    """The shipped rag_config.yaml, or None where elt_llm_ingest is not installed."""
+    spec = find_spec("elt_llm_ingest")
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    found = Path(spec.submodule_search_locations[0]) / "config" / "rag_config.yaml"
+    return found if found.is_file() else None
+
+
+def known_profiles(file: Path | None = None) -> dict[str, Path]:
+    """Profile name to file, sorted; 'default' is no overlay and is not listed."""
+    file = file or reference_file()
+    folder = file.parent / "profiles" if file else None
+    if folder is None or not folder.is_dir():
+        return {}
+    return {p.stem: p for p in sorted(folder.glob("*.yaml"))}
+
+
+def profile_file(name: str, file: Path | None = None) -> Path:
+    """The file of a profile: a known name, or a path. Raises UnknownProfileError."""
+    known = {**known_profiles(), **known_profiles(file)}
+    if name in known:
+        return known[name]
+    if name.endswith((".yaml", ".yml")) and Path(name).is_file():
+        return Path(name)
+    raise UnknownProfileError(name, ["default", *known])
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_CONFIG_BYTES + 1)
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror}") from error
+    if len(data) > MAX_CONFIG_BYTES:
+        raise ConfigError(f"{path} is larger than a configuration can be")
+    loaded = _parse(data, str(path))
+    if loaded is None:
+        return {}
+    if not isinstance(loaded, dict):
+        raise ConfigError(f"{path} must hold sections, not {type(loaded).__name__}")
+    return loaded
+
+
+def _parse(text: str | bytes, origin: str) -> Any:
+    """The value of a YAML text without aliases and without endless nesting."""
+    depth = 0
+    try:
+        for event in yaml.parse(text, Loader=SAFE_LOADER):
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            # A few lines of aliases can stand for more than fits into memory.
+            if isinstance(event, yaml.AliasEvent) or depth > MAX_DEPTH:
+                raise ConfigError(f"{origin} uses YAML aliases or is nested too deep")
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError) as error:
+        detail = re.sub(r"\s+", " ", str(error))
+        raise ConfigError(f"{origin} is not valid YAML: {detail}") from error
+
+
+def _deep_merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """`over` on top of `base`; a strategy never takes the options of another."""
+    other = (
+        key
+        for key, value in over.items()
+        if str(key).endswith("strategy")
+        and isinstance(value, str)
+        and base.get(key, value) != value
+    )
+    stale = {key.replace("strategy", "options") for key in other}
+    merged = {key: value for key, value in base.items() if key not in stale}
+    for key, value in over.items():
+        below = merged.get(key)
+        if isinstance(below, Mapping) and isinstance(value, Mapping):
+            merged[key] = _deep_merge(below, value)
+        else:
+            merged[key] = value
+    return merged
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, text in sorted(environ.items()):
+        if not name.startswith(ENV_PREFIX) or name in RESERVED_ENV:
+            continue
+        section, separator, key = name[len(ENV_PREFIX) :].lower().partition("__")
+        if not separator:
+            raise ConfigError(
+                f"the environment variable {name} names no key",
+                f"write it as {ENV_PREFIX}SECTION__KEY",
+            )
+        found.setdefault(section, {})[key] = _value(section, key, text, name)
+    return found
+
+
+def _value(section: str, key: str, text: str, name: str) -> Any:
+    """The text of a variable as the key wants it: as it stands, or read as YAML."""
+    model = RagConfig.model_fields.get(section)
+    fields = getattr(model.annotation, "model_fields", {}) if model else {}
+    plain = key in fields and fields[key].annotation in (str, SecretStr, Path)
+    return text if plain or not text else _parse(text, name)
+
+
+def _readable(error: ValidationError, layers: Sequence[Layer]) -> ConfigError:
+    """The first fault as one sentence with the place, the value and the cure."""
+    first = error.errors()[0]
+    where = [str(part) for part in first["loc"]]
+    origin = next((o for o, said in reversed(layers) if _says(said, where)), "defaults")
+    if first["type"] != "extra_forbidden":
+        shown = ".".join(where)
+        value = "its value" if _is_secret(where) else repr(first["input"])
+        reason = plain_reason(first["msg"])
+        return ConfigError(f"{shown} = {value[:MAX_SHOWN]} in {origin}: {reason}")
+    known = _fields(where[:-1])
+    return ConfigError(
+        f"unknown key {'.'.join(where)!r} in {origin}", suggest(where[-1], known)
+    )
+
+
+def plain_reason(message: str) -> str:
+    """What a validator said, in the words of YAML."""
+    reason = message.removeprefix("Value error, ")
+    return reason.replace("valid tuple", "list").replace("valid dictionary", "mapping")
+
+
+def _says(said: Any, where: Sequence[str]) -> bool:
+    """Whether a layer holds the key, or a list that the place is in."""
+    for part in where:
+        if not isinstance(said, Mapping):
+            return True
+        if part not in said:
+            return False
+        said = said[part]
+    return True
+
+
+def _is_secret(where: list[str]) -> bool:
+    found = _fields(where[:-1]).get(where[-1])
+    return found is not None and found.annotation is SecretStr
+
+
+def _fields(where: list[str]) -> dict[str, FieldInfo]:
+    """The keys of the section at `where`."""
+    section: type[BaseModel] = RagConfig
+    for part in where:
+        annotation = section.model_fields[part].annotation
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            section = annotation
+    return section.model_fields

@@ -1,0 +1,294 @@
+"""The truth file: whether SQLite can read it, and whether its parts agree."""
+
+import hashlib
+import time
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from elt_llm_core import provenance
+from elt_llm_core.doctor.report import (
+    REPAIR,
+    RESTORE,
+    Check,
+    Level,
+    fail,
+    few,
+    good,
+    warn,
+)
+from elt_llm_core.errors import EltLlmError, StoreLockedError, StoreWriteError
+from elt_llm_core.identifiers import document_id, node_id
+from elt_llm_core.store import Store
+from elt_llm_core.store.database import codec, schema
+from elt_llm_core.store.database.nodes import node_from_row
+from elt_llm_core.store.database.reader import FILE, Truth
+from elt_llm_core.store.database.records import (
+    INDEXES,
+    SCHEMA_VERSION,
+    CollectionCard,
+    DocumentRow,
+)
+from elt_llm_core.store.database.vectors import is_sound, vector_key
+from elt_llm_core.store.index.manifest import IndexFolder
+from elt_llm_core.store.maintenance.backup import backup_files, check
+from elt_llm_core.store.maintenance.health import damaged_vectors, words_agree
+
+ROUNDED = 0.01  # half precision changes the length of a unit vector by less
+UNREADABLE = (ValueError, TypeError, LookupError, ArithmeticError, zlib.error)
+"""What a damaged blob or a damaged JSON text raises when it is read."""
+
+
+def ledger_faults(truth: Truth) -> Iterator[str]:
+    """What does not agree, one sentence each, in the order of collections and rows."""
+    for card in truth.collections():
+        for row in truth.documents(card.name):
+            for fault in _document_faults(truth, card, row):
+                yield f"{card.name}, {row.name}: {fault}"
+        yield from _quarantine_faults(truth, card)
+
+
+def _document_faults(
+    truth: Truth, card: CollectionCard, row: DocumentRow
+) -> Iterator[str]:
+    if row.document_id != document_id(card.name, row.uri, row.part):
+        yield "its id is not that of its address"
+    try:
+        text = truth.document_text(row.document_id)
+        truth.blocks(row.document_id)
+        truth.pages(row.document_id)
+    except (*UNREADABLE, EltLlmError) as error:
+        yield f"its text or pages cannot be read ({error})"
+        return
+    original = truth.original(row.document_id)
+    if original is not None and _is_other(original, row.sha256):
+        yield "its source file is not the one that was read"
+    yield from _node_faults(truth, card, row, text)
+
+
+def _is_other(original: bytes, sha256: str) -> bool:
+    return hashlib.sha256(original).hexdigest() != sha256
+
+
+def _node_faults(
+    truth: Truth, card: CollectionCard, row: DocumentRow, text: str
+) -> Iterator[str]:
+    nodes = truth.rows(
+        "select ordinal, node_id, text, index_text, metadata, vector, place_sum, "
+        "index_sum from node "
+        "where document_id = ? order by ordinal",
+        (row.document_id,),
+    )
+    ordinals = [node[0] for node in nodes]
+    if ordinals != list(range(len(nodes))):
+        yield "its chunks have gaps"
+    for ordinal, *node in nodes:
+        for fault in _chunk_faults(row, text, ordinal, node):
+            yield f"chunk {ordinal}: {fault}"
+    for ordinal, fault in _vector_faults(truth, card, nodes):
+        yield f"chunk {ordinal}: {fault}"
+
+
+def _chunk_faults(
+    row: DocumentRow, document: str, ordinal: int, node: Sequence[Any]
+) -> Iterator[str]:
+    key, text, index_text, metadata, vector, place_sum, index_sum = node
+    if codec.check_sum(metadata) != place_sum:
+        yield "its metadata are not those it was stored with"
+    if codec.check_sum(index_text, vector) != index_sum:
+        yield "its searchable text or vector is not the one it was stored with"
+    if key != node_id(row.document_id, row.config_key, ordinal, text):
+        yield "its text is not the one it was stored with"
+    try:
+        found = node_from_row(key, text, metadata)
+        place = provenance.read(found)
+    except UNREADABLE as error:
+        yield f"its metadata cannot be read ({type(error).__name__})"
+        return
+    if (place.document_id, place.ordinal) != (row.document_id, ordinal):
+        yield "its metadata is another chunk's"
+    if document[place.span_start : place.span_end] != text:
+        yield "the document says something else where it stands"
+    if provenance.index_text(found) != index_text:
+        yield "it is searched by another text than it should be"
+
+
+def _vector_faults(
+    truth: Truth, card: CollectionCard, nodes: Sequence[Sequence[Any]]
+) -> Iterator[tuple[int, str]]:
+    for ordinal, _, _, index_text, _, vector, *_ in nodes:
+        if vector and len(vector) != codec.VECTOR_BYTES * card.dimension:
+            numbers = len(vector) // codec.VECTOR_BYTES
+            yield ordinal, f"its vector has {numbers} numbers, not {card.dimension}"
+            continue
+        if vector and not _is_unit(vector):
+            yield ordinal, "its vector is not of length one"
+        key = vector_key(card.embedder_digest, index_text)
+        kept = truth.rows(
+            "select key, data, data_sum from vector where key = ?", (key,)
+        )
+        # A damaged row of the cache says nothing of the chunk; it has its own check.
+        if vector and kept and is_sound(*kept[0]) and kept[0][1] != vector:
+            yield ordinal, "its vector is not the one that was made of its text"
+
+
+def _is_unit(vector: bytes) -> bool:
+    numbers = np.frombuffer(vector, dtype="<f2").astype(np.float32)
+    length = float(np.linalg.norm(numbers))
+    return bool(np.isfinite(length)) and abs(length - 1) < ROUNDED
+
+
+def _quarantine_faults(truth: Truth, card: CollectionCard) -> Iterator[str]:
+    """Chunks have a vector or a reason why not, never both."""
+    bare = truth.rows(
+        "select node_id from node where collection = ? and vector = x'' "
+        "and node_id not in (select node_id from quarantine)",
+        (card.name,),
+    )
+    if bare:
+        yield f"{card.name}: {len(bare)} chunks have neither a vector nor a reason"
+    excused = truth.rows(
+        "select node_id from quarantine join node using (node_id) "
+        "where node.collection = ? and vector != x''",
+        (card.name,),
+    )
+    if excused:
+        yield f"{card.name}: {len(excused)} chunks in quarantine have a vector"
+
+
+START_ANEW = "there is no backup; index the sources again with another --data-dir"
+
+
+def truth_checks(store: Store, *, deep: bool) -> Iterator[Check]:
+    """Every check of this kind; with `deep` each row is read and compared."""
+    if not (store.data_dir / FILE).exists():
+        try:
+            schema.require_whole(store.data_dir / FILE)
+        except EltLlmError as error:
+            yield fail("truth", error.message, _restore(store.data_dir))
+            return
+        detail = f"no data at {store.data_dir} yet"
+        yield warn("truth", detail, "elt-llm ingest PATH --collection NAME")
+        return
+    with closing(Truth(store.data_dir)) as truth:
+        sound = file_check(truth, deep=deep)
+        yield sound
+        if sound.level is Level.OK:
+            yield from _lost_changes(truth)
+        if deep and sound.level is Level.OK:
+            yield _links(truth)
+            yield _ledger(truth)
+            yield _words(store.data_dir)
+            yield _cached_vectors(store.data_dir)
+
+
+def _lost_changes(truth: Truth) -> Iterator[Check]:
+    """Indexes that know of later changes than the truth: its log was lost."""
+    found = truth.rows("select value from counter where name = 'seq'")
+    last = int(found[0][0]) if found else 0
+    data_dir = truth.path.parent
+    for folder in sorted((data_dir / INDEXES).glob("*/")):
+        with suppress(EltLlmError):  # a broken manifest has its own check
+            manifest = IndexFolder(data_dir, folder.name).manifest()
+            if manifest is not None and manifest.seq > last:
+                lost = f"changes {last + 1} to {manifest.seq} are lost"
+                detail = f"older than the index of {folder.name!r}: {lost}"
+                yield fail("truth history", detail, _restore(data_dir))
+
+
+def file_check(truth: Truth, *, deep: bool) -> Check:
+    """What SQLite itself finds wrong, and whether the schema is ours."""
+    statement = "pragma integrity_check" if deep else "pragma quick_check"
+    try:
+        found = truth.rows(statement)
+    except EltLlmError as error:
+        fix = _restore(truth.path.parent) if RESTORE in error.hint else error.hint
+        return fail("truth", error.message, fix)
+    faults = [str(row[0]) for row in found if row != ("ok",)]
+    if faults:
+        return fail("truth", few(faults), _restore(truth.path.parent))
+    return good("truth", f"sound, schema {SCHEMA_VERSION}")
+
+
+def _restore(data_dir: Path) -> str:
+    return RESTORE if backup_files(data_dir) else START_ANEW
+
+
+def _links(truth: Truth) -> Check:
+    """Whether every row belongs to one that is there."""
+    found = truth.rows("pragma foreign_key_check")
+    lost = [f"a row of {row[0]} belongs to no {row[2]}" for row in found]
+    if lost:
+        return fail("truth links", few(lost), RESTORE)
+    return good("truth links", "every row belongs to one that is there")
+
+
+def _ledger(truth: Truth) -> Check:
+    faults = list(ledger_faults(truth))
+    if faults:
+        return fail("truth content", few(faults), RESTORE)
+    ((documents, chunks),) = truth.rows(
+        "select (select count(*) from document), (select count(*) from node)"
+    )
+    return good("truth content", f"{documents} documents, {chunks} chunks agree")
+
+
+def _words(root: Path) -> Check:
+    try:
+        agree = words_agree(root)
+    except (StoreLockedError, StoreWriteError) as error:
+        return warn("truth words", f"not looked at: {error.message}", error.hint)
+    if not agree:
+        detail = "the word table does not agree with the chunks"
+        return fail("truth words", detail, REPAIR)
+    return good("truth words", "the word table agrees with the chunks")
+
+
+def _cached_vectors(root: Path) -> Check:
+    count = damaged_vectors(root)
+    if count:
+        detail = f"{count} cached vectors are not as they were stored"
+        return fail("truth vectors", detail, REPAIR)
+    return good("truth vectors", "every cached vector is as it was stored")
+
+
+BACK_UP = "elt-llm store backup"
+HOUR = 3600
+TWO_DAYS = 48  # in hours
+
+
+def backup_checks(store: Store, *, deep: bool) -> Iterator[Check]:
+    """One line: the newest backup and its age; with `deep` the newest sound one."""
+    if not (store.data_dir / FILE).exists():
+        return
+    files = backup_files(store.data_dir)
+    broken = []
+    while deep and files and (fault := _fault(files[0])):
+        broken.append(fault)
+        files = files[1:]
+    if broken:
+        detail = f"{len(broken)} backups are damaged: {few(broken)}"
+        yield fail("backup damage", detail, f"remove them, then: {BACK_UP}")
+    if files:
+        yield good("backup", f"{files[0].name}, {_age(files[0])}")
+    else:
+        yield warn("backup", "there is no sound backup of the truth", BACK_UP)
+
+
+def _fault(path: Path) -> str:
+    try:
+        check(path)
+    except EltLlmError as error:
+        return error.message
+    return ""
+
+
+def _age(path: Path) -> str:
+    hours = (time.time() - path.stat().st_mtime) / HOUR
+    if hours < TWO_DAYS:
+        return f"{hours:.0f} hours old"
+    return f"{hours / 24:.0f} days old"

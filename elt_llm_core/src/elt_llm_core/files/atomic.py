@@ -1,0 +1,117 @@
+"""The only way files are written: whole or not at all.
+
+Temporary file in the same folder, write, fsync, rename, fsync the folder.
+"""
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from elt_llm_core.errors import StoreWriteError
+
+
+def write_atomic(path: Path, content: str | bytes, mode: int = 0o644) -> None:
+    """Put `content` at `path`; a reader sees the old file or the new, never a part.
+
+    Text is written as UTF-8 with the newlines it has. Parent folders are made. Raises
+    StoreWriteError where the disk refuses.
+    """
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(
+            dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".tmp"
+        )
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(name).chmod(mode)
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+        fsync_folder(path.parent)
+    except OSError as error:
+        raise StoreWriteError(str(path), error.strerror or str(error)) from error
+
+
+def fsync_folder(folder: Path) -> None:
+    """Make the names in `folder` durable."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def fsync_tree(folder: Path) -> None:
+    """Make every file below `folder`, and every name, durable."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            handle = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+        elif path.is_dir():
+            fsync_folder(path)
+    fsync_folder(folder)
+
+
+PREFIX = "elt-llm-"
+PURPOSES = ("held", "serve", "view")
+LOCK = ".lock"
+
+
+class Scratch:
+    """A temporary folder that only this user can read.
+
+    It is locked while it is used, so that what a killed process left behind can be told
+    and removed: the next one that is made does so.
+    """
+
+    def __init__(self, purpose: str) -> None:
+        sweep()
+        self.path = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{purpose}-"))
+        self._owner = os.getpid()
+        # Locked under another name first: a lock file that is not locked is left over.
+        self._handle = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+        fcntl.flock(self._handle, fcntl.LOCK_EX)
+        (self.path / "lock").rename(self.path / LOCK)
+
+    def close(self) -> None:
+        """Remove the folder; a forked child leaves its parent's alone."""
+        if os.getpid() == self._owner:
+            shutil.rmtree(self.path, ignore_errors=True)
+            os.close(self._handle)
+
+
+def abandoned() -> Iterator[Path]:
+    """Folders whose process was killed; each is locked while it is looked at."""
+    place = Path(tempfile.gettempdir())
+    folders = [f for one in PURPOSES for f in place.glob(f"{PREFIX}{one}-*")]
+    for folder in sorted(folders):
+        try:
+            if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+                continue
+            handle = os.open(folder / LOCK, os.O_RDWR | os.O_NOFOLLOW)
+        except OSError:
+            continue  # it is being made, or being removed
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield folder
+        except BlockingIOError:
+            continue  # in use
+        finally:
+            os.close(handle)
+
+
+def sweep() -> None:
+    """Remove what processes of ours left behind when they were killed."""
+    for folder in abandoned():
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,241 @@
+"""LlamaIndex's eight ways to call a model, over one request shape: chat completions.
+
+A subclass says how a request travels (HTTP, or a call in this process); what is asked,
+how parts add up and what counts as a whole answer is here, once.
+"""
+
+from abc import abstractmethod
+from collections.abc import AsyncGenerator, Generator, Sequence
+from contextlib import aclosing, closing
+from dataclasses import dataclass, field
+from typing import Any
+
+from llama_index.core.base.llms.generic_utils import (
+    achat_to_completion_decorator,
+    astream_chat_to_completion_decorator,
+    chat_to_completion_decorator,
+    stream_chat_to_completion_decorator,
+)
+from llama_index.core.base.llms.types import (
+    ChatMessage,
+    ChatResponse,
+    ChatResponseAsyncGen,
+    ChatResponseGen,
+    CompletionResponse,
+    CompletionResponseAsyncGen,
+    CompletionResponseGen,
+    LLMMetadata,
+    MessageRole,
+)
+from llama_index.core.llms import CustomLLM
+from llama_index.core.llms.callbacks import llm_chat_callback, llm_completion_callback
+from pydantic import Field
+from typing_extensions import override
+
+from elt_llm_core.errors import ModelError
+from elt_llm_core.models.http import SHAPE_ERRORS, ended_early, unreadable
+from elt_llm_core.models.token_count import Prompt
+
+Json = dict[str, Any]
+
+# What a caller may add to a request; LlamaIndex also passes words of its own.
+_PASSED = frozenset({"max_tokens", "response_format", "seed", "stop"})
+
+
+@dataclass
+class Answer:
+    """Parts of a streamed answer, added up. `done` once the server said so."""
+
+    prompt: Prompt
+    text: str = ""
+    done: bool = False
+    raw: Json = field(default_factory=dict)
+
+    def add(self, part: Json) -> str:
+        """Take in a part and return its text. Raises ModelError for an error part."""
+        if "error" in part:
+            raise ModelError(
+                f"{self.prompt.model!r} broke off: {error_text(part)}",
+                "try again; the server's log says why",
+            )
+        try:
+            self.prompt.check((part.get("usage") or {}).get("prompt_tokens"))
+            delta = ""
+            for choice in part.get("choices") or ():
+                delta += (choice.get("delta") or {}).get("content") or ""
+                self.done = self.done or bool(choice.get("finish_reason"))
+        except SHAPE_ERRORS as error:
+            raise unreadable(repr(self.prompt.model), error) from error
+        self.text += delta
+        self.raw = part
+        return delta
+
+    def response(self, delta: str) -> ChatResponse:
+        """The answer so far, as LlamaIndex wants it."""
+        message = ChatMessage(role=MessageRole.ASSISTANT, content=self.text)
+        return ChatResponse(message=message, delta=delta, raw=self.raw)
+
+    def finish(self) -> None:
+        """Raises ModelError if the stream ended without saying that it is done."""
+        if not self.done:
+            raise ended_early(self.prompt.model)
+
+
+def error_text(body: Json) -> str:
+    """The words of an error answer, whichever of the usual shapes it has."""
+    error = body.get("error", body)
+    return str(error.get("message", error) if isinstance(error, dict) else error)
+
+
+def whole_answer(prompt: Prompt, body: Json) -> ChatResponse:
+    """The answer in one piece. Raises ModelError for a body without one."""
+    try:
+        prompt.check((body.get("usage") or {}).get("prompt_tokens"))
+        choices = body.get("choices")
+        if not choices or "message" not in choices[0]:
+            raise ended_early(prompt.model)
+        text = "" + (choices[0]["message"].get("content") or "")
+    except SHAPE_ERRORS as error:
+        raise unreadable(repr(prompt.model), error) from error
+    message = ChatMessage(role=MessageRole.ASSISTANT, content=text)
+    return ChatResponse(message=message, raw=body)
+
+
+class ChatShaped(CustomLLM):
+    """A model that is asked in the shape of chat completions."""
+
+    model: str
+    context_window: int = Field(default=8192, gt=0)
+    num_predict: int = Field(default=1024, gt=0)
+    temperature: float = Field(default=0.0, ge=0)
+
+    @abstractmethod
+    def _send(self, body: Json, prompt: Prompt) -> Json:
+        """The whole answer. Raises ModelError and its subclasses."""
+
+    @abstractmethod
+    def _stream(self, body: Json, prompt: Prompt) -> Generator[Json, None, None]:
+        """The parts of the answer as they come."""
+
+    @abstractmethod
+    async def _asend(self, body: Json, prompt: Prompt) -> Json:
+        """As `_send`."""
+
+    @abstractmethod
+    def _astream(self, body: Json, prompt: Prompt) -> AsyncGenerator[Json, None]:
+        """As `_stream`; closing it ends the request."""
+
+    @property
+    @override
+    def metadata(self) -> LLMMetadata:
+        """Name and limits."""
+        return LLMMetadata(
+            context_window=self.context_window,
+            num_output=self.num_predict,
+            model_name=self.model,
+            is_chat_model=True,
+        )
+
+    def _body(
+        self, messages: Sequence[ChatMessage], stream: bool, extra: Json
+    ) -> tuple[Json, Prompt]:
+        body: Json = {
+            "model": self.model,
+            "messages": [
+                {"role": m.role.value, "content": m.content or ""} for m in messages
+            ],
+            "max_tokens": self.num_predict,
+            "temperature": self.temperature,
+            "stream": stream,
+            **{name: value for name, value in extra.items() if name in _PASSED},
+        }
+        if stream:
+            # Else a stream does not say how much of the prompt was read.
+            body["stream_options"] = {"include_usage": True}
+        texts = [m.content or "" for m in messages]
+        return body, Prompt.of(self.model, texts, self.context_window)
+
+    @llm_chat_callback()
+    @override
+    def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
+        """The whole answer. Raises ModelError and its subclasses."""
+        body, prompt = self._body(messages, stream=False, extra=kwargs)
+        return whole_answer(prompt, self._send(body, prompt))
+
+    @llm_chat_callback()
+    @override
+    async def achat(
+        self, messages: Sequence[ChatMessage], **kwargs: Any
+    ) -> ChatResponse:
+        """As `chat`."""
+        body, prompt = self._body(messages, stream=False, extra=kwargs)
+        return whole_answer(prompt, await self._asend(body, prompt))
+
+    @llm_chat_callback()
+    @override
+    def stream_chat(
+        self, messages: Sequence[ChatMessage], **kwargs: Any
+    ) -> ChatResponseGen:
+        """The answer as it grows; raises while it is read, also at its end."""
+        body, prompt = self._body(messages, stream=True, extra=kwargs)
+
+        def parts() -> ChatResponseGen:
+            answer = Answer(prompt)
+            with closing(self._stream(body, prompt)) as stream:
+                for part in stream:
+                    if delta := answer.add(part):
+                        yield answer.response(delta)
+            answer.finish()
+
+        return parts()
+
+    @llm_chat_callback()
+    @override
+    async def astream_chat(
+        self, messages: Sequence[ChatMessage], **kwargs: Any
+    ) -> ChatResponseAsyncGen:
+        """As `stream_chat`; leaving it ends the request."""
+        body, prompt = self._body(messages, stream=True, extra=kwargs)
+
+        async def parts() -> ChatResponseAsyncGen:
+            answer = Answer(prompt)
+            async with aclosing(self._astream(body, prompt)) as stream:
+                async for part in stream:
+                    if delta := answer.add(part):
+                        yield answer.response(delta)
+            answer.finish()
+
+        return parts()
+
+    @llm_completion_callback()
+    @override
+    def complete(
+        self, prompt: str, formatted: bool = False, **kwargs: Any
+    ) -> CompletionResponse:
+        """The answer to a prompt, sent as one user message."""
+        return chat_to_completion_decorator(self.chat)(prompt, **kwargs)
+
+    @llm_completion_callback()
+    @override
+    async def acomplete(
+        self, prompt: str, formatted: bool = False, **kwargs: Any
+    ) -> CompletionResponse:
+        """As `complete`."""
+        return await achat_to_completion_decorator(self.achat)(prompt, **kwargs)
+
+    @llm_completion_callback()
+    @override
+    def stream_complete(
+        self, prompt: str, formatted: bool = False, **kwargs: Any
+    ) -> CompletionResponseGen:
+        """The answer to a prompt as it grows."""
+        return stream_chat_to_completion_decorator(self.stream_chat)(prompt, **kwargs)
+
+    @llm_completion_callback()
+    @override
+    async def astream_complete(
+        self, prompt: str, formatted: bool = False, **kwargs: Any
+    ) -> CompletionResponseAsyncGen:
+        """As `stream_complete`."""
+        ask = astream_chat_to_completion_decorator(self.astream_chat)
+        return await ask(prompt, **kwargs)

@@ -1,0 +1,148 @@
+"""A cross-encoder in this process: an ONNX file and its tokenizer, from a folder.
+
+Nothing is downloaded. Models are published in this form, `onnx/model.onnx` beside
+`tokenizer.json`; put one in a folder and name it. As in the embedder, pairs go through
+the network one by one, in several threads: a score does not depend on its neighbours.
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+from onnxruntime.capi import onnxruntime_pybind11_state as native
+from tokenizers import Encoding, Tokenizer
+
+from elt_llm_core.errors import ConfigError, ModelError
+from elt_llm_core.models.minilm import available_cores, open_session
+
+FILES = ("model.onnx", "onnx/model.onnx")
+TOKENIZER = "tokenizer.json"
+INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids"})
+_KEPT = 2  # models that stay in memory
+_FAILURES = (
+    native.Fail,
+    native.InvalidArgument,
+    native.InvalidGraph,
+    native.InvalidProtobuf,
+    native.NoSuchFile,
+    native.NotImplemented,
+    native.RuntimeException,
+    ValueError,
+)
+
+
+class _Loaded(NamedTuple):
+    session: onnxruntime.InferenceSession
+    tokenizer: Tokenizer
+    inputs: frozenset[str]
+
+
+class PairModel:
+    """Tells how well texts answer a question.
+
+    `folder` holds `model.onnx` or `onnx/model.onnx`, and `tokenizer.json`; it is read
+    once while its files stay as they are. A pair over `max_tokens` loses the end of
+    its longer text. Raises ConfigError where the folder holds no cross-encoder.
+    """
+
+    def __init__(self, folder: Path, max_tokens: int = 512, threads: int = 0) -> None:
+        self._threads = threads or available_cores()
+        self._folder = folder
+        model, tokenizer = _files(folder)
+        stamps = (model.stat().st_mtime_ns, tokenizer.stat().st_mtime_ns)
+        self._loaded = _load(model, tokenizer, stamps, max_tokens)
+
+    def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
+        """How well each text answers, 0 to 1. Raises ModelError."""
+        # One by one: a batch call would start the tokenizer's own threads.
+        pairs = [self._loaded.tokenizer.encode(question, text) for text in texts]
+        if self._threads == 1 or len(pairs) <= 1:
+            margins = [self._margin(pair) for pair in pairs]
+        else:
+            with ThreadPoolExecutor(self._threads) as pool:
+                margins = list(pool.map(self._margin, pairs))
+        return sigmoid(np.array(margins, dtype=np.float64))
+
+    def _margin(self, pair: Encoding) -> float:
+        """What speaks for the text: the only output, or the second less the first."""
+        told = {
+            "input_ids": pair.ids,
+            "attention_mask": pair.attention_mask,
+            "token_type_ids": pair.type_ids,
+        }
+        inputs = {
+            name: np.array([told[name]], dtype=np.int64)
+            for name in sorted(self._loaded.inputs)
+        }
+        try:
+            output = np.asarray(self._loaded.session.run(None, inputs)[0], np.float64)
+        except _FAILURES as error:
+            raise ModelError(
+                f"the cross-encoder in {self._folder} failed: {error}",
+                "check that it is a model for pairs of texts",
+            ) from error
+        numbers = output.reshape(-1)
+        if numbers.size not in (1, 2) or not np.isfinite(numbers).all():
+            raise ModelError(
+                f"the cross-encoder in {self._folder} gave {numbers[:4]} for one pair",
+                "take a model with one output, or with two for no and yes",
+            )
+        return float(numbers[-1] - (numbers[0] if numbers.size > 1 else 0.0))
+
+
+def sigmoid(margins: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Raw outputs as probabilities."""
+    small = np.exp(-np.abs(margins))  # of the negative: it cannot overflow
+    result: NDArray[np.float64] = np.where(margins >= 0, 1.0, small) / (1.0 + small)
+    return result
+
+
+def _files(folder: Path) -> tuple[Path, Path]:
+    model = next((folder / one for one in FILES if (folder / one).is_file()), None)
+    tokenizer = folder / TOKENIZER
+    if model is None or not tokenizer.is_file():
+        lacks = TOKENIZER if model else " or ".join(FILES)
+        raise ConfigError(
+            f"there is no cross-encoder in {folder}: {lacks} is missing",
+            "put a published ONNX cross-encoder there and name its folder",
+        )
+    return model, tokenizer
+
+
+@lru_cache(maxsize=_KEPT)  # a question makes its reranker anew, a model takes seconds
+def _load(
+    model: Path,
+    tokenizer: Path,
+    stamps: tuple[int, int],  # noqa: ARG001 - a changed file is read again
+    max_tokens: int,
+) -> _Loaded:
+    try:
+        session = open_session(str(model))
+    except _FAILURES as error:
+        raise ConfigError(
+            f"{model} cannot be read: {error}", "copy the model's files again"
+        ) from error
+    inputs = frozenset(one.name for one in session.get_inputs())
+    if "input_ids" not in inputs or not inputs <= INPUTS:
+        raise ConfigError(
+            f"{model} is no cross-encoder for text: it reads {sorted(inputs)}",
+            f"take one that reads {', '.join(sorted(INPUTS))}",
+        )
+    return _Loaded(session, _tokenizer(tokenizer, max_tokens), inputs)
+
+
+def _tokenizer(path: Path, max_tokens: int) -> Tokenizer:
+    try:
+        found = Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises nothing narrower
+        raise ConfigError(
+            f"{path} is no tokenizer: {error}", "copy the model's files again"
+        ) from error
+    found.no_padding()
+    found.enable_truncation(max_tokens, strategy="longest_first")
+    return found

@@ -1,0 +1,132 @@
+"""What the store pipeline asks of an embedder, beside LlamaIndex's `BaseEmbedding`."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol, cast
+
+from elt_llm_core.errors import ConfigError
+from elt_llm_core.records import Record
+
+if TYPE_CHECKING:
+    import numpy as np
+    from llama_index.core.base.embeddings.base import BaseEmbedding
+    from numpy.typing import NDArray
+
+
+class CountingEmbedder(Protocol):
+    """An embedder that knows its limit and its identity."""
+
+    @property
+    def model_name(self) -> str:
+        """What people call the model."""
+
+    @property
+    def digest(self) -> str:
+        """Identity of everything that shapes a vector; equal digests, equal vectors."""
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+
+    @property
+    def max_tokens(self) -> int:
+        """Longest text taken, in the unit of `count_tokens`."""
+
+    @property
+    def prompt_known(self) -> bool:
+        """False where the model may want a prompt that nobody told us."""
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of a text, never fewer than the model will see, specials included."""
+
+    def embed_array(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        """Vectors of documents, shape (n, dimension), unit length, in the order given.
+
+        Raises EmbedError for a text over `max_tokens` or a vector that is no vector.
+        """
+
+
+_ASKED = (
+    "count_tokens",
+    "digest",
+    "dimension",
+    "embed_array",
+    "max_tokens",
+    "prompt_known",
+)
+
+
+def as_counting(embedder: "BaseEmbedding") -> CountingEmbedder:
+    """The same object, seen as a `CountingEmbedder`.
+
+    Looks at the class, not the object, so no property runs and no server is asked.
+    Raises ConfigError naming what the class lacks.
+    """
+    cls = type(embedder)
+    lacks = [n for n in _ASKED if not hasattr(cls, n) and n not in cls.model_fields]
+    if lacks:
+        raise ConfigError(
+            f"the embedder {cls.__name__} lacks {', '.join(lacks)}",
+            "give it the methods of elt_llm_core.models.CountingEmbedder",
+        )
+    return cast("CountingEmbedder", embedder)
+
+
+_SEARCH = "Represent this sentence for searching relevant passages: "
+_TASK = "Given a web search query, retrieve relevant passages that answer the query"
+_INSTRUCT = f"Instruct: {_TASK}\nQuery: "
+
+# Model name to what stands before a query and before a document.
+_PROMPTS: dict[str, tuple[str, str]] = {
+    "all-minilm": ("", ""),
+    "all-mpnet": ("", ""),
+    "bge-base": (_SEARCH, ""),
+    "bge-base-zh": ("为这个句子生成表示以用于检索相关文章：", ""),  # noqa: RUF001
+    "bge-large": (_SEARCH, ""),
+    "bge-large-zh": ("为这个句子生成表示以用于检索相关文章：", ""),  # noqa: RUF001
+    "bge-m3": ("", ""),
+    "bge-small": (_SEARCH, ""),
+    "bge-small-zh": ("为这个句子生成表示以用于检索相关文章：", ""),  # noqa: RUF001
+    "e5-base": ("query: ", "passage: "),
+    "e5-large": ("query: ", "passage: "),
+    "e5-mistral-7b-instruct": (_INSTRUCT, ""),
+    "e5-small": ("query: ", "passage: "),
+    "embeddinggemma": ("task: search result | query: ", "title: none | text: "),
+    "granite-embedding": ("", ""),
+    "gte-base": ("", ""),
+    "gte-large": ("", ""),
+    "gte-small": ("", ""),
+    "multilingual-e5-base": ("query: ", "passage: "),
+    "multilingual-e5-large": ("query: ", "passage: "),
+    "multilingual-e5-large-instruct": (_INSTRUCT, ""),
+    "multilingual-e5-small": ("query: ", "passage: "),
+    "mxbai-embed-large": (_SEARCH, ""),
+    "nomic-embed-text": ("search_query: ", "search_document: "),
+    "paraphrase-multilingual": ("", ""),
+    "qwen3-embedding": (_INSTRUCT, ""),
+    "snowflake-arctic-embed": (_SEARCH, ""),
+    "snowflake-arctic-embed-l-v2.0": ("query: ", ""),
+    "snowflake-arctic-embed-m-v2.0": ("query: ", ""),
+    "snowflake-arctic-embed2": ("query: ", ""),
+}
+
+
+class EmbedderPrompt(Record):
+    """What stands before a query and before a document; `known` if it was listed."""
+
+    query: str = ""
+    text: str = ""
+    known: bool
+
+
+def prompt_for(model: str) -> EmbedderPrompt:
+    """The prompts of a model, by its name without owner and tag.
+
+    The longest entry wins that equals the name or is followed by a dash in it, so
+    `bge-m3` never borrows from `bge-large`, nor `e5-base` from `multilingual-e5-base`.
+    """
+    name = model.rsplit("/", 1)[-1].split(":", 1)[0].lower()
+    fits = [key for key in _PROMPTS if name == key or name.startswith(f"{key}-")]
+    if not fits:
+        return EmbedderPrompt(known=False)
+    query, text = _PROMPTS[max(fits, key=len)]
+    return EmbedderPrompt(query=query, text=text, known=True)

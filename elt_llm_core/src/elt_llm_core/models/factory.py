@@ -1,0 +1,96 @@
+"""The models a configuration names."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+from typing_extensions import override
+
+from elt_llm_core.config.base import Section
+from elt_llm_core.config.sections import RagConfig
+from elt_llm_core.models import EMBEDDERS, LLMS
+from elt_llm_core.models.weights import embedded_digest
+from elt_llm_core.shipped_model import MODEL_NAME
+from elt_llm_core.strategy import Models, Stage
+
+if TYPE_CHECKING:
+    from llama_index.core.base.embeddings.base import BaseEmbedding
+    from llama_index.core.llms import LLM
+
+
+@dataclass(frozen=True)
+class EmbedderIdentity:
+    """What is known of an embedder without making it; empty where it is not."""
+
+    model_name: str = ""
+    digest: str = ""
+
+
+class LateModels(Models):
+    """The models of a configuration, imported and made when first asked for."""
+
+    def __init__(self, config: RagConfig) -> None:
+        self.__dict__["_config"] = config
+
+    @cached_property
+    def _made(self) -> Models:
+        return build_models(self.__dict__["_config"])
+
+    @cached_property
+    @override
+    def embedder(self) -> "BaseEmbedding":
+        return self._made.embedder
+
+    @cached_property
+    @override
+    def llm(self) -> "LLM | None":
+        return self._made.llm
+
+    @property
+    def identity(self) -> EmbedderIdentity:
+        """Which embedder it will be, as far as the configuration tells."""
+        config: RagConfig = self.__dict__["_config"]
+        name = config.models.embedder_strategy
+        if name == "embedded":
+            return EmbedderIdentity(MODEL_NAME, embedded_digest())
+        section = getattr(config, name, None)
+        default = getattr(section, "embedding_model", "")
+        chosen = config.models.embedder_options.get("embedding_model", default)
+        return EmbedderIdentity(str(chosen))
+
+
+def build_models(config: RagConfig) -> Models:
+    """The embedder and the language model; nothing is loaded or asked before first use.
+
+    A strategy named like a section of the configuration (`ollama`, `openai_like`) takes
+    its options from there; `embedder_options` and `llm_options` win. Raises
+    ConfigError.
+    """
+    models = config.models
+    embedder = _options(
+        EMBEDDERS, config, models.embedder_strategy, models.embedder_options
+    )
+    llm = _options(LLMS, config, models.llm_strategy, models.llm_options)
+    allow = config.allowed_plugins()
+    nothing = cast("Models", None)  # there are no models yet, and none is asked for
+    built = EMBEDDERS.load(models.embedder_strategy, embedder, allow).build(nothing)
+    return Models(
+        embedder=built,
+        llm=LLMS.load(models.llm_strategy, llm, allow).build(Models(built)),
+    )
+
+
+def _options(
+    stage: Stage[Any], config: RagConfig, name: str, own: dict[str, Any]
+) -> dict[str, Any]:
+    """The section's values that the strategy knows, then the strategy's own options."""
+    section = getattr(config, name, None)
+    if not isinstance(section, Section):
+        return own
+    fields = stage.strategy_class(name, config.allowed_plugins()).model_fields
+    shared = {
+        key: getattr(section, key)
+        for key in type(section).model_fields
+        if key in fields
+    }
+    return {**shared, **own}

@@ -1,0 +1,1 @@
+"""The SQLite database: schema, rows, codecs, reading."""

@@ -1,0 +1,140 @@
+"""The chunks of a document about to be stored, as rows."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from sqlite3 import Connection
+from typing import TYPE_CHECKING, Any
+
+from elt_llm_core import provenance
+from elt_llm_core.errors import EmbedError
+from elt_llm_core.identifiers import node_id
+from elt_llm_core.store.database import codec, vectors
+from elt_llm_core.store.database.records import NewDocument
+
+if TYPE_CHECKING:
+    from llama_index.core.schema import TextNode
+
+SLICE = 500  # chunks made into rows at a time, so that memory stays small
+
+
+_to_json = json.JSONEncoder(ensure_ascii=False).encode
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where chunks go, and whose vectors they have."""
+
+    collection: str
+    document_id: str
+    model: str
+    dimension: int
+
+
+class Chunks:
+    """The chunks of one new document beside those that are stored of it."""
+
+    def __init__(
+        self, connection: Connection, target: Target, document: NewDocument
+    ) -> None:
+        self._connection = connection
+        self._target = target
+        self._document = document
+        self._home = {
+            "collection": target.collection,
+            "document_id": target.document_id,
+            "document": document.name,
+        }
+        self._nodes = {self._id(node): node for node in document.nodes}
+        self._stored = self._connection.execute(
+            "select num, node_id, index_text, vector = x'' from node "
+            "where document_id = ?",
+            (target.document_id,),
+        ).fetchall()
+
+    def present(self) -> frozenset[str]:
+        """Ids of stored chunks that stay as they are."""
+        gone = {node for _, node, _ in self.stale()}
+        return frozenset(row[1] for row in self._stored if row[1] not in gone)
+
+    def stale(self) -> list[tuple[int, str, str]]:
+        """Row number, id and searchable text of stored chunks that must go."""
+        embedded = self._embedded([row[1] for row in self._stored if row[3]])
+        return [
+            (num, node, text)
+            for num, node, text, bare in self._stored
+            if node not in self._nodes
+            or text != provenance.index_text(self._nodes[node])
+            or (bare and node in embedded)
+        ]
+
+    def rows(self) -> Iterator[list[dict[str, Any]]]:
+        """The chunks as rows in their order, some hundred at a time.
+
+        Raises EmbedError for one whose vector is neither there nor excused.
+        """
+        found = list(self._nodes.items())
+        for start in range(0, len(found), SLICE):
+            part = dict(found[start : start + SLICE])
+            texts = [provenance.index_text(node) for node in part.values()]
+            packed = vectors.find(self._connection, self._target.model, texts)
+            yield [
+                self._row(key, node, text, packed.get(text))
+                for (key, node), text in zip(part.items(), texts, strict=True)
+            ]
+
+    def _embedded(self, ids: list[str]) -> set[str]:
+        """Those of `ids` whose text has a vector now."""
+        nodes = {i: self._nodes[i] for i in ids if i in self._nodes}
+        texts = {i: provenance.index_text(node) for i, node in nodes.items()}
+        found = vectors.find(self._connection, self._target.model, texts.values())
+        return {node for node, text in texts.items() if text in found}
+
+    def _id(self, node: "TextNode") -> str:
+        ordinal = int(node.metadata.get("ordinal", 0))
+        key = self._document.config_key
+        return node_id(self._target.document_id, key, ordinal, node.text)
+
+    def _row(
+        self, key: str, node: "TextNode", text: str, vector: bytes | None
+    ) -> dict[str, Any]:
+        told = self._metadata(node)
+        metadata = _to_json(told)
+        data = self._vector(told["ordinal"], vector, text)
+        return {
+            "node_id": key,
+            "collection": told["collection"],
+            "document_id": told["document_id"],
+            "ordinal": told["ordinal"],
+            "kind": told["kind"],
+            "section": told["section"],
+            "page": told["page"],
+            "end_page": told["end_page"] or told["page"],
+            "text": node.text,
+            "index_text": text,
+            "metadata": metadata,
+            "vector": data,
+            "place_sum": codec.check_sum(metadata),
+            "index_sum": codec.check_sum(text, data),
+            "reason": self._document.unembedded.get(text, ""),
+        }
+
+    def _metadata(self, node: "TextNode") -> dict[str, Any]:
+        """The node's metadata, complete and at home."""
+        told = node.metadata
+        if not told.keys() >= provenance.ALWAYS:
+            told = provenance.write(node, provenance.read(node)).metadata
+        return {**told, **self._home}
+
+    def _vector(self, ordinal: int, vector: bytes | None, text: str) -> bytes:
+        chunk = f"chunk {ordinal} of {self._document.name}"
+        if vector is None:
+            if text not in self._document.unembedded:
+                raise EmbedError(f"{chunk} was never embedded")
+            return b""
+        if len(vector) != codec.VECTOR_BYTES * self._target.dimension:
+            raise EmbedError(
+                f"{chunk} has a vector of {len(vector) // codec.VECTOR_BYTES} "
+                f"numbers, not {self._target.dimension}"
+            )
+        return vector

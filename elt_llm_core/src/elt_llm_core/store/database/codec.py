@@ -1,0 +1,106 @@
+"""Records to bytes and back: small, safe to read from a stranger, deterministic."""
+
+import json
+import zlib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from elt_llm_core.document import Block, Page
+from elt_llm_core.store.database.damage import damaged, reading
+
+MAX_UNPACKED = 1_000_000_000
+VECTOR_BYTES = 2  # a number
+ROUNDED = 0.01  # half precision changes the length of a unit vector by less
+
+
+def check_sum(*parts: str | bytes) -> int:
+    """CRC-32 of the parts together: a row that has it cannot change unseen."""
+    total = 0
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+        total = zlib.crc32(data, total)
+    return total
+
+
+def pack_text(text: str) -> bytes:
+    """Compressed UTF-8."""
+    return zlib.compress(text.encode("utf-8", "surrogatepass"), 6)
+
+
+def unpack_text(data: bytes) -> str:
+    """The text of `pack_text`; never more than a gigabyte. Raises TruthError."""
+    unpacker = zlib.decompressobj()
+    with reading("a text"):
+        content = unpacker.decompress(data, MAX_UNPACKED)
+        if not unpacker.eof:
+            msg = "it is cut off"
+            raise ValueError(msg)
+        return content.decode("utf-8", "surrogatepass")
+
+
+def pack_json(value: Any) -> bytes:
+    """Compressed JSON in the order given."""
+    return pack_text(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def unpack_json(data: bytes) -> Any:
+    """The value of `pack_json`. Raises TruthError."""
+    with reading("a record"):
+        return json.loads(unpack_text(data))
+
+
+def pack_blocks(blocks: Iterable[Block]) -> bytes:
+    """Blocks without their defaults."""
+    return pack_json([b.model_dump(mode="json", exclude_defaults=True) for b in blocks])
+
+
+def unpack_blocks(data: bytes) -> list[Block]:
+    """The blocks of `pack_blocks`. Raises TruthError."""
+    with reading("the blocks of a document"):
+        return [Block.model_validate(b) for b in unpack_json(data)]
+
+
+def pack_words(page: Page) -> bytes:
+    """The words of a page, one flat list."""
+    return pack_json([value for word in page.words for value in word])
+
+
+def unpack_words(data: bytes) -> list[tuple[int, int, float, float, float, float]]:
+    """The words of `pack_words`."""
+    flat = unpack_json(data)
+    with reading("the words of a page"):
+        return [
+            (flat[i], flat[i + 1], flat[i + 2], flat[i + 3], flat[i + 4], flat[i + 5])
+            for i in range(0, len(flat), 6)
+        ]
+
+
+def pack_vector(vector: np.ndarray) -> bytes:
+    """Half precision, little endian."""
+    return vector.astype("<f2").tobytes()
+
+
+def pack_vectors(matrix: np.ndarray) -> list[bytes]:
+    """The rows as `pack_vector` packs them."""
+    return [row.tobytes() for row in matrix.astype("<f2")]
+
+
+def unpack_vectors(blobs: Sequence[bytes], dimension: int) -> np.ndarray:
+    """Float32 rows of unit length, shape (n, dimension); zeros for an empty blob.
+
+    Raises TruthError for a row that was no unit vector when it was read.
+    """
+    if not all(blobs):
+        empty = bytes(VECTOR_BYTES * dimension)
+        blobs = [blob or empty for blob in blobs]
+    with reading("a vector"):
+        content = np.frombuffer(b"".join(blobs), dtype="<f2")
+        full = content.reshape(len(blobs), dimension).astype(np.float32)
+    norms = np.linalg.norm(full, axis=1, keepdims=True)
+    # Written so that what is no number fails too.
+    if not ((np.abs(norms - 1) < ROUNDED) | ~full.any(axis=1, keepdims=True)).all():
+        raise damaged("a vector is not of length one")
+    unit: np.ndarray = full / np.maximum(norms, np.float32(1e-12))
+    return unit

@@ -1,0 +1,58 @@
+"""Batch items: one row each, committed as it is done, so that nothing is paid twice."""
+
+import json
+from collections.abc import Callable
+from sqlite3 import Connection
+from typing import Any
+
+from elt_llm_core.store.database import schema
+from elt_llm_core.store.database.reader import Reader
+
+
+class Journal:
+    """The rows of the batch journal."""
+
+    def __init__(self, truth: Reader, write: Callable[[], Connection]) -> None:
+        self._truth = truth
+        self._write = write
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """The result of a finished item, or None where it is not done (or failed)."""
+        found = self._truth.rows(
+            "select result from batch_item where key = ? and state = 'done'", (key,)
+        )
+        return json.loads(found[0][0]) if found else None
+
+    def put(
+        self,
+        run: str,
+        key: str,
+        ordinal: int,
+        item: str,
+        *,
+        result: dict[str, Any],
+        state: str = "done",
+    ) -> None:
+        """Record one item; a later record under the same key replaces it.
+
+        `state` is `done` or `failed`; a failed item's result is its error, not content.
+        """
+        text = json.dumps(result, ensure_ascii=False, sort_keys=True)
+        with schema.faults_told(self._truth.path):
+            self._write().execute(
+                "insert or replace into batch_item values(?, ?, ?, ?, ?, ?)",
+                (key, run, ordinal, item, state, text),
+            )
+
+    def rows(self, run: str) -> list[dict[str, Any]]:
+        """The items of a run in their order: key, ordinal, item, state, result."""
+        found = self._truth.rows(
+            "select key, ordinal, item, state, result from batch_item where run = ? "
+            "order by ordinal, key",
+            (run,),
+        )
+        names = ("key", "ordinal", "item", "state", "result")
+        return [
+            {**dict(zip(names, row, strict=True)), "result": json.loads(row[4])}
+            for row in found
+        ]

@@ -1,0 +1,56 @@
+"""Stored chunks as LlamaIndex nodes."""
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from elt_llm_core.identifiers import node_id
+from elt_llm_core.store.database.codec import check_sum
+from elt_llm_core.store.database.damage import damaged, reading
+
+if TYPE_CHECKING:
+    from llama_index.core.schema import TextNode
+
+PLACE = ("document_id", "ordinal", "kind", "section", "page")
+STORED = (
+    "node.node_id, node.text, node.metadata, node.place_sum, node.document_id, "
+    "node.ordinal, "
+    "node.kind, node.section, node.page, (select config_key from document o "
+    "where o.document_id = node.document_id)"
+)
+
+
+def stored_node(row: Sequence[Any]) -> "TextNode":
+    """The node of a row of the columns `STORED`.
+
+    Raises TruthError for one that is not as it was stored: its id was made of its text,
+    and its place stands in the row and in the metadata.
+    """
+    key, text, metadata, total, document, ordinal, kind, section, page, config = row
+    with reading(f"chunk {key}"):
+        if check_sum(metadata) != total:
+            raise damaged(f"chunk {key} has other metadata")
+        if key != node_id(document, config, ordinal, text):
+            raise damaged(f"chunk {key} has another text")
+        node = node_from_row(key, text, metadata)
+    told = [node.metadata.get(name) for name in PLACE]
+    if told != [document, ordinal, kind, section, page]:
+        raise damaged(f"chunk {key} has another place")
+    return node
+
+
+def node_from_row(key: str, text: str, metadata: str) -> "TextNode":
+    """A LlamaIndex node as it was stored, with its provenance."""
+    # LlamaIndex takes two seconds to import, which the index builder need not wait for.
+    from llama_index.core.schema import TextNode  # noqa: PLC0415
+
+    flat = json.loads(metadata)
+    return TextNode(
+        id_=key,
+        text=text,
+        metadata=flat,
+        start_char_idx=flat.get("span_start"),
+        end_char_idx=flat.get("span_end"),
+        excluded_embed_metadata_keys=sorted(flat),
+        excluded_llm_metadata_keys=sorted(flat),
+    )

@@ -1,0 +1,494 @@
+"""Reading the truth file."""
+
+import json
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from sqlite3 import Connection
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elt_llm_core.document import Block, Page, Sidecar
+from elt_llm_core.errors import CollectionNotFoundError
+from elt_llm_core.identifiers import collection_id, document_id
+from elt_llm_core.store.database import codec, schema, vectors
+from elt_llm_core.store.database.damage import damaged, reading
+from elt_llm_core.store.database.filters import where_clause
+from elt_llm_core.store.database.nodes import STORED, stored_node
+from elt_llm_core.store.database.records import (
+    CollectionCard,
+    DocumentRow,
+    Outlined,
+    Quarantined,
+)
+from elt_llm_core.store.database.schema import TITLE
+
+if TYPE_CHECKING:
+    from llama_index.core.schema import TextNode
+
+FILE = "truth.sqlite3"
+
+
+def file_at(path: Path) -> tuple[int, int] | None:
+    """Which file lies there now: a restore puts another one in its place."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+class Reader:
+    """Runs statements on the truth file of a data root and never changes it.
+
+    Opening a root that is not there creates nothing; it holds no rows.
+    """
+
+    def __init__(self, data_dir: Path) -> None:
+        self.path = data_dir / FILE
+        self._local = threading.local()
+
+    def connection(self) -> Connection | None:
+        """This thread's connection, or None where there is no truth file."""
+        held: Connection | None = getattr(self._local, "connection", None)
+        if held is not None and held.in_transaction:
+            return held
+        file = file_at(self.path)
+        if held is not None and file == self._local.file:
+            return held
+        self.close()
+        if file is None:
+            schema.require_whole(self.path)
+            return None
+        self._local.connection = schema.connect_reader(self.path)
+        self._local.file = file
+        opened: Connection | None = self._local.connection
+        return opened
+
+    def close(self) -> None:
+        """Close this thread's connection."""
+        held: Connection | None = getattr(self._local, "connection", None)
+        if held is not None:
+            held.close()
+            self._local.connection = None
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Everything read in the body belongs to the moment of its first statement."""
+        connection = self.connection()
+        if connection is None or connection.in_transaction:
+            yield
+            return
+        with schema.faults_told(self.path):
+            connection.execute("begin")
+        try:
+            yield
+        finally:
+            with schema.faults_told(self.path):
+                connection.execute("commit")
+
+    def rows(
+        self, statement: str, parameters: Sequence[Any] | Mapping[str, Any] = ()
+    ) -> list[Any]:
+        """All rows of a statement; none where there is no truth file."""
+        connection = self.connection()
+        if connection is None:
+            return []
+        with schema.faults_told(self.path):
+            return connection.execute(statement, parameters).fetchall()
+
+
+_CARD = f"""
+select c.name, c.embedder, c.embedder_digest, c.dimension, c.distance, c.chunker,
+  (select count(*) from document d where d.collection = c.name),
+  (select count(*) from node n where n.collection = c.name),
+  (select count(*) from quarantine q where q.collection = c.name),
+  coalesce((select value from meta where key = '{TITLE}' || c.name), '')
+from collection c
+"""
+
+
+class Cards(Reader):
+    """Cards and change numbers."""
+
+    def collections(self) -> list[CollectionCard]:
+        """Every collection's card, by name."""
+        found = self.rows(f"{_CARD} order by c.name")
+        return [_card(row) for row in found]
+
+    def card(self, name: str) -> CollectionCard:
+        """Return the card of a collection, given by its id or its title.
+
+        Raises CollectionNotFoundError or InvalidNameError.
+        """
+        found = self.rows(f"{_CARD} where c.name = ?", (collection_id(name),))
+        if not found:
+            known = self.rows("select name from collection")
+            raise CollectionNotFoundError(name, [row[0] for row in known])
+        return _card(found[0])
+
+    def embedding(self, name: str) -> tuple[str, int]:
+        """Digest of the model a collection was indexed with, and its dimension.
+
+        Raises as `card` does, and costs no counting.
+        """
+        found = self.rows(
+            "select embedder_digest, dimension from collection where name = ?", (name,)
+        )
+        if not found:
+            card = self.card(name)
+            return card.embedder_digest, card.dimension
+        return str(found[0][0]), int(found[0][1])
+
+    def quarantined(self, collection: str) -> list[Quarantined]:
+        """Chunks without a vector, by document (uri, part) and ordinal."""
+        found = self.rows(
+            "select q.node_id, q.document_id, d.name, q.reason from quarantine q "
+            "join node n using (node_id) join document d on "
+            "d.document_id = q.document_id where q.collection = ? "
+            "order by d.uri, d.part, n.ordinal",
+            (collection,),
+        )
+        names = ("node_id", "document_id", "document", "reason")
+        return [Quarantined(**dict(zip(names, row, strict=True))) for row in found]
+
+    def topics(self, collection: str, most: int = 12) -> list[str]:
+        """What a collection is about: titles of documents, then top sections.
+
+        At most `most` of each, those with the most chunks first.
+        """
+        titles = self.rows(
+            "select coalesce(nullif(d.title, ''), d.name) from node n join document d "
+            "using (document_id) where n.collection = ? "
+            "group by n.document_id order by count(*) desc, 1 limit ?",
+            (collection, most),
+        )
+        sections = self.rows(
+            "select substr(section, 1, instr(section || ' > ', ' > ') - 1) from node "
+            "where collection = ? and section != '' "
+            "group by 1 order by count(*) desc, 1 limit ?",
+            (collection, most),
+        )
+        return list(dict.fromkeys(str(row[0]) for row in [*titles, *sections]))
+
+    def stamp(self, name: str, seq: int) -> str:
+        """What tells the change `seq` of a collection from every other history's.
+
+        Empty where that change was not made here.
+        """
+        found = self.rows(
+            "select hex(stamp) from change where collection = ? and seq = ?",
+            (name, seq),
+        )
+        return str(found[0][0]) if found else ""
+
+    def made(self, name: str, seq: int, stamp: str) -> bool:
+        """Whether the change `seq` with that stamp is one of this truth's history."""
+        return bool(stamp) and self.stamp(name, seq) == stamp
+
+    def state(self, name: str) -> str:
+        """What changes with every change of a collection; empty where it is not there.
+
+        Other than the number, it never comes twice, also not after a restore.
+        """
+        found = self.rows(
+            "select c.seq || '-' || hex(h.stamp) from collection c join change h "
+            "on h.collection = c.name and h.seq = c.seq where c.name = ?",
+            (name,),
+        )
+        return str(found[0][0]) if found else ""
+
+    def sequence(self, name: str) -> int:
+        """The number of the collection's last change; 0 where it is not there."""
+        found = self.rows("select seq from collection where name = ?", (name,))
+        return int(found[0][0]) if found else 0
+
+    def epoch(self, name: str) -> int:
+        """The number of the change that made the collection."""
+        found = self.rows("select epoch from collection where name = ?", (name,))
+        return int(found[0][0]) if found else 0
+
+
+def _card(row: Sequence[Any]) -> CollectionCard:
+    names = (
+        *("name", "embedder", "embedder_digest", "dimension", "distance"),
+        *("chunker", "documents", "chunks", "quarantined", "title"),
+    )
+    return CollectionCard(**dict(zip(names, row, strict=True)))
+
+
+IN_LIST = 500  # SQLite takes more variables, but short statements stay cached
+_DOCUMENT = """
+select d.document_id, d.collection, d.uri, d.part, d.name, d.title, d.sha256, d.mime,
+  d.parser, d.config_key, d.page_count,
+  (select count(*) from node n where n.document_id = d.document_id), d.warnings,
+  exists(select 1 from original o where o.sha256 = d.sha256)
+from document d
+"""
+
+
+class Truth(Cards):
+    """What the truth of one data root holds, as records."""
+
+    def documents(self, collection: str) -> list[DocumentRow]:
+        """The documents of a collection by uri and part."""
+        statement = f"{_DOCUMENT} where d.collection = ? order by d.uri, d.part"
+        return [_document(row) for row in self.rows(statement, (collection,))]
+
+    def document(self, document_id: str) -> DocumentRow | None:
+        """One document's row, or None."""
+        found = self.rows(f"{_DOCUMENT} where d.document_id = ?", (document_id,))
+        return _document(found[0]) if found else None
+
+    def document_text(self, document_id: str) -> str:
+        """The canonical text; empty for a document that is not there."""
+        found = self.rows(
+            "select text from document where document_id = ?", (document_id,)
+        )
+        return codec.unpack_text(found[0][0]) if found else ""
+
+    def blocks(self, document_id: str) -> list[Block]:
+        """The blocks in reading order."""
+        found = self.rows(
+            "select blocks from document where document_id = ?", (document_id,)
+        )
+        return codec.unpack_blocks(found[0][0]) if found else []
+
+    def pages(
+        self, document_id: str, numbers: Sequence[int] | None = None
+    ) -> list[Page]:
+        """Pages with their words, ascending; only those of `numbers` where given."""
+        wanted = None if numbers is None else set(numbers)
+        chosen = "" if wanted is None else f" and number in ({_marks(len(wanted))})"
+        found = self.rows(
+            "select number, width, height, label, words from page "
+            f"where document_id = ?{chosen} order by number",
+            (document_id, *sorted(wanted or ())),
+        )
+        with reading("a page"):
+            return [
+                Page(
+                    number=number,
+                    width=width,
+                    height=height,
+                    label=label,
+                    words=codec.unpack_words(words),
+                )
+                for number, width, height, label, words in found
+            ]
+
+    def original(self, document_id: str) -> bytes | None:
+        """The source file as it was read, where it was kept."""
+        found = self.rows(
+            "select o.content from original o join document d using (sha256) "
+            "where d.document_id = ?",
+            (document_id,),
+        )
+        return bytes(found[0][0]) if found else None
+
+    def sidecars(self, collection: str, kind: str | None = None) -> list[Sidecar]:
+        """Structured content of a collection's documents, by uri, kind and name."""
+        found = self.rows(
+            "select s.kind, s.name, s.content from sidecar s "
+            "join document d using (document_id) where d.collection = ? "
+            "and (? is null or s.kind = ?) order by d.uri, d.part, s.kind, s.name",
+            (collection, kind, kind),
+        )
+        with reading("a record"):
+            return [
+                Sidecar(kind=k, name=name, content=codec.unpack_json(content))
+                for k, name, content in found
+            ]
+
+    def nodes(
+        self,
+        collection: str,
+        kinds: Sequence[str] | None = None,
+        document_id: str | None = None,
+    ) -> Iterator["TextNode"]:
+        """Chunks by document (uri, part) and ordinal."""
+        chosen = "" if kinds is None else f" and node.kind in ({_marks(len(kinds))})"
+        parameters: list[Any] = [collection, *(kinds or ())]
+        if document_id is not None:
+            chosen += " and node.document_id = ?"
+            parameters.append(document_id)
+        for row in self.rows(
+            f"select {STORED} from node join document d using (document_id) "
+            f"where node.collection = ?{chosen} order by d.uri, d.part, node.ordinal",
+            parameters,
+        ):
+            yield stored_node(row)
+
+    def nodes_by_id(self, collection: str, ids: Iterable[str]) -> dict[str, "TextNode"]:
+        """Chunks by id; unknown ids are absent."""
+        return {
+            row[0]: stored_node(row) for row in self._by_id(STORED, collection, ids)
+        }
+
+    def vectors(
+        self, collection: str, ids: Iterable[str], dimension: int
+    ) -> dict[str, np.ndarray]:
+        """Stored unit vectors by id, float32; unknown ids are absent."""
+        found = self._by_id("node_id, index_text, vector, index_sum", collection, ids)
+        matrix = self.stack([row[2] for row in _sound(found)], dimension)
+        return {row[0]: matrix[i] for i, row in enumerate(found)}
+
+    def missing_vectors(self, model: str, texts: Sequence[str]) -> list[int]:
+        """Positions in `texts` without a sound vector by the model of this digest."""
+        connection = self.connection()
+        if connection is None:
+            return list(range(len(texts)))
+        with schema.faults_told(self.path):
+            return vectors.missing(connection, model, texts)
+
+    def outline(self, document_id: str) -> list[Outlined]:
+        """Where each chunk of a document stands, in order."""
+        found = self.rows(
+            "select node_id, ordinal, section from node where document_id = ? "
+            "order by ordinal, num",
+            (document_id,),
+        )
+        return [Outlined(*row) for row in found]
+
+    def index_rows(
+        self, collection: str, ids: frozenset[str] | None = None, after: int = -1
+    ) -> list[tuple[str, str, bytes]]:
+        """Id, searchable text and packed vector of each chunk changed after `after`.
+
+        Only those of `ids` where given; always in the order they were stored. Raises
+        TruthError for a row that is not as it was stored.
+        """
+        if ids is not None:
+            found = self._by_id(
+                "num, node_id, index_text, vector, index_sum, seq", collection, ids
+            )
+            return _sound(row[1:5] for row in sorted(found) if row[5] > after)
+        found = self.rows(
+            "select node_id, index_text, vector, index_sum from node "
+            "where collection = ? and seq > ? order by num",
+            (collection, after),
+        )
+        return _sound(found)
+
+    def languages(self, collection: str, after: int = -1) -> dict[str, str]:
+        """Language by id of each chunk changed after `after` that is not in English."""
+        found = self.rows(
+            "select node_id, json_extract(metadata, '$.text_language') from node "
+            "where collection = ? and seq > ? "
+            # Parsing what has none would take ten times as long.
+            "and instr(metadata, '\"text_language\":')",
+            (collection, after),
+        )
+        return {node: language for node, language in found if language}
+
+    def changes(self, collection: str, after: int) -> int:
+        """How many chunks came or went after the change `after`."""
+        ((came, went),) = self.rows(
+            "select (select count(*) from node where collection = :c and seq > :s), "
+            "(select count(*) from removed where collection = :c and seq > :s)",
+            {"c": collection, "s": after},
+        )
+        return int(came) + int(went)
+
+    def count_until(self, collection: str, seq: int) -> int:
+        """How many chunks are as old as the change `seq` or older."""
+        found = self.rows(
+            "select count(*) from node where collection = ? and seq <= ?",
+            (collection, seq),
+        )
+        return int(found[0][0])
+
+    def removed(self, collection: str, after: int) -> frozenset[str]:
+        """Ids that were taken out after the change `after`."""
+        found = self.rows(
+            "select node_id from removed where collection = ? and seq > ?",
+            (collection, after),
+        )
+        return frozenset(row[0] for row in found)
+
+    @staticmethod
+    def stack(blobs: list[bytes], dimension: int) -> np.ndarray:
+        """Packed vectors as unit rows, shape (n, dimension)."""
+        return codec.unpack_vectors(blobs, dimension)
+
+    def filter_ids(self, collection: str, where: Mapping[str, Any]) -> frozenset[str]:
+        """Ids of the chunks that match every condition of `where`; see `filters`."""
+        conditions, parameters = where_clause(where)
+        found = self.rows(
+            "select n.node_id from node n join document d using (document_id) "
+            # The document's: through the chunk's, SQLite would read all its chunks.
+            f"where d.collection = ?{conditions}",
+            [collection, *parameters],
+        )
+        return frozenset(row[0] for row in found)
+
+    def words_search(
+        self, collection: str, tokens: Sequence[str], k: int
+    ) -> list[tuple[str, float]]:
+        """Id and BM25 by SQLite's own index, best first, where bm25s cannot serve."""
+        quoted = " OR ".join('"' + t.replace('"', '""') + '"' for t in tokens)
+        if not quoted:
+            return []
+        found = self.rows(
+            "select n.node_id, -bm25(words) from words "
+            "join node n on n.num = words.rowid "
+            "where words match ? and n.collection = ? order by 2 desc, 1 limit ?",
+            (quoted, collection, k),
+        )
+        return [(node, float(score)) for node, score in found if score > 0]
+
+    def with_phrase(self, collection: str, phrase: str, kind: str) -> list[str]:
+        """Ids of the chunks of a kind that hold these words in a row, as they stand."""
+        found = self.rows(
+            "select n.node_id from words join node n on n.num = words.rowid "
+            "join document d using (document_id) "
+            "where words match ? and n.collection = ? and n.kind = ? "
+            "order by d.uri, d.part, n.ordinal",
+            ('"' + phrase.replace('"', '""') + '"', collection, kind),
+        )
+        return [row[0] for row in found]
+
+    def _by_id(self, columns: str, collection: str, ids: Iterable[str]) -> list[Any]:
+        wanted = sorted(set(ids))
+        found: list[Any] = []
+        for start in range(0, len(wanted), IN_LIST):
+            part = wanted[start : start + IN_LIST]
+            found += self.rows(
+                f"select {columns} from node "
+                # The plus keeps SQLite from walking the whole collection instead.
+                f"where +collection = ? and node_id in ({_marks(len(part))})",
+                (collection, *part),
+            )
+        return found
+
+
+def _sound(rows: Iterable[Sequence[Any]]) -> list[tuple[str, str, bytes]]:
+    """Id, searchable text and vector of rows that have the check sum of both."""
+    found = []
+    for key, text, vector, total in rows:
+        with reading(f"chunk {key}"):
+            if codec.check_sum(text, vector) != total:
+                raise damaged(f"chunk {key} is searched by another text or vector")
+        found.append((key, text, vector))
+    return found
+
+
+def _marks(count: int) -> str:
+    return ", ".join("?" * count)
+
+
+def _document(row: Sequence[Any]) -> DocumentRow:
+    names = (
+        *("document_id", "collection", "uri", "part", "name", "title", "sha256"),
+        *("mime", "parser", "config_key", "page_count", "nodes", "warnings"),
+        "has_original",
+    )
+    fields = dict(zip(names, row, strict=True))
+    with reading("the row of a document"):
+        warnings = tuple(json.loads(fields["warnings"]))
+        found = DocumentRow(**{**fields, "warnings": warnings})
+        if found.document_id != document_id(found.collection, found.uri, found.part):
+            raise damaged("a document has another address")
+        return found

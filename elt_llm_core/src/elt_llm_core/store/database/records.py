@@ -1,0 +1,102 @@
+"""Rows of the truth as records."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from pydantic import Field
+
+from elt_llm_core.document import ParsedDocument
+from elt_llm_core.records import Record
+
+if TYPE_CHECKING:
+    from llama_index.core.schema import TextNode
+
+SCHEMA_VERSION = 3
+
+
+class CollectionCard(Record):
+    """What a collection was indexed with; a mismatch refuses rather than mixes."""
+
+    name: str
+    embedder: str
+    embedder_digest: str
+    dimension: int = Field(gt=0)
+    distance: str = "cosine"
+    chunker: str
+    schema_version: int = SCHEMA_VERSION
+    documents: int = Field(default=0, ge=0)
+    chunks: int = Field(default=0, ge=0)
+    quarantined: int = Field(default=0, ge=0)
+    title: str = Field(
+        default="", description="as people wrote the name, if not the id"
+    )
+
+    @property
+    def label(self) -> str:
+        """What people call the collection."""
+        return self.title or self.name
+
+
+class Outlined(NamedTuple):
+    """Where one chunk of a document stands."""
+
+    node_id: str
+    ordinal: int
+    section: str
+
+
+class DocumentRow(Record):
+    """One document of a collection: the ledger row, without its text."""
+
+    document_id: str
+    collection: str
+    uri: str
+    part: str
+    name: str
+    title: str
+    sha256: str
+    mime: str
+    parser: str
+    config_key: str
+    page_count: int
+    nodes: int
+    warnings: tuple[str, ...] = ()
+    has_original: bool = False
+
+    @property
+    def suffix(self) -> str:
+        """The lower-case ending of the file's name, with its dot."""
+        return Path(self.name).suffix.lower()
+
+
+class Quarantined(Record):
+    """A chunk without a vector: it is found by words only."""
+
+    node_id: str
+    document_id: str
+    document: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class NewDocument:
+    """A document about to be stored. The writer gives the nodes their ids.
+
+    `unembedded` names searchable texts that no vector could be made of, with the
+    reason. Their chunks are found by words only.
+    """
+
+    uri: str
+    name: str
+    sha256: str
+    mime: str
+    parsed: ParsedDocument
+    nodes: "list[TextNode]" = field(repr=False)
+    config_key: str
+    original: bytes | None = field(default=None, repr=False)
+    unembedded: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+INDEXES = "indexes"

@@ -1,0 +1,371 @@
+"""How the truth file is opened, and what its faults are called."""
+
+import errno
+import os
+import secrets
+import sqlite3
+import stat
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from importlib.metadata import version as package_version
+from pathlib import Path
+
+from elt_llm_core.errors import (
+    StoreError,
+    StoreLockedError,
+    StoreWriteError,
+    TruthError,
+)
+from elt_llm_core.store.database.records import INDEXES, SCHEMA_VERSION
+
+TITLE = "title:"  # begins the key in `meta` of what people call a collection
+META = "create table meta(key text primary key, value text not null) without rowid"
+CHANGE = """
+create table change(
+  collection text not null references collection(name) on delete cascade,
+  seq integer not null, stamp blob not null,
+  primary key(collection, seq)) without rowid
+"""
+QUARANTINE = """
+create table quarantine(
+  node_id text primary key references node(node_id) on delete cascade,
+  collection text not null references collection(name) on delete cascade,
+  document_id text not null references document(document_id) on delete cascade,
+  reason text not null);
+create index quarantine_collection on quarantine(collection);
+create index quarantine_document on quarantine(document_id)
+"""
+REMOVED = """
+create table removed(
+  collection text not null references collection(name) on delete cascade,
+  seq integer not null, node_id text not null,
+  primary key(collection, seq, node_id)) without rowid
+"""
+VECTOR = """
+create table vector(
+  num integer primary key, key blob not null unique, data blob not null,
+  data_sum integer not null)
+"""
+DOCUMENT_SHA256 = "create index document_sha256 on document(sha256)"
+
+TABLES = f"""
+{META};
+create table counter(name text primary key, value integer not null);
+insert into counter values('seq', 0);
+create table collection(
+  name text primary key, embedder text not null, embedder_digest text not null,
+  dimension integer not null, distance text not null, chunker text not null,
+  epoch integer not null, seq integer not null);
+{CHANGE};
+create table original(sha256 text primary key, content blob not null);
+create table document(
+  document_id text primary key,
+  collection text not null references collection(name) on delete cascade,
+  uri text not null, part text not null, name text not null, title text not null,
+  sha256 text not null, mime text not null, parser text not null,
+  config_key text not null, page_count integer not null, warnings text not null,
+  text blob not null, blocks blob not null, unique(collection, uri, part));
+{DOCUMENT_SHA256};
+create table page(
+  document_id text not null references document(document_id) on delete cascade,
+  number integer not null, width real not null, height real not null,
+  label text not null, words blob not null, primary key(document_id, number));
+create table sidecar(
+  document_id text not null references document(document_id) on delete cascade,
+  kind text not null, name text not null, content blob not null,
+  primary key(document_id, kind, name));
+create table node(
+  num integer primary key, node_id text not null unique,
+  collection text not null references collection(name) on delete cascade,
+  document_id text not null references document(document_id) on delete cascade,
+  ordinal integer not null, kind text not null, section text not null,
+  page integer, end_page integer, text text not null, index_text text not null,
+  metadata text not null, vector blob not null, seq integer not null,
+  place_sum integer not null default 0, index_sum integer not null default 0);
+create index node_document on node(document_id, ordinal);
+create index node_seq on node(collection, seq);
+{QUARANTINE};
+{REMOVED};
+create virtual table words using fts5(
+  index_text, content='node', content_rowid='num', tokenize='porter unicode61');
+{VECTOR};
+create table batch_item(
+  key text primary key, run text not null, ordinal integer not null,
+  item text not null, state text not null check(state in ('done', 'failed')),
+  result text not null);
+create index batch_run on batch_item(run, ordinal)
+"""
+
+
+def statements(script: str) -> list[str]:
+    """The statements of a script, one by one, so that they fit one transaction."""
+    return [part.strip() for part in script.split(";\n") if part.strip()]
+
+
+BACKUPS = "backups"
+WAL_BYTES = 64_000_000
+CACHE_KIB = 65_536
+CHECKPOINT_PAGES = 4_000
+_ANYBODY_WRITES = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
+HEADER_BYTES = 100
+_RESTORE = "restore it: elt-llm store restore latest"
+_WRITE_SIGNS = ("full", "readonly", "unable to open", "disk I/O")
+
+
+class _Connection(sqlite3.Connection):
+    """A connection that closes itself: threads end without telling it."""
+
+    def __del__(self) -> None:
+        with suppress(sqlite3.ProgrammingError):  # it was never opened
+            self.close()
+
+
+def connect_writer(path: Path) -> sqlite3.Connection:
+    """A connection in autocommit mode; makes the file and its tables where needed.
+
+    The file is readable by its owner only. Raises TruthError for a file of another
+    schema, or one that is no truth file.
+    """
+    _make(path)
+    with opened(path, "mode=rw") as connection:
+        found = schema_of(connection)
+        if found:
+            check_schema(found, path)
+        connection.execute("pragma journal_mode = wal")
+        connection.execute("pragma synchronous = full")
+        connection.execute(f"pragma journal_size_limit = {WAL_BYTES}")
+        connection.execute(f"pragma cache_size = -{CACHE_KIB}")
+        connection.execute(f"pragma wal_autocheckpoint = {CHECKPOINT_PAGES}")
+        if not found:
+            _refuse_to_forget(path, "holds nothing")
+            _create(connection)
+    return connection
+
+
+def connect_reader(path: Path) -> sqlite3.Connection | None:
+    """A connection that cannot write; None where a writer has not made the tables yet.
+
+    Raises TruthError as `connect_writer` does.
+    """
+    refuse_newer(peek(path), path)
+    try:
+        with opened(path, read_mode(path)) as connection:
+            found = schema_of(connection)
+            if not found:
+                connection.close()
+                _refuse_to_forget(path, "holds nothing")
+                return None
+            check_schema(found, path)
+    except StoreWriteError as error:
+        reason = f"cannot be read without a log beside it: {error.__cause__}"
+        cure = "let this user write there, or copy the folder to where it may"
+        raise TruthError(str(path), reason, cure) from error
+    return connection
+
+
+@contextmanager
+def opened(path: Path, query: str) -> Iterator[sqlite3.Connection]:
+    """A connection that stays open after the body, unless the body fails."""
+    try:
+        connection = sqlite3.connect(
+            f"{path.absolute().as_uri()}?{query}",
+            uri=True,
+            isolation_level=None,
+            timeout=30.0,
+            check_same_thread=False,
+            factory=_Connection,
+        )
+    except sqlite3.DatabaseError as error:
+        raise translate(error, path) from error
+    try:
+        connection.execute("pragma foreign_keys = on")
+        yield connection
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        raise translate(error, path) from error
+    except StoreError:
+        connection.close()
+        raise
+
+
+def translate(error: sqlite3.DatabaseError, path: Path) -> StoreError:
+    """The error of the truth file as one of ours."""
+    text = str(error)
+    if "locked" in text:
+        return StoreLockedError("another process")
+    if any(sign in text for sign in _WRITE_SIGNS):
+        return StoreWriteError(str(path), text)
+    return TruthError(str(path), f"cannot be used: {text}", _RESTORE)
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All of the body or nothing of it."""
+    connection.execute("begin immediate")
+    try:
+        yield
+        connection.execute("commit")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("rollback")
+        raise
+
+
+@contextmanager
+def faults_told(path: Path) -> Iterator[None]:
+    """What SQLite raises in the body, as one of our errors."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        raise translate(error, path) from error
+
+
+def schema_of(connection: sqlite3.Connection) -> int:
+    """The schema of an open file; 0 where it has no tables yet."""
+    return int(connection.execute("pragma user_version").fetchone()[0])
+
+
+def peek(path: Path) -> int:
+    """The schema that the file's own header tells; opening it would write beside it.
+
+    0 for an empty file. Raises TruthError for what is no SQLite file or cannot be read.
+    """
+    size = _readable_size(path)
+    if not size:
+        return 0
+    if size < HEADER_BYTES:
+        raise TruthError(str(path), "is cut off", _RESTORE)
+    # Through SQLite: to open and close the file ourselves would give up the locks of
+    # every connection of this process, and the next process to leave would take away
+    # the log that they still read and write.
+    with opened(path, "mode=ro&immutable=1") as connection, closing(connection):
+        # A full disk may cut the moving of the log into the file: the header counts
+        # pages that are still in the log. That is no damage, and no reason to refuse.
+        connection.execute("pragma writable_schema = on")
+        try:
+            return schema_of(connection)
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
+                raise
+            raise TruthError(str(path), "is no SQLite file", _RESTORE) from error
+
+
+def _readable_size(path: Path) -> int:
+    try:
+        size = path.stat().st_size
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not os.access(path, os.R_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        told = error.strerror or str(error)
+        cure = "let this user read and write it, or choose another --data-dir"
+        raise TruthError(str(path), f"cannot be read: {told}", cure) from error
+    return size
+
+
+def refuse_newer(found: int, path: Path) -> None:
+    """Raise TruthError for a schema that only a later program knows."""
+    if found > SCHEMA_VERSION:
+        raise TruthError(
+            str(path),
+            f"has schema {found}, this program knows {SCHEMA_VERSION}; nothing changed",
+            "use the program version that wrote it, or another --data-dir",
+        )
+
+
+def check_schema(found: int, path: Path) -> None:
+    """Raise TruthError, with the cure, for a schema that is not this program's."""
+    refuse_newer(found, path)
+    if found < SCHEMA_VERSION:
+        raise TruthError(
+            str(path),
+            f"has the older schema {found}, this program reads {SCHEMA_VERSION}",
+            "bring it up to date (a backup is kept): elt-llm store migrate",
+        )
+
+
+def fold_log(connection: sqlite3.Connection) -> None:
+    """Move what the log holds into the file, so that the file alone is everything.
+
+    The log stays where a reader still needs it or the disk refuses; nothing is lost.
+    """
+    with suppress(sqlite3.DatabaseError):
+        connection.execute("pragma busy_timeout = 100")
+        connection.execute("pragma wal_checkpoint(passive)")
+        connection.execute("pragma wal_checkpoint(truncate)")
+
+
+def put_meta(connection: sqlite3.Connection) -> None:
+    """Note who made the file, and a name that no other data root has."""
+    connection.executemany(
+        "insert into meta values(?, ?)",
+        [
+            ("made_by", f"elt-llm-core {package_version('elt-llm-core')}"),
+            ("root", secrets.token_hex(16)),
+        ],
+    )
+
+
+def require_whole(path: Path) -> None:
+    """Raise TruthError where the file is gone or empty but what it made is there."""
+    try:
+        if path.is_file() and path.stat().st_size:
+            return
+    except PermissionError as error:
+        told = f"cannot be reached: {error.strerror}"
+        raise TruthError(str(path), told, "ask as the owner of the folder") from error
+    _refuse_to_forget(path, "is empty" if path.exists() else "is gone")
+
+
+def _refuse_to_forget(path: Path, how: str) -> None:
+    """Raise TruthError where indexes or backups say that there was more."""
+    indexes = (path.parent / INDEXES).glob("*/gen-*")
+    backups = (path.parent / BACKUPS).glob("truth-*.sqlite3")
+    for left in (*indexes, *backups):
+        raise TruthError(
+            str(path),
+            f"{how}, although {left.relative_to(path.parent)} is there",
+            f"{_RESTORE}, or remove {path.parent} to begin anew",
+        )
+
+
+def read_mode(path: Path) -> str:
+    """How SQLite is told to open the file for reading.
+
+    Without a place for its log SQLite does not read a file, unless it is told that
+    nobody can write there: that is believed only of what nobody may write to.
+    """
+    log = Path(f"{path}-wal")
+    if log.exists() and log.stat().st_size:
+        return "mode=ro"
+    return "mode=ro&immutable=1" if _is_read_only(path) else "mode=ro"
+
+
+def _is_read_only(path: Path) -> bool:
+    if os.statvfs(path).f_flag & os.ST_RDONLY:
+        return True
+    places = (path, path.parent)
+    return not any(place.stat().st_mode & _ANYBODY_WRITES for place in places)
+
+
+def _make(path: Path) -> None:
+    """An empty file of its owner's alone where there is none."""
+    require_whole(path)
+    if path.exists():
+        refuse_newer(peek(path), path)
+        return
+    try:
+        path.touch(mode=0o600)
+    except OSError as error:
+        raise StoreWriteError(str(path), error.strerror or str(error)) from error
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    with transaction(connection):
+        if schema_of(connection):
+            return  # another process was faster
+        for statement in statements(TABLES):
+            connection.execute(statement)
+        put_meta(connection)
+        connection.execute(f"pragma user_version = {SCHEMA_VERSION}")

@@ -1,0 +1,123 @@
+"""Vectors kept by the content they were made of, so that no text is embedded twice."""
+
+from collections.abc import Iterable, Sequence
+from sqlite3 import Connection
+from typing import Any
+
+import numpy as np
+
+from elt_llm_core.errors import EmbedError
+from elt_llm_core.identifiers import digest
+from elt_llm_core.store.database import codec
+
+IN_LIST = 500  # SQLite takes more variables, but short statements stay cached
+# Embedders give lengths between 1 and a few hundred; beyond this something is wrong.
+LENGTHS = (1e-6, 1e6)
+
+
+def vector_key(model: str, text: str) -> bytes:
+    """The key of a text's vector by the model of the digest `model`."""
+    return bytes.fromhex(digest(model, text))[:16]
+
+
+def find(connection: Connection, model: str, texts: Iterable[str]) -> dict[str, bytes]:
+    """Packed vectors by text; absent are texts that were never embedded.
+
+    A vector that is not as it was stored is absent too: it is made again.
+    """
+    wanted = {vector_key(model, text): text for text in texts}
+    return {
+        wanted[key]: data
+        for key, data, total in _rows(connection, list(wanted))
+        if is_sound(key, data, total)
+    }
+
+
+def missing(connection: Connection, model: str, texts: Sequence[str]) -> list[int]:
+    """Positions in `texts` that have no vector of the model, or a damaged one."""
+    found = find(connection, model, texts)
+    return [position for position, text in enumerate(texts) if text not in found]
+
+
+def damaged(connection: Connection, model: str, texts: Iterable[str]) -> list[str]:
+    """Those of the texts whose vector is not as it was stored."""
+    wanted = {vector_key(model, text): text for text in texts}
+    return [
+        wanted[key]
+        for key, data, total in _rows(connection, list(wanted))
+        if not is_sound(key, data, total)
+    ]
+
+
+def all_damaged(connection: Connection) -> list[int]:
+    """Row numbers of the vectors that are not as they were stored, of every model."""
+    rows = connection.execute("select num, key, data, data_sum from vector")
+    return [num for num, *row in rows if not is_sound(*row)]
+
+
+def forget(connection: Connection, rows: Iterable[int]) -> None:
+    """Delete vectors by row number. The caller holds the transaction."""
+    connection.executemany("delete from vector where num = ?", [(n,) for n in rows])
+
+
+def is_sound(key: Any, data: Any, total: Any) -> bool:
+    """Whether a row has the check sum it was stored with."""
+    if not (isinstance(key, bytes) and isinstance(data, bytes)):
+        return False  # SQLite keeps values of any kind in any column
+    return bool(codec.check_sum(key, data) == total)
+
+
+def put(
+    connection: Connection, model: str, texts: Sequence[str], unit: np.ndarray
+) -> None:
+    """Keep unit vectors, shape (len(texts), d). The caller holds the transaction."""
+    keys = [vector_key(model, text) for text in texts]
+    connection.executemany(
+        "insert into vector(key, data, data_sum) values(?, ?, ?) on conflict(key) "
+        "do update set data = excluded.data, data_sum = excluded.data_sum",
+        [
+            (key, data, codec.check_sum(key, data))
+            for key, data in zip(keys, codec.pack_vectors(unit), strict=True)
+        ],
+    )
+
+
+def checked(
+    connection: Connection, model: str, texts: Sequence[str], vectors: np.ndarray
+) -> np.ndarray:
+    """The vectors as unit rows. Raises EmbedError where one is not a usable vector."""
+    if vectors.shape[:-1] != (len(texts),):
+        raise _refused(f"{len(texts)} texts gave vectors of shape {vectors.shape}")
+    known = connection.execute(
+        "select dimension from collection where embedder_digest = ? limit 1", (model,)
+    ).fetchone()
+    if known and vectors.shape[1] != known[0]:
+        raise _refused(f"a vector has {vectors.shape[1]} numbers, not {known[0]}")
+    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
+    low, high = LENGTHS
+    good = np.isfinite(lengths) & (lengths > low) & (lengths < high)
+    if not good.all():
+        bad = int((~good).sum())
+        raise _refused(f"{bad} of {len(texts)} vectors are not finite, or of no length")
+    unit: np.ndarray = vectors / lengths
+    return unit
+
+
+def in_lists(connection: Connection, statement: str, keys: Sequence[Any]) -> list[Any]:
+    """The rows of a statement with `in ({})`, asked in parts that stay cached."""
+    found: list[Any] = []
+    for start in range(0, len(keys), IN_LIST):
+        part = keys[start : start + IN_LIST]
+        marks = ", ".join("?" * len(part))
+        found += connection.execute(statement.format(marks), part).fetchall()
+    return found
+
+
+def _rows(connection: Connection, keys: Sequence[bytes]) -> list[Any]:
+    """Key, packed vector and check sum of each key that is there."""
+    statement = "select key, data, data_sum from vector where key in ({})"
+    return in_lists(connection, statement, keys)
+
+
+def _refused(reason: str) -> EmbedError:
+    return EmbedError(reason, "check the embedding model with: elt-llm doctor")

@@ -1,0 +1,1 @@
+"""The search indexes derived from the database: build, publish, search."""

@@ -1,0 +1,116 @@
+"""What is newer than the index: few chunks, searched exactly."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+
+from elt_llm_core.config.bm25 import DEFAULT, Recipe
+from elt_llm_core.language.known import ENGLISH
+from elt_llm_core.language.tokens import tokenize
+from elt_llm_core.store.database.reader import Truth
+from elt_llm_core.store.index.matrix import nearest
+
+Hits = list[tuple[str, float]]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Delta:
+    """Chunks that came after the index, and ids that left it, up to the change `seq`.
+
+    Ids ascend. `matrix` holds a float32 unit row for each chunk, of zeros where it
+    could not be embedded.
+    """
+
+    seq: int
+    ids: list[str] = field(repr=False)
+    texts: list[str] = field(repr=False)
+    matrix: np.ndarray = field(repr=False)
+    removed: frozenset[str] = field(repr=False)
+    _tokens: list[list[str]] = field(repr=False)  # empty until asked for
+    _languages: list[str] = field(repr=False)  # of each text, empty for English
+
+    @cached_property
+    def languages(self) -> frozenset[str]:
+        """The languages of the texts."""
+        return frozenset(code or ENGLISH for code in self._languages)
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return {node: row for row, node in enumerate(self.ids)}
+
+    @classmethod
+    def empty(cls, dimension: int, seq: int = -1) -> "Delta":
+        """Nothing; `seq` is the last change of the index, -1 without one."""
+        matrix = np.zeros((0, dimension), dtype=np.float32)
+        return cls(seq, [], [], matrix, frozenset(), [], [])
+
+    def advanced(self, truth: Truth, collection: str) -> "Delta":
+        """This and what changed since, which alone is read."""
+        rows = truth.index_rows(collection, after=self.seq)
+        languages = truth.languages(collection, after=self.seq) if rows else {}
+        gone: frozenset[str] = frozenset()
+        if self.seq >= 0:
+            gone = truth.removed(collection, self.seq)
+        left = gone.union(row[0] for row in rows)
+        kept = [i for i, node in enumerate(self.ids) if node not in left]
+        ids = _chosen(self.ids, kept) + [row[0] for row in rows]
+        texts = _chosen(self.texts, kept) + [row[1] for row in rows]
+        tokens = _chosen(self._tokens, kept) + [[] for _ in rows]
+        codes = _chosen(self._languages, kept)
+        codes += [languages.get(row[0], "") for row in rows]
+        vectors = truth.stack([row[2] for row in rows], self.matrix.shape[1])
+        order = sorted(range(len(ids)), key=ids.__getitem__)
+        return Delta(
+            seq=truth.sequence(collection),
+            ids=_chosen(ids, order),
+            texts=_chosen(texts, order),
+            matrix=np.concatenate([self.matrix[kept], vectors])[order],
+            removed=self.removed | gone,
+            _tokens=_chosen(tokens, order),
+            _languages=_chosen(codes, order),
+        )
+
+    def tokens(self, recipe: Recipe = DEFAULT) -> Sequence[Sequence[str]]:
+        """The tokens of each text, which are made once, not once a change.
+
+        `recipe` is always that of the index which this is beyond.
+        """
+        missing = [i for i, tokens in enumerate(self._tokens) if not tokens]
+        texts = [self.texts[i] for i in missing]
+        found = tokenize(texts, recipe, [self._languages[i] for i in missing])
+        for position, tokens in zip(missing, found, strict=True):
+            self._tokens[position] = tokens
+        return self._tokens
+
+    def vectors(self, ids: Sequence[str]) -> dict[str, np.ndarray]:
+        """Unit vectors of those of `ids` that are here and have one."""
+        found = ((node, self._rows.get(node)) for node in ids)
+        rows = {node: self.matrix[row] for node, row in found if row is not None}
+        return {node: row for node, row in rows.items() if row.any()}
+
+    def places(self, ids: Iterable[str]) -> np.ndarray:
+        """Positions of those of `ids` that are here, ascending."""
+        found = (self._rows.get(node) for node in ids)
+        return np.array(sorted(row for row in found if row is not None), dtype=np.intp)
+
+    def rows(self, allowed: frozenset[str] | None) -> np.ndarray | None:
+        """Positions of the allowed chunks, ascending; None where all are."""
+        if allowed is None:
+            return None
+        rows = [row for row, node in enumerate(self.ids) if node in allowed]
+        return np.array(rows, dtype=np.intp)
+
+    def search(
+        self, vector: np.ndarray, k: int, allowed: frozenset[str] | None
+    ) -> Hits:
+        """Id and cosine of the `k` nearest of these chunks that are allowed."""
+        found = nearest(self.matrix, vector, k, self.rows(allowed))
+        return [(self.ids[row], score) for row, score in found]
+
+
+def _chosen(values: Sequence[T], positions: Sequence[int]) -> list[T]:
+    return [values[position] for position in positions]

@@ -1,0 +1,233 @@
+"""Which generation of an index is published, and whether it is still what was built."""
+
+import hashlib
+import hmac
+import json
+import re
+import secrets
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from elt_llm_core.config.bm25 import Recipe
+from elt_llm_core.errors import GenerationError
+from elt_llm_core.files.atomic import write_atomic
+from elt_llm_core.records import Record
+from elt_llm_core.store.database.records import INDEXES
+
+CHECKSUMS = "CHECKSUMS.json"
+MANIFEST = "MANIFEST.json"
+KEY_BYTES = 32
+FORMAT = 3  # of a generation folder; another one is rebuilt, not guessed at
+_CHECKSUMS = TypeAdapter(dict[str, str])
+_GENERATION = re.compile(r"gen-(\d{6,9})")
+
+
+class Manifest(Record):
+    """One generation of one collection. `seq` is the last change it holds.
+
+    `stamp` is that change's own: a truth of another history does not know it. It lies
+    sealed in the generation's own folder; the published manifest is a copy.
+    """
+
+    format: int = FORMAT
+    collection: str
+    generation: int = Field(ge=1)
+    epoch: int
+    seq: int
+    stamp: str
+    nodes: int = Field(ge=0)
+    embedder_digest: str
+    dimension: int
+    keywords: str = ""  # the name of the keyword index's recipe
+
+    @property
+    def recipe(self) -> Recipe:
+        """How its words are indexed. Raises ValueError where it is not known."""
+        return Recipe.named(self.keywords)
+
+    def to_json(self) -> bytes:
+        """The content of the file."""
+        return self.model_dump_json(indent=1).encode()
+
+
+class IndexFolder:
+    """The generations of one collection below `indexes/<collection>`."""
+
+    def __init__(self, data_dir: Path, collection: str) -> None:
+        self.collection = collection
+        self.folder = data_dir / INDEXES / collection
+        self._key_file = data_dir / "KEY"
+
+    def manifest(self) -> Manifest | None:
+        """The published manifest; None where there is no generation at all.
+
+        Raises GenerationError where it cannot be read, is another collection's, or is
+        not the one that lies in the generation it names.
+        """
+        text = self._read(self.folder / MANIFEST)
+        if text is None:
+            if self.generations():
+                raise GenerationError(self.collection, "the manifest is gone")
+            return None
+        manifest = self._parsed(text)
+        generation = f"generation {manifest.generation}"
+        own = self._read(self.path(manifest.generation) / MANIFEST)
+        if own is None:
+            raise GenerationError(self.collection, f"{generation} is gone")
+        if own != text:
+            problem = f"{generation} is not the one the manifest tells of"
+            raise GenerationError(self.collection, problem)
+        return manifest
+
+    def manifests(self) -> list[Manifest]:
+        """What the generations on disk tell of themselves, the newest first.
+
+        Only those that can be read; whether they are sound is told by `check`.
+        """
+        found = []
+        for generation in reversed(self.generations()):
+            try:
+                text = self._read(self.path(generation) / MANIFEST)
+                manifest = self._parsed(text or b"")
+            except GenerationError:
+                continue  # nothing can be opened without it
+            if manifest.generation == generation:
+                found.append(manifest)
+        return found
+
+    def choices(self) -> tuple[list[Manifest], str]:
+        """The manifests a reader may open, best first, and what keeps it from the best.
+
+        The published one, then the others from the newest to the oldest.
+        """
+        try:
+            published = self.manifest()
+        except GenerationError as error:
+            return self.manifests(), error.message
+        if published is None:
+            return [], ""
+        others = [m for m in self.manifests() if m.generation != published.generation]
+        return [published, *others], ""
+
+    def oldest_seq(self) -> int | None:
+        """The last change that the oldest generation holds; None where there is none.
+
+        What was removed after it must be remembered.
+        """
+        return min((manifest.seq for manifest in self.manifests()), default=None)
+
+    def _read(self, path: Path) -> bytes | None:
+        try:
+            return path.read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise GenerationError(self.collection, str(error.strerror)) from error
+
+    def _parsed(self, text: bytes) -> Manifest:
+        try:
+            manifest = Manifest.model_validate_json(text)
+        except ValidationError as error:
+            raise GenerationError(self.collection, "broken manifest") from error
+        if manifest.format != FORMAT:
+            problem = f"it has format {manifest.format}, this program reads {FORMAT}"
+            raise GenerationError(self.collection, problem)
+        try:
+            manifest.recipe  # noqa: B018 - asked for what it raises
+        except ValueError as error:
+            problem = f"its words are indexed by {manifest.keywords!r}, not known here"
+            raise GenerationError(self.collection, problem) from error
+        if manifest.collection != self.collection:
+            problem = f"its manifest is that of {manifest.collection[:80]!r}"
+            raise GenerationError(self.collection, problem)
+        return manifest
+
+    def manifest_stamp(self) -> tuple[int, int] | None:
+        """Something that changes when the manifest is replaced; cheap to read."""
+        try:
+            stat = (self.folder / MANIFEST).stat()
+        except OSError:
+            return None
+        return stat.st_ino, stat.st_mtime_ns
+
+    def path(self, generation: int) -> Path:
+        """The folder of a generation."""
+        return self.folder / f"gen-{generation:06d}"
+
+    def generations(self) -> list[int]:
+        """Generations on disk, ascending."""
+        names = (_GENERATION.fullmatch(path.name) for path in self.folder.glob("gen-*"))
+        return sorted(int(name.group(1)) for name in names if name)
+
+    def retire(self) -> None:
+        """Publish nothing any more. Readers that hold a generation keep it."""
+        (self.folder / MANIFEST).unlink(missing_ok=True)
+        for generation in self.generations():
+            shutil.rmtree(self.path(generation), ignore_errors=True)
+
+    def seal(self, generation_folder: Path) -> None:
+        """Write the checksums, keyed with the data root's own secret."""
+        sums = {
+            str(path.relative_to(generation_folder)): self._sum(path)
+            for path in sorted(generation_folder.rglob("*"))
+            if path.is_file() and path.name != CHECKSUMS
+        }
+        text = json.dumps(sums, indent=1, sort_keys=True)
+        write_atomic(generation_folder / CHECKSUMS, text)
+
+    def check(self, generation_folder: Path) -> None:
+        """Raise GenerationError unless every file is as sealed, and sealed here.
+
+        A folder copied from elsewhere fails: its files are loaded by libraries that
+        trust them (Chroma unpickles), so they are never opened.
+        """
+        try:
+            self._check(generation_folder)
+        except OSError as error:
+            raise GenerationError(self.collection, str(error)) from error
+
+    def _check(self, generation_folder: Path) -> None:
+        try:
+            sums = _CHECKSUMS.validate_json(
+                (generation_folder / CHECKSUMS).read_bytes()
+            )
+        except (OSError, ValidationError) as error:
+            raise GenerationError(self.collection, "no readable checksums") from error
+        present = {
+            str(path.relative_to(generation_folder))
+            for path in generation_folder.rglob("*")
+            if not path.is_dir() and path.name != CHECKSUMS
+        }
+        if present != set(sums):
+            raise GenerationError(self.collection, "files are missing or were added")
+        names = sorted(sums)
+        with ThreadPoolExecutor() as pool:
+            found = list(pool.map(self._sum, (generation_folder / n for n in names)))
+        for name, actual in zip(names, found, strict=True):
+            if not hmac.compare_digest(actual.encode(), sums[name].encode()):
+                raise GenerationError(self.collection, f"{name} is not as it was built")
+
+    def _sum(self, path: Path) -> str:
+        mac = hmac.new(self._key(), digestmod=hashlib.sha256)
+        with path.open("rb") as file:
+            while chunk := file.read(1 << 20):
+                mac.update(chunk)
+        return mac.hexdigest()
+
+    def _key(self) -> bytes:
+        try:
+            key = self._key_file.read_bytes()
+        except FileNotFoundError as error:
+            raise GenerationError(self.collection, "the key file is gone") from error
+        if len(key) != KEY_BYTES:  # anybody can seal with an empty one
+            raise GenerationError(self.collection, "the key file is not a key")
+        return key
+
+    def ensure_key(self) -> None:
+        """Make the data root's secret where it has none yet. Writers only."""
+        there = self._key_file.exists() and self._key_file.stat().st_size == KEY_BYTES
+        if not there:
+            write_atomic(self._key_file, secrets.token_bytes(KEY_BYTES), mode=0o600)

@@ -1,0 +1,297 @@
+"""Building the next generation beside the published one, and swapping the manifest."""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from sqlite3 import Connection
+from typing import Any
+
+from elt_llm_core.config.bm25 import DEFAULT, Recipe
+from elt_llm_core.crash import CrashPoint, crash_point
+from elt_llm_core.errors import GenerationError, StoreError, StoreWriteError
+from elt_llm_core.files.atomic import fsync_folder, fsync_tree, write_atomic
+from elt_llm_core.store.database import damage, schema
+from elt_llm_core.store.database.reader import FILE, Truth
+from elt_llm_core.store.database.records import INDEXES
+from elt_llm_core.store.index.child import run_child
+from elt_llm_core.store.index.manifest import MANIFEST, IndexFolder, Manifest
+
+MIN_NODES = 2  # Chroma never writes out a graph of one
+BUILDER = "elt_llm_core.store.index.build"
+
+
+def due(
+    truth: Truth,
+    folder: IndexFolder,
+    delta_fraction: float,
+    recipe: Recipe | None = None,
+) -> bool:
+    """Whether what changed since the published generation is worth a new one.
+
+    Another `recipe` than that of its words always is; None is content with any.
+    """
+    name = folder.collection
+    total = truth.card(name).chunks
+    if total < MIN_NODES:
+        return False
+    try:
+        manifest = folder.manifest()
+    except GenerationError:
+        return True
+    if manifest is None or not truth.made(name, manifest.seq, manifest.stamp):
+        return True
+    if manifest.seq > truth.sequence(name) or outdated(folder, recipe):
+        return True
+    return truth.changes(name, manifest.seq) > delta_fraction * total
+
+
+def outdated(folder: IndexFolder, recipe: Recipe | None) -> bool:
+    """Whether words of the published generation are indexed by another recipe.
+
+    False where none is published that can be read.
+    """
+    try:
+        manifest = folder.manifest()
+    except GenerationError:
+        return False
+    return bool(recipe and manifest and manifest.keywords != recipe.name)
+
+
+def publish(
+    truth: Truth, data_dir: Path, names: Sequence[str], recipe: Recipe | None = None
+) -> dict[str, int]:
+    """Build, verify and publish a generation of each collection; name to number.
+
+    Words are indexed by `recipe`, as in the generation before where it is None.
+    The caller holds the writer lock. One that fails does not keep the others back: when
+    they are done, GenerationError tells every failure. StoreWriteError where the disk
+    has no room. What was published before stays, and nothing half-made is left.
+    """
+    published: dict[str, int] = {}
+    failed: dict[str, str] = {}
+    for name in names:
+        try:
+            published[name] = _publish(truth, data_dir, name, recipe)
+        except GenerationError as error:
+            failed[name] = error.reason
+        except OSError as error:
+            path = str(error.filename or data_dir)
+            raise StoreWriteError(path, error.strerror or str(error)) from error
+    if failed:
+        raise GenerationError(", ".join(failed), "; ".join(failed.values()))
+    return published
+
+
+def rollback(truth: Truth, data_dir: Path, name: str) -> int:
+    """Publish the newest sound generation before the published one; tells its number.
+
+    What is newer than it is searched as its delta. The caller holds the writer lock.
+    Raises GenerationError where there is none, CollectionNotFoundError.
+    """
+    card = truth.card(name)
+    folder = IndexFolder(data_dir, name)
+    choices, problem = folder.choices()
+    for manifest in choices if problem else choices[1:]:
+        ours = truth.made(name, manifest.seq, manifest.stamp)
+        if not ours or manifest.embedder_digest != card.embedder_digest:
+            continue
+        if _is_sound(folder, manifest.generation):
+            _point_at(folder, manifest)
+            _remove(
+                folder, [n for n in folder.generations() if n > manifest.generation]
+            )
+            return manifest.generation
+    raise GenerationError(name, "there is no earlier sound generation to go back to")
+
+
+def sweep(data_dir: Path) -> None:
+    """Remove what a killed writer left half-made. The caller holds the writer lock."""
+    for path in left_overs(data_dir):
+        _discard(path)
+
+
+def sweep_dropped(connection: Connection, data_dir: Path) -> None:
+    """Remove indexes of collections that the truth does not know.
+
+    They are there where the process that dropped a collection was killed. A truth that
+    is not sound is not believed. The caller holds the writer lock.
+    """
+    with suppress(StoreError), schema.faults_told(data_dir / FILE):
+        known = {name for (name,) in connection.execute("select name from collection")}
+        folders = sorted((data_dir / INDEXES).glob("*/"))
+        dropped = [
+            folder
+            for folder in folders
+            if folder.name not in known and not _is_ahead(connection, folder)
+        ]
+        if dropped and connection.execute("pragma quick_check(1)").fetchone() == (
+            "ok",
+        ):
+            for folder in dropped:
+                _discard(folder)
+
+
+def discard_ahead(data_dir: Path) -> None:
+    """Remove indexes that know of later changes than the truth, which was put back."""
+    with closing(schema.connect_writer(data_dir / FILE)) as connection:
+        last = _last_change(connection)
+    for path in sorted((data_dir / INDEXES).glob("*/")):
+        folder = IndexFolder(data_dir, path.name)
+        ahead = [m.generation for m in folder.manifests() if m.seq > last]
+        if ahead:
+            (path / MANIFEST).unlink(missing_ok=True)
+            _remove(folder, ahead)
+
+
+def _is_ahead(connection: Connection, folder: Path) -> bool:
+    """Whether an index knows of changes that the truth has lost: it is evidence."""
+    try:
+        manifest = IndexFolder(folder.parents[1], folder.name).manifest()
+    except GenerationError:
+        return False
+    return manifest is not None and manifest.seq > _last_change(connection)
+
+
+def _last_change(connection: Connection) -> int:
+    ((last,),) = connection.execute("select value from counter where name = 'seq'")
+    return int(last)
+
+
+def left_overs(data_dir: Path) -> list[Path]:
+    """Half-made folders and files of a data root, in order."""
+    half_made = [*(data_dir / INDEXES).glob("*/*.tmp"), *data_dir.glob(".*.tmp")]
+    return sorted(half_made)
+
+
+def index_bytes(truth: Truth, name: str) -> int:
+    """About how large the next generation of a collection will be."""
+    card = truth.card(name)
+    ((text,),) = truth.rows(
+        "select coalesce(sum(length(index_text)), 0) from node where collection = ?",
+        (name,),
+    )
+    return damage.index_bytes(card.chunks, int(text), card.dimension)
+
+
+def _publish(truth: Truth, data_dir: Path, name: str, wanted: Recipe | None) -> int:
+    folder = IndexFolder(data_dir, name)
+    recipe = wanted or _earlier(folder)
+    estimate = index_bytes(truth, name)
+    damage.require_space(data_dir, estimate)
+    with _place(folder) as (number, place):
+        target = f"{name}:{place.absolute()}"
+        try:
+            built = _child(name, "build", data_dir, target, recipe)
+            crash_point(CrashPoint.BUILT)
+            verified = _child(name, "verify", data_dir, target, recipe)
+            crash_point(CrashPoint.VERIFIED)
+        except GenerationError as error:
+            # Chroma does not tell why it could not write.
+            if damage.free_bytes(place) < estimate:
+                raise damage.disk_full(data_dir, estimate) from error
+            if damage.tells_disk_full(error.reason):
+                raise StoreWriteError(str(data_dir), error.reason) from error
+            raise
+        if faults := verified["faults"]:
+            raise GenerationError(name, "; ".join(faults))
+        manifest = _manifest(truth, name, number, built, recipe)
+        _seal(folder, place, manifest)
+    _point_at(folder, manifest)
+    _collect_garbage(folder, number)
+    return number
+
+
+def _earlier(folder: IndexFolder) -> Recipe:
+    choices, _ = folder.choices()
+    return choices[0].recipe if choices else DEFAULT
+
+
+def _manifest(
+    truth: Truth, name: str, number: int, built: Mapping[str, Any], recipe: Recipe
+) -> Manifest:
+    card = truth.card(name)
+    return Manifest(
+        collection=name,
+        generation=number,
+        epoch=truth.epoch(name),
+        seq=built["seq"],
+        stamp=truth.stamp(name, built["seq"]),
+        nodes=built["nodes"],
+        embedder_digest=card.embedder_digest,
+        dimension=card.dimension,
+        keywords=recipe.name,
+    )
+
+
+@contextmanager
+def _place(folder: IndexFolder) -> Iterator[tuple[int, Path]]:
+    """The next number and a new folder to build in, gone after the body unless renamed.
+
+    The builder of a killed writer may still be at work: no two attempts share a folder.
+    """
+    folder.ensure_key()
+    folder.folder.mkdir(parents=True, exist_ok=True)
+    number = max(folder.generations(), default=0) + 1
+    prefix = f"{folder.path(number).name}-"
+    place = Path(tempfile.mkdtemp(prefix=prefix, suffix=".tmp", dir=folder.folder))
+    try:
+        yield number, place
+    finally:
+        _discard(place)
+
+
+def _seal(folder: IndexFolder, ready: Path, manifest: Manifest) -> None:
+    write_atomic(ready / MANIFEST, manifest.to_json())
+    folder.seal(ready)
+    fsync_tree(ready)
+    crash_point(CrashPoint.SEALED)
+    ready.rename(folder.path(manifest.generation))
+    fsync_folder(folder.folder)
+    crash_point(CrashPoint.RENAMED)
+
+
+def _point_at(folder: IndexFolder, manifest: Manifest) -> None:
+    write_atomic(folder.folder / MANIFEST, manifest.to_json())
+    crash_point(CrashPoint.PUBLISHED)
+
+
+def _collect_garbage(folder: IndexFolder, published: int) -> None:
+    """Keep what is published and the newest sound one before it."""
+    earlier = [n for n in folder.generations() if n < published]
+    kept = next((n for n in reversed(earlier) if _is_sound(folder, n)), 0)
+    _remove(folder, [n for n in earlier if n != kept])
+
+
+def _remove(folder: IndexFolder, generations: Sequence[int]) -> None:
+    for generation in generations:
+        _discard(folder.path(generation))
+        crash_point(CrashPoint.COLLECTING)
+
+
+def _is_sound(folder: IndexFolder, generation: int) -> bool:
+    try:
+        folder.check(folder.path(generation))
+    except GenerationError:
+        return False
+    return any(m.generation == generation for m in folder.manifests())
+
+
+def _discard(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _child(
+    name: str, action: str, data_dir: Path, target: str, recipe: Recipe
+) -> dict[str, Any]:
+    try:
+        report = run_child(BUILDER, [action, str(data_dir), recipe.name, target])[-1]
+    except StoreError as error:
+        raise GenerationError(name, f"{action} failed: {error.message}") from error
+    found: dict[str, Any] = json.loads(report)
+    return found

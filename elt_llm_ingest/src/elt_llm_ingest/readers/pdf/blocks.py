@@ -1,0 +1,348 @@
+"""Cuts the lines of a page into headings, paragraphs and list items."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import median
+
+from elt_llm_core.document import Block, BlockKind
+from elt_llm_core.records import changed
+from elt_llm_core.rules import canonical
+from elt_llm_ingest.readers.pdf.geometry import Rectangle, Region, Table
+from elt_llm_ingest.readers.pdf.words import Line
+
+WORD = r"(?:rules?|sections?|articles?|art\.|regulations?|clauses?|§)\s*"
+PARTS = r"(?:\.?\((?:[a-z]{1,4}|[A-Z]|[0-9]{1,3})\))*"
+CODE = rf"(?:[A-Z]{{1,3}}[0-9]{{1,3}}|[0-9]{{1,3}}(?:\.[0-9]{{1,3}})+)[A-Z]?{PARTS}"
+PLAIN = rf"[0-9]{{1,3}}[A-Z]?{PARTS}"
+# A measure such as "2.5 mg" is none: text begins with a capital or a bracket.
+RULE = re.compile(
+    rf"(?:(?i:{WORD})(?:{CODE}|{PLAIN})(?=[.:)]?(?:\s|$))"
+    rf"|{CODE}(?=[.:)]?\s+[\"\u201c\u2018(\[]?[A-Z]))"
+)
+HEADED = re.compile(rf"(?:(?i:{WORD}))?(?:{CODE}|{PLAIN})(?=[.:)]?(?:\s|$))")
+BELOW = re.compile(r"\((?:[a-z]{1,4}|[0-9]{1,2})\)(?=\s)")
+# "3. SCOPE" and "2.1 FEES", but no dose, no code and no name with initials.
+SHOUT = re.compile(
+    r"(?:[0-9]{1,3}(?:\.[0-9]{1,3})*[.)]|[0-9]{1,3}(?:\.[0-9]{1,3})+|[IVXL]{1,5}\.)\s+"
+    r"(?P<title>[^\d.;,!?]*[^\W\d_]{4}[^\d.;,!?]*)$"
+)
+ADDRESSED = (BlockKind.HEADING, BlockKind.PARAGRAPH, BlockKind.LIST_ITEM)
+
+
+def shouts(text: str, below: str) -> bool:
+    """Whether a line is a numbered heading in capitals, and no line of several such."""
+    if text.upper() != text or below.upper() == below:
+        return False
+    found = SHOUT.match(text)
+    return found is not None and len(found["title"].split()[-1]) > 1
+
+
+def with_numbers(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
+    """The blocks, those that begin with a rule's number addressed by it.
+
+    A list item "(a)" takes the number of the rule above it in the section; numbers are
+    canonical.
+    """
+    rule, section = "", ""
+    for block in blocks:
+        if block.kind is BlockKind.HEADING or block.section != section:
+            rule, section = "", block.section
+        if block.kind not in ADDRESSED:
+            yield block
+            continue
+        pattern = HEADED if block.kind is BlockKind.HEADING else RULE
+        found = pattern.match(text, block.start, block.end)
+        below = BELOW.match(text, block.start, block.end)
+        if found:
+            rule = canonical(found.group())
+            yield changed(block, number=rule)
+        elif below and rule:
+            yield changed(block, number=f"{rule}{below.group()}")
+        else:
+            yield block
+
+
+MARKER = re.compile(
+    r"^(?:[•●▪◦‣·○■□►➢✓\uf0b7\uf0a7]|[-\u2013—*](?=\s)"
+    r"|\(?[0-9]{1,3}[.)](?=\s)|\([a-zA-Z0-9]{1,4}\)|[a-z][.)](?=\s)"
+    r"|[0-9]{1,3}(?:\.[0-9]{1,3})+\.?(?=\s)|[ivxlc]{1,6}[.)](?=\s))"
+)
+RULE_NUMBER = re.compile(r"^[0-9]{1,3}(?:\.[0-9]{1,3})+\.?\s")
+KEYWORD = re.compile(
+    r"^(part|chapter|title|division|section|article|rule|schedule|annex|appendix)\s+"
+    r"(?:[0-9]{1,3}|[ivxlc]{1,7}|[a-z])\b",
+    re.IGNORECASE,
+)
+NUMBER = re.compile(
+    r"^([0-9]{1,3}(?:\.[0-9]{1,3})*)[.)]?(?:\s+|\s*[-\u2013—:]\s*)(?=\S)"
+)
+CAPTION = re.compile(
+    r"^(?i:table|figure|fig\.|exhibit|chart|graph)\s+[0-9A-Z][0-9A-Z.\-]*\b"
+    r"(?!,?\s+(?:[a-z]+s|is|are|was|were|and|of|in|to|below|above|has|have|can|may)\b)"
+)
+LEADERS = re.compile(
+    r"(?:\.\s?){4,}\s*[0-9ivxlc]*\s*$|…{2,}|(?:^|\s)\.\s*[0-9ivxlc]{1,4}$"
+)
+MAX_HEADING = 160
+HEADING_LINES = 3
+MAX_RUN_IN = 80
+FULL_LINE = 70
+APART = 1.4  # line distances from a heading in capitals to the text below it
+
+
+@dataclass(eq=False)
+class Draft:
+    """A block before it is written. `text_size` is the height of its letters."""
+
+    kind: BlockKind
+    lines: list[Line] = field(default_factory=list)
+    table: Table | None = None
+    level: int = 0
+    box: Rectangle | None = None  # of a figure
+    attributes: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The words of all lines on one line."""
+        return " ".join(line.text for line in self.lines)
+
+    @property
+    def page(self) -> int:
+        """The page it starts on."""
+        if self.table:
+            return next(w.page for row in self.table.rows for c in row for w in c)
+        return self.lines[0].page
+
+
+@dataclass(frozen=True)
+class Style:
+    """What is ordinary in this document: letter height, line distance."""
+
+    size: float
+    pitch: float
+
+
+def style_of(lines: Sequence[Line]) -> Style:
+    """The commonest letter height (by characters) and the median line distance."""
+    weights: dict[float, int] = {}
+    for line in lines:
+        weights[line.size] = weights.get(line.size, 0) + len(line.text)
+    size = max(sorted(weights), key=lambda s: weights[s]) if weights else 10.0
+    gaps = [
+        below.top - line.top
+        for line, below in pairwise(lines)
+        if line.page == below.page and 0 < below.top - line.top < 3 * size
+    ]
+    return Style(size=size, pitch=median(gaps) if gaps else 1.2 * size)
+
+
+def drafts_of(regions: Sequence[Region], style: Style) -> list[Draft]:
+    """The page's drafts in reading order."""
+    drafts: list[Draft] = []
+    for region in regions:
+        if region.table:
+            drafts.append(Draft(BlockKind.TABLE_ROW, table=region.table))
+            continue
+        previous = drafts[-1] if drafts else None
+        for draft in _cut(region, style):
+            if previous is not None and _goes_on(previous, draft, style):
+                previous.lines.extend(draft.lines)
+                continue
+            drafts.append(draft)
+            previous = draft
+    return drafts
+
+
+def _cut(region: Region, style: Style) -> Iterator[Draft]:
+    """The region's lines as drafts: cut at headings, markers and wide gaps."""
+    lines = [part for line in region.lines for part in _split_run_in(line)]
+    if region.kind in ("code", "grid_fallback"):
+        yield Draft(BlockKind.CODE, lines)
+        return
+    current: list[Draft] = []
+    above: Line | None = None
+    after = 0
+    for run in _runs(lines, style):
+        after += len(run)
+        below = lines[after] if after < len(lines) else None
+        kind = _kind(run, above, below, region, style)
+        above = run[-1]
+        if kind in (BlockKind.HEADING, BlockKind.CAPTION):
+            yield from current
+            current = []
+            yield Draft(kind, run)
+        else:
+            yield from _add_lines(current, run, style)
+    yield from current
+
+
+def _add_lines(
+    current: list[Draft], run: Sequence[Line], style: Style
+) -> Iterator[Draft]:
+    """Put lines on the paragraph in `current`, or begin others; yields done ones."""
+    for line in run:
+        kind = _line_kind(line)
+        if current and _same_block(current[0], line, kind, style):
+            current[0].lines.append(line)
+            continue
+        yield from current
+        current[:] = [Draft(kind, [line])]
+
+
+def _runs(lines: Sequence[Line], style: Style) -> list[list[Line]]:
+    """Neighbouring lines that look alike: a heading may need two or three."""
+    runs: list[list[Line]] = []
+    for line in lines:
+        last = runs[-1][-1] if runs else None
+        if last is not None and _alike(last, line, style):
+            runs[-1].append(line)
+        else:
+            runs.append([line])
+    return runs
+
+
+def _alike(last: Line, line: Line, style: Style) -> bool:
+    if not line.bold and not _is_larger(line, style):
+        return False
+    starts = NUMBER.match(line.text) or KEYWORD.match(line.text)
+    gap = line.top - last.top
+    return (
+        not starts
+        and not MARKER.match(line.text)
+        and line.bold == last.bold
+        and abs(line.size - last.size) <= 1
+        and gap <= 1.6 * max(line.size, style.pitch)
+    )
+
+
+def _kind(
+    run: list[Line],
+    above: Line | None,
+    below: Line | None,
+    region: Region,
+    style: Style,
+) -> BlockKind:
+    text = " ".join([line.text for line in run])
+    if CAPTION.match(text) and len(text) <= MAX_HEADING:
+        return BlockKind.CAPTION
+    loud = text.upper() == text or _is_larger(run[0], style) or run[0].bold
+    if not loud or len(run) > HEADING_LINES:
+        return BlockKind.PARAGRAPH
+    if above is not None and _mid_sentence(above, run[0], style):
+        return BlockKind.PARAGRAPH
+    if is_heading(run, below, region.kind == "heading", style):
+        return BlockKind.HEADING
+    return BlockKind.PARAGRAPH
+
+
+def _is_larger(line: Line, style: Style) -> bool:
+    return line.size >= 1.08 * style.size + 0.4
+
+
+def _mid_sentence(above: Line, line: Line, style: Style) -> bool:
+    """Whether a loud line only carries on the sentence of the line above it."""
+    near = 0 <= line.top - above.top <= 1.35 * max(style.pitch, style.size)
+    ended = above.text.rstrip().endswith((".", ":", ";", "!", "?"))
+    starts = NUMBER.match(line.text) or KEYWORD.match(line.text)
+    return near and not ended and not starts and abs(above.size - line.size) <= 1
+
+
+def _line_kind(line: Line) -> BlockKind:
+    if MARKER.match(line.text) and not RULE_NUMBER.match(line.text):
+        return BlockKind.LIST_ITEM
+    return BlockKind.PARAGRAPH
+
+
+def is_heading(
+    run: Sequence[Line], below: Line | None, said: bool, style: Style
+) -> bool:
+    """Whether a run of lines is a heading. `said`: LiteParse thinks so.
+
+    It must look unlike the text around it (bold, larger, or capitals that LiteParse
+    calls a heading), be short, hold words and not end like a sentence.
+    """
+    text = " ".join(line.text for line in run)
+    bold = all(line.bold for line in run)
+    larger = _is_larger(run[0], style)
+    numbered = bool(NUMBER.match(text) or KEYWORD.match(text))
+    words = [w for w in re.findall(r"[^\W\d_]+", text) if len(w) > 1]
+    apart = below is None or below.top - run[-1].top >= APART * style.pitch
+    shouted = text.upper() == text and (
+        said
+        or (apart and len(words) > 1)
+        or shouts(text, below.text if below is not None else "a")
+    )
+    loud = bold or larger or shouted
+    if not loud or len(text) > MAX_HEADING or text[0] in "•●▪◦‣":
+        return False
+    if not words or LEADERS.search(text):
+        return False
+    if text.endswith((".", ";", ",")) and not (
+        numbered and bold and len(text) < MAX_RUN_IN
+    ):
+        return False
+    if larger or below is None:
+        return True
+    goes_on = not below.bold and below.text[:1].islower()
+    near = 0 <= below.top - run[-1].top <= 1.5 * style.pitch
+    run_in = not below.bold and len(text) > FULL_LINE  # only its first words are bold
+    return not (near and (goes_on or run_in))
+
+
+def _split_run_in(line: Line) -> list[Line]:
+    """A numbered bold heading and the sentence after it on its line, apart.
+
+    Only after a full stop, colon or dash: a bold term that begins a sentence stays.
+    """
+    words = line.words
+    if line.bold or not words[0].bold:
+        return [line]
+    bold = next((i for i, w in enumerate(words) if not w.bold), len(words))
+    head = Line(words[:bold])
+    marked = NUMBER.match(head.text) or KEYWORD.match(head.text)
+    ends = head.text.endswith((".", ":", "\u2013", "—"))
+    if not marked or not ends or not re.search(r"[^\W\d_]{2}", head.text):
+        return [line]
+    return [head, Line(words[bold:])]
+
+
+def _same_block(draft: Draft, line: Line, kind: BlockKind, style: Style) -> bool:
+    last = draft.lines[-1]
+    if kind is not BlockKind.PARAGRAPH:
+        return False
+    if RULE_NUMBER.match(line.text) and _sentence_ended(last, draft):
+        return False
+    return line.top - last.top <= 1.7 * style.pitch
+
+
+def _sentence_ended(last: Line, draft: Draft) -> bool:
+    right = max(line.right for line in draft.lines)
+    short = last.right < right - 0.15 * (right - draft.lines[0].left)
+    return short or last.text.rstrip().endswith((".", ";", ":", "!", "?", "and", "or"))
+
+
+def _goes_on(before: Draft, draft: Draft, style: Style) -> bool:
+    """Whether LiteParse cut one paragraph in two (a hanging indent, mostly)."""
+    kinds = (BlockKind.PARAGRAPH, BlockKind.LIST_ITEM)
+    if draft.kind is not BlockKind.PARAGRAPH or before.kind not in kinds:
+        return False
+    last, first = before.lines[-1], draft.lines[0]
+    if first.page != last.page or RULE_NUMBER.match(first.text):
+        return False
+    gap = first.top - last.top
+    if not 0 < gap <= 1.35 * max(style.pitch, style.size):
+        return False
+    overlap = min(last.right, first.right) - max(last.left, first.left)
+    ended = last.text.rstrip().endswith((".", ":", "!", "?"))
+    return overlap > 0 and (first.text[:1].islower() or not ended)
+
+
+def goes_on_over_page(before: Draft, draft: Draft) -> bool:
+    """Whether a paragraph at the top of a page ends the one of the page before."""
+    kinds = (BlockKind.PARAGRAPH, BlockKind.LIST_ITEM)
+    if draft.kind is not BlockKind.PARAGRAPH or before.kind not in kinds:
+        return False
+    last, first = before.lines[-1].text.rstrip(), draft.lines[0].text
+    return not last.endswith((".", ":", ";", "!", "?")) and first[:1].islower()

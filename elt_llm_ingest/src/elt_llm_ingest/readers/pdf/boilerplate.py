@@ -1,0 +1,212 @@
+"""The two-pass noise filter on blocks: what stands on most pages is labelled furniture.
+
+First come the texts that are furniture already; then every block that says the same as
+one of them, and every block whose text stands on more than half of the pages. A heading
+may say what the running header says: it goes by the second rule alone. Furniture stands
+beside a body: where nothing else would be left, nothing is noise.
+"""
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from operator import itemgetter
+
+from elt_llm_core.document import Block, BlockKind, Page
+from elt_llm_core.records import changed
+from elt_llm_ingest.readers.pdf.blocks import LEADERS, Draft
+from elt_llm_ingest.readers.pdf.furniture import BAND
+from elt_llm_ingest.readers.pdf.words import Line, lines_of
+
+SHARE = 0.5  # of the pages
+START = itemgetter(0)
+LEAST, RUNNING = 3, 0.15  # pages, and share of them, of a line that runs through
+FIGURES = re.compile(r"\d+")
+SHORT = 4  # pages; in a shorter document a text may well stand on two
+TEXT = (BlockKind.PARAGRAPH, BlockKind.LIST_ITEM, BlockKind.HEADING, BlockKind.CAPTION)
+
+
+def pages_needed(pages: int, share: float = SHARE) -> int:
+    """On how many pages a text must stand to be noise: more than `share` of them.
+
+    Two at least, so that a document of one page loses nothing: 1 -> 2, 3 -> 2, 4 -> 3,
+    14 -> 8.
+    """
+    return int(max(pages * share, 1)) + 1
+
+
+def without_noise(
+    text: str, blocks: Sequence[Block], pages: Sequence[Page]
+) -> list[Block]:
+    """The blocks, noise labelled furniture; nothing is left out."""
+    is_noise = noise_in(text, blocks, pages)
+    return [quiet(block) if is_noise(block) else block for block in blocks]
+
+
+def quiet(block: Block) -> Block:
+    """The block labelled furniture."""
+    return changed(block, kind=BlockKind.FURNITURE, level=0)
+
+
+def noise_in(
+    text: str, blocks: Iterable[Block], pages: Sequence[Page]
+) -> Callable[[Block], bool]:
+    """What tells of each of the blocks whether it is noise.
+
+    In a document of fewer than four pages only blocks in the outer 12 % of the page
+    count: there a sentence may stand on two pages for good reason.
+    """
+    marginal: set[str] = set()
+    found: dict[str, set[int]] = defaultdict(set)
+    for block in blocks:
+        if block.kind is BlockKind.FURNITURE:
+            marginal.add(_said(text, block))
+        elif block.kind in TEXT and block.page is not None:
+            found[_said(text, block)].add(block.page)
+    needed = pages_needed(len(pages))
+    often = {said for said, on in found.items() if said and len(on) >= needed}
+    same = {said for said in marginal if any(map(str.isalpha, said))}
+    edges = _edges(blocks, pages) if len(pages) < SHORT else None
+
+    def is_noise(block: Block) -> bool:
+        if block.kind not in TEXT or (edges is not None and block.start not in edges):
+            return False
+        if not often and not same:
+            return False
+        said = _said(text, block)
+        return said in often or (said in same and block.kind is not BlockKind.HEADING)
+
+    return is_noise if _leaves_body(blocks, is_noise) else _is_never
+
+
+def _leaves_body(blocks: Iterable[Block], is_noise: Callable[[Block], bool]) -> bool:
+    """Whether a block is neither furniture nor noise."""
+    return any(
+        block.kind is not BlockKind.FURNITURE and not is_noise(block)
+        for block in blocks
+    )
+
+
+def _is_never(_block: Block) -> bool:
+    return False
+
+
+def without_running(
+    text: str, blocks: Sequence[Block], pages: Sequence[Page]
+) -> list[Block]:
+    """The blocks; lines at the edge that run through the pages labelled furniture.
+
+    That is text which stands there, figures aside ("Page 3 of 9"), on three pages at
+    least and 15 % of all.
+    """
+    edges = _edges(blocks, pages)
+    found: dict[str, set[int]] = defaultdict(set)
+    for block in blocks:
+        if block.start in edges and block.page is not None:
+            found[_numberless(text, block)].add(block.page)
+    needed = max(LEAST, round(RUNNING * len(pages)))
+
+    def is_running(block: Block) -> bool:
+        at_edge = block.kind in TEXT and block.start in edges
+        return at_edge and len(found[_numberless(text, block)]) >= needed
+
+    if not _leaves_body(blocks, is_running):
+        return list(blocks)
+    return [quiet(block) if is_running(block) else block for block in blocks]
+
+
+def _numberless(text: str, block: Block) -> str:
+    return FIGURES.sub("#", _said(text, block))
+
+
+def _said(text: str, block: Block) -> str:
+    return " ".join(text[block.start : block.end].casefold().split())
+
+
+def _edges(blocks: Iterable[Block], pages: Sequence[Page]) -> set[int]:
+    """Where the blocks begin whose words all stand at the edge of their page."""
+    edges: set[int] = set()
+    words = {page.number: page.words for page in pages}
+    for block in blocks:
+        here = words.get(block.page or 0, ())
+        first = bisect_left(here, block.start, key=START)
+        rows = here[first : bisect_left(here, block.end, key=START)]
+        if rows and all(w[5] <= BAND or w[3] >= 1 - BAND for w in rows):
+            edges.add(block.start)
+    return edges
+
+
+CONTENTS = re.compile(r"^(?:table of )?contents?(?: page)?$", re.IGNORECASE)
+LONGEST = 22  # letters of such a title
+MANY_LEADERS = 3
+DOTS = 4  # in leaders
+# Dots that lead to the number of a page. Dots alone are no proof: statistics print ".."
+# for a number that nobody knows.
+TO_PAGE = re.compile(
+    r"(?:\.\s?){4,}\s*([0-9]{1,4}|[ivxlc]{1,7})\s*$|…\s*([0-9]{1,4})\s*$"
+)
+
+
+def mark_contents(drafts: Sequence[Draft]) -> list[Draft]:
+    """The page's drafts with the lines of a table of contents labelled so.
+
+    A page with a heading "Contents", or with three lines whose dots lead to the
+    numbers of pages, which rise.
+    """
+    titled = any(_is_title(d) for d in drafts)
+    if not titled and not _lists_pages(drafts):
+        return list(drafts)
+    ends = [i for i, d in enumerate(drafts) if _has_leaders(d)]
+    until = ends[-1] if ends else len(drafts)
+    done = []
+    inside = not titled
+    for index, draft in enumerate(drafts):
+        if _is_title(draft):
+            inside = True
+        if inside and index <= until and not _is_prose(draft):
+            done.append(Draft(BlockKind.CONTENTS, lines_in(draft)))
+        else:
+            done.append(draft)
+    return done
+
+
+def _is_title(draft: Draft) -> bool:
+    short = bool(draft.lines) and len(draft.lines[0].text) <= LONGEST
+    return short and CONTENTS.match(draft.text.strip()) is not None
+
+
+def _lists_pages(drafts: Sequence[Draft]) -> bool:
+    texts = [line.text for d in drafts if _may_lead(d) for line in lines_in(d)]
+    dotted = [text for text in texts if text.count(".") >= DOTS or "…" in text]
+    found = [TO_PAGE.search(text) for text in dotted]
+    said = [hit.group(1) or hit.group(2) for hit in found if hit]
+    numbers = [int(text) for text in said if text.isdecimal()]
+    falls = sum(after < before for before, after in pairwise(numbers))
+    return len(said) >= MANY_LEADERS and falls <= 0.2 * len(numbers)
+
+
+def _may_lead(draft: Draft) -> bool:
+    """Whether dots may lead to a page: quicker than to make lines of a table."""
+    if draft.table is None:
+        return True
+    said = "".join([word.text for word in draft.table.words()])
+    return said.count(".") >= DOTS or "…" in said
+
+
+def _has_leaders(draft: Draft) -> bool:
+    return any(LEADERS.search(line.text) for line in lines_in(draft))
+
+
+def lines_in(draft: Draft) -> list[Line]:
+    """The lines of a draft, of a table too."""
+    if draft.table is None:
+        return draft.lines
+    words = [w for row in draft.table.rows for cell in row for w in cell]
+    return lines_of(words)
+
+
+def _is_prose(draft: Draft) -> bool:
+    if draft.table is not None or LEADERS.search(draft.text):
+        return False
+    return len(draft.lines) > 1 and draft.text.rstrip().endswith((".", ";"))

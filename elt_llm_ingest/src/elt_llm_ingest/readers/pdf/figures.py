@@ -1,0 +1,246 @@
+"""Figures: their place and what kind they are, kept with their captions."""
+
+import math
+import re
+from bisect import bisect_left
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from elt_llm_core.document import Block, BlockKind, Page
+from elt_llm_core.results import Box
+from elt_llm_ingest.readers.pdf.blocks import Draft
+from elt_llm_ingest.readers.pdf.furniture import BAND
+from elt_llm_ingest.readers.pdf.geometry import Rectangle, rectangle
+from elt_llm_ingest.readers.pdf.words import Word
+
+PICTURE = re.compile(r"^(figure|fig\.|chart|graph|diagram)\s+[0-9A-Z]", re.IGNORECASE)
+SMALL = 0.01  # of the page; smaller ones are marks and logos
+NEAR = 60  # points from a figure to its caption
+LABELS = 5  # words in a figure that make it a diagram, numbers that make it a chart
+LARGE = 0.03  # of the page: a picture without caption
+BACKGROUND = 0.5  # of the page: a scan, or what the page is printed on
+TILES = 4  # pictures as wide as the page are its background
+TOUCHING = 2.0  # points between the tiles of one picture
+SAME = 3.0  # points by which a logo may move from page to page
+
+
+class Plate(NamedTuple):
+    """A picture without caption. Points; the kind is that of a figure."""
+
+    box: Rectangle
+    kind: str
+
+
+def label_figures(
+    drafts: Sequence[Draft],
+    blocks: Sequence[Any],
+    words: Sequence[Word],
+    size: tuple[float, float],
+) -> None:
+    """Make figures of the captions that stand at one, with its box and kind.
+
+    The kind is `chart`, `diagram` or `picture`, by what is written in it. A caption
+    has one figure, the nearest.
+    """
+    shown = [rectangle(b.bbox) for b in blocks if b.kind == "figure" and b.bbox]
+    boxes = _untiled(shown, size[0])
+    large = [
+        b for b in boxes if (b[2] - b[0]) * (b[3] - b[1]) > SMALL * size[0] * size[1]
+    ]
+    for draft in drafts:
+        if draft.kind is BlockKind.CAPTION and PICTURE.match(draft.text):
+            near = [(gap, b) for b in large if (gap := _gap(draft, b)) is not None]
+            if near:
+                _, box = min(near)
+                draft.kind = BlockKind.FIGURE
+                draft.box = box
+                draft.attributes = {"figure": _kind(box, words)}
+
+
+def _gap(draft: Draft, box: Rectangle) -> float | None:
+    """Points between a caption and a figure over or under it; None if it is neither."""
+    left = min(line.left for line in draft.lines)
+    right = max(line.right for line in draft.lines)
+    if right < box[0] or left > box[2]:
+        return None
+    top = min(line.top for line in draft.lines)
+    bottom = max(line.bottom for line in draft.lines)
+    gap = max(top - box[3], box[1] - bottom)
+    return max(gap, 0.0) if gap <= NEAR else None
+
+
+def _kind(box: Rectangle, words: Sequence[Word]) -> str:
+    held = [
+        word
+        for word in words
+        if box[0] <= word.middle[0] <= box[2] and box[1] <= word.middle[1] <= box[3]
+    ]
+    numbers = sum(any(c.isdigit() for c in word.text) for word in held)
+    if numbers >= LABELS:
+        return "chart"
+    return "diagram" if len(held) >= LABELS else "picture"
+
+
+def plates_of(
+    drafts: Sequence[Draft],
+    blocks: Sequence[Any],
+    words: Sequence[Word],
+    size: tuple[float, float],
+) -> list[Plate]:
+    """The pictures of a page that no caption took, tiles put together.
+
+    They take more than 3 % of the page and less than half: larger ones are scans and
+    backgrounds, which come in tiles, too. They reach into the body of the page: what
+    stands in its outer 12 % is a letterhead.
+    """
+    taken = [draft.box for draft in drafts if draft.box is not None]
+    boxes = [rectangle(b.bbox) for b in blocks if b.kind == "figure" and b.bbox]
+    area = size[0] * size[1]
+    return [
+        Plate(box, _kind(box, words))
+        for box in _joined(_untiled(boxes, size[0]))
+        if LARGE * area < (box[2] - box[0]) * (box[3] - box[1]) < BACKGROUND * area
+        and box[3] > BAND * size[1]
+        and box[1] < (1 - BAND) * size[1]
+        and not any(_overlap(box, other) for other in taken)
+    ]
+
+
+def _untiled(boxes: Sequence[Rectangle], width: float) -> list[Rectangle]:
+    """The boxes without those as wide as the page, if these are its background."""
+    narrow = [box for box in boxes if box[2] - box[0] < width - SAME]
+    return narrow if len(boxes) - len(narrow) >= TILES else list(boxes)
+
+
+def _joined(boxes: Sequence[Rectangle]) -> list[Rectangle]:
+    """The boxes, those that touch as one."""
+    done: list[Rectangle] = []
+    for found in sorted(boxes):
+        box = found
+        while near := [d for d in done if _overlap(d, box, TOUCHING)]:
+            done = [d for d in done if d not in near]
+            every = [box, *near]
+            box = (
+                min(b[0] for b in every),
+                min(b[1] for b in every),
+                max(b[2] for b in every),
+                max(b[3] for b in every),
+            )
+        done.append(box)
+    return sorted(done, key=lambda box: (box[1], box[0]))
+
+
+def _overlap(one: Rectangle, other: Rectangle, near: float = 0.0) -> bool:
+    return (
+        one[0] < other[2] + near
+        and other[0] < one[2] + near
+        and one[1] < other[3] + near
+        and other[1] < one[3] + near
+    )
+
+
+def with_plates(
+    blocks: Iterable[Block], pages: Sequence[Page], plates: Mapping[int, list[Plate]]
+) -> Iterator[Block]:
+    """The blocks with one more, without text, for every picture of `plates` by page.
+
+    Each stands after the last block of its page that begins above it. A picture at one
+    place on two pages is a logo, and left out.
+    """
+    if not plates:
+        yield from blocks
+        return
+    sizes = {page.number: page for page in pages}
+    left = deque((sizes[number], found) for number, found in _no_logos(plates))
+    held: list[Block] = []  # of one page
+    reached = end = 0
+    for block in blocks:
+        if (block.page or 0) > reached:
+            yield from _with_some(held, end, left, block.page or 0)
+            end = held[-1].end if held else 0
+            held, reached = [], block.page or 0
+        held.append(block)
+    yield from _with_some(held, end, left, math.inf)
+
+
+def _with_some(
+    blocks: Sequence[Block], end: int, left: deque[tuple[Page, list[Plate]]], to: float
+) -> Iterator[Block]:
+    """The blocks of a page and the pictures on pages before `to`, taken from `left`.
+
+    `end` is where the block before them ends.
+    """
+    after: dict[int, list[Block]] = defaultdict(list)
+    while left and left[0][0].number < to:
+        page, found = left.popleft()
+        for plate in found:
+            at = _place(blocks, page, plate)
+            figure = _figure(plate, page, blocks[at].end if at >= 0 else end)
+            after[at].append(figure)
+    yield from after.get(-1, ())
+    for index, block in enumerate(blocks):
+        yield block
+        yield from after.get(index, ())
+
+
+def _no_logos(plates: Mapping[int, list[Plate]]) -> Iterator[tuple[int, list[Plate]]]:
+    """Of each page the pictures that stand on no other page at the same place."""
+    near: dict[tuple[int, int], list[tuple[int, Rectangle]]] = defaultdict(list)
+    for number, found in plates.items():
+        for plate in found:
+            near[_spot(plate.box)].append((number, plate.box))
+
+    def is_logo(number: int, box: Rectangle) -> bool:
+        across, down = _spot(box)
+        spots = product(range(across - 1, across + 2), range(down - 1, down + 2))
+        others = (o for spot in spots for o in near.get(spot, ()))
+        return any(n != number and _is_same(box, other) for n, other in others)
+
+    for number, found in plates.items():
+        yield number, [plate for plate in found if not is_logo(number, plate.box)]
+
+
+def _spot(box: Rectangle) -> tuple[int, int]:
+    return int(box[0] // SAME), int(box[1] // SAME)
+
+
+def _is_same(one: Rectangle, other: Rectangle) -> bool:
+    return all(abs(a - b) <= SAME for a, b in zip(one, other, strict=True))
+
+
+def _place(blocks: Sequence[Block], page: Page, plate: Plate) -> int:
+    """The index of the block to stand after, -1 for none."""
+    for index in range(len(blocks) - 1, -1, -1):
+        block = blocks[index]
+        if (block.page or 0) < page.number or _top(block, page) < plate.box[1]:
+            return index
+    return -1
+
+
+def _top(block: Block, page: Page) -> float:
+    """Where the first word of the block stands; a table row may begin with blanks."""
+    at = bisect_left(page.words, block.start, key=itemgetter(0))
+    if at == len(page.words) or page.words[at][0] >= block.end:
+        return 0.0
+    return page.words[at][3] * page.height
+
+
+def _figure(plate: Plate, page: Page, at: int) -> Block:
+    left, top, right, bottom = plate.box
+    sides = left / page.width, top / page.height, right / page.width
+    edges = [min(max(side, 0.0), 1.0) for side in (*sides, bottom / page.height)]
+    box = Box(
+        page=page.number, left=edges[0], top=edges[1], right=edges[2], bottom=edges[3]
+    )
+    return Block(
+        kind=BlockKind.FIGURE,
+        start=at,
+        end=at,
+        page=page.number,
+        end_page=page.number,
+        boxes=(box,),
+        attributes={"figure": plate.kind},
+    )

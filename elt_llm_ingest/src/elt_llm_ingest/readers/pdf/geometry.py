@@ -1,0 +1,161 @@
+"""A block of a page on its way: where it stands and the words in it."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+from elt_llm_ingest.readers.pdf.words import Line, Word, joined, lines_of
+
+Row = list[list[Word]]
+Spans = dict[tuple[int, int], tuple[int, int]]
+
+
+@dataclass(eq=False)
+class Table:
+    """A table as rows of cells of words; every row has a cell for every column.
+
+    `header` rows come first and are counted. `spans`: (row, column) to the number of
+    rows and columns that a cell covers, where it is more than one; the cells it covers
+    are empty. `settled`: its cells are as the page shows them;
+    `drawn`: with lines between them; `mended`: only some of the lines are drawn.
+    """
+
+    rows: list[Row]
+    header: int = 0
+    title: str = ""
+    spans: Spans = field(default_factory=dict)
+    settled: bool = False
+    drawn: bool = False
+    mended: bool = False
+
+    def covered(self) -> set[tuple[int, int]]:
+        """The places that belong to a cell that begins elsewhere."""
+        return {
+            (row + down, column + across)
+            for (row, column), (rows, columns) in self.spans.items()
+            for down in range(rows)
+            for across in range(columns)
+            if (down, across) != (0, 0)
+        }
+
+    def words(self) -> Iterator[Word]:
+        """All words, row by row."""
+        for row in self.rows:
+            for cell in row:
+                yield from cell
+
+    def headers(self) -> tuple[str, ...]:
+        """What stands above each column, header rows joined with " / "."""
+        paths: list[list[str]] = [[] for _ in self.rows[0]] if self.rows else []
+        for row in range(self.header):
+            for column, cell in enumerate(self.rows[row]):
+                said = " ".join(cell_text(cell).split())
+                _, columns = self.spans.get((row, column), (1, 1))
+                for covered in range(column, min(column + columns, len(paths))):
+                    if said and said not in paths[covered][-1:]:
+                        paths[covered].append(said)
+        return tuple(" / ".join(path) for path in paths)
+
+
+def cell_text(cell: Sequence[Word]) -> str:
+    """The words of a cell on one line."""
+    return joined(cell)
+
+
+SLACK = 1.5  # points by which words may stand out of their region
+Rectangle = tuple[float, float, float, float]
+
+
+@dataclass(eq=False)
+class Region:
+    """One block of a page in reading order: words, or a table of them."""
+
+    kind: str
+    box: Rectangle
+    words: list[Word] = field(default_factory=list)
+    table: Table | None = None
+    block: Any = None
+    whole: list[tuple[int, Line]] = field(default_factory=list)
+
+    def take(self, index: int, line: Line) -> None:
+        """Add the words of a whole line; `index` is its place on the page."""
+        self.whole.append((index, line))
+        self.words.extend(line.words)
+
+    @cached_property
+    def said(self) -> str:
+        """What LiteParse read in the block, without blanks."""
+        block = self.block
+        parts = [block.marker or "", block.text or "", *(block.lines or [])]
+        for row in [block.header or [], *(block.rows or [])]:
+            parts.extend(cell.text for cell in row)
+        return "".join("".join(parts).split())
+
+    @property
+    def lines(self) -> list[Line]:
+        """The words as lines from top to bottom: those of the page, where it can be."""
+        if sum([len(line.words) for _, line in self.whole]) != len(self.words):
+            return lines_of(self.words)
+        for (before, above), (index, line) in pairwise(self.whole):
+            if index != before + 1 and line.top < above.bottom:
+                return lines_of(self.words)
+        return [line for _, line in self.whole]
+
+
+def rectangle(box: Any) -> Rectangle:
+    """Left, top, right, bottom of a LiteParse box."""
+    return box.x, box.y, box.x + box.width, box.y + box.height
+
+
+def box_of(words: Sequence[Word]) -> Rectangle:
+    """Left, top, right, bottom of all words together."""
+    return (
+        min([word.left for word in words]), min([word.top for word in words]),
+        max([word.right for word in words]), max([word.bottom for word in words]),
+    )  # fmt: skip
+
+
+def overlaps(region: Region, other: Region) -> bool:
+    """Whether a third of a region lies in the other."""
+    left, top = max(region.box[0], other.box[0]), max(region.box[1], other.box[1])
+    right = min(region.box[2], other.box[2])
+    bottom = min(region.box[3], other.box[3])
+    shared = max(right - left, 0.0) * max(bottom - top, 0.0)
+    return shared > 0.3 * max(area(region), 1.0)
+
+
+def area(region: Region) -> float:
+    """Square points."""
+    left, top, right, bottom = region.box
+    return (right - left) * (bottom - top)
+
+
+FIGURES = re.compile(r"^[\s$€£(]*[-\u2013]?[0-9][0-9.,\s]*[%)]*\s*$")
+DASH = re.compile(r"[$€£\s]*[-\u2013\u2014]")
+NUMBER = re.compile(
+    r"^[$€£]?\(?[-\u2013\u2212]?[$€£]?[0-9][0-9.,]*%?\)?%?$|^[-\u2013\u2014]$|^[$€£]$"
+)
+
+
+def are_numbers(text: str) -> bool:
+    """Whether every word is one."""
+    has_digit = any(char.isdigit() for char in text)
+    return has_digit and all(NUMBER.match(part) for part in text.split())
+
+
+def is_one_number(text: str) -> bool:
+    """Whether there is one number and marks around it, or a dash for none."""
+    if DASH.fullmatch(text):
+        return True
+    parts = text.split()
+    if not all(map(NUMBER.match, parts)):
+        return False
+    return len([part for part in parts if any(map(str.isdigit, part))]) == 1
+
+
+def is_year(text: str) -> bool:
+    """Whether it is a year."""
+    return bool(re.fullmatch(r"(19|20)[0-9]{2}", text.strip()))

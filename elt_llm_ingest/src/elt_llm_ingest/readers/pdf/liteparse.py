@@ -1,0 +1,239 @@
+"""A PDF opened: LiteParse's layout of its pages, and PDFium's view of the file."""
+
+import contextlib
+import ctypes
+import io
+import math
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pypdfium2
+from liteparse import LiteParse, ParseError
+from pypdfium2 import raw
+
+from elt_llm_core.errors import LoadError
+from elt_llm_ingest.limits import Limits
+from elt_llm_ingest.readers.pdf.headings import Outline
+from elt_llm_ingest.readers.spool import Held, source
+
+Given = TypeVar("Given", bound=bytes | Held)
+LOCKED = "it is protected by a password"
+CURE = (
+    "give the same command --password -, which asks for it, or list it in the file "
+    "that ingest.password_file names"
+)
+
+
+def unlocked(path: Path, data: Given, passwords: Sequence[str]) -> Given | bytes:
+    """The PDF as it can be read without a password.
+
+    A file that opens by itself, and one that is damaged, comes back as it is. Raises
+    LoadError where a password is needed and none of these is it.
+    """
+    if not passwords or not _needs_password(data):
+        return data
+    for password in passwords:
+        try:
+            pdf = pypdfium2.PdfDocument(source(data), password=password)
+        except pypdfium2.PdfiumError:
+            continue
+        try:
+            plain = io.BytesIO()
+            pdf.save(plain, flags=raw.FPDF_REMOVE_SECURITY)
+        finally:
+            pdf.close()
+        return plain.getvalue()
+    count = len(passwords)
+    tried = "the password given does" if count == 1 else f"the {count} given do"
+    raise LoadError(path.name, f"{LOCKED}, and {tried} not open it", CURE)
+
+
+def _needs_password(data: bytes | Held) -> bool:
+    try:
+        pypdfium2.PdfDocument(source(data)).close()
+    except pypdfium2.PdfiumError as error:
+        return bool(error.err_code == raw.FPDF_ERR_PASSWORD)
+    return False
+
+
+PART = 100  # pages; a part has running headers and a style of its own
+DAMAGE_CURE = "download it again, or open it and print it to a new PDF"
+KEPT = 500  # pages that PDFium remembers, 50 kB each
+Data = bytes | Held
+
+
+def layouts_of(path: Path, data: Data, limits: Limits, pages: int) -> Iterator[Any]:
+    """LiteParse's results for the file's `pages`, a part of them at a time, in order.
+
+    A part is laid out by another thread while the one before is worked on. Raises
+    LoadError with the reason and the cure.
+    """
+    if pages > limits.max_pages:
+        raise LoadError(
+            path.name,
+            f"{pages} pages are more than the limit of {limits.max_pages}",
+            "split the file or raise ingest.max_pages",
+        )
+    if pages <= PART:
+        yield _whole(path, data, limits)
+        return
+    size = math.ceil(pages / math.ceil(pages / PART))
+    session = _Session(path)
+    with ThreadPoolExecutor(1) as thread:
+        try:
+            thread.submit(session.open, limits, data, size).result()
+            coming = thread.submit(session.next)
+            waiting = [coming.result()]
+            while waiting[0] is not None:
+                coming = thread.submit(session.next)
+                yield waiting.pop()  # not kept here: it is tens of megabytes
+                _give_back()
+                waiting.append(coming.result())
+        finally:
+            thread.submit(session.close).result()
+
+
+def _give_back() -> None:
+    """Return freed memory to the system, where the C library keeps it and can tell."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
+def _whole(path: Path, data: Data, limits: Limits) -> Any:
+    try:
+        result = _laid_out(_parser(limits), data)
+    except ParseError as error:
+        raise _refused(path, str(error)) from error
+    if not result.num_pages:  # to ask for the pages is to copy them
+        reason = result.page_errors[0].message if result.page_errors else "no pages"
+        raise LoadError(
+            path.name, f"none of its pages can be read ({reason})", DAMAGE_CURE
+        )
+    return result
+
+
+class _Session:
+    """LiteParse's pages part after part; all of its work belongs to one thread."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._batches: Any = None
+
+    def open(self, limits: Limits, data: Data, size: int) -> None:
+        engine: Any = _parser(limits)._native  # noqa: SLF001 - as `_laid_out` tells
+        with _refusing(self._path):
+            self._batches = (
+                engine.open_batch_session(str(data.file), size)
+                if isinstance(data, Held)
+                else engine.open_batch_session_bytes(data, size)
+            )
+
+    def next(self) -> Any:
+        with _refusing(self._path):
+            batch = self._batches.next_batch()
+        return batch.result if batch is not None else None
+
+    def close(self) -> None:
+        self._batches = None
+
+
+def _parser(limits: Limits) -> LiteParse:
+    return LiteParse(
+        ocr_enabled=False,
+        quiet=True,
+        output_format="markdown",
+        extract_blocks=True,
+        emit_word_boxes=True,
+        max_pages=limits.max_pages,
+        continue_on_page_error=True,
+        keep_headers_footers=True,
+        extract_vector_graphics=True,
+        num_workers=1,
+    )
+
+
+@contextlib.contextmanager
+def _refusing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (ParseError, RuntimeError, ValueError, OSError) as error:
+        raise _refused(path, str(error)) from error
+
+
+def _laid_out(parser: LiteParse, data: Data) -> Any:
+    """LiteParse's pages without the copy of every field that `parse` makes of them.
+
+    The copy takes as long as half of the layout; the objects behind it answer to the
+    same names. Another version that has no such thing is asked for the copy.
+    """
+    engine: Any = getattr(parser, "_native", None)
+    if not hasattr(engine, "parse_bytes"):
+        return parser.parse(source(data))
+    try:
+        if isinstance(data, Held):
+            return engine.parse(str(data.file))
+        return engine.parse_bytes(data)
+    except Exception as error:
+        raise ParseError(str(error)) from error
+
+
+def _refused(path: Path, message: str) -> LoadError:
+    if "password" in message.lower():
+        return LoadError(
+            path.name,
+            LOCKED,
+            CURE,
+        )
+    return LoadError(
+        path.name,
+        "the PDF is damaged or incomplete",
+        DAMAGE_CURE,
+    )
+
+
+class Opened:
+    """A file in PDFium, which keeps whatever it has read until it is closed."""
+
+    def __init__(self, path: Path, data: Data) -> None:
+        """Raises LoadError."""
+        self._path = path
+        self._data = data
+        self._first = 1
+        self.pdf = self._open()
+
+    def go_on(self, number: int) -> None:
+        """Forget the pages before `number` if they are many. `pdf` is another then."""
+        if number - self._first >= KEPT:
+            self.pdf.close()
+            self.pdf = self._open()
+            self._first = number
+
+    def _open(self) -> pypdfium2.PdfDocument:
+        try:
+            return pypdfium2.PdfDocument(source(self._data))
+        except pypdfium2.PdfiumError as error:
+            raise _refused(self._path, str(error)) from error
+
+
+@contextlib.contextmanager
+def opened(path: Path, data: Data) -> Iterator[Opened]:
+    """The file in PDFium while the block runs. Raises LoadError."""
+    file = Opened(path, data)
+    try:
+        yield file
+    finally:
+        file.pdf.close()
+
+
+def outline_of(pdf: pypdfium2.PdfDocument) -> Outline:
+    """The bookmarks that lead to a page."""
+    found = []
+    for bookmark in pdf.get_toc(max_depth=8):
+        target = bookmark.get_dest()
+        index = target.get_index() if target is not None else None
+        if index is not None:
+            found.append((bookmark.level + 1, bookmark.get_title(), index + 1))
+    return found

@@ -1,0 +1,228 @@
+"""The objects of a PDF page: which of them may be, or may hide, text nobody sees."""
+
+import contextlib
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from ctypes import PYFUNCTYPE, addressof, c_float, c_int, c_void_p, cast
+from dataclasses import dataclass, field
+from itertools import repeat
+from typing import Any, NamedTuple
+
+import numpy as np
+import pypdfium2
+from pypdfium2 import raw
+
+from elt_llm_ingest.readers.pdf.lost_words import device
+
+LIGHT = 200  # of 255 in every colour: hardly seen on white
+CLEAR = 40  # of 255: hardly seen on anything
+DEEP = 4  # forms in forms; deeper ones are suspicious as such
+PLAIN = (raw.FPDF_TEXTRENDERMODE_FILL, raw.FPDF_TEXTRENDERMODE_FILL_STROKE)
+UNPAINTED = (raw.FPDF_TEXTRENDERMODE_INVISIBLE, raw.FPDF_TEXTRENDERMODE_CLIP)
+Colour = tuple[int, int, int]
+Place = tuple[float, float, float, float]
+
+
+def _quick(result: Any, function: Any, *arguments: Any) -> Any:
+    """PDFium's function without the checks that take most of the time of a call."""
+    return PYFUNCTYPE(result, *arguments)(cast(function, c_void_p).value or 0)
+
+
+# A page may have thousands of objects, and all of them are looked at.
+_of_page = _quick(c_void_p, raw.FPDFPage_GetObject, c_void_p, c_int)
+_of_form = _quick(c_void_p, raw.FPDFFormObj_GetObject, c_void_p, c_int)
+_count = _quick(c_int, raw.FPDFFormObj_CountObjects, c_void_p)
+_mode = _quick(c_int, raw.FPDFTextObj_GetTextRenderMode, c_void_p)
+_set_mode = _quick(c_int, raw.FPDFTextObj_SetTextRenderMode, c_void_p, c_int)
+_type = _quick(c_int, raw.FPDFPageObj_GetType, c_void_p)
+_bounds = _quick(c_int, raw.FPDFPageObj_GetBounds, *[c_void_p] * 5)
+_colour = _quick(c_int, raw.FPDFPageObj_GetFillColor, *[c_void_p] * 5)
+
+
+@dataclass
+class Objects:
+    """What was seen of a page; objects are PDFium's addresses.
+
+    `light`: texts and forms that may be invisible. `pictures`: each with whether text
+    stands before it, which it may hide. `colours`: of the other texts. `unpainted`:
+    texts and forms that are not painted at all. `texts`: all of them.
+    """
+
+    light: list[int] = field(default_factory=list)
+    pictures: list[tuple[int, bool]] = field(default_factory=list)
+    colours: set[Colour] = field(default_factory=set)
+    unpainted: list[int] = field(default_factory=list)
+    texts: list[int] = field(default_factory=list)
+    over: bool = False  # whether what comes next stands over a text
+
+
+def objects_of(page: pypdfium2.PdfPage) -> Objects:
+    """What stands on a page, in forms too."""
+    found = Objects()
+    address = cast(page.raw, c_void_p).value
+    count = raw.FPDFPage_CountObjects(page.raw)
+    _look(found, list(map(_of_page, repeat(address), range(count))), 0)
+    return found
+
+
+def _look(found: Objects, items: Sequence[int], depth: int) -> None:
+    modes = list(map(_mode, items))
+    first = next((at for at, mode in enumerate(modes) if mode >= 0), len(modes))
+    for at, (item, mode) in enumerate(zip(items, modes, strict=True)):
+        if mode < 0 and (kind := _type(item)) != raw.FPDF_PAGEOBJ_PATH:
+            found.over = found.over or first < at
+            _look_at_other(found, item, kind, depth)
+    texts = [item for item, mode in zip(items, modes, strict=True) if mode >= 0]
+    if texts:
+        found.texts += texts
+        found.over = True
+        _look_at_colours(found, texts)
+        _look_at_modes(found, texts, [mode for mode in modes if mode >= 0])
+
+
+def _look_at_colours(found: Objects, texts: Sequence[int]) -> None:
+    """Note colours and what is light; all at once, for a page has hundreds of texts."""
+    values = np.zeros((len(texts), 4), np.uintc)  # as if clear, where there is none
+    start, stop = values.ctypes.data, values.ctypes.data + values.nbytes
+    step = values.strides[0]
+    places = [range(start + at, stop + at, step) for at in range(0, step, 4)]
+    deque(map(_colour, texts, *places), maxlen=0)
+    red, green, blue, alpha = values.T
+    codes = ((alpha < CLEAR) << 24 | red << 16 | green << 8 | blue).tolist()
+    colours = {code: _parted(code) for code in set(codes)}  # a page has few
+    light = {code for code, colour in colours.items() if _is_light(code, colour)}
+    found.colours.update([colours[code] for code in colours.keys() - light])
+    if light:
+        found.light += [t for t, c in zip(texts, codes, strict=True) if c in light]
+
+
+def _parted(code: int) -> Colour:
+    return code >> 16 & 255, code >> 8 & 255, code & 255
+
+
+def _is_light(code: int, colour: Colour) -> bool:
+    return code >> 24 > 0 or min(colour) >= LIGHT
+
+
+def _look_at_modes(found: Objects, texts: Sequence[int], modes: Sequence[int]) -> None:
+    if set(modes).issubset(PLAIN):
+        return
+    for item, mode in zip(texts, modes, strict=True):
+        if mode not in PLAIN:
+            found.light.append(item)
+        if mode in UNPAINTED:
+            found.unpainted.append(item)
+
+
+def _look_at_other(found: Objects, item: int, kind: int, depth: int) -> None:
+    if kind == raw.FPDF_PAGEOBJ_IMAGE:
+        found.pictures.append((item, found.over))
+    elif kind == raw.FPDF_PAGEOBJ_FORM:
+        _look_into(found, item, depth)
+
+
+def _look_into(found: Objects, form: int, depth: int) -> None:
+    """Places in a form are its own, so what is in it stands for all of it."""
+    light, pictures = len(found.light), len(found.pictures)
+    unpainted = len(found.unpainted)
+    if depth >= DEEP:
+        found.light.append(form)
+    else:
+        inner = map(_of_form, repeat(form), range(_count(form)))
+        _look(found, list(inner), depth + 1)
+    if len(found.light) > light:
+        found.light[light:] = [form]
+    if len(found.unpainted) > unpainted:
+        found.unpainted[unpainted:] = [form]
+    if inside := found.pictures[pictures:]:
+        found.pictures[pictures:] = [(form, any(over for _, over in inside))]
+
+
+def hide(texts: Iterable[int]) -> None:
+    """Make texts of an open page invisible; the file stays as it is."""
+    deque(map(_set_mode, texts, repeat(raw.FPDF_TEXTRENDERMODE_INVISIBLE)), maxlen=0)
+
+
+def place_of(page: pypdfium2.PdfPage, item: int) -> Place:
+    """Where an object of the page stands, in fractions from the top left."""
+    sides = (c_float * 4)()
+    if not _bounds(item, *(addressof(sides) + 4 * i for i in range(4))):
+        return 0.0, 0.0, 1.0, 1.0  # it may be anywhere
+    left, bottom, right, top = sides
+    corners = device(page, left, top), device(page, right, bottom)
+    (x1, y1), (x2, y2) = corners
+    return min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)
+
+
+class Leaf(NamedTuple):
+    """A page, its text layer and the text of that. Closed by who asked for it."""
+
+    page: pypdfium2.PdfPage
+    layer: pypdfium2.PdfTextPage
+    plain: str
+
+    def close(self) -> None:
+        """Give back what PDFium holds of the page."""
+        self.layer.close()
+        self.page.close()
+
+
+def leaf_of(pdf: pypdfium2.PdfDocument, number: int) -> Leaf | None:
+    """A page by its number from 1; None for one that PDFium cannot open."""
+    try:
+        page = pdf[number - 1]
+        layer = page.get_textpage()
+    except (pypdfium2.PdfiumError, IndexError):
+        return None
+    return Leaf(page, layer, str(layer.get_text_range()))
+
+
+class Leaves:
+    """Pages that are opened ahead.
+
+    PDFium is for one thread at a time: between `ahead` and `wait` nobody else may use
+    the file.
+    """
+
+    def __init__(self, thread: ThreadPoolExecutor) -> None:
+        self._thread = thread
+        self._coming: Future[dict[int, Leaf | None]] | None = None
+        self._open: dict[int, Leaf | None] = {}
+
+    def ahead(self, pdf: pypdfium2.PdfDocument, numbers: Sequence[int]) -> None:
+        """Begin to open these pages."""
+        self._coming = self._thread.submit(
+            lambda: {number: leaf_of(pdf, number) for number in numbers}
+        )
+
+    def wait(self) -> None:
+        """Wait until the pages are open."""
+        if self._coming is not None:
+            coming, self._coming = self._coming, None
+            self._open = coming.result()
+
+    def take(self, pdf: pypdfium2.PdfDocument, number: int) -> Leaf | None:
+        """A page, opened now if it was not yet."""
+        if number in self._open:
+            return self._open.pop(number)
+        return leaf_of(pdf, number)
+
+    def drop(self) -> None:
+        """Close the pages that nobody took."""
+        for leaf in self._open.values():
+            if leaf is not None:
+                leaf.close()
+        self._open = {}
+
+
+@contextlib.contextmanager
+def leaves() -> Iterator[Leaves]:
+    """Pages to open ahead while the block runs; those left are closed after it."""
+    with ThreadPoolExecutor(1) as thread:
+        found = Leaves(thread)
+        try:
+            yield found
+        finally:
+            found.wait()
+            found.drop()

@@ -1,0 +1,233 @@
+"""The reading order of a page: LiteParse's, that of its columns, or the file's."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from elt_llm_ingest.readers.pdf.blocks import Draft
+from elt_llm_ingest.readers.pdf.content_stream import (
+    Fragment,
+    Join,
+    fragments_of,
+    joins_of,
+    kept_joins,
+)
+from elt_llm_ingest.readers.pdf.geometry import Rectangle, Region, area, overlaps
+from elt_llm_ingest.readers.pdf.regions import (
+    aligned,
+    drawn,
+    free_lines,
+    regions_of,
+    seeds_of,
+    tables_kept,
+)
+from elt_llm_ingest.readers.pdf.sheets import Sheet
+from elt_llm_ingest.readers.pdf.tables.grid import Grid
+from elt_llm_ingest.readers.pdf.tables.merge import layout_table
+from elt_llm_ingest.readers.pdf.tables.ruled import inside
+from elt_llm_ingest.readers.pdf.tables.rules import Rules
+from elt_llm_ingest.readers.pdf.words import Line, Word, lines_of
+from elt_llm_ingest.readers.pdf.zones import (
+    Item,
+    Zone,
+    is_gutter_of_file,
+    items_of,
+    joint,
+    zones_of,
+)
+
+
+def column_regions(
+    seeds: Sequence[Region],
+    words: Sequence[Word],
+    grids: Sequence[Grid],
+    rules: Rules,
+) -> list[Region]:
+    """The regions of the words of a column; no word is lost or used twice.
+
+    `seeds` are LiteParse's blocks, which may reach over other columns too: a line is
+    given to one as a whole, or to none. So no line is torn by a block that ends in it.
+    """
+    lines = lines_of(words)
+    tables = [region for grid in grids if (region := drawn(grid, words))]
+    tables = tables_kept(tables, lines, rules)
+    tables += aligned(free_lines(lines, tables), seeds, rules)
+    tables += _layout_tables(seeds, _without(words, tables), tables)
+    text = [seed for seed in seeds if seed.kind != "table"]
+    regions = [*_text(text, lines_of(_without(words, tables))), *tables]
+    return sorted(regions, key=lambda region: region.box[1])
+
+
+def _without(words: Sequence[Word], regions: Sequence[Region]) -> list[Word]:
+    taken = {id(word) for region in regions for word in region.words}
+    return [word for word in words if id(word) not in taken]
+
+
+def _layout_tables(
+    seeds: Sequence[Region], words: Sequence[Word], others: Sequence[Region]
+) -> list[Region]:
+    """The tables that LiteParse sees where no other table is."""
+    found: list[Region] = []
+    for seed in seeds:
+        if seed.kind != "table" or any(overlaps(seed, other) for other in others):
+            continue
+        left, top, right, bottom = seed.box
+        own = [
+            word
+            for word in _without(words, found)
+            if left <= word.middle[0] <= right and top <= word.middle[1] <= bottom
+        ]
+        table = layout_table(seed.block, own)
+        if table is not None:
+            held = list(table.words())
+            found.append(Region("table", seed.box, held, table, seed.block))
+    return found
+
+
+def _text(seeds: Sequence[Region], lines: Sequence[Line]) -> list[Region]:
+    """Neighbouring lines of one block together."""
+    found: list[Region] = []
+    last: Region | None = None
+    for line in lines:
+        home = _home(seeds, line)
+        box = (line.left, line.top, line.right, line.bottom)
+        if found and home is last and _is_next(found[-1], line):
+            region = found[-1]
+            region.words.extend(line.words)
+            region.box = (
+                min(region.box[0], box[0]), min(region.box[1], box[1]),
+                max(region.box[2], box[2]), max(region.box[3], box[3]),
+            )  # fmt: skip
+        else:
+            kind = home.kind if home else "paragraph"
+            found.append(Region(kind, box, list(line.words)))
+        last = home
+    return found
+
+
+def _is_next(region: Region, line: Line) -> bool:
+    """Whether no more than a line is left free between them."""
+    return line.top - region.box[3] < line.bottom - line.top
+
+
+def _home(seeds: Sequence[Region], line: Line) -> Region | None:
+    """The smallest block that holds the middle of a line."""
+    x, y = (line.left + line.right) / 2, (line.top + line.bottom) / 2
+    inside = [
+        seed
+        for seed in seeds
+        if seed.box[0] <= x <= seed.box[2] and seed.box[1] <= y <= seed.box[3]
+    ]
+    return min(inside, key=area, default=None)
+
+
+LOST = 1  # joins; fewer are no sign of a wrong order
+AGREED = 0.97  # of the joins: an order that keeps so many is right
+TORN = 3  # joins that are lost, and
+HELD = 0.85  # of all at most that are kept, where the order is doubtful
+INSIDE = 0.8  # of a block's area in its zone: it is not cut
+DOUBTFUL = {"reading_order": "doubtful"}  # of a block, and of the chunk it is in
+Drafted = Callable[[list[Region]], list[Draft]]
+
+
+def in_reading_order(sheet: Sheet, drafted: Drafted) -> list[Draft]:
+    """The drafts of a page that `drafted` makes of its regions.
+
+    The layout's order stands if running text goes on in it as it does in the file. If
+    not, the page is cut into columns, and what keeps more of the text together is
+    taken. The page is marked where that still tears running text.
+    """
+    words = [word for word in sheet.words.words if not word.furniture]
+    seeds = seeds_of(sheet.blocks)
+    layout = drafted(
+        regions_of(seeds, words, sheet.grids, sheet.rules, sheet.words.lines)
+    )
+    fragments = fragments_of(sheet.words.lines)
+    joins = joins_of(fragments)
+    held = sum(kept_joins(joins, layout))
+    if _is_right(held, joins):
+        return layout
+    grids = _true_grids(sheet.grids, words, joins, layout)
+    items, placed = _items(fragments, grids, words)
+    turned = [word for word in words if word.rotated]
+    zones = zones_of(items, is_gutter_of_file)
+    regions = [region for zone in zones for region in _regions(zone, sheet, placed)]
+    regions += regions_of([], turned) if turned else []
+    columns = drafted(regions)
+    again = sum(kept_joins(joins, columns))
+    best = columns if again >= held + LOST else layout
+    held = max(held, again)
+    sheet.doubtful = len(joins) - held >= TORN and held < HELD * len(joins)
+    if sheet.doubtful:
+        for draft in best:
+            draft.attributes |= DOUBTFUL
+    return best
+
+
+def _is_right(held: int, joins: Sequence[Join]) -> bool:
+    lost = len(joins) - held
+    return lost < LOST or held >= AGREED * len(joins)
+
+
+def _true_grids(
+    grids: Sequence[Grid],
+    words: Sequence[Word],
+    joins: Sequence[Join],
+    drafts: Sequence[Draft],
+) -> list[Grid]:
+    """The drawn grids without those whose text runs on from row to row in a column."""
+    lost = {
+        id(first.words[-1])
+        for (first, _), is_kept in zip(joins, kept_joins(joins, drafts), strict=True)
+        if not is_kept
+    }
+    return [
+        grid
+        for grid in grids
+        if sum(id(word) in lost for word in inside(grid, words)) < LOST
+    ]
+
+
+def _items(
+    fragments: Sequence[Fragment], grids: Sequence[Grid], words: Sequence[Word]
+) -> tuple[list[Item], dict[int, Grid]]:
+    """What a page is cut into zones of; each drawn table is one item."""
+    free = list(fragments)
+    items: list[Item] = []
+    placed: dict[int, Grid] = {}
+    for grid in grids:
+        table = drawn(grid, words)
+        if table is None:
+            continue
+        own = {id(word) for word in table.words}
+        held = [f for f in free if any(id(word) in own for word in f.words)]
+        if held:
+            free = [f for f in free if not any(id(word) in own for word in f.words)]
+            box = grid.box
+            for fragment in held:
+                box = joint(box, fragment.box)
+            items.append(Item(held, box))
+            placed[id(items[-1])] = grid
+    return [*items, *items_of(free)], placed
+
+
+def _regions(zone: Zone, sheet: Sheet, placed: dict[int, Grid]) -> list[Region]:
+    words = [word for item in zone for f in item.fragments for word in f.words]
+    box = zone[0].box
+    for item in zone:
+        box = joint(box, item.box)
+    seeds = [s for seed in seeds_of(sheet.blocks) for s in _clipped(seed, box)]
+    grids = [placed[id(item)] for item in zone if id(item) in placed]
+    return column_regions(seeds, words, grids, sheet.rules)
+
+
+def _clipped(region: Region, box: Rectangle) -> Iterator[Region]:
+    """The part of a region in a zone; one that is cut holds text and no table."""
+    left, top = max(region.box[0], box[0]), max(region.box[1], box[1])
+    right, bottom = min(region.box[2], box[2]), min(region.box[3], box[3])
+    if left >= right or top >= bottom:
+        return
+    part = Region(region.kind, (left, top, right, bottom), block=region.block)
+    if area(part) >= INSIDE * area(region):
+        part.box = region.box
+    else:
+        part.kind = "paragraph"
+    yield part

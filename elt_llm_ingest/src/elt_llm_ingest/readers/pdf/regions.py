@@ -1,0 +1,447 @@
+"""Gives every word to the block or table cell LiteParse saw it in."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from elt_llm_ingest.readers.pdf.geometry import (
+    SLACK,
+    Rectangle,
+    Region,
+    area,
+    box_of,
+    overlaps,
+    rectangle,
+)
+from elt_llm_ingest.readers.pdf.tables.aligned import TextRow
+from elt_llm_ingest.readers.pdf.tables.grid import Grid
+from elt_llm_ingest.readers.pdf.tables.grid_refinement import table_cost
+from elt_llm_ingest.readers.pdf.tables.merge import layout_table
+from elt_llm_ingest.readers.pdf.tables.ruled import drawn_table, inside
+from elt_llm_ingest.readers.pdf.tables.rules import NONE, Rules
+from elt_llm_ingest.readers.pdf.tables.text_tables import (
+    is_title,
+    long_lines,
+    table_below,
+    woven_table,
+)
+from elt_llm_ingest.readers.pdf.tables.unruled import Found, aligned_tables
+from elt_llm_ingest.readers.pdf.words import FOLDED, Line, Word, lines_of
+
+NEAR = 4  # points; regions farther apart share no word
+Neighbours = Mapping[int, Sequence[Region]]
+
+
+def settle(
+    regions: Sequence[Region], words: Sequence[Word], lines: Sequence[Line]
+) -> list[Word]:
+    """Give the words to their regions; those that are in none are returned.
+
+    `lines` are those of the page from top to bottom. One that holds no other words and
+    stands in one region only is given as a whole.
+    """
+    near = _neighbours(regions)
+    free = set(map(id, words))
+    last: Region | None = None
+    for index, line in enumerate(lines):
+        if line.words[0].rotated or not free.issuperset(map(id, line.words)):
+            continue
+        # A line that the last home holds is in no other that is not near to it.
+        held = [last] if last is not None and _holds_all(last, line) else regions
+        home = _only_home(held, near, line)
+        if home is not None:
+            last = home
+            home.take(index, line)
+            free.difference_update(map(id, line.words))
+    strays: list[Word] = []
+    if not free:
+        return strays
+    last = None
+    for word in words:
+        if id(word) in free:
+            if last is None or id(last) in near or not _holds(last, word):
+                last = _home(regions, word)
+            (last.words if last else strays).append(word)
+    return strays
+
+
+def _neighbours(regions: Sequence[Region]) -> dict[int, list[Region]]:
+    """The regions that touch a region, by its id, of those that others touch."""
+    found: dict[int, list[Region]] = defaultdict(list)
+    order = sorted(regions, key=_top)
+    for index, one in enumerate(order):
+        left, _, right, bottom = one.box
+        for other in order[index + 1 :]:
+            box = other.box
+            if box[1] > bottom + NEAR:
+                break
+            if left <= box[2] + NEAR and box[0] <= right + NEAR:
+                found[id(one)].append(other)
+                found[id(other)].append(one)
+    return found
+
+
+def _top(region: Region) -> float:
+    return region.box[1]
+
+
+def _only_home(
+    regions: Sequence[Region], near: Neighbours, line: Line
+) -> Region | None:
+    """The region that holds the whole line, if no other reaches into it."""
+    for region in regions:
+        if _holds_all(region, line):
+            others = near.get(id(region), ())
+            return None if any(_reaches(r.box, line) for r in others) else region
+    return None
+
+
+def _holds_all(region: Region, line: Line) -> bool:
+    left, top, right, bottom = region.box
+    return (
+        top - SLACK <= line.top and line.bottom <= bottom + SLACK
+        and left - SLACK <= line.left and line.right <= right + SLACK
+    )  # fmt: skip
+
+
+def _reaches(box: Rectangle, line: Line) -> bool:
+    left, top, right, bottom = box
+    return (
+        left - SLACK <= line.right and line.left <= right + SLACK
+        and top - SLACK <= line.bottom and line.top <= bottom + SLACK
+    )  # fmt: skip
+
+
+def _holds(region: Region, word: Word) -> bool:
+    x, y = (word.left + word.right) / 2, (word.top + word.bottom) / 2
+    left, top, right, bottom = region.box
+    return left <= x <= right and top <= y <= bottom
+
+
+def _home(regions: Sequence[Region], word: Word) -> Region | None:
+    x, y = (word.left + word.right) / 2, (word.top + word.bottom) / 2
+    inside = []
+    for region in regions:
+        left, top, right, bottom = region.box
+        if top - SLACK <= y <= bottom + SLACK and left - SLACK <= x <= right + SLACK:
+            inside.append(region)
+    if len(inside) <= 1:
+        return inside[0] if inside else None
+    folded = word.text.translate(FOLDED)
+    said = [region for region in inside if folded in region.said]
+    return min(said or inside, key=area)
+
+
+OUTSIDE = 2.0  # nats for a word of the table that is left out
+ABOVE = 40  # points over LiteParse's table in which its header may stand
+BELOW = 5
+BESIDE = 0.1  # share of long lines: text beside a table of numbers
+
+
+def drawn(grid: Grid, words: Sequence[Word]) -> Region | None:
+    """The table of a grid; None for a grid that is none."""
+    found = inside(grid, words)
+    table = drawn_table(grid, found) if found else None
+    if table is None:
+        return None
+    return Region(kind="table", box=grid.box, words=found, table=table)
+
+
+def tables_kept(
+    drawn_ones: Sequence[Region], lines: Sequence[Line], rules: Rules
+) -> list[Region]:
+    """The drawn tables without those that alignment alone explains for less.
+
+    Only tables are asked that have not all of their lines.
+    """
+    if not any(region.table and region.table.mended for region in drawn_ones):
+        return [*drawn_ones]
+    whole = [r for r in drawn_ones if r.table and not r.table.mended]
+    rows = [TextRow(line) for line in free_lines(lines, whole)]
+    others = [_region(table) for table in aligned_tables(rows, rules.across)]
+    return [
+        region
+        for region in drawn_ones
+        if region in whole or not _are_better(others, region)
+    ]
+
+
+def _are_better(others: Sequence[Region], drawn_one: Region) -> bool:
+    """Whether tables explain their words and those of a drawn one for less than it."""
+    inside = set(map(id, drawn_one.words))
+    near = [r for r in others if not inside.isdisjoint(map(id, r.words))]
+    top = drawn_one.box[1]  # a title above is no part of the table
+    theirs = {id(w) for region in near for w in region.words if w.middle[1] > top}
+    costs = [table_cost(region.table) for region in near if region.table]
+    if not near or drawn_one.table is None:
+        return False
+    cost = table_cost(drawn_one.table) + OUTSIDE * len(theirs - inside)
+    return sum(costs) + OUTSIDE * len(inside - theirs) < cost
+
+
+def aligned(
+    lines: Sequence[Line],
+    regions: Sequence[Region],
+    rules: Rules,
+) -> list[Region]:
+    """Tables of aligned numbers among lines that no drawn table holds.
+
+    Where LiteParse sees a table, fewer rows are enough.
+    """
+    rows = [TextRow(line) for line in lines]
+    found = [_region(table) for table in aligned_tables(rows, rules.across)]
+    for region in regions:
+        if region.kind == "table" and not any(overlaps(region, f) for f in found):
+            taken = {id(word) for f in found for word in f.words}
+            free = [row for row in rows if id(row.line.words[0]) not in taken]
+            found += _seen(free, region, rules)
+    return found + _titled(rows, found, rules)
+
+
+def _titled(
+    rows: Sequence[TextRow], found: Sequence[Region], rules: Rules
+) -> list[Region]:
+    """The tables of text below a title "Table 1" that nothing else has seen."""
+    tables: list[Region] = []
+    for row in rows:
+        if not is_title(row) or len(row.pieces) > 1:
+            continue
+        taken = {id(w) for table in (*found, *tables) for w in table.words}
+        free = [r for r in rows if taken.isdisjoint(map(id, r.line.words))]
+        woven = row in free and table_below(free, free.index(row), rules.across)
+        if woven and long_lines(list(map(TextRow, woven.lines))) <= BESIDE:
+            tables.append(_region(woven))
+    return tables
+
+
+def _seen(rows: Sequence[TextRow], region: Region, rules: Rules) -> list[Region]:
+    """What is in a table that LiteParse sees: numbers in columns, or cells of text."""
+    _, top, _, bottom = region.box
+    near = [
+        row
+        for row in rows
+        if top - ABOVE <= row.line.top and row.line.bottom <= bottom + BELOW
+    ]
+    aligned_ones = map(_region, aligned_tables(near, rules.across, surely=True))
+    tables = [table for table in aligned_ones if overlaps(region, table)]
+    inside = [i for i, row in enumerate(rows) if _is_inside(row, region)]
+    woven = inside and woven_table(rows, inside[0], inside[-1], rules.across)
+    beside = woven and long_lines(list(map(TextRow, woven.lines))) > BESIDE
+    if woven and not (tables and (beside or _are_better(tables, _region(woven)))):
+        return [_region(woven)]
+    return tables
+
+
+def _is_inside(row: TextRow, region: Region) -> bool:
+    line, (left, top, right, bottom) = row.line, region.box
+    return (
+        top <= (line.top + line.bottom) / 2 <= bottom
+        and left - SLACK <= line.left
+        and line.right <= right + SLACK
+    )
+
+
+def free_lines(lines: Sequence[Line], tables: Sequence[Region]) -> list[Line]:
+    """The lines without the words of tables and furniture, and without turned text."""
+    taken = {id(word) for region in tables for word in region.words}
+    return [free for line in lines if (free := _free(line, taken))]
+
+
+def _free(line: Line, taken: set[int]) -> Line | None:
+    if line.words[0].rotated:
+        return None
+    if True not in [w.furniture for w in line.words] and (
+        not taken or taken.isdisjoint(map(id, line.words))
+    ):
+        return line
+    words = [w for w in line.words if id(w) not in taken and not w.furniture]
+    return Line(words) if words else None
+
+
+def _region(found: Found) -> Region:
+    words = [word for line in found.lines for word in line.words]
+    return Region(kind="table", box=found.box, words=words, table=found.table)
+
+
+# A rule number, a letter or a bullet that stands alone in a hanging margin.
+LONE_MARKER = re.compile(
+    r"^(?:\(?[0-9a-zA-Z]{1,4}[.)]|[0-9]{1,3}(?:\.[0-9]{1,3})*\.?|[ivxlc]{1,6}[.)]|[•●▪◦‣·\u2013-])$"
+)
+MARKER = 12  # characters; a longer word is none
+LETTERS = 7  # so many letters are none
+MARGIN = 90  # points between a marker and its text
+TEXT_KINDS = ("heading", "paragraph", "list_item", "code", "grid_fallback")
+
+
+def seeds_of(blocks: Iterable[Any]) -> list[Region]:
+    """LiteParse's blocks of text and tables as regions without words."""
+    return [
+        Region(kind=block.kind, box=rectangle(block.bbox), block=block)
+        for block in blocks
+        if block.bbox is not None and block.kind in (*TEXT_KINDS, "table")
+    ]
+
+
+def regions_of(
+    seeds: Sequence[Region],
+    words: Sequence[Word],
+    grids: Sequence[Grid] = (),
+    rules: Rules = NONE,
+    lines: Sequence[Line] | None = None,
+) -> list[Region]:
+    """The regions of a page or a part of it in order; no word is lost or used twice.
+
+    `seeds` are filled. `lines` are those of the words, if they are known. Drawn tables
+    stand where their first block stood. Words that LiteParse left out of its blocks
+    become paragraphs where they stand.
+    """
+    regions = list(seeds)
+    lines = lines or lines_of(words)
+    tables = [region for grid in grids if (region := drawn(grid, words))]
+    tables = tables_kept(tables, lines, rules)
+    tables += aligned(free_lines(lines, tables), regions, rules)
+    taken = {id(word) for region in tables for word in region.words}
+    if taken:
+        words = [word for word in words if id(word) not in taken]
+    strays = settle(regions, words, lines)
+    halves = [part for region in regions for part in _around(region, tables)]
+    regions = _with_tables(halves, tables)
+    _give_back_markers(regions)
+    regions = [part for region in regions for part in _settled(region)]
+    filled = [region for region in regions if region.words]
+    return _with_strays(_headings_first(filled), strays)
+
+
+def _settled(region: Region) -> Iterator[Region]:
+    """A region with its table made, and the text below it that is no part of it."""
+    if region.kind != "table" or region.table is not None:
+        yield region
+        return
+    words = region.words
+    region.table = layout_table(region.block, words)
+    if region.table is None:
+        region.kind = "paragraph"
+        yield region
+        return
+    own = set(map(id, region.table.words()))
+    rest = [word for word in words if id(word) not in own]
+    region.words = [word for word in words if id(word) in own]
+    yield region
+    if rest:
+        region.box = box_of(region.words)
+        yield Region("paragraph", box_of(rest), rest)
+
+
+def _around(region: Region, tables: Sequence[Region]) -> Iterator[Region]:
+    """What our tables left of a larger one of LiteParse: text above and below."""
+    if region.kind != "table" or not region.words:
+        yield region
+        return
+    if any(overlaps(region, table) for table in tables):
+        region.kind = "paragraph"
+    inner = [table for table in tables if overlaps(table, region)]
+    if not inner:
+        yield region
+        return
+    parts: dict[int, list[Word]] = {}
+    for word in region.words:
+        above = sum((t.box[1] + t.box[3]) / 2 < word.middle[1] for t in inner)
+        parts.setdefault(above, []).append(word)
+    kind = region.kind if len(parts) == 1 else "paragraph"  # cut, it is no table
+    for _, words in sorted(parts.items()):
+        yield Region(kind, box_of(words), words, block=region.block)
+
+
+def _with_tables(regions: list[Region], tables: Sequence[Region]) -> list[Region]:
+    """The regions with each table before the first that it touches or is above."""
+    done = list(regions)
+    for table in tables:
+        at = next(
+            (i for i, r in enumerate(done) if overlaps(r, table)),
+            next((i for i, r in enumerate(done) if _is_above(table, r)), len(done)),
+        )
+        done.insert(at, table)
+    return done
+
+
+def _headings_first(regions: list[Region]) -> list[Region]:
+    """The regions with every heading before what stands below it in its column."""
+    done: list[Region] = []
+    for region in regions:
+        at = len(done)
+        if region.kind == "heading":
+            below = (i for i, other in enumerate(done) if _is_above(region, other))
+            at = next(below, at)
+        done.insert(at, region)
+    return done
+
+
+def _is_above(region: Region, other: Region) -> bool:
+    """Whether a region lies wholly above another and over at least half of it."""
+    left, _, right, bottom = region.box
+    overlap = min(right, other.box[2]) - max(left, other.box[0])
+    least = min(right - left, other.box[2] - other.box[0])
+    return bottom <= other.box[1] + 1 and overlap > 0.5 * least
+
+
+def _give_back_markers(regions: Sequence[Region]) -> None:
+    """Put markers that LiteParse took for blocks of their own before their text."""
+    for region in regions:
+        if region.kind == "table" or not region.words:
+            continue
+        if not all(_is_short(word.text) for word in region.words):
+            continue
+        lines = lines_of(region.words)
+        if not all(LONE_MARKER.match(line.text) for line in lines):
+            continue
+        tables_kept: list[Word] = []
+        for line in lines:
+            home = _right_of(regions, region, line)
+            (home.words if home else tables_kept).extend(line.words)
+        region.words = tables_kept
+
+
+def _is_short(text: str) -> bool:
+    """Whether a marker may be so long."""
+    return len(text) < LETTERS or (len(text) <= MARKER and not text.isalpha())
+
+
+def _right_of(regions: Sequence[Region], own: Region, marker: Line) -> Region | None:
+    """The region whose words stand on the marker's line, right of it and near."""
+    best: tuple[float, int] | None = None
+    for index, region in enumerate(regions):
+        left, top, right, bottom = region.box
+        if region is own or region.kind == "table" or right < marker.right:
+            continue
+        if bottom < marker.top or top > marker.bottom or left > marker.right + MARGIN:
+            continue
+        for word in region.words:
+            same = min(word.bottom, marker.bottom) - max(word.top, marker.top)
+            gap = word.left - marker.right
+            if same >= 0.5 * (marker.bottom - marker.top) and 0 <= gap <= MARGIN:
+                best = min(best or (gap, index), (gap, index))
+    return regions[best[1]] if best else None
+
+
+def _with_strays(regions: list[Region], strays: Sequence[Word]) -> list[Region]:
+    """Paragraphs of the words outside all blocks, each before what stands below it."""
+    groups: list[Region] = []
+    for line in lines_of(strays):
+        box = (line.left, line.top, line.right, line.bottom)
+        last = groups[-1] if groups else None
+        if last and line.top - last.box[3] < 0.6 * (line.bottom - line.top):
+            last.words.extend(line.words)
+            last.box = (
+                min(last.box[0], box[0]), last.box[1],
+                max(last.box[2], box[2]), box[3],
+            )  # fmt: skip
+        else:
+            groups.append(Region(kind="paragraph", box=box, words=list(line.words)))
+    for group in groups:
+        at = next(
+            (i for i, r in enumerate(regions) if r.box[1] >= group.box[3] - 1),
+            len(regions),
+        )
+        regions.insert(at, group)
+    return regions

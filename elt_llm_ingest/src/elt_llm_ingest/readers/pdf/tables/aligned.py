@@ -1,0 +1,281 @@
+"""Tables without lines: numbers that stand below each other in several columns."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from elt_llm_ingest.readers.pdf.geometry import NUMBER, is_one_number, is_year
+from elt_llm_ingest.readers.pdf.words import Line, Word, joined
+
+WIDE = 0.85  # of the height of letters: so wide a gap parts two pieces
+BETWEEN_NUMBERS = 0.45
+SIGN_GAP = 80  # points from a currency sign to its number
+TAIL_GAP = 14  # points from a number to its percent sign or parenthesis
+SIGNS = frozenset("$€£¥")
+TAILS = frozenset({"%", ")", ")%", "%)"})
+
+
+@dataclass(slots=True, eq=False)
+class Piece:
+    """Words beside each other. `left` and `right` leave out a currency sign."""
+
+    words: list[Word]
+    text: str = field(init=False)
+    left: float = field(init=False)
+    right: float = field(init=False)
+    is_number: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        said = self.words
+        if len(said) == 1:
+            self.text = said[0].text
+        else:
+            said = [w for w in said if w.text not in SIGNS] or said
+            self.text = joined(self.words)
+        self.left = said[0].left
+        self.right = max([w.right for w in said])
+        self.is_number = is_one_number(self.text) and self.text not in SIGNS
+
+    @property
+    def middle(self) -> float:
+        """The centre across."""
+        return (self.left + self.right) / 2
+
+
+def header_pieces(line: Line) -> list[Piece]:
+    """The pieces of a header: names may stand closer, so text runs part them too."""
+    groups: list[list[Word]] = []
+    for piece in pieces_of(line):
+        groups.append(piece.words[:1])
+        for word in piece.words[1:]:
+            last = groups[-1][-1]
+            gap = word.left - last.right
+            if word.run != last.run and gap > BETWEEN_NUMBERS * (
+                last.bottom - last.top
+            ):
+                groups.append([])
+            groups[-1].append(word)
+    return [Piece(group) for group in groups]
+
+
+def pieces_of(line: Line) -> list[Piece]:
+    """The pieces of a line from left to right; a sign goes with its number."""
+    group = [line.words[0]]
+    groups = [group]
+    for before, word in pairwise(line.words):
+        gap = word.left - before.right
+        near = gap <= TAIL_GAP and gap <= BETWEEN_NUMBERS * (word.bottom - word.top)
+        if (near and word.text not in SIGNS) or not _parted(group, word):
+            group.append(word)
+        else:
+            group = [word]
+            groups.append(group)
+    return [Piece(group) for group in groups]
+
+
+def _parted(group: Sequence[Word], word: Word) -> bool:
+    last = group[-1]
+    gap = word.left - last.right
+    height = max(word.bottom - word.top, last.bottom - last.top, 1.0)
+    if gap <= TAIL_GAP and gap <= BETWEEN_NUMBERS * height and word.text not in SIGNS:
+        return False  # near enough for whatever they are
+    if last.text in SIGNS and len(group) == 1 and NUMBER.match(word.text):
+        return gap > SIGN_GAP
+    if word.text in TAILS and NUMBER.match(last.text):
+        return gap > TAIL_GAP
+    if word.text in SIGNS:
+        return gap > 0.1 * height
+    numbers = NUMBER.match(last.text) and NUMBER.match(word.text)
+    return gap > (BETWEEN_NUMBERS if numbers else WIDE) * height
+
+
+# In what may be a number: a digit, or a dash that stands alone. One class at the start
+# makes the search for it seven times as fast as two ways to begin.
+MARK = re.compile(r"[0-9\u2013\u2014-](?:(?<=[0-9])|(?!\S)(?<!\S.))")
+FIGURES = re.compile(r"[0-9\u2013\u2014-]\S*")  # in every word that may be one
+LEAST_ROWS = 3
+PROSE_WORDS = 14  # so many words in one piece are a sentence
+FAR = 3.2  # line heights without a line end a table
+SLACK = 1.5  # points that neighbours in a column may miss each other by
+NO_VALUE = 4  # letters; "n.a." and the like stand for a number
+STEPS = 4  # so many numbers with one distance are the axis of a chart
+Interval = tuple[float, float]
+
+
+@dataclass(eq=False)
+class TextRow:
+    """A line of the page in its pieces."""
+
+    line: Line
+    _pieces: list[Piece] | None = None
+    _numbers: list[Piece] | None = None
+
+    @property
+    def pieces(self) -> list[Piece]:
+        """The pieces from left to right."""
+        if self._pieces is None:
+            self._pieces = pieces_of(self.line)
+        return self._pieces
+
+    @property
+    def numbers(self) -> list[Piece]:
+        """Those that are numbers."""
+        if self._numbers is None:
+            found = MARK.search(self.line.text)
+            self._numbers = [p for p in self.pieces if p.is_number] if found else []
+        return self._numbers
+
+    def may_count(self, many: int) -> bool:
+        """Whether it may have so many numbers: quicker than to look for them."""
+        text, words = self.line.text, self.line.words
+        if not MARK.search(text):
+            return False
+        if text.count(" ") == len(words) - 1:  # no two of them without a blank
+            return len(FIGURES.findall(text)) >= many
+        return sum([FIGURES.search(word.text) is not None for word in words]) >= many
+
+    @property
+    def is_prose(self) -> bool:
+        """Whether one piece holds a sentence."""
+        long = len(self.line.words) >= PROSE_WORDS
+        return long and any(len(p.words) >= PROSE_WORDS for p in self.pieces)
+
+
+@dataclass(eq=False)
+class Run:
+    """Neighbouring lines whose numbers stand in common columns."""
+
+    first: int  # number of the line
+    last: int
+    rows: int  # with two numbers or more
+    columns: list[Interval]
+
+
+def runs_of(rows: Sequence[TextRow], *, surely: bool = False) -> list[Run]:
+    """The runs of lines that are the body of a table, from the top.
+
+    Three lines at least have two numbers; `surely`: two lines have one. What a chart
+    writes along its axes is no table.
+    """
+    many = 1 if surely else 2
+    least = LEAST_ROWS - surely
+    found = []
+    at = 0
+    while at < len(rows):
+        run = _run(rows, at, many)
+        if run is None:
+            at += 1
+            continue
+        at = run.last + 1
+        if run.rows >= least and len(run.columns) >= many and not _is_chart(rows, run):
+            found.append(run)
+    return found
+
+
+def _run(rows: Sequence[TextRow], first: int, many: int) -> Run | None:
+    row = rows[first]
+    if not row.may_count(many) or len(row.numbers) < many or row.is_prose:
+        return None
+    if all(is_year(piece.text) for piece in rows[first].numbers):
+        return None  # years name columns
+    columns = [(piece.left, piece.right) for piece in rows[first].numbers]
+    run = Run(first, first, 1, columns)
+    for index in range(first + 1, len(rows)):
+        row, before = rows[index], rows[index - 1]
+        if _gap(before.line, row.line) > FAR * _height(row.line) or row.is_prose:
+            break
+        if row.numbers:
+            joined = _joined(run.columns, row.numbers)
+            if joined is None:
+                break
+            run.columns = joined
+            run.last = index
+            run.rows += len(row.numbers) >= many
+        elif not _is_label(row, run.columns):
+            break
+    return run
+
+
+def _height(line: Line) -> float:
+    return max(line.bottom - line.top, 1.0)
+
+
+def _gap(above: Line, below: Line) -> float:
+    return below.top - above.bottom
+
+
+def _joined(
+    columns: Sequence[Interval], numbers: Sequence[Piece]
+) -> list[Interval] | None:
+    """The columns with a line's numbers in them; None if these do not belong there."""
+    spans = [(piece.left - SLACK, piece.right + SLACK) for piece in numbers]
+    at = [[i for i, c in enumerate(columns) if _touch(c, span)] for span in spans]
+    if any(len(touched) > 1 for touched in at):
+        return None
+    known = [touched[0] for touched in at if touched]
+    if len(set(known)) < len(known) or 2 * len(known) < len(numbers) or not known:
+        return None
+    return united([*columns, *((p.left, p.right) for p in numbers)])
+
+
+def _touch(one: Interval, two: Interval) -> bool:
+    return one[0] < two[1] and two[0] < one[1]
+
+
+def united(intervals: Sequence[Interval]) -> list[Interval]:
+    """The intervals with those that overlap made one, from left to right."""
+    done: list[Interval] = []
+    for left, right in sorted(intervals):
+        if done and left < done[-1][1]:
+            done[-1] = (done[-1][0], max(done[-1][1], right))
+        else:
+            done.append((left, right))
+    return done
+
+
+def _is_label(row: TextRow, columns: Sequence[Interval]) -> bool:
+    """Whether a line without numbers may stand in the table: text on its left only.
+
+    A word or dash that stands in a column of numbers is fine too.
+    """
+    first = columns[0][0]
+    if row.pieces[0].left > first and any(map(_is_name, row.pieces)):
+        return False  # the header of another table
+    for piece in row.pieces:
+        touched = [c for c in columns if _touch(c, (piece.left, piece.right))]
+        if piece.left < first - SLACK:
+            if len(touched) > 1:
+                return False
+        elif len(touched) != 1:
+            return False
+    return True
+
+
+def _is_name(piece: Piece) -> bool:
+    return sum(map(str.isalpha, piece.text)) > NO_VALUE
+
+
+def _is_chart(rows: Sequence[TextRow], run: Run) -> bool:
+    """Whether most columns count up or down in equal steps, as an axis does."""
+    axes = [_is_axis(list(_values(rows, run, column))) for column in run.columns]
+    return 2 * sum(axes) >= len(axes)
+
+
+def _values(rows: Sequence[TextRow], run: Run, column: Interval) -> Iterator[float]:
+    for row in rows[run.first : run.last + 1]:
+        for piece in row.numbers:
+            if _touch(column, (piece.left, piece.right)) and not is_year(piece.text):
+                digits = "".join([c for c in piece.text if c.isdigit() or c == "."])
+                try:
+                    yield float(digits)
+                except ValueError:
+                    continue
+
+
+def _is_axis(values: Sequence[float]) -> bool:
+    steps = [round(abs(b - a), 6) for a, b in pairwise(values)]
+    if len(values) < STEPS or not any(steps):
+        return False
+    commonest = max(steps.count(step) for step in set(steps) if step)
+    return commonest >= 0.75 * len(steps)

@@ -1,0 +1,166 @@
+"""Columns that words make by themselves: the strips of a table that no word enters."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from elt_llm_ingest.readers.pdf.tables.aligned import (
+    BETWEEN_NUMBERS,
+    SIGNS,
+    Piece,
+    pieces_of,
+)
+from elt_llm_ingest.readers.pdf.words import Line, Word
+
+Interval = tuple[float, float]
+Range = tuple[int, int]  # first and last column
+NUDGE = 1.5  # points that a word may reach over the edge of its column
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The extents of the words of each column, and the edges that part them."""
+
+    extents: tuple[Interval, ...]
+    edges: tuple[float, ...]
+
+
+def columns_of(
+    lines: Sequence[Sequence[Piece]], known: Sequence[float] = ()
+) -> Columns:
+    """The columns of lines cut in pieces; one or none where nothing parts them.
+
+    An edge that is `known` and runs through a strip without words is taken for it, else
+    the middle of the strip.
+    """
+    extents = extents_of(lines)
+    edges = []
+    for one, two in pairwise(extents):
+        middle = (one[1] + two[0]) / 2
+        inside = [x for x in known if one[1] - NUDGE <= x <= two[0] + NUDGE]
+        edges.append(min(inside, key=lambda x: abs(x - middle), default=middle))
+    return Columns(tuple(extents), tuple(edges))
+
+
+def extents_of(lines: Sequence[Sequence[Piece]]) -> list[Interval]:
+    """From where to where the words of each column go.
+
+    Lines with the most pieces say most about columns, so they come first; a piece that
+    reaches over several of their columns stands over all of these and says nothing.
+    """
+    ordered = sorted(lines, key=len, reverse=True)  # stable: from the top
+    found: list[Interval] = []
+    for pieces in ordered:
+        for piece in pieces:
+            touched = [e for e in found if _overlap(e, piece) > 0]
+            if len(touched) <= 1:
+                ends = [(piece.left, piece.right), *touched]
+                merged = min(e[0] for e in ends), max(e[1] for e in ends)
+                found = sorted([*(e for e in found if e not in touched), merged])
+    return _together(found, lines)
+
+
+def _together(
+    found: Sequence[Interval], lines: Sequence[Sequence[Piece]]
+) -> list[Interval]:
+    """The extents with those made one of which no line fills both."""
+    done: list[Interval] = []
+    for extent in found:
+        if done and not any(_fills(pieces, done[-1], extent) for pieces in lines):
+            done[-1] = (done[-1][0], extent[1])
+        else:
+            done.append(extent)
+    return done
+
+
+def _fills(pieces: Sequence[Piece], one: Interval, two: Interval) -> bool:
+    """Whether a line has a piece in either of two extents and none in both."""
+    in_one = [p for p in pieces if _overlap(one, p) > 0]
+    in_two = [p for p in pieces if _overlap(two, p) > 0]
+    return bool(in_one) and bool(in_two) and in_one[-1] is not in_two[0]
+
+
+def _overlap(extent: Interval, piece: Piece) -> float:
+    return min(extent[1], piece.right) - max(extent[0], piece.left)
+
+
+def placed(line: Line, edges: Sequence[float]) -> list[tuple[Range, list[Word]]]:
+    """The words of a line by the columns that they fill, from left to right.
+
+    `edges` part the columns. A piece that an edge cuts is cut there if it can be cut
+    between two words far enough from each other; else it fills the columns together.
+    """
+    found: list[tuple[Range, list[Word]]] = []
+    for piece in pieces_of(line):
+        for words in _cut(piece, edges):
+            place = reach(words, edges)
+            if found and place[0] <= found[-1][0][1]:
+                (first, last), before = found[-1]
+                found[-1] = (first, max(last, place[1])), before + words
+            else:
+                found.append((place, words))
+    return found
+
+
+def parts_of(piece: Piece, columns: Sequence[Interval]) -> list[Piece]:
+    """A piece cut where another text run begins in the next column."""
+    edges = [(one[1] + two[0]) / 2 for one, two in pairwise(columns)]
+    return [Piece(words) for words in _cut(piece, edges)]
+
+
+def _cut(piece: Piece, edges: Sequence[float]) -> list[list[Word]]:
+    """The piece's words cut where another text run begins beyond an edge."""
+    groups = [piece.words[:1]]
+    for before, word in pairwise(piece.words):
+        gap = word.left - before.right
+        between = before.right - NUDGE, word.left + NUDGE
+        parted = any(between[0] <= edge <= between[1] for edge in edges)
+        wide = gap > BETWEEN_NUMBERS * (before.bottom - before.top)
+        apart = word.run != before.run and before.text not in SIGNS
+        if parted and wide and apart:
+            groups.append([])
+        groups[-1].append(word)
+    return groups
+
+
+def reach(words: Sequence[Word], edges: Sequence[float]) -> Range:
+    """First and last column that words reach into."""
+    piece = Piece([*words])  # a currency sign may stand far left of its number
+    left, right = piece.left + NUDGE, piece.right - NUDGE
+    middle = (left + right) / 2
+    left, right = min(left, middle), max(right, middle)
+    return sum(e <= left for e in edges), sum(e < right for e in edges)
+
+
+def evenly(
+    places: Sequence[tuple[Range, list[Word]]], columns: Columns
+) -> list[tuple[Range, list[Word]]]:
+    """The places of a line, those over the middle of several columns over all of them.
+
+    A line of names that stand over as many columns each: the middle of a name is nearer
+    to the middle of its columns together than to that of any of them.
+    """
+    wide = _groups(places, columns)
+    return wide or [*places]
+
+
+def _groups(
+    places: Sequence[tuple[Range, list[Word]]], columns: Columns
+) -> list[tuple[Range, list[Word]]]:
+    over = [place for place in places if place[0][1] > 0]
+    start = 1 if len(over) < len(places) or len(columns.extents) % 2 else 0
+    many, rest = divmod(len(columns.extents) - start, max(len(over), 1))
+    if rest or many <= 1 or len(over) <= 1:
+        return []
+    middles = [(left + right) / 2 for left, right in columns.extents]
+    found = [place for place in places if place[0][1] == 0 and start]
+    for index, (_, words) in enumerate(over):
+        first = start + index * many
+        last = first + many - 1
+        middle = (words[0].left + max(w.right for w in words)) / 2
+        whole = (columns.extents[first][0] + columns.extents[last][1]) / 2
+        nearest = min(abs(middle - m) for m in middles)
+        if abs(middle - whole) >= nearest:
+            return []
+        found.append(((first, last), words))
+    return found

@@ -1,0 +1,140 @@
+"""Writes the canonical text and keeps every span right while doing so."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from elt_llm_core.document import Block, BlockKind, Cell
+from elt_llm_core.records import changed
+
+SEPARATOR = " > "
+MAX_TITLE = 200
+
+
+def one_line(text: str) -> str:
+    """The text with every run of white space as one blank."""
+    return " ".join(text.split())
+
+
+class TextBuilder:
+    """Collects blocks; a blank line between them, a newline between rows of a table."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._settled: list[str] = []
+        self._length = 0
+        self._last_table: str | None = None
+        self._tables: dict[str, int] = {}
+        self.blocks: list[Block] = []
+
+    @property
+    def text(self) -> str:
+        """Everything written so far."""
+        self.settle()
+        self._settled = ["".join(self._settled)]  # the pieces are as large again
+        return self._settled[0]
+
+    def settle(self) -> None:
+        """Put together what is written, which takes less memory than its pieces."""
+        self._settled.append("".join(self._parts))
+        self._parts.clear()
+
+    @property
+    def length(self) -> int:
+        """Characters written so far."""
+        return self._length
+
+    def write(self, text: str) -> tuple[int, int]:
+        """Append `text` and return its span."""
+        start = self._length
+        self._parts.append(text)
+        self._length += len(text)
+        return start, self._length
+
+    def begin(self, kind: BlockKind, table: str | None = None) -> int:
+        """Write what stands before a block of this kind; return where it starts."""
+        if self._length:
+            same_table = kind is BlockKind.TABLE_ROW and table == self._last_table
+            self.write("\n" if same_table else "\n\n")
+        self._last_table = table if kind is BlockKind.TABLE_ROW else None
+        return self._length
+
+    def end(self, kind: BlockKind, start: int, **fields: Any) -> Block | None:
+        """Close the block begun at `start`. An empty one is not kept."""
+        if self._length <= start:
+            return None
+        block = Block(kind=kind, start=start, end=self._length, **fields)
+        self.blocks.append(block)
+        return block
+
+    def add(self, kind: BlockKind, text: str, **fields: Any) -> Block | None:
+        """A whole block of plain text; nothing for empty text."""
+        text = text.strip()
+        if not text:
+            return None
+        start = self.begin(kind)
+        self.write(text)
+        return self.end(kind, start, **fields)
+
+    def add_row(
+        self,
+        cells: Sequence[str],
+        headers: Sequence[str],
+        table_key: str,
+        **fields: Any,
+    ) -> Block | None:
+        """A table row: cells separated by tabs, each one line.
+
+        `table_key` tells tables apart and is not written. A row of empty cells is
+        nothing.
+        """
+        lines = [one_line(cell) for cell in cells]
+        if not any(lines):
+            return None
+        start = self.begin(BlockKind.TABLE_ROW, table_key)
+        spans = []
+        for index, cell in enumerate(lines):
+            if index:
+                self.write("\t")
+            spans.append(self.write(cell))
+        found = tuple(
+            Cell(header=header_of(headers, i), start=s, end=e)
+            for i, (s, e) in enumerate(spans)
+        )
+        number = self.table_number(table_key)
+        return self.end(
+            BlockKind.TABLE_ROW, start, cells=found, table_number=number, **fields
+        )
+
+    def table_number(self, key: str) -> int:
+        """The number of a table by its key, from 1 in the order of writing."""
+        return self._tables.setdefault(key, len(self._tables) + 1)
+
+
+def header_of(headers: Sequence[str], index: int) -> str:
+    """The header of a column, empty beyond the last."""
+    return one_line(headers[index]) if index < len(headers) else ""
+
+
+def with_sections(text: str, blocks: Iterable[Block]) -> list[Block]:
+    """The blocks with their section paths; a heading's own section ends with itself."""
+    return list(sectioned(text, blocks))
+
+
+def sectioned(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
+    """As `with_sections`, one after the other."""
+    stack: list[tuple[int, str]] = []
+    section = ""
+    for block in blocks:
+        if block.kind is BlockKind.HEADING:
+            level = block.level or 1
+            stack = [entry for entry in stack if entry[0] < level]
+            stack.append((level, one_line(text[block.start : block.end])))
+            section = SEPARATOR.join(title for _, title in stack)
+        yield block if block.section == section else changed(block, section=section)
+
+
+def title_of(text: str, blocks: Sequence[Block], fallback: str) -> str:
+    """The first top heading, else the name of the file without its ending."""
+    tops = [b for b in blocks if b.kind is BlockKind.HEADING and b.level <= 1]
+    found = one_line(text[tops[0].start : tops[0].end]) if tops else ""
+    return found if 0 < len(found) <= MAX_TITLE else fallback

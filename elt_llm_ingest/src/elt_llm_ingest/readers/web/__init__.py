@@ -1,0 +1,1 @@
+"""Readers for web pages, books and mail."""

@@ -1,0 +1,116 @@
+"""Messages between the job and the reading process: a length, then so many bytes."""
+
+import json
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
+
+from elt_llm_core.document import Block, Blocks, Page, ParsedDocument, Words
+
+LENGTH = struct.Struct(">Q")
+MAX_MESSAGE = 1 << 32
+
+
+class Source(Protocol):
+    """Something to read bytes from."""
+
+    def read(self, size: int, /) -> bytes:
+        """Up to `size` bytes, empty at the end."""
+
+
+class Sink(Protocol):
+    """Something to write bytes to."""
+
+    def write(self, data: bytes, /) -> object:
+        """Take all the bytes."""
+
+    def flush(self) -> None:
+        """Pass them on."""
+
+
+def send(sink: Sink, message: bytes) -> None:
+    """Write one message."""
+    sink.write(LENGTH.pack(len(message)))
+    sink.write(message)
+    sink.flush()
+
+
+def receive(source: Source) -> bytes:
+    """Read one message. Raises EOFError where the other side has gone."""
+    (size,) = LENGTH.unpack(_exactly(source, LENGTH.size))
+    if size > MAX_MESSAGE:
+        raise EOFError(f"a message of {size} bytes")
+    return _exactly(source, size)
+
+
+def _exactly(source: Source, size: int) -> bytes:
+    parts = []
+    while size:
+        part = source.read(min(size, 1 << 20))
+        if not part:
+            raise EOFError("the other side has gone")
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+FEW = 4000  # blocks that need not stay packed
+
+
+def messages(loader: str, documents: Sequence[ParsedDocument]) -> Iterator[bytes]:
+    """What tells of the documents and the name of their loader."""
+    blocks = [
+        d.blocks if isinstance(d.blocks, Blocks) else Blocks(d.blocks)
+        for d in documents
+    ]
+    heads = ",".join(map(_head, documents, blocks))
+    yield f'{{"loader":{json.dumps(loader)},"documents":[{heads}]}}'.encode()
+    for document, packed in zip(documents, blocks, strict=True):
+        for group, _ in packed.packed:
+            yield group
+        for page in document.pages:
+            if isinstance(page.words, Words):
+                yield page.words.packed
+
+
+def documents_of(
+    head: dict[str, Any], receive: Callable[[], bytes]
+) -> list[ParsedDocument]:
+    """The documents; `head` is the first message read, `receive` gives the others.
+
+    Raises ValueError for messages that are none of `messages`.
+    """
+    return [_document(found, receive) for found in head["documents"]]
+
+
+def _head(document: ParsedDocument, blocks: Blocks) -> str:
+    """JSON of all but the blocks and the packed words."""
+    plain = document.model_dump_json(exclude={"blocks", "pages"})
+    pages = ",".join(map(_page_head, document.pages))
+    groups = [count for _, count in blocks.packed]
+    return f'{{"document":{plain},"pages":[{pages}],"groups":{json.dumps(groups)}}}'
+
+
+def _page_head(page: Page) -> str:
+    packed = isinstance(page.words, Words)
+    plain = page.model_dump_json(exclude={"words"} if packed else None)
+    return f'{{"page":{plain},"packed":{json.dumps(packed)}}}'
+
+
+def _document(found: dict[str, Any], receive: Callable[[], bytes]) -> ParsedDocument:
+    packed = Blocks()
+    for count in found["groups"]:
+        packed.add_packed(receive(), count)
+    blocks: Sequence[Block] = packed if len(packed) > FEW else list(packed)
+    if sum(1 for _ in blocks) != len(packed):
+        raise ValueError("groups of blocks of another length than said")
+    pages = [_page(page, receive) for page in found["pages"]]
+    plain = ParsedDocument.model_validate({**found["document"], "blocks": []})
+    return plain.model_copy(update={"blocks": blocks, "pages": pages})
+
+
+def _page(found: dict[str, Any], receive: Callable[[], bytes]) -> Page:
+    page = Page.model_validate(found["page"])
+    if not found["packed"]:
+        return page
+    return page.model_copy(update={"words": Words.unpacked(receive())})

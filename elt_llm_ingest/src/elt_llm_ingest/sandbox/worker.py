@@ -1,0 +1,177 @@
+"""The reading process: `python -m elt_llm_ingest.sandbox.worker`.
+
+It takes a request and a file's bytes on standard input (the name of a private copy
+instead, where the PDF is large) and answers with documents or a reason on standard
+output, until its input ends. Before the answer it may tell of pages that are laid out.
+It has limits on memory, processor time and files, no network, and never hears of the
+data root.
+"""
+
+import json
+import os
+import resource
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from elt_llm_core.document import ParsedDocument
+from elt_llm_core.errors import LoadError
+from elt_llm_ingest import quota
+from elt_llm_ingest.limits import Limits
+from elt_llm_ingest.readers.detect import sniff
+from elt_llm_ingest.readers.registry import MODULES, Parse, parser_of
+from elt_llm_ingest.readers.spool import Held, held
+from elt_llm_ingest.sandbox.protocol import messages, receive, send
+from elt_llm_ingest.sandbox.sanitize import cleaned
+
+HEAD = 4096  # bytes of a PDF that tell it from all else
+FORBIDDEN = (
+    "os.exec",
+    "os.fork",
+    "os.posix_spawn",
+    "os.system",
+    "socket.bind",
+    "socket.connect",
+    "socket.getaddrinfo",
+    "subprocess.Popen",
+)
+
+
+def main() -> None:
+    """Answer requests until standard input ends."""
+    source, sink = _streams()
+    _confine()
+    send(sink, b"ready")
+    while True:
+        try:
+            request = json.loads(receive(source))
+            data = receive(source)
+        except EOFError:
+            return
+        for message in _answer(request, data, partial(_progress, sink)):
+            send(sink, message)
+
+
+def _progress(sink: BinaryIO, pages: int) -> None:
+    """Say how many pages more are laid out."""
+    send(sink, json.dumps({"pages": pages}).encode())
+
+
+def _streams() -> tuple[BinaryIO, BinaryIO]:
+    """Our two ends; what a library prints goes nowhere."""
+    source = os.fdopen(os.dup(0), "rb")
+    sink = os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(nothing, number)
+    return source, sink
+
+
+def _confine() -> None:
+    """Write no file, dump no core, start no process, open no connection."""
+    for kind in (resource.RLIMIT_FSIZE, resource.RLIMIT_CORE):
+        resource.setrlimit(kind, (0, 0))
+
+    def refuse(event: str, _arguments: Sequence[Any]) -> None:
+        if event in FORBIDDEN:
+            raise PermissionError(f"the reading process may not use {event}")
+
+    sys.addaudithook(refuse)
+
+
+def _limit(limits: Limits, tell: Callable[[int], None]) -> None:
+    memory = limits.memory_mb * 1_000_000
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if hard == resource.RLIM_INFINITY or memory <= hard:
+        resource.setrlimit(resource.RLIMIT_AS, (memory, hard))
+    quota.confine(2 * limits.timeout, tell)
+
+
+def _answer(
+    request: dict[str, Any], data: bytes, tell: Callable[[int], None]
+) -> Iterable[bytes]:
+    """The documents as messages, or the reason why there are none."""
+    # For its name only. Bytes that are no UTF-8 cannot be part of a title.
+    path = Path(os.fsencode(request["name"]).decode(errors="replace"))
+    try:
+        limits = Limits.model_validate(request["limits"])
+        _limit(limits, tell)
+        given = held(Path(request["held"])) if request["held"] else data
+        loader, documents = parse(
+            path, given, limits, request["loader"], request["passwords"]
+        )
+        found = messages(loader, documents)
+        return chain([next(found)], found)
+    except LoadError as error:
+        return _refused(error.reason, error.hint)
+    except MemoryError:
+        return _refused(
+            f"reading it needs more than {request['limits']['memory_mb']} MB",
+            "raise ingest.parse_memory_mb if you trust the file",
+        )
+    except BaseException as error:  # noqa: BLE001 - process boundary: Rust panics too
+        return _refused(
+            f"the reader failed on it ({type(error).__name__}: {str(error)[:200]})",
+            "open it in the program that made it and save it again",
+        )
+
+
+def parse(
+    path: Path,
+    data: bytes | Held,
+    limits: Limits,
+    loader: str = "",
+    passwords: Sequence[str] = (),
+) -> tuple[str, list[ParsedDocument]]:
+    """The loader and the documents of a file's bytes, here and now. Raises LoadError.
+
+    `loader` is a name of the stage `loaders`; without it the bytes decide. `passwords`
+    are tried on a protected PDF.
+    """
+    warnings: tuple[str, ...] = ()
+    if not loader:
+        loader, warnings = sniff(path, data[:HEAD] if isinstance(data, Held) else data)
+    if loader == "pdf" and passwords:
+        data = _unlocked(path, data, passwords)
+    function = parser_of(loader) if loader in MODULES else _foreign(loader)
+    if loader == "pdf":
+        quota.begin(len(data))
+    given = _bytes_for(loader, data)
+    documents = [cleaned(document) for document in function(path, given, limits)]
+    if not warnings:
+        return loader, documents
+    first = documents[0].model_copy(
+        update={"warnings": (*warnings, *documents[0].warnings)}
+    )
+    return loader, [first, *documents[1:]]
+
+
+def _bytes_for(loader: str, data: bytes | Held) -> bytes:
+    """What a loader is given: only ours for PDFs knows of files that are held."""
+    return (
+        data[:] if isinstance(data, Held) and loader != "pdf" else cast("bytes", data)
+    )
+
+
+def _unlocked(path: Path, data: bytes | Held, passwords: Sequence[str]) -> bytes | Held:
+    from elt_llm_ingest.readers.pdf.liteparse import unlocked  # noqa: PLC0415 - seldom
+
+    return unlocked(path, data, passwords)
+
+
+def _foreign(name: str) -> Parse:
+    """A stranger's loader. The job has checked that its package is trusted."""
+    from elt_llm_ingest.sandbox.plugins import foreign_parser  # noqa: PLC0415 - 2 s
+
+    return foreign_parser(name)
+
+
+def _refused(reason: str, hint: str) -> list[bytes]:
+    return [json.dumps({"reason": reason, "hint": hint}).encode()]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""Does a text say what a term is, and how plainly?
+
+Only of exactly this term: what tells of a longer one that holds it does not count.
+"""
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from elt_llm_query.analysis.text import words
+
+PLAIN = 0.9  # from this grade on the form alone makes a text a definition
+TOLD = 0.7  # from this grade on it is preferred to texts that only use the term
+_SHORTEST_PLURAL = 4  # letters
+
+_NUMBER = r"\(?[A-Za-z]{0,2}\d[\w.]*\+*[).]?|\(?[a-z]\)"
+_LEAD = r"(?:for\s+the\s+purposes?\s+of|in|under)\s+(?:this|these)\b[^,\n]{1,60},\s*"
+_OPENING = (
+    rf"\W{{0,9}}(?:(?:{_NUMBER})\W{{1,9}}){{0,2}}(?:{_LEAD})?"
+    r"(?:(?:an?|the|term|word|expression)\W{1,9}){0,3}"
+)
+_CLOSING = r"(?:\s*\([^)]{1,80}\))?[\"'\u201d\u2019*_]*"
+_OTHER_NAME = r"(?:\s+or\s+[\"'\u201c\u2018][^\"'\u201d\u2019]{1,40}[\"'\u201d\u2019])?"
+_IS = r",?\s+(?:is|are|was|were)\s+"
+_MEANS = (
+    r",?\s+(?:shall\s+|will\s+)?(?:means?|denotes?|stands?\s+for)\b"
+    rf"|{_IS}(?:hereby\s+)?defined\s+as\b|\s*\n:[ \t]"
+)
+# What follows the term, and how plainly it then is defined; the first that fits counts.
+_TOLD = (
+    (_MEANS, 1.0),
+    (r"\t[^\t\n]+\Z|\s+[-\u2013\u2014]\s|\u2014", 0.95),
+    (r"\s*:\s+\S|,?\s+refers?\s+to\b", 0.9),
+    (rf"{_IS}(?:an?|the|any|one|those|when|where|what)\b", 0.85),
+    (r"\t", 0.8),
+    (r",?\s+has\s+the\s+meaning\b", 0.7),
+    (rf"{_IS}|\s+(?:describes?|commonly)\b", 0.5),
+    (r"\s*\(", 0.4),
+)
+_ITEM = re.compile(r"(?P<term>[^\n]{1,160}?)[ \t]*\n:[ \t]+")
+
+
+class Item(NamedTuple):
+    """An entry of a definition list: the term, and where its text begins."""
+
+    term: str
+    start: int
+
+
+def grade(term: str, text: str) -> float:
+    """How plainly the text opens by saying what the term is, 0 to 1."""
+    if not words(term):
+        return 0.0
+    told = _told(term).match(text)
+    best = max((_grade_of(told.lastgroup) if told else 0.0), _named_later(term, text))
+    return max(best, PLAIN) if _is_expansion(term, text) else best
+
+
+def defined_inside(term: str, text: str) -> bool:
+    """True where some line or sentence of the text plainly defines the term."""
+    if not words(term):
+        return False
+    return any(
+        _grade_of(told.lastgroup) >= PLAIN
+        for found in re.finditer(_name(term), text, re.IGNORECASE)
+        if (told := _told(term).match(text[_begin(text, found.start()) :]))
+    )
+
+
+def defines(term: str, text: str) -> bool:
+    """True where the text says what the term is: "X means", "X is a", "X: ..."."""
+    return grade(term, text) > 0
+
+
+def list_item(text: str) -> Item | None:
+    """The entry of a definition list ("Term", then ": text" on the next line)."""
+    found = _ITEM.match(text)
+    return Item(found["term"].strip(), found.end()) if found else None
+
+
+@lru_cache(maxsize=64)
+def _told(term: str) -> re.Pattern[str]:
+    return re.compile(_OPENING + _pattern(term), re.IGNORECASE)
+
+
+def _begin(text: str, place: int) -> int:
+    """Where the line or sentence begins that holds the place."""
+    return max(text.rfind(stop, 0, place) for stop in ("\n", ". ", ";")) + 1
+
+
+def _pattern(term: str) -> str:
+    forms = "|".join(f"(?P<told{i}>{form})" for i, (form, _) in enumerate(_TOLD))
+    name = rf"{_name(term)}\b{_CLOSING}{_OTHER_NAME}"
+    short = rf"[^\n():;.]{{3,80}}\s\({_name(term)}\)(?=\s*\n:|\s*:)"
+    return rf"(?:{name}|{short})(?:{forms})"
+
+
+def _grade_of(group: str | None) -> float:
+    return _TOLD[int(group.removeprefix("told"))][1] if group else 0.0
+
+
+def _name(term: str) -> str:
+    """The words of the term in either number; an abbreviation only as it is written."""
+    name = r"\W{1,3}".join(_either_number(w) for w in words(term))
+    return f"(?-i:{name})" if term.isupper() else name
+
+
+def _either_number(word: str) -> str:
+    plural = re.compile(r"(?<=[^s\W])s$", re.IGNORECASE)
+    single = plural.sub("", word) if len(word) >= _SHORTEST_PLURAL else word
+    return re.escape(single) + r"(?:s|es)?"
+
+
+def _named_later(term: str, text: str) -> float:
+    """The grade of "..., which is called X" and of "... (X)"."""
+    name = _name(term)
+    called = r"\b(?:called|known\s+as|termed|defined\s+as)\W+(?:an?\s+|the\s+)?"
+    if re.search(rf"{called}{name}\b", text, re.IGNORECASE):
+        return 0.75
+    bracketed = re.search(rf"\(\W*{name}\W*\)", text, re.IGNORECASE)
+    return 0.6 if bracketed else 0.0
+
+
+def _is_expansion(term: str, text: str) -> bool:
+    """True for an abbreviation that is written out in brackets behind it."""
+    expansion = rf"{_name(term)}\s*\([A-Za-z][^)]{{3,80}}\)"
+    return term.isupper() and bool(re.search(expansion, text))
+
+
+def is_sheet_of(term: str, text: str) -> bool:
+    """True where the sheet's name is exactly the term."""
+    name = text.partition("\n")[0]
+    return bool(term) and words(name.casefold()) == words(term.casefold())

@@ -1,0 +1,55 @@
+"""Identifiers, numbers and short forms: what another wording must keep."""
+
+import re
+import unicodedata
+
+from elt_llm_query.analysis.lexicon import NUMBER_WORDS
+from elt_llm_query.analysis.quantities import numbers
+
+# A word with what is joined to it: BMS-986158, 3.2.1(a), 20:00, 1,000.
+_TOKEN = re.compile(r"[^\W_]+(?:[-.'/&:,][^\W_]+|\([^\W_]{1,4}\))*")
+_PART = re.compile(r"[^\W_]+")
+_SHORT_FORM = re.compile(r"[A-Z][A-Z0-9]+s?")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?:\D|$))")
+_PRONOUNS = frozenset({"one"})
+
+
+def marks(text: str) -> dict[str, str]:
+    """The marks of a text in order: in one form, and as written.
+
+    A mark is a word with a digit, a number written out, or a short form in capitals.
+    """
+    found: dict[str, str] = {}
+    for token in _TOKEN.findall(unicodedata.normalize("NFKC", text)):
+        whole = any(c.isdigit() for c in token)
+        for part in [token] if whole else _PART.findall(token):
+            if whole or _is_mark(part):
+                found.setdefault(_form(part), part)
+    return found
+
+
+def missing(question: str, text: str) -> list[str]:
+    """Marks of `question`, as written there, that `text` lacks."""
+    have = marks(text).keys() | numbers(text)
+    return [written for form, written in marks(question).items() if form not in have]
+
+
+def invented(question: str, text: str) -> list[str]:
+    """What in `text` has a digit and stands nowhere in `question`."""
+    have = marks(question).keys() | numbers(question)
+    return [
+        written
+        for form, written in marks(text).items()
+        if form not in have and any(c.isdigit() for c in written)
+    ]
+
+
+def _is_mark(token: str) -> bool:
+    lowered = token.lower()
+    number = lowered in NUMBER_WORDS and lowered not in _PRONOUNS
+    return number or bool(_SHORT_FORM.fullmatch(token))
+
+
+def _form(token: str) -> str:
+    lowered = _THOUSANDS.sub("", token.lower())
+    return NUMBER_WORDS.get(lowered, lowered)

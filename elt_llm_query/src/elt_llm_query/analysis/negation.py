@@ -1,0 +1,157 @@
+"""Which words of a text stand negated: "not insured", "without a licence", "unpaid".
+
+What only denies the verb ("pays no deposit", "may not vote") leaves the words after it
+open: such a sentence answers what is asked of them.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
+from functools import lru_cache
+
+from elt_llm_query.analysis.lexicon import (
+    AUXILIARIES,
+    COMMON,
+    DENIALS,
+    EXCEPTIONS,
+    LACKS,
+    LOWER_PHRASES,
+    NEGATIVE_PREFIXES,
+    RELATIVES,
+    STOP_WORDS,
+    SUBORDINATORS,
+    UPPER_PHRASES,
+)
+from elt_llm_query.analysis.term_match import match, phrases
+from elt_llm_query.analysis.text import WORD, stem
+
+
+class Sign(StrEnum):
+    """How a word stands: as it is, negated, or after a verb that is denied."""
+
+    PLAIN = "plain"
+    NEGATED = "negated"
+    OPEN = "open"
+
+
+Signed = tuple[tuple[str, Sign], ...]
+
+OPPOSITE = {Sign.PLAIN: Sign.NEGATED, Sign.NEGATED: Sign.PLAIN, Sign.OPEN: Sign.OPEN}
+# Bounds, and phrases that negate nothing.
+_NO_CUE = re.compile(
+    rf"\b(?:{phrases((*UPPER_PHRASES, *LOWER_PHRASES, 'not only', 'or not'))})",
+    re.IGNORECASE,
+)
+_STOP = re.compile(r"[.,;:!?()|\t\u2013\u2014]|\n\s*\n")
+_OTHER_THAN = {"than": ("other", "rather"), "from": ("apart", "aside")}
+_HAVING = ("with", "having")
+_OR = ("or", "nor")
+_REACH = 6  # words after a "not" among which stands what it negates
+_COMMON = frozenset(map(stem, COMMON))
+_LOOSE = ("un", "non")  # before any form of a word: unlicensed, of a licence
+
+
+@lru_cache(maxsize=4096)
+def signed(text: str) -> Signed:
+    """The words of a text in lower case, in order, and how each stands."""
+    read: list[tuple[str, Sign]] = []
+    for clause in _STOP.split(_NO_CUE.sub(" ", text)):
+        said = [w.lower().replace("\u2019", "'") for w in WORD.findall(clause)]
+        read += zip(said, _signs(said), strict=True)
+    return tuple(read)
+
+
+def signs_of(term: str, told: Signed) -> frozenset[Sign]:
+    """How the words of this stem stand, with a prefix or without; empty for none."""
+    plain = {sign for word, sign in told if match(term, frozenset([stem(word)]))}
+    return frozenset(plain) | prefixed(term, told)
+
+
+def prefixed(term: str, told: Signed) -> frozenset[Sign]:
+    """How a stem stands in words that negate it by how they begin."""
+    return frozenset(
+        OPPOSITE[sign]
+        for word, sign in told
+        for prefix, base in bases(word)
+        if base == term or (prefix in _LOOSE and match(term, frozenset([base])))
+    )
+
+
+def differ(one: str, other: str, terms: Iterable[str]) -> bool:
+    """True where one text negates a stem that the other has as it is."""
+    apart = {frozenset([Sign.PLAIN]), frozenset([Sign.NEGATED])}
+    both = (signed(one), signed(other))
+    return any({signs_of(term, told) for told in both} == apart for term in terms)
+
+
+def bases(word: str) -> Iterator[tuple[str, str]]:
+    """Each negative beginning that a word may have, and the stem of the rest."""
+    for prefix, least in NEGATIVE_PREFIXES.items():
+        rest = word.removeprefix(prefix)
+        if rest != word and len(rest) >= least:
+            yield prefix, stem(rest)
+
+
+def _signs(said: Sequence[str]) -> list[Sign]:
+    """How each word of one clause stands."""
+    signs = [Sign.PLAIN] * len(said)
+    for place, word in enumerate(said):
+        scope = list(_scope(said, place + 1)) if _excepts(said, place) else []
+        for negated in scope:
+            signs[negated] = Sign.NEGATED
+        if not scope and (denies(word) or word in LACKS):
+            for at in range(place + (word in LACKS), len(said)):
+                if signs[at] is Sign.PLAIN:
+                    signs[at] = Sign.OPEN
+    return signs
+
+
+def denies(word: str) -> bool:
+    """True for "not", "no", "isn't", "never", "forbidden" and the like."""
+    return word in DENIALS or word in ("no", "not") or word.endswith("n't")
+
+
+def _excepts(said: Sequence[str], place: int) -> bool:
+    """True where the word negates the next words and not the verb of the sentence."""
+    word, before = said[place], said[place - 1] if place else ""
+    if word in EXCEPTIONS or word == "non":
+        return True
+    if word in _OTHER_THAN:
+        return before in _OTHER_THAN[word]
+    if word == "no":
+        return before in _HAVING or (before in AUXILIARIES and _below(said, place))
+    if word == "not" and before and before not in AUXILIARIES:
+        return True
+    return (word == "not" or word.endswith("n't")) and _below(said, place)
+
+
+def _below(said: Sequence[str], place: int) -> bool:
+    """True for the verb right after a "who", and the first one after an "if"."""
+    verbs = 0
+    for at in range(place - 1, -1, -1):
+        word = said[at]
+        if word in RELATIVES:
+            return verbs == place - 1 - at
+        if word in SUBORDINATORS:
+            asks = not at and said[1] in AUXILIARIES
+            return not asks and verbs <= 1
+        verbs += word in AUXILIARIES
+    return False
+
+
+def _scope(said: Sequence[str], start: int) -> Iterator[int]:
+    """Places of what is negated: the next word that says something, and its "or"s."""
+    found = ended = False
+    for place, word in enumerate(said[start : start + _REACH], start):
+        if word in SUBORDINATORS or word in RELATIVES or word == "and":
+            return
+        if word in AUXILIARIES and found:
+            return
+        if word in _OR and found:
+            ended = False
+        elif ended:
+            return
+        elif word not in STOP_WORDS:
+            yield place
+            found = True
+            ended = stem(word) not in _COMMON and not word.endswith("ly")

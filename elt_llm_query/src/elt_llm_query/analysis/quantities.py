@@ -1,0 +1,56 @@
+"""Numbers, negations and other words that a quote must share with its source."""
+
+import re
+from collections import Counter
+
+from elt_llm_query.analysis.lexicon import GUARDED, NUMBER_WORDS
+from elt_llm_query.analysis.normalise import normalise
+
+_TOKEN = re.compile(
+    r"[-+]?\d+(?:[.,:/]\d+)*|%|\u2030|[\u00b0$\u20ac\u00a3\u00a5<>=\u2264\u2265\u00b1]"
+    r"|[^\W\d_]+(?:'[^\W\d_]+)*"
+)
+
+
+def guards(text: str) -> Counter[str]:
+    """What must be equal in a quote and its source, counted.
+
+    Numbers with the word that follows (their unit), and guarded words. Number words
+    count as their digits.
+    """
+    found: Counter[str] = Counter()
+    tokens = _TOKEN.findall(normalise(text).text)
+    for token, after in zip(tokens, [*tokens[1:], ""], strict=True):
+        if token in NUMBER_WORDS or token[-1].isdigit():
+            found[f"{_number(token)} {after}"] += 1
+        elif token in GUARDED or not token[0].isalnum():
+            found[token] += 1
+    return found
+
+
+def numbers(text: str) -> set[str]:
+    """The numbers of a text, thousands separators dropped, number words as digits."""
+    tokens = _TOKEN.findall(normalise(text).text)
+    return {_number(t) for t in tokens if t in NUMBER_WORDS or t[-1].isdigit()}
+
+
+def negations(text: str) -> int:
+    """How many words of the text negate."""
+    from_words = Counter(_TOKEN.findall(normalise(text).text))
+    return sum(n for word, n in from_words.items() if word in _NEGATIVE)
+
+
+_NEGATIVE = frozenset(w for w in GUARDED if w in {"not", "no", "never", "none", "nor"})
+
+
+_NEGATIVE |= frozenset(w for w in GUARDED if w.endswith("n't") or w == "cannot")
+
+
+_NEGATIVE |= {"neither", "without", "unless", "except"}
+
+
+def _number(token: str) -> str:
+    if token in NUMBER_WORDS:
+        return NUMBER_WORDS[token]
+    plain = re.sub(r",(?=\d{3}(?:\D|$))", "", token)
+    return plain.removeprefix("+")

@@ -1,0 +1,190 @@
+"""What a question asks: its matter, the form its answer must have, what it names."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+
+from elt_llm_query.analysis.lexicon import (
+    COMMON,
+    EXCEPTIONS,
+    QUESTION_WORDS,
+    RINGS,
+    STOP_WORDS,
+    TIME_UNITS,
+)
+from elt_llm_query.analysis.text import question_stems, stem, words
+
+
+class Form(StrEnum):
+    """The form an answer must have."""
+
+    OPEN = "open"
+    NUMBER = "number"
+    TIME = "time"
+    PERSON = "person"
+    DEFINITION = "definition"
+    YES_NO = "yes_no"
+
+
+_NUMBER = re.compile(
+    r"\bhow\s+(?:many|much|often|old|far|large|big|high|tall|heavy|deep|wide|fast)\b"
+    r"|\bhow\s+long\b|\bwhat\s+(?:number|percentage|percent|proportion|age|amount)\b"
+    r"|\bwithin\s+(?:how|what)\b|\b(?:maxim|minim)(?:um|al)\b",
+    re.IGNORECASE,
+)
+_TIME = re.compile(
+    r"^\W*when\b|\b(?:what|which|by\s+what)\s+(?:date|day|year|month|time)\b"
+    r"|\bby\s+when\b|\bdeadline\b|\bhow\s+(?:soon|quickly)\b",
+    re.IGNORECASE,
+)
+_PERSON = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
+_TERM = r"(?:(?:an?|the)\s+(?:(?:term|word)\s+)?)?(?P<term>[^?]+?)"
+_IS = r"(?:\s+(?:is|are|was|were)|['\u2019]s)\s+"
+_TERM_OF = re.compile(rf"\b(?:definition|meaning)\s+of\s+{_TERM}\W*$", re.IGNORECASE)
+_TERM_MEANS = re.compile(
+    rf"^\W*what\s+(?:do|does|did)\s+{_TERM}\s+(?:mean|stand\s+for|refer\s+to)\W*$",
+    re.IGNORECASE,
+)
+_DEFINE = re.compile(rf"^\W*define\s+{_TERM}\W*$", re.IGNORECASE)
+_WHAT_IS = re.compile(
+    rf"^\W*(?:what|who){_IS}(?:meant\s+by\s+)?{_TERM}\W*$", re.IGNORECASE
+)
+_YES_NO = re.compile(
+    r"^\W*(?:is|are|was|were|do|does|did|can|could|may|must|shall|should|will|would"
+    r"|has|have|had|am)\b",
+    re.IGNORECASE,
+)
+_HOW = re.compile(
+    r"\bhow\s+(?:many|much|often|old|far|large|big|high|tall|heavy|deep|wide|fast|long"
+    r"|soon|quickly)\b",
+    re.IGNORECASE,
+)
+_RELATION = re.compile(r"\b(?:of|for|in|at|on|by|with|from|under|to|between|when|if)\b")
+_LONGEST_TERM = 6
+_QUOTES = " \"'\u201c\u201d\u2018\u2019"
+_OFTEN = re.compile(r"\bhow\s+(?:often|frequently|many\s+times)\b", re.IGNORECASE)
+_COUNTED = re.compile(
+    r"\b(?:how\s+many|what\s+number\s+of)\s+(?P<noun>[^\W\d_]+)"
+    r"|(?P<time>\bhow\s+(?:soon|quickly|old)\b|\bhow\s+much\s+(?:\w+\s+)?time\b)",
+    re.IGNORECASE,
+)
+_MUCH_TIME = re.compile(r"(\bhow\s+much\s+(?:\w+\s+)?)time\b", re.IGNORECASE)
+_SHOUTED = 0.6
+_NEGATING = EXCEPTIONS | {"non"}  # they tell how the matter stands
+_NAME = re.compile(
+    r"\b(?:[A-Z][\w.&'-]*[A-Z0-9][\w.&-]*|[A-Z]*\d[\w.:/-]*|[A-Z][\w'-]+)"
+)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question taken apart.
+
+    `weights` is per stem of its matter: 1, or less where the word is common; `names`
+    are stems of what it names (capitals, digits); `term` is what it wants defined;
+    `counted` are stems one of which stands by the number asked for; `often` is true
+    where it asks for a frequency.
+    """
+
+    text: str
+    form: Form
+    weights: dict[str, float]
+    names: frozenset[str]
+    term: str = ""
+    counted: frozenset[str] = frozenset()
+    often: bool = False
+
+
+def analyse(text: str) -> Question:
+    """Take a question apart."""
+    # "How much time" asks for a duration, whose sentence need not say "time".
+    asked = _HOW.sub(" ", _MUCH_TIME.sub(r"\1", text))
+    matter = [s for s in question_stems(asked) if s not in _stemmed(_NEGATING)]
+    common = _stemmed(COMMON)
+    weights = {s: 0.45 if s in common else 1.0 for s in matter}
+    names = {s for name in _names(text) for s in map(stem, words(name)) if s in weights}
+    term = defined_term(text)
+    return Question(
+        text=text,
+        form=_form(text, term),
+        weights=weights,
+        names=frozenset(names),
+        term=term,
+        counted=_counted(text),
+        often=bool(_OFTEN.search(text)),
+    )
+
+
+def defined_term(text: str) -> str:
+    """What a question wants defined, or an empty string."""
+    patterns = (_TERM_OF, _TERM_MEANS, _DEFINE, _WHAT_IS)
+    found = next((m for m in (p.search(text) for p in patterns) if m), None)
+    if found is None:
+        return ""
+    term = re.sub(r"\s*\([^)]*\)?$", "", found["term"]).strip(_QUOTES)
+    if found.re is _WHAT_IS and _RELATION.search(term):
+        return ""
+    return term if 0 < len(words(term)) <= _LONGEST_TERM else ""
+
+
+@cache
+def synonyms(word_stem: str) -> frozenset[str]:
+    """Stems that may stand for this one."""
+    rings = [{stem(w) for w in ring} for ring in RINGS]
+    return frozenset().union(*(r for r in rings if word_stem in r)) - {word_stem}
+
+
+def _counted(text: str) -> frozenset[str]:
+    found = _COUNTED.search(text)
+    if not found:
+        return frozenset()
+    return _stemmed(TIME_UNITS) if found["time"] else frozenset([stem(found["noun"])])
+
+
+@cache
+def _stemmed(list_of_words: frozenset[str]) -> frozenset[str]:
+    return frozenset(map(stem, list_of_words))
+
+
+def _form(text: str, term: str) -> Form:
+    patterns: Iterable[tuple[re.Pattern[str], Form]] = (
+        (_NUMBER, Form.NUMBER),
+        (_TIME, Form.TIME),
+    )
+    for pattern, form in patterns:
+        if pattern.search(text):
+            return form
+    if term:
+        return Form.DEFINITION
+    if _PERSON.search(text):
+        return Form.PERSON
+    return Form.YES_NO if _YES_NO.search(text) else Form.OPEN
+
+
+def _names(text: str) -> list[str]:
+    """Capitalised words but the first, words with digits or inner capitals anywhere.
+
+    Where most words have capitals these say nothing, and only digits count.
+    """
+    shouted = is_shouted(text)
+    found = []
+    for match in _NAME.finditer(text):
+        name = match[0]
+        plain = name.istitle() and name.isalpha()
+        if plain and (not text[: match.start()].strip() or _is_form_word(name)):
+            continue
+        if not shouted or any(c.isdigit() for c in name):
+            found.append(name)
+    return found
+
+
+def is_shouted(text: str) -> bool:
+    """True where most words have capitals, which then name nothing."""
+    written = [w for w in words(text) if w.isalpha()]
+    return sum(1 for w in written if w[0].isupper()) > _SHOUTED * len(written)
+
+
+def _is_form_word(name: str) -> bool:
+    return name.lower() in STOP_WORDS or name.lower() in QUESTION_WORDS

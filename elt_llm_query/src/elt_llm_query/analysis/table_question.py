@@ -1,0 +1,217 @@
+"""What a question asks of a table: the highest, a count, a sum, rows, or one cell."""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from elt_llm_core.tables.relations import figures
+from elt_llm_core.tables.sql import Operator
+from elt_llm_query.analysis.lexicon import STOP_WORDS
+from elt_llm_query.analysis.text import question_stems, stem, words
+
+
+class Ask(StrEnum):
+    """What is wanted."""
+
+    MOST = "most"
+    LEAST = "least"
+    COUNT = "count"
+    SUM = "sum"
+    AVERAGE = "average"
+    ROWS = "rows"
+    CELL = "cell"
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A comparison with a number, as SQL writes it: `operator` `amount`.
+
+    `noun` is the stem of the word that follows: what is counted or measured.
+    """
+
+    operator: Operator
+    amount: float
+    unit: str
+    scaled: str = ""
+    noun: str = ""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A question of a table, taken apart.
+
+    `subject` names what the rows are ("which country"); `matter` holds the stems that
+    have to stand in the table. `between` tells that it asks which of some named rows.
+    `measure` is the stem of what is longest or shortest; empty for other superlatives.
+    """
+
+    ask: Ask
+    text: str
+    matter: tuple[str, ...]
+    subject: str = ""
+    limit: Limit | None = None
+    between: bool = False
+    measure: str = ""
+
+
+_MOST = (
+    r"highest|largest|biggest|greatest|most(?:\s+recent)?|maximum|latest|top|longest"
+)
+_LEAST = r"lowest|smallest|least|fewest|minimum|earliest|shortest"
+_SUPERLATIVE = re.compile(
+    rf"(?<!at )(?<!at the )\b(?:(?P<most>{_MOST})|(?P<least>{_LEAST}))\b"
+    r"(?!\s+of\s+(?:the|its|their)\b)",
+    re.IGNORECASE,
+)
+_COMPARED = re.compile(
+    r"\b(?:(?P<most>higher|larger|bigger|greater|more)|(?P<least>lower|smaller|less|fewer))\b"
+    r"(?!\s+than\b)",
+    re.IGNORECASE,
+)
+_OPERATORS: tuple[tuple[Operator, str], ...] = (
+    (">=", r"at\s+least|no(?:t)?\s+(?:less|fewer|lower)\s+than|(?:>=|\u2265)"),
+    (
+        "<=",
+        r"at\s+most|no(?:t)?\s+(?:more|greater|higher)\s+than|up\s+to|(?:<=|\u2264)",
+    ),
+    (
+        ">",
+        r"(?:more|greater|higher|larger|longer)\s+than|over|above|exceed(?:s|ed|ing)?|>",
+    ),
+    ("<", r"(?:less|fewer|lower|smaller|shorter)\s+than|under|below|<"),
+)
+_SCALE = r"thousand|million|billion|trillion|mn|bn"
+_NUMBER = (
+    r"(?P<number>(?:US\$|[$\u20ac\u00a3])?\s?-?\d(?:[\d.,]*\d)?"
+    rf"(?:\s(?P<scale>{_SCALE})\b)?(?:\s?%|\s?percent(?:age)?(?:\spoints?)?\b|\s?\u20ac)?)"
+)
+_COUNT = re.compile(
+    r"\b(?:how\s+many|(?:what\s+is\s+)?the\s+number\s+of)\b", re.IGNORECASE
+)
+_LISTED = re.compile(
+    r"\b(?:are|is|were|was)\s+(?:there|listed|shown|given|included|named)\b(?:\s+in\b)?",
+    re.IGNORECASE,
+)
+_SUM = re.compile(
+    r"\b(?:the\s+)?(?:sum|combined(?:\s+total)?|sum\s+total)\b(?:\s+of\b)?"
+    r"|\b(?:in\s+total(?=\s*(?:[?,;]|$))|altogether|put\s+together|added\s+(?:up|together))\b",
+    re.IGNORECASE,
+)
+_AVERAGE = re.compile(r"\b(?:the\s+)?(?:average|mean)\b(?:\s+of\b)?", re.IGNORECASE)
+_VERB = (
+    r"(?:had|has|have|having|is|are|was|were|do|does|did|with|shows?|showed|recorded"
+    r"|reports?|reported|received?|reached|registered|saw|accounts?|accounted|got|exceeds?"
+    r"|exceeded|gets?|earns?|earned|pays?|paid|holds?|held|in\s+the|there)"
+)
+_SUBJECT = re.compile(
+    rf"\b(?:which|what|how\s+many)\s+(?:(?:of\s+)?the\s+)?(?P<subject>(?:[\w'\u2019-]+\s+){{0,5}}?[\w'\u2019-]+?)\s+{_VERB}\b",
+    re.IGNORECASE,
+)
+_PREPOSITION = re.compile(r"\s+(?:of|from|in|for|with|at|by|on)\b", re.IGNORECASE)
+_LONG = re.compile(r"\b(?P<long>longest|shortest)\b(?P<noun>[^,?;]*)", re.IGNORECASE)
+_BARE = frozenset(
+    [
+        *_VERB.strip("(?:)").split("|"),
+        "each",
+        "record",
+        "show",
+        "table",
+        "row",
+        "figure",
+    ]
+)
+_PLAIN_WORDS = frozenset(
+    map(
+        stem,
+        words(
+            "value amount number figure table row column list reported recorded shown "
+            "according"
+        ),
+    )
+)
+_CELL = re.compile(
+    r"^\W*(?:what|which|how\s+(?:much|many|high|large|big)|when)\b", re.IGNORECASE
+)
+
+
+def wanted(question: str) -> Wanted | None:
+    """What is asked of a table, or None where the question has no such form."""
+    limit, rest = limit_of(question)
+    ask, rest = _ask(rest, limit)
+    if ask is None:
+        return None
+    subject, rest = ("", rest) if ask is Ask.CELL else _subject(rest)
+    matter = [s for s in question_stems(rest) if s not in _PLAIN_WORDS]
+    if all(w.lower() in STOP_WORDS for w in words(rest)):
+        matter = []
+    between = ask in {Ask.MOST, Ask.LEAST} and not _SUPERLATIVE.search(question)
+    measure = _measure(question) if ask in {Ask.MOST, Ask.LEAST} else ""
+    return Wanted(ask, question, tuple(matter), subject, limit, between, measure)
+
+
+def _measure(question: str) -> str:
+    """The noun after "longest", which no other word of the question can stand for."""
+    found = _LONG.search(question)
+    if found is None:
+        return ""
+    noun = words(_PREPOSITION.split(found["noun"])[0])
+    return stem((noun or [found["long"]])[-1].lower())
+
+
+def _ask(question: str, limit: Limit | None) -> tuple[Ask | None, str]:
+    """The form, and the question without the words that told it."""
+    if _COUNT.search(question) and (limit or _LISTED.search(question)):
+        return Ask.COUNT, _LISTED.sub(" ", question)
+    if limit:
+        return Ask.ROWS, question
+    for pattern, ask in ((_SUM, Ask.SUM), (_AVERAGE, Ask.AVERAGE)):
+        if pattern.search(question):
+            return ask, pattern.sub(" ", question)
+    patterns = (_SUPERLATIVE, _COMPARED) if " or " in question else (_SUPERLATIVE,)
+    for pattern in patterns:
+        if found := pattern.search(question):
+            ask = Ask.MOST if found["most"] else Ask.LEAST
+            return ask, pattern.sub(" ", question)
+    return (Ask.CELL, question) if _CELL.search(question) else (None, question)
+
+
+def limit_of(question: str) -> tuple[Limit | None, str]:
+    """The comparison with a number, and the question without it."""
+    for operator, pattern in _OPERATORS:
+        found = re.search(
+            rf"(?<![\w-])(?:{pattern})\s*{_NUMBER}", question, re.IGNORECASE
+        )
+        if found is None:
+            continue
+        told = re.sub(r"percent\w*(?:\spoints?)?", "%", found["number"].lower())
+        read = figures(told.replace(found["scale"] or "\0", "").strip())
+        if not read:
+            return None, question
+        figure = next(iter(read.values()))
+        scale, rest = (found["scale"] or "").lower(), question[found.end() :]
+        limit = Limit(operator, figure.amount, figure.unit, scale, _noun(rest))
+        return limit, f"{question[: found.start()]} {rest}"
+    return None, question
+
+
+def _noun(rest: str) -> str:
+    """The stem of the first word, where it tells something."""
+    found = re.match(r"\s*([^\W\d_]+)", rest)
+    return stem(found[1]) if found and found[1].lower() not in STOP_WORDS else ""
+
+
+def _subject(question: str) -> tuple[str, str]:
+    """What the rows are called, and the question without it.
+
+    "Which wholesaler from Norway" is a wholesaler; Norway has to stand in the table.
+    """
+    found = _SUBJECT.search(question)
+    if found is None or found["subject"].lower() in _BARE:
+        return "", question
+    subject = _PREPOSITION.split(found["subject"])[0]
+    parts = (
+        question[: found.start()],
+        found["subject"][len(subject) :],
+        question[found.end() :],
+    )
+    return subject, " ".join(parts)

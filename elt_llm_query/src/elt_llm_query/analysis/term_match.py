@@ -1,0 +1,116 @@
+"""Whether the words of a question stand in a text, and how much each of them weighs."""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+
+from elt_llm_query.analysis.lexicon import EQUIVALENT, LOWER_PHRASES, UPPER_PHRASES
+from elt_llm_query.analysis.question import Question, synonyms
+from elt_llm_query.analysis.text import stem, words
+
+Vocabulary = frozenset[str]
+Layers = Sequence[tuple[Vocabulary, float]]
+
+SYNONYM, ROOT = 0.85, 0.5
+FAR = 10  # words between the terms that halve their closeness
+_ROOT_LENGTH = 5
+_LONGEST_ENDING = 4
+
+
+def phrases(of: Iterable[str]) -> str:
+    """A pattern of any of the phrases; their last word may be inflected."""
+    return "|".join(r"\s+".join(p.split()) + r"\w*" for p in of)
+
+
+_BOUNDS = tuple(
+    (re.compile(rf"\b(?:{phrases(of)})\b", re.IGNORECASE), stem(name))
+    for of, name in ((UPPER_PHRASES, "maximum"), (LOWER_PHRASES, "minimum"))
+)
+
+
+def vocabulary(text: str) -> Vocabulary:
+    """Stems of all words of a text; "at most" counts as "maximum" besides."""
+    bounds = [name for pattern, name in _BOUNDS if pattern.search(text)]
+    return frozenset([*map(stem, words(text)), *bounds])
+
+
+def rarity(question: Question, vocabularies: Sequence[Vocabulary]) -> dict[str, float]:
+    """Weight of each stem, most where no source has it.
+
+    Less where the word is common, in English or in these sources.
+    """
+    count = len(vocabularies)
+    found = {}
+    for term, weight in question.weights.items():
+        df = sum(1 for v in vocabularies if match(term, v) > 0)
+        idf = math.log(1 + (count - df + 0.5) / (df + 0.5)) / math.log(2 * count + 2)
+        found[term] = weight * (0.4 + 0.6 * idf)
+    return found
+
+
+def match(term: str, vocabulary: Vocabulary) -> float:
+    """1 where the stem is there, less for a synonym or a word of the same root."""
+    if term in vocabulary or _equivalent(term) & vocabulary:
+        return 1.0
+    if synonyms(term) & vocabulary:
+        return SYNONYM
+    if len(term) >= _ROOT_LENGTH and any(_same_root(term, v) for v in vocabulary):
+        return ROOT
+    return 0.0
+
+
+def coverage(weights: Mapping[str, float], layers: Layers) -> float:
+    """Share of the weights whose stems are found, each in its best layer; 0 to 1."""
+    total = sum(weights.values())
+    if not total:
+        return 0.0
+    got = sum(
+        weight * max(share * match(term, layer) for layer, share in layers)
+        for term, weight in weights.items()
+    )
+    return got / total
+
+
+def closeness(terms: Iterable[str], text: str) -> float:
+    """How closely the stems stand together in the text, 0 to 1.
+
+    The share of them that is there, less the more other words stand between.
+    """
+    wanted = sorted(terms)
+    tokens = [frozenset([stem(w)]) for w in words(text)]
+    places = [
+        (i, t) for i, token in enumerate(tokens) for t in wanted if match(t, token)
+    ]
+    found = {t for _, t in places}
+    if not found:
+        return 0.0
+    between = _shortest(places, len(found)) - len(found)
+    return len(found) / len(wanted) / (1 + max(between, 0) / FAR)
+
+
+def _shortest(places: Sequence[tuple[int, str]], count: int) -> int:
+    """Words of the shortest stretch that holds all of `count` different terms."""
+    best = places[-1][0] - places[0][0] + 1
+    last: dict[str, int] = {}
+    for place, term in places:
+        last[term] = place
+        if len(last) == count:
+            best = min(best, place - min(last.values()) + 1)
+    return best
+
+
+@cache
+def _equivalent(term: str) -> Vocabulary:
+    rings = [{stem(w) for w in ring} for ring in EQUIVALENT]
+    return frozenset().union(*(r for r in rings if term in r)) - {term}
+
+
+def _same_root(one: str, other: str) -> bool:
+    if len(other) < _ROOT_LENGTH or one[:_ROOT_LENGTH] != other[:_ROOT_LENGTH]:
+        return False
+    short, long = sorted((len(one), len(other)))
+    shared = next(
+        (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), short
+    )
+    return shared >= short - 1 and long - shared <= _LONGEST_ENDING

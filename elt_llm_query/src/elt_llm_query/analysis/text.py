@@ -1,0 +1,104 @@
+"""Words, stems and sentences of a text, with their places in it."""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+import sentencex
+import Stemmer
+
+from elt_llm_query.analysis.lexicon import QUESTION_WORDS, STOP_WORDS
+
+WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['\u2019][^\W\d_]+)*|[^\W_]+")
+_NUMBERED = r"[A-Za-z]{0,2}\d{1,3}(?:\.\d+)*(?:[a-z]\d*){0,3}|[a-z]|[ivx]{1,4}"
+_MARK = rf"(?:[-*+\u2022\u00b7]|\(?(?:{_NUMBERED})[.)])"
+_BULLET = re.compile(rf"^\s*{_MARK}\s*$")
+# A line break ends a piece before a bullet, a blank line or a table row, and after a
+# colon or semicolon; elsewhere it may only wrap a line.
+_BREAK = re.compile(rf"\n(?=\s*{_MARK}\s|\s*\n|[^\n]*\t)|(?<=[:;])\n|(?<=\n)\n")
+_LEANS = re.compile(
+    r"^\W*(?:it|its|this|that|these|those|they|their|such|he|she|exception|however"
+    r"|otherwise|in\s+(?:this|that|such)\s+cases?)\b",
+    re.IGNORECASE,
+)
+
+
+class Piece(NamedTuple):
+    """`text[start:end]`, a sentence or a line, without the space around it."""
+
+    start: int
+    end: int
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """The English Snowball stem of a word in lower case, without a possessive 's."""
+    lowered = word.lower().replace("\u2019", "'").removesuffix("'s").strip("'")
+    # A stemmer object is not thread-safe, and making one costs microseconds.
+    return str(Stemmer.Stemmer("english").stemWord(lowered))
+
+
+def words(text: str) -> list[str]:
+    """Words and numbers as written, in order."""
+    return WORD.findall(text)
+
+
+def stems(text: str) -> list[str]:
+    """Stems of the content words, in order; stop words are left out."""
+    return [stem(w) for w in words(text) if w.lower() not in STOP_WORDS]
+
+
+def question_stems(question: str) -> list[str]:
+    """Stems of what a question asks about, once each, in order.
+
+    Words of the question's form ("which", "list", "means") are left out unless nothing
+    else remains.
+    """
+    found = [w for w in words(question) if w.lower() not in STOP_WORDS]
+    matter = [w for w in found if w.lower() not in QUESTION_WORDS] or found
+    return list(dict.fromkeys(stem(w) for w in matter))
+
+
+def pieces(text: str) -> list[Piece]:
+    """Sentences and list items of `text`, in order.
+
+    Each is stripped; a bullet or number standing alone joins what follows.
+    """
+    found: list[Piece] = []
+    held: int | None = None
+    for start, end in _sentences(text):
+        if _BULLET.match(text[start:end]):
+            held = start if held is None else held
+            continue
+        found.append(Piece(start if held is None else held, end))
+        held = None
+    if held is not None:
+        found.append(Piece(held, len(text.rstrip())))
+    return found
+
+
+def leans(sentence: str) -> bool:
+    """True where it opens by referring back: "It must", "In that case"."""
+    return bool(_LEANS.match(sentence))
+
+
+def _sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Spans of non-empty sentences; no sentence crosses a break."""
+    position = 0
+    for line in _split(text):
+        for segment in sentencex.segment("en", line):
+            start = position + len(segment) - len(segment.lstrip())
+            end = position + len(segment.rstrip())
+            position += len(segment)
+            if start < end:
+                yield start, end
+
+
+def _split(text: str) -> Iterator[str]:
+    """The text cut after each breaking newline; the parts joined are the text."""
+    start = 0
+    for found in _BREAK.finditer(text):
+        yield text[start : found.end()]
+        start = found.end()
+    yield text[start:]

@@ -1,0 +1,1 @@
+"""Claims, citations and the check of each quote against its source."""

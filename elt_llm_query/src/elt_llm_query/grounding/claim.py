@@ -1,0 +1,30 @@
+"""A claim of an answer, and the metadata keys that carry claims."""
+
+from dataclasses import dataclass
+
+WRITTEN_BY_KEY = "written_by_model"
+
+
+UNSERVED_KEY = "degradation"  # why passages stand for an answer
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A verbatim quote: `[start, end)` of the text of node `node_id`.
+
+    `text` is how the answer says it: on one line, a table row with its headers. A
+    `derived` claim is a cell that a sentence of our own rests on.
+    """
+
+    label: str
+    node_id: str
+    start: int
+    end: int
+    text: str
+    derived: bool = False
+
+
+CLAIMS_KEY = "claims"
+
+
+REFUSED_KEY = "refused"

@@ -1,0 +1,143 @@
+"""Nodes that a prompt offered, as records; and the place of a quote on its page."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from llama_index.core.schema import NodeWithScore, TextNode
+
+from elt_llm_core import provenance
+from elt_llm_core.document import Cell
+from elt_llm_core.results import Box, Degradation, DegradationKind, Source
+from elt_llm_core.store import Store
+from elt_llm_query.grounding.labels import label_of
+from elt_llm_query.grounding.quote_match import stands_whole
+from elt_llm_query.trace import TraceLog
+
+
+@dataclass(frozen=True)
+class Offered:
+    """A source as the answer saw it: its record, how it was shown, its cells."""
+
+    source: Source
+    reading: str = ""
+    cells: tuple[Cell, ...] = ()
+
+
+class Place(NamedTuple):
+    """Page of a quote's first word, and its boxes."""
+
+    page: int | None
+    boxes: tuple[Box, ...]
+
+
+Locate = Callable[[Offered, int, int], Place]
+
+
+def offered(nodes: Sequence[NodeWithScore]) -> tuple[Offered, ...]:
+    """One for each node; labels as given, else by position. In the order of labels."""
+    found = [_offered(n, i) for i, n in enumerate(nodes, start=1)]
+    return tuple(sorted(found, key=lambda one: _number(one.source.label)))
+
+
+def quotable(nodes: Sequence[NodeWithScore], log: TraceLog) -> list[NodeWithScore]:
+    """The nodes that a document says: what a model wrote of a picture is no proof.
+
+    The log tells what is left out.
+    """
+    kept: list[NodeWithScore] = []
+    for found in nodes:
+        place = provenance.read(found.node)
+        if not place.generated:
+            kept.append(found)
+            continue
+        where = f"{place.document}, p. {place.page}" if place.page else place.document
+        detail = f"{where}: a model's description of a picture, which is never quoted"
+        log.degrade(Degradation(kind=DegradationKind.DOCUMENT_WARNING, detail=detail))
+    return kept
+
+
+def locator(store: Store) -> Locate:
+    """Finds places in the pages of `store`."""
+
+    def locate(found: Offered, start: int, end: int) -> Place:
+        """The place of characters `[start, end)` of the source's text."""
+        source = found.source
+        begin, stop = source.span.start + start, source.span.start + end
+        pages = store.pages(source.document_id, source.pages) if source.pages else []
+        boxes = provenance.boxes_of_span(pages, begin, stop)
+        if not boxes:
+            boxes = _cell_boxes(found, begin, stop) or source.boxes
+        return Place(boxes[0].page if boxes else source.span.page, boxes)
+
+    return locate
+
+
+def _number(label: str) -> int:
+    digits = label[1:]
+    return int(digits) if digits.isdecimal() else 0
+
+
+def _offered(found: NodeWithScore, number: int) -> Offered:
+    place = provenance.read(found.node)
+    node = found.node
+    text = node.text if isinstance(node, TextNode) else node.get_content()
+    source = Source(
+        label=label_of(node) or f"S{number}",
+        node_id=node.node_id,
+        document_id=place.document_id,
+        collection=place.collection,
+        document=place.document,
+        section=place.section,
+        kind=place.kind,
+        text=text,
+        score=float(found.score or 0.0),
+        span=place.span,
+        pages=place.pages,
+        boxes=place.boxes,
+        reading_order=place.reading_order,
+    )
+    reading = place.index_text if place.index_text != text else ""
+    return Offered(source, reading, place.cells)
+
+
+def _cell_boxes(found: Offered, start: int, end: int) -> tuple[Box, ...]:
+    touched = [c for c in found.cells if c.start < end and c.end > start]
+    return tuple(box for cell in touched for box in cell.boxes)
+
+
+TextOf = Callable[[str], str]
+
+
+def texts(store: Store) -> TextOf:
+    """The text of a document by its id, read once for an answer."""
+
+    @lru_cache(maxsize=4)
+    def text_of(document_id: str) -> str:
+        """The canonical text; empty where the document is not there."""
+        return store.document_text(document_id)
+
+    return text_of
+
+
+def is_row(where: Offered) -> bool:
+    """True for a table row that is shown with its headers."""
+    return bool(where.cells and where.reading)
+
+
+def row_said(where: Offered, document: str) -> str:
+    """The title, then each cell as "Header: value", as far as `document` says it."""
+    shown = []
+    for cell in where.cells:
+        first = where.source.span.start
+        begin, end = max(cell.start - first, 0), max(cell.end - first, 0)
+        value = " ".join(where.source.text[begin:end].split())
+        if value and stands_whole(value, document):
+            header = " ".join(cell.header.split())
+            told = header and stands_whole(header, document)
+            shown.append(f"{header}: {value}" if told else value)
+    title, dash, _ = where.reading.partition(" - ")
+    told = dash and stands_whole(title, document)
+    said = " | ".join(shown)
+    return f"{title} - {said}" if told else said

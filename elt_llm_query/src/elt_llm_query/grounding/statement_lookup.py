@@ -1,0 +1,181 @@
+"""Whether a statement of a model stands in the sources that it was shown.
+
+A quotation is looked up, or where nothing is quoted the claim itself, first under the
+label it carries, then elsewhere. What is said beside a quotation, or in other words,
+must be known to the source too.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from elt_llm_core.results import Support
+from elt_llm_query.analysis.normalise import normalise
+from elt_llm_query.grounding.claims import Statement, same_polarity, supporting
+from elt_llm_query.grounding.quote_match import QuoteMatch, check_quote, stands_whole
+from elt_llm_query.grounding.sources import Offered
+from elt_llm_query.grounding.unsupported_words import surplus, tells_nothing
+
+
+@dataclass(frozen=True)
+class Found:
+    """Where one quotation or claim was looked up under one label, and the outcome."""
+
+    label: str
+    quote: str
+    match: QuoteMatch
+    where: Offered
+    told: str = ""
+
+    @property
+    def stands(self) -> bool:
+        """True where it stands in the source its label names."""
+        return self.match.stands
+
+
+@dataclass(frozen=True)
+class Told:
+    """What is looked up: a quotation of a claim, or the claim itself.
+
+    `beside` is what the claim says beside its quotations.
+    """
+
+    text: str
+    claim: str
+    beside: str = ""
+
+    @property
+    def quoted(self) -> bool:
+        """True for a quotation."""
+        return self.text != self.claim
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A statement and what was found of it.
+
+    `leads` is true for a lead-in or heading that may stand in any answer.
+    """
+
+    statement: Statement
+    found: tuple[Found, ...] = ()
+    leads: bool = False
+
+    @property
+    def stands(self) -> bool:
+        """True where each quotation, or the claim, stands under one of its labels."""
+        good = {f.told for f in self.found if f.stands}
+        return bool(self.found) and all(f.told in good for f in self.found)
+
+    @property
+    def labels(self) -> list[str]:
+        """The labels under which something of it stands, in order."""
+        return list(dict.fromkeys(f.label for f in self.found if f.stands))
+
+
+def look_up(statement: Statement, sources: Sequence[Offered]) -> Outcome:
+    """What the sources say of a statement.
+
+    Args:
+        statement: A sentence or list item of a model.
+        sources: The sources of its prompt.
+
+    Returns:
+        One `Found` for each label and quotation; of an unlabelled claim the first
+        source that holds it, or none. A frame claims nothing and has none.
+    """
+    if statement.frame:
+        return Outcome(statement, leads=_may_lead(statement, sources))
+    return Outcome(statement, tuple(_found(statement, sources)))
+
+
+def _may_lead(statement: Statement, sources: Sequence[Offered]) -> bool:
+    """True for a lead-in or heading that tells nothing, or that a source has."""
+    plain = statement.plain.rstrip(":").strip()
+    if not plain or tells_nothing(plain):
+        return True
+    leads = statement.plain.endswith(":")
+    headings = [
+        part.strip()
+        for o in sources
+        for part in (o.source.document, *o.source.section.split(">"))
+    ]
+    known = normalise(plain).text in {normalise(h).text for h in headings}
+    return known or (leads and any(stands_whole(plain, everything(o)) for o in sources))
+
+
+def _found(statement: Statement, sources: Sequence[Offered]) -> list[Found]:
+    by_label = {o.source.label: o for o in sources}
+    told = _told(statement)
+    found = [
+        _resolve(one, by_label[label], sources)
+        for label in statement.labels
+        for one in told
+    ]
+    if found:
+        return found
+    for source in sources:
+        matches = [_match(one, source) for one in told]
+        if all(m.stands for m in matches):
+            label = source.source.label
+            return [Found(label, "", m, source) for m in matches]
+    return []
+
+
+def _told(statement: Statement) -> list[Told]:
+    plain = statement.plain
+    quotes = statement.quotes
+    beside = plain
+    for quote in quotes:
+        beside = beside.replace(quote, " ")
+    return [Told(q, plain, beside) for q in quotes] or [Told(plain, plain)]
+
+
+def _resolve(told: Told, named: Offered, sources: Sequence[Offered]) -> Found:
+    """What is told in the source that is named, else in another, else nowhere."""
+    label, text = named.source.label, told.text
+    match = _match(told, named)
+    if match.stands:
+        return Found(label, text, match, named, text)
+    for other in sources:
+        elsewhere = _match(told, other)
+        if elsewhere.stands:
+            wrong = elsewhere._replace(
+                support=Support.MISATTRIBUTED,
+                reason=f"cited {label}, stands in {other.source.label}",
+            )
+            return Found(label, text, wrong, other, text)
+    if not told.quoted:
+        match = match._replace(support=Support.UNCITED)
+    return Found(label, text, match, named, text)
+
+
+def _match(told: Told, where: Offered) -> QuoteMatch:
+    """Where it stands in the source, and nothing beside it that the source denies."""
+    match = _words_match(told, where)
+    if not match.stands:
+        return match
+    said = told.beside
+    if not said and match.support is Support.FUZZY:
+        said = told.text
+    more = surplus(said, everything(where), least=1 if told.quoted else 2)
+    return QuoteMatch(Support.UNCITED, 0.0, reason=more) if more else match
+
+
+def _words_match(told: Told, where: Offered) -> QuoteMatch:
+    text, source = told.text, where.source.text
+    match = check_quote(text, source)
+    if match.stands:
+        if same_polarity(told.claim, text, source, (match.start, match.end)):
+            return match
+        return QuoteMatch(Support.UNCITED, 0.0, reason="a negation differs")
+    if where.reading and check_quote(text, where.reading).stands:
+        # Shown with its headers; the row itself is the verbatim quote.
+        return QuoteMatch(Support.NORMALISED, 1.0, 0, len(source))
+    return match if told.quoted else supporting(text, source, where.reading)
+
+
+def everything(where: Offered) -> str:
+    """All that a source shows of itself: its name, section, headers and text."""
+    source = where.source
+    parts = (source.document, source.section, where.reading, source.text)
+    return "\n".join(part for part in parts if part)

@@ -1,0 +1,179 @@
+"""Asking a language model for something short, and believing little of the answer."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+
+from llama_index.core.llms import LLM
+from llama_index.core.prompts import BasePromptTemplate, PromptTemplate
+from llama_index.core.prompts.mixin import PromptDictType
+from pydantic import BaseModel, ValidationError
+
+from elt_llm_core.errors import MissingModelError, ModelError
+from elt_llm_core.strategy import Models
+from elt_llm_query.analysis.identifiers import invented, missing
+
+LONGEST = 500  # characters of a line that is taken
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060]")
+_BULLET = re.compile(r"^(?:[-+\u2022\u00b7]|\*(?!\*)|\(?\d{1,2}[.):](?=\s|$))\s*")
+_LABEL = re.compile(
+    r"^\**(?:(?:rewritten|restated|search|sub|hypothetical)[\s-]*)?"
+    r"(?:question|query|search|answer|passage)\s*\d*(?::\**|\**:)\s+(?=\S)",
+    re.IGNORECASE,
+)
+_COURTESY = re.compile(
+    r"^(?:certainly|sure(?: thing)?|of course|absolutely)\b[!,.:]+\s*", re.IGNORECASE
+)
+_FENCE = re.compile(
+    r"<(?=\s*/?\s*(?:question|collections|documents|passage)\b)", re.IGNORECASE
+)
+_THOUGHT = re.compile(r"<think>.*?(?:</think>|$)", re.DOTALL | re.IGNORECASE)
+_CODE = re.compile(r"^\s*```\w*\s*$", re.MULTILINE)
+_EMPHASIS = re.compile(r"\*\*|__|`")
+_HEADING = re.compile(r"^#+\s*")
+_OBJECT = re.compile(r"\{.*\}|\[.*\]", re.DOTALL)
+
+B = TypeVar("B", bound=BaseModel)
+
+
+class Prompted:
+    """One prompt under the name `prompt`, which LlamaIndex's users may change."""
+
+    def __init__(self, llm: LLM, prompt: str) -> None:
+        self._llm = llm
+        self._prompt: BasePromptTemplate = PromptTemplate(prompt)
+
+    def _get_prompts(self) -> PromptDictType:
+        return {"prompt": self._prompt}
+
+    def _update_prompts(self, prompts: PromptDictType) -> None:
+        self._prompt = prompts.get("prompt", self._prompt)
+
+
+def needed(models: Models, what: str) -> LLM:
+    """The language model. Raises MissingModelError where none is configured."""
+    if models.llm is None:
+        raise MissingModelError(
+            f"{what} needs a language model, and models.llm_strategy is 'none'",
+            "take one with --models (embedded+ollama), or set models.llm_strategy",
+        )
+    return models.llm
+
+
+def brief(llm: LLM, tokens: int) -> LLM:
+    """The same model, its answers short, without thinking aloud and without chance.
+
+    A model that does not know one of these settings keeps its own.
+    """
+    wanted = {"num_predict": tokens, "temperature": 0.0, "thinking": False}
+    known = {k: v for k, v in wanted.items() if k in type(llm).model_fields}
+    return llm.model_copy(update=known) if known else llm
+
+
+def said(llm: LLM, prompt: BasePromptTemplate, **values: str) -> str:
+    """The answer to a prompt as plain text; the values are fenced. Raises ModelError.
+
+    What a model thinks aloud, code fences and control characters are left out.
+    """
+    answer = llm.predict(prompt, **_fenced(values))
+    return cleaned(_CODE.sub("", _THOUGHT.sub("", answer)))
+
+
+def shaped(
+    llm: LLM, prompt: BasePromptTemplate, shape: type[B], **values: str
+) -> B | str:
+    """The answer as `shape` where the model can be held to one, else as text.
+
+    Raises ModelError, also for an answer of another shape.
+    """
+    if not _keeps_shapes(llm):
+        return said(llm, prompt, **values)
+    try:
+        found: B = llm.structured_predict(shape, prompt, **_fenced(values))
+    except (ValidationError, ValueError) as error:
+        name = llm.metadata.model_name
+        raise ModelError(
+            f"{name!r} answered in another shape than it was asked for",
+            "try again, or use another model",
+        ) from error
+    return found
+
+
+def lines(text: str, most: int) -> list[str]:
+    """At most `most` lines that say something, without bullets, numbers and quotes.
+
+    A line that ends with a colon leads to what follows it, and is left out.
+    """
+    found = []
+    for line in text.splitlines():
+        bare = _COURTESY.sub("", _BULLET.sub("", " ".join(line.split())))
+        bare = _LABEL.sub("", bare).strip(" \"'`*\u201c\u201d")
+        if any(c.isalnum() for c in bare) and not bare.endswith(":"):
+            found.append(bare[:LONGEST])
+    return list(dict.fromkeys(found))[:most]
+
+
+def prose(text: str) -> str:
+    """A passage on one line, without what a model says to the one who asked for it.
+
+    Courtesies, a first line that leads to what follows, bullets, emphasis and a last
+    sentence that breaks off are left out.
+    """
+    found = " ".join(_EMPHASIS.sub("", " ".join(_told(text))).split())
+    whole = found.rfind(". ") + 1
+    broken = whole and not found.endswith((".", "!", "?"))
+    return found[:whole] if broken else found
+
+
+def _told(text: str) -> Iterator[str]:
+    """Its lines without bullets and courtesies; not the first where it leads in."""
+    for number, line in enumerate(text.splitlines()):
+        bare = _COURTESY.sub("", _BULLET.sub("", " ".join(line.split())))
+        if number or not bare.endswith(":"):
+            yield _HEADING.sub("", bare)
+
+
+def faithful(question: str, text: str, most: int) -> list[str]:
+    """As `lines`, without those that invent a number or identifier."""
+    return [one for one in lines(text, most) if not invented(question, one)]
+
+
+def reworded(question: str, text: str, most: int) -> list[str]:
+    """As `faithful`; numbers and identifiers that a line left out stand behind it."""
+    found = faithful(question, text, most)
+    return [" ".join([one, *missing(question, one)]) for one in found]
+
+
+def loaded(text: str) -> Any:
+    """The first JSON object or list in a text, or None."""
+    found = _OBJECT.search(text)
+    if found is None:
+        return None
+    try:
+        return json.loads(found[0])
+    except (json.JSONDecodeError, RecursionError):
+        return None
+
+
+def cleaned(text: str) -> str:
+    """The text without control characters and marks that are not seen."""
+    return _CONTROL.sub("", text).strip()
+
+
+def fenced(text: str) -> str:
+    """The text, which cannot close the tags it stands between."""
+    return _FENCE.sub("\u2039", cleaned(text))
+
+
+def _fenced(values: Mapping[str, str]) -> dict[str, Any]:
+    """Values that cannot close the tags they stand between."""
+    return {key: fenced(value) for key, value in values.items()}
+
+
+def _keeps_shapes(llm: LLM) -> bool:
+    """True for a model that is called with functions, or with a schema of its own."""
+    # Compared by name: LlamaIndex wraps what a subclass inherits.
+    own = type(llm).structured_predict.__qualname__
+    inherited = own == LLM.structured_predict.__qualname__
+    return not inherited or llm.metadata.is_function_calling_model

@@ -1,0 +1,136 @@
+"""Shorter texts: the sentences near the question, letter for letter."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+import numpy as np
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from pydantic import Field, PrivateAttr
+from typing_extensions import override
+
+from elt_llm_core import provenance
+from elt_llm_core.identifiers import digest
+from elt_llm_core.strategy import Models, Strategy
+from elt_llm_query.analysis.text import Piece, pieces
+from elt_llm_query.context_limits import PART_KEY
+from elt_llm_query.postprocessors.base import noted
+from elt_llm_query.retrieval.hybrid import query_vector
+from elt_llm_query.retrieval.vectors import embedded
+
+CHARACTERS = 600  # of a sentence that are compared; longer ones are lists
+
+
+class Compression(BaseNodePostprocessor):
+    """The sentences of each source that are near the question, verbatim.
+
+    Of every prose source `share` of its sentences, at least one, with `context` more on
+    either side. Sentences that stand side by side stay one source, others become
+    sources of their own with their own span; the first keeps the chunk's id. Rows,
+    sheets and single sentences stay. LlamaIndex's `SentenceEmbeddingOptimizer` changes
+    the nodes it is given, joins sentences out of order and repeats what overlaps.
+    """
+
+    share: float = Field(default=0.5, gt=0, le=1)
+    context: int = Field(default=0, ge=0)
+
+    _embedder: BaseEmbedding = PrivateAttr()
+
+    def __init__(self, embedder: BaseEmbedding, **options: object) -> None:
+        super().__init__(**options)
+        self._embedder = embedder
+
+    @classmethod
+    @override
+    def class_name(cls) -> str:
+        return "Compression"
+
+    @override
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        if query_bundle is None:
+            return list(nodes)
+        sentences = [_sentences(n) for n in nodes]
+        texts = [text for said in sentences for _, text in said]
+        if not texts:
+            return list(nodes)
+        asked = query_vector(query_bundle, self._embedder)
+        near = iter(embedded(self._embedder, texts) @ asked)
+        kept: list[NodeWithScore] = []
+        for found, said in zip(nodes, sentences, strict=True):
+            scores = [float(next(near)) for _ in said]
+            kept += self._shorter(found, [piece for piece, _ in said], scores)
+        return kept
+
+    def _shorter(
+        self, found: NodeWithScore, said: Sequence[Piece], scores: Sequence[float]
+    ) -> list[NodeWithScore]:
+        if not said:
+            return [found]
+        count = max(round(self.share * len(said)), 1)
+        best = np.argsort(-np.asarray(scores), kind="stable")[:count]
+        around = {
+            near
+            for place in best.tolist()
+            for near in range(place - self.context, place + self.context + 1)
+            if 0 <= near < len(said)
+        }
+        if len(around) == len(said):
+            return [found]
+        runs = list(_runs(sorted(around), said))
+        return [_cut(found, run, first=run == runs[0]) for run in runs]
+
+
+def _sentences(found: NodeWithScore) -> list[tuple[Piece, str]]:
+    """The sentences of a source that may be cut, with what is compared of them."""
+    node = found.node
+    if not isinstance(node, TextNode) or provenance.reading(node) != node.text:
+        return []
+    said = pieces(node.text)
+    if len(said) < 2:  # noqa: PLR2004
+        return []
+    return [(p, node.text[p.start : p.end][:CHARACTERS]) for p in said]
+
+
+def _runs(places: Sequence[int], said: Sequence[Piece]) -> Iterator[tuple[int, int]]:
+    """From where to where sentences stand side by side."""
+    for _, group in groupby(enumerate(places), key=lambda pair: pair[1] - pair[0]):
+        run = [place for _, place in group]
+        yield said[run[0]].start, said[run[-1]].end
+
+
+def _cut(found: NodeWithScore, run: tuple[int, int], *, first: bool) -> NodeWithScore:
+    node = found.node
+    start, end = run
+    place = provenance.read(node)
+    shorter = TextNode(
+        id_=node.node_id if first else digest(node.node_id, *map(str, run))[:32],
+        text=node.get_content()[start:end],
+        metadata=dict(node.metadata),
+        relationships=node.relationships,
+    )
+    span = {
+        "span_start": place.span_start + start,
+        "span_end": place.span_start + end,
+        "parents": (),
+        "window_start": None,
+        "window_end": None,
+    }
+    cut = provenance.write(shorter, place.model_copy(update=span))
+    part = cut if first else noted(cut, {PART_KEY: node.node_id})
+    return NodeWithScore(node=part, score=found.score)
+
+
+class ContextCompression(Strategy[BaseNodePostprocessor]):
+    """Keep the sentences near the question, letter for letter."""
+
+    share: float = Field(default=0.5, gt=0, le=1, description="of a source's sentences")
+    context: int = Field(
+        default=0, ge=0, le=10, description="sentences kept beside each"
+    )
+
+    @override
+    def build(self, models: Models) -> BaseNodePostprocessor:
+        return Compression(models.embedder, **self.model_dump())

@@ -1,0 +1,261 @@
+"""Fewer or other sources in another order, none of them changed."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.postprocessor import LongContextReorder, SimilarityPostprocessor
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
+from pydantic import Field, PrivateAttr
+from typing_extensions import override
+
+from elt_llm_core import provenance
+from elt_llm_core.store import Collection
+from elt_llm_core.strategy import Models, Strategy
+from elt_llm_query.analysis.quantities import guards
+from elt_llm_query.grounding.labels import RANK_KEY
+from elt_llm_query.postprocessors.base import CollectionStep, noted
+from elt_llm_query.retrieval.hybrid import query_vector
+from elt_llm_query.retrieval.vectors import (
+    Lookup,
+    Vector,
+    embedded,
+    known_vectors,
+    matrix_of,
+    mmr,
+    stored_vectors,
+)
+
+DUPLICATES_KEY = "duplicates"
+_MARK = re.compile(r"\b(?:\w|\w*\d\w*)\b")  # (a), C12, 3
+_WORD = re.compile(r"\w+")
+
+
+class Mmr(BaseNodePostprocessor):
+    """Sources that are near the question and unlike each other; see `vectors.mmr`.
+
+    `threshold` 1 is all nearness, 0 all variety. How near a node is tells the score it
+    came with, scaled so that the best is 1; without `by_score` its cosine does, as in
+    LlamaIndex, and what the words said is forgotten. The scores stay.
+    """
+
+    threshold: float = Field(default=0.7, ge=0, le=1)
+    top_n: int = Field(default=0, ge=0)
+    by_score: bool = True
+    vectors: Lookup | None = Field(default=None, exclude=True, repr=False)
+
+    _embedder: BaseEmbedding = PrivateAttr()
+
+    def __init__(self, embedder: BaseEmbedding, **options: object) -> None:
+        super().__init__(**options)
+        self._embedder = embedder
+
+    @classmethod
+    @override
+    def class_name(cls) -> str:
+        return "Mmr"
+
+    def over(
+        self,
+        collections: Sequence[Collection],
+        where: Mapping[str, Any] | None = None,  # noqa: ARG002 - it brings nothing
+    ) -> "Mmr":
+        """The same step with the vectors that these collections store."""
+        return self.model_copy(update={"vectors": stored_vectors(collections)})
+
+    @override
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        if not nodes or query_bundle is None:
+            return list(nodes)
+        matrix = matrix_of(nodes, self.vectors, self._embed)
+        worth = self._worth(nodes, matrix, query_bundle)
+        order = mmr(worth, matrix, self.threshold)
+        return [nodes[i] for i in order[: self.top_n or None]]
+
+    def _worth(
+        self, nodes: Sequence[NodeWithScore], matrix: Vector, asked: QueryBundle
+    ) -> list[float]:
+        if not self.by_score:
+            return [float(c) for c in matrix @ query_vector(asked, self._embedder)]
+        scores = [n.score or 0.0 for n in nodes]
+        highest = max(scores)
+        return [score / highest if highest > 0 else score for score in scores]
+
+    def _embed(self, texts: Sequence[str]) -> Vector:
+        return embedded(self._embedder, texts)
+
+
+class DocumentCap(BaseNodePostprocessor):
+    """The best of every document and section, in the order given; 0 is no limit."""
+
+    per_document: int = Field(default=0, ge=0)
+    per_section: int = Field(default=0, ge=0)
+
+    @classmethod
+    @override
+    def class_name(cls) -> str:
+        return "DocumentCap"
+
+    @override
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        documents: Counter[str] = Counter()
+        sections: Counter[tuple[str, str]] = Counter()
+        kept = []
+        for found in nodes:
+            told = found.node.metadata
+            document = str(told.get("document_id") or found.node.ref_doc_id or "")
+            section = (document, str(told.get("section", "")))
+            full = 0 < self.per_document <= documents[document]
+            if full or 0 < self.per_section <= sections[section]:
+                continue
+            documents[document] += 1
+            sections[section] += 1
+            kept.append(found)
+        return kept
+
+
+class NearDuplicates(CollectionStep):
+    """The first of texts that say the same, with the ids of the others as metadata.
+
+    Two say the same where their numbers, units, negations, letters and identifiers are
+    equal, and either their words overlap by `words` (Jaccard) or their stored vectors
+    have a cosine of `cosine`.
+    """
+
+    cosine: float = Field(default=0.98, gt=0, le=1)
+    words: float = Field(default=0.9, gt=0, le=1)
+
+    @classmethod
+    @override
+    def class_name(cls) -> str:
+        return "NearDuplicates"
+
+    @override
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        vectors = known_vectors(nodes, stored_vectors(list(self.collections.values())))
+        said = [_Said(n.node, vectors.get(n.node.node_id)) for n in nodes]
+        kept: dict[int, list[str]] = {}
+        for index, one in enumerate(said):
+            same = next((i for i in kept if self._same(said[i], one)), None)
+            if same is None:
+                kept[index] = []
+            else:
+                kept[same].append(nodes[index].node.node_id)
+        return [_named(nodes[i], others) for i, others in kept.items()]
+
+    def _same(self, one: "_Said", other: "_Said") -> bool:
+        if one.must_agree != other.must_agree:
+            return False
+        shared = len(one.words & other.words)
+        if shared >= self.words * max(len(one.words | other.words), 1):
+            return True
+        if one.vector is None or other.vector is None:
+            return False
+        return float(one.vector @ other.vector) >= self.cosine
+
+
+class _Said:
+    """What is compared of a text."""
+
+    def __init__(self, node: BaseNode, vector: Vector | None) -> None:
+        text = provenance.reading(node)
+        lowered = text.lower()
+        self.words = frozenset(_WORD.findall(lowered))
+        self.must_agree = (guards(text), Counter(_MARK.findall(lowered)))
+        self.vector = vector
+
+
+def _named(found: NodeWithScore, others: Sequence[str]) -> NodeWithScore:
+    if not others:
+        return found
+    told = {DUPLICATES_KEY: " ".join(others)}
+    return NodeWithScore(node=noted(found.node, told), score=found.score)
+
+
+class ReadingOrder(LongContextReorder):
+    """The best first and last, the weakest in the middle (Liu et al., 2023).
+
+    Works on the order given, not on scores as LlamaIndex's does, which puts the best of
+    an even number last. Ours is the first. Only the prompt has this order: each source
+    keeps its rank, and with it its label and its place in the result.
+    """
+
+    @classmethod
+    @override
+    def class_name(cls) -> str:
+        return "ReadingOrder"
+
+    @override
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        ranked = [
+            NodeWithScore(node=noted(n.node, {RANK_KEY: rank}), score=n.score)
+            for rank, n in enumerate(nodes)
+        ]
+        return [*ranked[::2], *ranked[1::2][::-1]]
+
+
+class MarginalRelevance(Strategy[BaseNodePostprocessor]):
+    """Prefer sources unlike those before them, by stored vectors."""
+
+    threshold: float = Field(
+        default=0.7, ge=0, le=1, description="1: nearness only, 0: variety only"
+    )
+    top_n: int = Field(default=0, ge=0, le=1000, description="sources kept; 0: all")
+    by_score: bool = Field(
+        default=True, description="nearness is the score; False: the cosine"
+    )
+
+    @override
+    def build(self, models: Models) -> BaseNodePostprocessor:
+        return Mmr(models.embedder, **self.model_dump())
+
+
+class Caps(Strategy[BaseNodePostprocessor]):
+    """Keep so many sources of one document, of one section."""
+
+    per_document: int = Field(default=3, ge=0, le=1000, description="0: no limit")
+    per_section: int = Field(default=0, ge=0, le=1000, description="0: no limit")
+
+    @override
+    def build(self, models: Models) -> BaseNodePostprocessor:
+        return DocumentCap(**self.model_dump())
+
+
+class Duplicates(Strategy[BaseNodePostprocessor]):
+    """Keep the best of sources that say the same."""
+
+    cosine: float = Field(default=0.98, gt=0, le=1, description="of stored vectors")
+    words: float = Field(default=0.9, gt=0, le=1, description="share of equal words")
+
+    @override
+    def build(self, models: Models) -> BaseNodePostprocessor:
+        return NearDuplicates(**self.model_dump())
+
+
+class LongContext(Strategy[BaseNodePostprocessor]):
+    """Put the best sources first and last, where a model reads best."""
+
+    @override
+    def build(self, models: Models) -> BaseNodePostprocessor:
+        return ReadingOrder()
+
+
+class SimilarityCutoff(Strategy[BaseNodePostprocessor]):
+    """Drop sources with a lower score, or none. LlamaIndex's own."""
+
+    cutoff: float = Field(default=0.0, description="the lowest score that stays")
+
+    @override
+    def build(self, models: Models) -> BaseNodePostprocessor:
+        return SimilarityPostprocessor(similarity_cutoff=self.cutoff)

@@ -1,0 +1,192 @@
+"""More chunks than were found: those beside them, of their documents, referred to."""
+
+from collections.abc import Sequence
+from itertools import zip_longest
+
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
+from pydantic import Field
+from typing_extensions import override
+
+from elt_llm_core import provenance
+from elt_llm_core.store import Collection
+from elt_llm_core.store.database.records import Outlined
+from elt_llm_core.strategy import Models, Strategy
+from elt_llm_query.context_limits import NEIGHBOUR_KEY, REFERRED_KEY
+from elt_llm_query.postprocessors.base import CollectionStep, Outlines
+
+SAME_KEY = "same_document_as"
+GROUP_KEYS = (NEIGHBOUR_KEY, REFERRED_KEY)  # who belongs to the source before it
+
+
+class Neighbours(CollectionStep):
+    """After each node the chunks beside it: `before` and `after` of the same section.
+
+    They are sources of their own with its score, in the order of the document. A chunk
+    stands once, and one that was found itself keeps its place.
+    """
+
+    before: int = Field(default=1, ge=0)
+    after: int = Field(default=1, ge=0)
+
+    @classmethod
+    @override
+    def class_name(cls) -> str:
+        return "Neighbours"
+
+    @override
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        outlines = Outlines()
+        return self.followed(
+            nodes, [self._beside(n.node, outlines) for n in nodes], NEIGHBOUR_KEY
+        )
+
+    def _beside(self, node: BaseNode, outlines: Outlines) -> list[str]:
+        home = self.home(node)
+        if home is None:
+            return []
+        outline, at = outlines.around(home, node)
+        if at < 0:
+            return []
+        before = _same_section(
+            outline[at], outline[max(at - self.before, 0) : at][::-1]
+        )
+        after = _same_section(outline[at], outline[at + 1 : at + 1 + self.after])
+        return [*before[::-1], *after]
+
+
+class SameDocument(CollectionStep):
+    """Up to `chunks` more of each document found, at the end with the lowest score.
+
+    One of each section, then the second of each; those come first whose section's name
+    has one of the words in `first`, case aside. Meant for candidates: a reranker then
+    finds the chunk of a document that was found by its title.
+    """
+
+    chunks: int = Field(default=20, ge=0)
+    first: tuple[str, ...] = ()
+
+    @classmethod
+    @override
+    def class_name(cls) -> str:
+        return "SameDocument"
+
+    @override
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        taken = {n.node.node_id for n in nodes}
+        seen: set[str] = set()
+        more: list[list[str]] = []
+        for found in nodes:
+            home = self.home(found.node)
+            document = str(found.node.metadata.get("document_id", ""))
+            new = home is not None and document not in seen
+            more.append(self._of(home, document, taken) if home and new else [])
+            seen.add(document)
+        widened = self.followed(nodes, more, SAME_KEY)
+        lowest = min((n.score or 0.0 for n in nodes), default=0.0)
+        extra = [n for n in widened if n.node.node_id not in taken]
+        return [*nodes, *(NodeWithScore(node=n.node, score=lowest) for n in extra)]
+
+    def _of(self, home: Collection, document: str, taken: set[str]) -> list[str]:
+        sections: dict[str, list[str]] = {}
+        for one in home.outline(document):
+            sections.setdefault(one.section, []).append(one.node_id)
+        named = sorted(sections, key=lambda name: not self._is_first(name))
+        columns = [sections[name] for name in named]
+        turns = (item for turn in zip_longest(*columns) for item in turn if item)
+        free = [item for item in turns if item not in taken]
+        return self.permitted(home, free)[: self.chunks]
+
+    def _is_first(self, section: str) -> bool:
+        return any(word.lower() in section.lower() for word in self.first)
+
+
+class References(CollectionStep):
+    """After each of the `best` nodes the rules of its document that it refers to.
+
+    Of every rule the chunk it begins in, `most` for one node, in the order they are
+    named; sources of their own with its score.
+    """
+
+    best: int = Field(default=3, ge=1)
+    most: int = Field(default=3, ge=1)
+
+    @classmethod
+    @override
+    def class_name(cls) -> str:
+        return "References"
+
+    @override
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        outlines = Outlines()
+        more = [self._named(n.node, outlines) for n in nodes[: self.best]]
+        return self.followed(
+            nodes, [*more, *([] for _ in nodes[self.best :])], REFERRED_KEY
+        )
+
+    def _named(self, node: BaseNode, outlines: Outlines) -> list[str]:
+        home, place = self.home(node), provenance.read(node)
+        if home is None:
+            return []
+        outline = outlines.of(home, place.document_id)
+        found: dict[str, None] = {}
+        for rule in place.references:
+            where = {"rule": rule, "document_id": place.document_id}
+            ids = set(self.permitted(home, home.ids(where))) - {node.node_id}
+            first = next((o.node_id for o in outline if o.node_id in ids), None)
+            if first is not None:
+                found[first] = None
+            if len(found) == self.most:
+                break
+        return list(found)
+
+
+def _same_section(own: Outlined, near: Sequence[Outlined]) -> list[str]:
+    """Ids of `near`, nearest first, up to the first of another section."""
+    found = []
+    for one in near:
+        if one.section != own.section:
+            break
+        found.append(one.node_id)
+    return found
+
+
+class NeighbouringChunks(Strategy[BaseNodePostprocessor]):
+    """Add the chunks beside each source, within its section."""
+
+    before: int = Field(default=1, ge=0, le=50, description="chunks before each")
+    after: int = Field(default=1, ge=0, le=50, description="chunks after each")
+
+    @override
+    def build(self, models: Models) -> BaseNodePostprocessor:
+        return Neighbours(**self.model_dump())
+
+
+class SameDocumentChunks(Strategy[BaseNodePostprocessor]):
+    """Add chunks of the documents found, section by section in turn."""
+
+    chunks: int = Field(default=20, ge=0, le=50, description="more of each document")
+    first: tuple[str, ...] = Field(
+        default=(), description="sections with one of these words come first"
+    )
+
+    @override
+    def build(self, models: Models) -> BaseNodePostprocessor:
+        return SameDocument(**self.model_dump())
+
+
+class ReferredRules(Strategy[BaseNodePostprocessor]):
+    """Add the rules that the best sources refer to."""
+
+    best: int = Field(default=3, ge=1, le=100, description="sources that are followed")
+    most: int = Field(default=3, ge=1, le=50, description="rules added for each")
+
+    @override
+    def build(self, models: Models) -> BaseNodePostprocessor:
+        return References(**self.model_dump())

@@ -1,0 +1,158 @@
+"""What every question goes through: a rule asked for alone first, filters that cut."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import (
+    BaseNode,
+    MetadataMode,
+    NodeWithScore,
+    QueryBundle,
+    TextNode,
+)
+from pydantic import Field
+from typing_extensions import override
+
+from elt_llm_core import provenance
+from elt_llm_core.provenance import Provenance
+from elt_llm_core.rules import canonical
+from elt_llm_query.analysis.rule_reference import (
+    GOES_ON_KEY,
+    is_contents,
+    looked_up,
+    merged,
+    stretches,
+)
+from elt_llm_query.postprocessors.base import noted
+from elt_llm_query.postprocessors.rule_targets import TARGET_KEY, RuleTargets, above
+
+MOST = 8  # chunks of a rule where nothing else was found
+
+
+class RuleLookUp(RuleTargets):
+    """The chunks of the rule that a question asks for alone come first, as they stand.
+
+    With those of the rules below it, from the beginning of each document. No more come
+    out than went in; where the rule goes on, the last of its chunks says so. Any other
+    question, and a number that no chunk has, leaves the nodes as they are.
+    """
+
+    @classmethod
+    @override
+    def class_name(cls) -> str:
+        return "RuleLookUp"
+
+    @override
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        forms = looked_up(query_bundle.query_str) if query_bundle else ()
+        found = self._whole(forms)
+        if not found:
+            return list(nodes)
+        ordered = _as_they_stand(found, [n.node for n in nodes])
+        most = len(nodes) or MOST
+        told = [noted(node, {TARGET_KEY: True}) for node in ordered[:most]]
+        if len(ordered) > most:
+            told[-1] = noted(told[-1], {GOES_ON_KEY: True})
+        ids = {node.node_id for node in told}
+        rest = [n for n in nodes if n.node.node_id not in ids]
+        return [*above(told, nodes), *rest][:most]
+
+    def _whole(self, forms: Sequence[str]) -> list[BaseNode]:
+        """The chunks of the first form that any has; contents only if nothing else."""
+        for form in forms:
+            found = [
+                node
+                for home in self.collections.values()
+                for node in self.holding(home, [form], "*")[form]
+            ]
+            if found:
+                return [n for n in found if not is_contents(_text(n))] or found
+        return []
+
+
+class RuleCut(BaseNodePostprocessor):
+    """Of every chunk only the rules that the filter `rule` wants.
+
+    A chunk with several stretches of them becomes several nodes of its id. Rows of
+    tables, and chunks that do not tell where their rules stand, stay whole.
+    """
+
+    wanted: list[str] = Field(default_factory=list)
+
+    @classmethod
+    @override
+    def class_name(cls) -> str:
+        return "RuleCut"
+
+    @classmethod
+    def of(cls, where: Mapping[str, Any]) -> "RuleCut":
+        """What the filters of a question want."""
+        told = where.get("rule", [])
+        several = told if isinstance(told, list | tuple | set | frozenset) else [told]
+        return cls(wanted=sorted(map(str, several)))
+
+    @override
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        if not self.wanted:
+            return list(nodes)
+        return [
+            NodeWithScore(node=part, score=found.score)
+            for found in nodes
+            for part in self._parts(found.node)
+        ]
+
+    def _parts(self, node: BaseNode) -> list[BaseNode]:
+        place = provenance.read(node)
+        if not isinstance(node, TextNode) or place.index_text or not place.rule_spans:
+            return [node]
+        found = merged(
+            span
+            for rule in self.wanted
+            for span in stretches(
+                place.rule_spans,
+                canonical(rule.removesuffix("*")),
+                below=rule.endswith("*"),
+            )
+        )
+        return [_part(node, place, start, end) for start, end in found]
+
+
+def _part(node: TextNode, place: Provenance, start: int, end: int) -> TextNode:
+    """The node with `document_text[start:end]`, without white space around it."""
+    text = node.text[start - place.span_start : end - place.span_start]
+    start += len(text) - len(text.lstrip())
+    text = text.strip()
+    end = start + len(text)
+    spans = [s for s in place.rule_spans if s.start < end and start < s.end]
+    inside = place.model_copy(
+        update={
+            "span_start": start,
+            "span_end": end,
+            "rules": tuple(dict.fromkeys(s.rule for s in spans)),
+            "rule_spans": tuple(spans),
+        }
+    )
+    return provenance.write(node.model_copy(update={"text": text}), inside)
+
+
+def _as_they_stand(
+    found: Sequence[BaseNode], nodes: Sequence[BaseNode]
+) -> list[BaseNode]:
+    """The chunks document by document, those of `nodes` first, from its beginning."""
+    known = [provenance.read(node).document_id for node in (*nodes, *found)]
+    rank = {document: place for place, document in reversed(list(enumerate(known)))}
+
+    def order(node: BaseNode) -> tuple[int, int]:
+        place = provenance.read(node)
+        return rank[place.document_id], place.span_start
+
+    return sorted(found, key=order)
+
+
+def _text(node: BaseNode) -> str:
+    return node.get_content(metadata_mode=MetadataMode.NONE)

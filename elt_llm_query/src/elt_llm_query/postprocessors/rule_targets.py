@@ -1,0 +1,186 @@
+"""A rule number or identifier in the question goes straight to its chunks."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
+from pydantic import Field
+from typing_extensions import override
+
+from elt_llm_core import provenance
+from elt_llm_core.rules import is_within
+from elt_llm_core.store import Collection
+from elt_llm_core.strategy import Models, Strategy
+from elt_llm_query.analysis.rule_reference import Number, rule_numbers
+from elt_llm_query.postprocessors.base import CollectionStep, noted
+
+TARGET_KEY = "target"
+DEPTH = 50  # keyword hits that are read for an identifier
+_LIFT = 0.01
+
+_IDENTIFIER = re.compile(r"(?<![\w-])(?=[^\W_]*[-_/]?\d|\w+[-_/])\w+(?:[-_./]\w+)*")
+
+
+class RuleTargets(CollectionStep):
+    """The chunks that a question asks for by number, before everything else.
+
+    Numbers of rules are looked up as such (`3.2.1(a)`, `Art. 5`, `C12(a)`,
+    `GEN 8.10.1`), and where `below` those below them where the rule itself has no
+    chunk; other identifiers (`BMS-986158`) by words. At most `most` chunks for each,
+    those found already first, then those of documents that were found. What no chunk
+    has changes nothing.
+    """
+
+    most: int = Field(default=3, ge=1)
+    below: bool = True
+
+    @classmethod
+    @override
+    def class_name(cls) -> str:
+        return "RuleTargets"
+
+    @override
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        if query_bundle is None:
+            return list(nodes)
+        question = query_bundle.query_str
+        ranks = _Ranks([n.node for n in nodes])
+        targets: dict[str, BaseNode] = {}
+        for home in self.collections.values():
+            for found in self._asked(home, question, ranks):
+                targets.setdefault(found.node_id, found)
+        given = {n.node.node_id: n.node for n in nodes}
+        lifted = [
+            noted(given.get(i, node), {TARGET_KEY: True}) for i, node in targets.items()
+        ]
+        rest = [n for n in nodes if n.node.node_id not in targets]
+        return [*above(lifted, nodes), *rest]
+
+    def _asked(
+        self, home: Collection, question: str, ranks: "_Ranks"
+    ) -> Iterator[BaseNode]:
+        """The chunks of one collection that are asked for, number by number."""
+        read: list[tuple[int, int]] = []
+        numbers = list(rule_numbers(question))
+        for (span, _), found in zip(
+            numbers, self._of_rules(home, numbers), strict=True
+        ):
+            if found:
+                read.append(span)
+            yield from self._best(found, ranks)
+        for span, name in identifiers(question):
+            if not any(low < span[1] and span[0] < high for low, high in read):
+                yield from self._of_name(home, name, ranks)
+
+    def _of_rules(
+        self, home: Collection, numbers: Sequence[Number]
+    ) -> list[list[BaseNode]]:
+        """The chunks of each number: its own, else those of the rules below it.
+
+        All are looked up at once, as one look-up reads the whole collection.
+        """
+        exact = self.holding(home, [f for _, forms in numbers for f in forms], "")
+        left = [fs for _, fs in numbers if not any(exact.get(f) for f in fs)]
+        wanted = [form for forms in left for form in forms] if self.below else []
+        lower = self.holding(home, wanted, "*")
+        return [_first(forms, exact) or _first(forms, lower) for _, forms in numbers]
+
+    def holding(
+        self, home: Collection, forms: Sequence[str], star: str
+    ) -> dict[str, list[BaseNode]]:
+        """The chunks of each rule; with a star, those of the rules below it too."""
+        if not forms:
+            return {}
+        ids = home.ids({"rule": sorted({f"{form}{star}" for form in forms})})
+        found: dict[str, list[BaseNode]] = {form: [] for form in forms}
+        for node in home.nodes(self.permitted(home, ids)).values():
+            rules = provenance.read(node).rules
+            for form, holders in found.items():
+                if any(_is(rule, form, star) for rule in rules):
+                    holders.append(node)
+        return found
+
+    def _best(self, nodes: Sequence[BaseNode], ranks: "_Ranks") -> list[BaseNode]:
+        return sorted(nodes, key=ranks.order)[: self.most]
+
+    def _of_name(self, home: Collection, name: str, ranks: "_Ranks") -> list[BaseNode]:
+        hits = home.search_keyword(name, DEPTH, self.allowed(home))
+        nodes = home.nodes(item for item, _ in hits)
+        whole = re.compile(rf"(?<![\w-]){re.escape(name)}(?!\w|-\d)", re.IGNORECASE)
+        having = [
+            item
+            for item, _ in hits
+            if item in nodes and whole.search(provenance.index_text(nodes[item]))
+        ]
+        having.sort(key=ranks.of)
+        return [nodes[item] for item in having[: self.most]]
+
+
+class _Ranks:
+    """What was found already, and which documents it is from."""
+
+    def __init__(self, nodes: Sequence[BaseNode]) -> None:
+        self._nodes = {node.node_id: i for i, node in enumerate(nodes)}
+        self._documents: dict[str, int] = {}
+        for rank, node in enumerate(nodes):
+            self._documents.setdefault(_document(node), rank)
+
+    def of(self, node_id: str) -> int:
+        """The place in the list, or the end of it."""
+        return self._nodes.get(node_id, len(self._nodes))
+
+    def order(self, node: BaseNode) -> tuple[int, int, str, int]:
+        """What was found by its rank, then others by document as found, by place."""
+        told = node.metadata
+        document = self._documents.get(_document(node), len(self._nodes))
+        place = (_document(node), int(told.get("ordinal", 0)))
+        return self.of(node.node_id), document, *place
+
+
+def identifiers(question: str) -> Iterator[tuple[tuple[int, int], str]]:
+    """Names with a letter and a digit in them (`BMS-986158`, `HbA1c`), and where."""
+    for found in _IDENTIFIER.finditer(question):
+        name = found[0]
+        if any(c.isalpha() for c in name) and any(c.isdigit() for c in name):
+            yield found.span(), name
+
+
+def _first(forms: Sequence[str], found: Mapping[str, list[BaseNode]]) -> list[BaseNode]:
+    return next((found[form] for form in forms if found.get(form)), [])
+
+
+def _is(rule: str, form: str, star: str) -> bool:
+    return is_within(rule, form) if star else rule.lower() == form.lower()
+
+
+def _document(node: BaseNode) -> str:
+    return str(node.metadata.get("document_id", ""))
+
+
+def above(
+    lifted: Sequence[BaseNode], nodes: Sequence[NodeWithScore]
+) -> list[NodeWithScore]:
+    """The nodes with scores above all others, each a little lower than the last."""
+    top = max((n.score or 0.0 for n in nodes), default=0.0)
+    step = _LIFT * (abs(top) or 1.0)
+    count = len(lifted)
+    return [
+        NodeWithScore(node=node, score=top + step * (count - place))
+        for place, node in enumerate(lifted)
+    ]
+
+
+class Targets(Strategy[BaseNodePostprocessor]):
+    """Put first what the question asks for by rule number or identifier."""
+
+    most: int = Field(default=3, ge=1, le=50, description="chunks for each")
+    below: bool = Field(
+        default=True, description="rules below it, where it has no chunk of its own"
+    )
+
+    @override
+    def build(self, models: Models) -> BaseNodePostprocessor:
+        return RuleTargets(**self.model_dump())

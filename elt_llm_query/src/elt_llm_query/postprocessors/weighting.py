@@ -1,0 +1,161 @@
+"""Scores made higher or lower by what a chunk is, where it stands and how old it is."""
+
+import math
+from datetime import date
+from fnmatch import fnmatchcase
+
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
+from pydantic import Field
+from typing_extensions import override
+
+from elt_llm_core import provenance
+from elt_llm_core.strategy import Models, Strategy
+from elt_llm_query.analysis.text import stem, stems
+from elt_llm_query.postprocessors.base import weighed
+
+
+class KindWeight(BaseNodePostprocessor):
+    """Scores times a weight for the kind of chunk, best first.
+
+    A question that names the kind ("show me the figure ...") lifts a weight below 1,
+    unless `unless_asked` is False.
+    """
+
+    weights: dict[str, float]
+    unless_asked: bool = True
+
+    @classmethod
+    @override
+    def class_name(cls) -> str:
+        return "KindWeight"
+
+    @override
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        asked = set(stems(query_bundle.query_str)) if query_bundle else set()
+
+        def weight(node: BaseNode) -> float:
+            kind = str(node.metadata.get("kind", ""))
+            found = self.weights.get(kind, 1.0)
+            named = stem(kind.partition("_")[0]) in asked
+            return 1.0 if found < 1 and named and self.unless_asked else found
+
+        return weighed(nodes, weight)
+
+
+class SectionWeight(BaseNodePostprocessor):
+    """Scores times the weight of the first pattern that the section matches.
+
+    A pattern is words that stand in the section's path, case aside; `*` stands for
+    anything. A section that matches none weighs 1.
+    """
+
+    weights: dict[str, float]
+
+    @classmethod
+    @override
+    def class_name(cls) -> str:
+        return "SectionWeight"
+
+    @override
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        return weighed(nodes, self._weight)
+
+    def _weight(self, node: BaseNode) -> float:
+        section = str(node.metadata.get("section", "")).lower()
+        for pattern, found in self.weights.items():
+            if fnmatchcase(section, f"*{pattern.lower()}*"):
+                return found
+        return 1.0
+
+
+class TimeWeight(BaseNodePostprocessor):
+    """Scores halved for every `half_life` days before `reference`, best first.
+
+    The age is that of the chunk's or document's date; of a year or month, its first
+    day. What has no date, or a later one, keeps its score. No score is multiplied by
+    less than `floor`. The clock is never read: equal questions have equal answers.
+    """
+
+    reference: date
+    half_life: float
+    floor: float = 0.0
+
+    @classmethod
+    @override
+    def class_name(cls) -> str:
+        return "TimeWeight"
+
+    @override
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        return weighed(nodes, self._weight)
+
+    def _weight(self, node: BaseNode) -> float:
+        told = first_day(provenance.read(node).date)
+        if told is None or told >= self.reference:
+            return 1.0
+        left = math.pow(0.5, (self.reference - told).days / self.half_life)
+        return self.floor + (1 - self.floor) * left
+
+
+def first_day(told: str) -> date | None:
+    """The day an ISO 8601 date begins with (`2024`, `2024-03`, `2024-03-01T12:00`).
+
+    None where it is no date.
+    """
+    parts = told[:10].split("-")
+    try:
+        return date.fromisoformat("-".join([*parts, *("01", "01")][:3]))
+    except ValueError:
+        return None
+
+
+class KindWeights(Strategy[BaseNodePostprocessor]):
+    """Multiply scores by the kind of chunk; pictures described by a model count less.
+
+    The figure's .7 is the "30 %" of grounded answers read as 30 % less; .3 reads it as
+    30 % of it.
+    """
+
+    weights: dict[str, float] = Field(
+        default={"figure": 0.7}, description="weight by kind; others weigh 1"
+    )
+    unless_asked: bool = Field(
+        default=True, description="a question that names the kind lifts a low weight"
+    )
+
+    @override
+    def build(self, models: Models) -> BaseNodePostprocessor:
+        return KindWeight(**self.model_dump())
+
+
+class SectionWeights(Strategy[BaseNodePostprocessor]):
+    """Multiply scores by where a chunk stands."""
+
+    weights: dict[str, float] = Field(
+        default={}, description="weight by words of the section's path, `*` allowed"
+    )
+
+    @override
+    def build(self, models: Models) -> BaseNodePostprocessor:
+        return SectionWeight(**self.model_dump())
+
+
+class TimeWeights(Strategy[BaseNodePostprocessor]):
+    """Halve scores with every half-life before a given day."""
+
+    reference: date = Field(description="the day that counts as today")
+    half_life: float = Field(default=365.0, gt=0, description="in days")
+    floor: float = Field(
+        default=0.0, ge=0, le=1, description="no score is multiplied by less"
+    )
+
+    @override
+    def build(self, models: Models) -> BaseNodePostprocessor:
+        return TimeWeight(**self.model_dump())

@@ -1,0 +1,1 @@
+"""Hybrid retrieval: dense and keyword search over collections, and their fusion."""

@@ -1,0 +1,260 @@
+"""Retrievers over a collection, for plain LlamaIndex and for our engine.
+
+`DenseRetriever` and `KeywordRetriever` are ordinary LlamaIndex retrievers. The
+`HybridRetriever` is LlamaIndex's `QueryFusionRetriever` with the fusing step replaced:
+ids and scores are joined by a pure function, and nodes are fetched once, for the
+winners.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from llama_index.core.callbacks import CallbackManager
+from llama_index.core.llms import LLM, MockLLM
+from llama_index.core.retrievers import QueryFusionRetriever
+from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
+from llama_index.core.schema import NodeWithScore, QueryBundle
+from typing_extensions import override
+
+from elt_llm_core.errors import MissingModelError, ModelError
+from elt_llm_core.results import Degradation, DegradationKind
+from elt_llm_query.llm_calls import brief, fenced, reworded
+from elt_llm_query.prompts import REWRITES
+from elt_llm_query.retrieval.collection import (
+    CollectionRetriever,
+    DenseRetriever,
+    KeywordRetriever,
+    query_vector,
+)
+from elt_llm_query.retrieval.fusion import (
+    KINDS,
+    Fusion,
+    Hit,
+    HitList,
+    Kind,
+    Rrf,
+    best_first,
+    ordered,
+)
+from elt_llm_query.retrieval.search import Search, SearchTransform, embedded
+from elt_llm_query.trace import TraceLog
+
+__all__ = [
+    "Breadth",
+    "CollectionRetriever",
+    "DenseRetriever",
+    "HybridRetriever",
+    "KeywordRetriever",
+    "query_vector",
+]
+
+TOKENS = 60  # of one rewrite
+
+
+@dataclass(frozen=True)
+class Breadth:
+    """How much is retrieved: `each` candidates of every collection, `total` in all."""
+
+    each: int = 20
+    total: int = 20
+
+
+class HybridRetriever(QueryFusionRetriever):
+    """Candidates of several collections, dense and keyword, joined into one list.
+
+    Each collection gives its `breadth.each` best. Their scores are then made by fusing
+    the dense hits of all collections with the keyword hits of all, so that they compare
+    across collections. With `num_queries` above 1 the `llm` rewrites the question and
+    the hits of the rewrites are fused in. `transforms`, by their names in the trace,
+    then add searches or replace them.
+
+    Without an embedder only the keyword index is asked. Raises MissingModelError where
+    rewrites are wanted and there is no model to write them.
+    """
+
+    def __init__(  # noqa: PLR0913 - one parameter a part
+        self,
+        retrievers: Sequence[CollectionRetriever],
+        fusion: Fusion | None = None,
+        breadth: Breadth | None = None,
+        llm: LLM | None = None,
+        num_queries: int = 1,
+        *,
+        transforms: Mapping[str, SearchTransform] | None = None,
+        log: TraceLog | None = None,
+    ) -> None:
+        if num_queries > 1 and llm is None:
+            raise MissingModelError(
+                f"num_queries = {num_queries} needs a language model for the rewrites",
+                "set models.llm_strategy (for example ollama), or num_queries: 1",
+            )
+        self._breadth = breadth or Breadth()
+        # LlamaIndex reaches for its global model where none is given.
+        super().__init__(
+            retrievers=list(retrievers),
+            llm=brief(llm, TOKENS * num_queries) if llm else MockLLM(),
+            query_gen_prompt=REWRITES,
+            mode=FUSION_MODES.RECIPROCAL_RANK,
+            similarity_top_k=self._breadth.total,
+            num_queries=num_queries,
+            use_async=False,
+            callback_manager=CallbackManager(),
+        )
+        self._members = list(retrievers)
+        self._fusion = fusion or Rrf()
+        self._transforms = dict(transforms or {})
+        self._log = log or TraceLog()
+
+    @override
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        queries = self._searches(query_bundle)
+        lists = {
+            name: self._search(queries, members) for name, members in self._groups()
+        }
+        fused = self._fuse(lists)
+        return self._fetch(fused)
+
+    @override
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return self._retrieve(query_bundle)
+
+    def _rewrites(self, question: str) -> list[QueryBundle]:
+        if self.num_queries <= 1:
+            return []
+        with self._log.stage("rewrite", 1) as note:
+            try:
+                told = "\n".join(map(str, self._get_queries(fenced(question))))
+                found = reworded(question, told, self.num_queries - 1)
+            except ModelError as error:
+                self._degrade(DegradationKind.GENERATION_UNAVAILABLE, error)
+                found = []
+            note.n_out = len(found)
+        return [QueryBundle(text) for text in found]
+
+    def _searches(self, question: QueryBundle) -> list[Search]:
+        """The question and its rewrites, as the transforms leave them."""
+        rewrites = self._rewrites(question.query_str)
+        searches = [Search(bundle) for bundle in (question, *rewrites)]
+        for name, transform in self._transforms.items():
+            with self._log.stage(f"transform:{name}", len(searches)) as note:
+                try:
+                    searches = transform.transformed(searches)
+                except ModelError as error:
+                    self._degrade(DegradationKind.GENERATION_UNAVAILABLE, error)
+                note.hits([(search.text, search.weight) for search in searches])
+        return self._embedded(searches)
+
+    def _embedded(self, searches: list[Search]) -> list[Search]:
+        """The searches with their vectors, where vectors are searched."""
+        dense = next((m for m in self._members if isinstance(m, DenseRetriever)), None)
+        if dense is None or all(s.bundle.embedding for s in searches):
+            return searches
+        with self._log.stage("embed:searches", len(searches)) as note:
+            try:
+                searches = embedded(searches, dense.embedder)
+            except ModelError as error:
+                self._degrade(DegradationKind.EMBEDDER_UNAVAILABLE, error)
+                # Each of the others would be tried again in every collection.
+                searches = [s for s in searches if s.bundle.embedding] or searches
+            note.n_out = sum(bool(s.bundle.embedding) for s in searches)
+        return searches
+
+    def _groups(self) -> list[tuple[str, list[CollectionRetriever]]]:
+        """The retrievers by collection, in the order given."""
+        grouped = groupby(self._members, key=lambda r: r.collection.name)
+        return [(name, list(members)) for name, members in grouped]
+
+    def _search(
+        self, searches: Sequence[Search], members: Sequence[CollectionRetriever]
+    ) -> list[HitList]:
+        """The hit lists of one collection, without those that could not be asked."""
+        depth = max(self._fusion.depth, self._breadth.each)
+        found: list[_Asked] = []
+        for member in members:
+            kind: Kind = "dense" if isinstance(member, DenseRetriever) else "keyword"
+            for search in searches:
+                with self._log.stage(f"{kind}:{member.collection.name}", 1) as note:
+                    try:
+                        hits = member.hits(search.bundle, depth)
+                    except ModelError as error:
+                        self._degrade(DegradationKind.EMBEDDER_UNAVAILABLE, error)
+                        continue
+                    note.hits(hits)
+                hit_list = HitList(kind, tuple(hits), search.weight)
+                found.append(_Asked(member, search.bundle, hit_list))
+        if not (self._fusion.complete and found):
+            return [asked.hit_list for asked in found]
+        name = found[0].member.collection.name
+        with self._log.stage(
+            f"complete:{name}", sum(len(a.hit_list.hits) for a in found)
+        ):
+            return list(_completed(found))
+
+    def _fuse(self, lists: dict[str, list[HitList]]) -> list[Hit]:
+        """The candidates of every collection with scores that compare among all."""
+        n_in = sum(len(x.hits) for found in lists.values() for x in found)
+        with self._log.stage("fuse", n_in) as note:
+            kept = {
+                item
+                for found in lists.values()
+                for item, _ in self._fusion(found)[: self._breadth.each]
+            }
+            fused = self._fusion(_merged(list(lists.values())))
+            best = [hit for hit in fused if hit[0] in kept][: self._breadth.total]
+            chosen = {item for item, _ in best}
+            note.hits([*best, *(hit for hit in fused if hit[0] not in chosen)])
+            note.n_out = len(best)
+        return best
+
+    def _fetch(self, hits: Sequence[Hit]) -> list[NodeWithScore]:
+        """Nodes of the winners, one look-up a collection."""
+        with self._log.stage("fetch", len(hits)) as note:
+            nodes = {}
+            for _, members in self._groups():
+                missing = [item for item, _ in hits if item not in nodes]
+                nodes.update(members[0].collection.nodes(missing))
+            found = [
+                NodeWithScore(node=nodes[item], score=score)
+                for item, score in hits
+                if item in nodes
+            ]
+            note.n_out = len(found)
+        return found
+
+    def _degrade(self, kind: DegradationKind, error: ModelError) -> None:
+        self._log.degrade(Degradation(kind=kind, detail=str(error)))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What one retriever found for one search."""
+
+    member: CollectionRetriever
+    bundle: QueryBundle
+    hit_list: HitList
+
+
+def _completed(found: Sequence[_Asked]) -> Iterator[HitList]:
+    """Every list with a score for whatever any of them found, where it has one."""
+    ids = sorted({item for asked in found for item, _ in asked.hit_list.hits})
+    for asked in found:
+        known = dict(asked.hit_list.hits)
+        missing = [item for item in ids if item not in known]
+        more = asked.member.scores(asked.bundle, missing) if missing else {}
+        hits = ordered(known | more)
+        yield replace(asked.hit_list, hits=tuple(hits))
+
+
+def _merged(groups: Sequence[Sequence[HitList]]) -> list[HitList]:
+    """Lists of the same kind and query, over all collections, as one list each."""
+    if len(groups) == 1:
+        return list(groups[0])
+    merged: list[HitList] = []
+    for kind in KINDS:
+        per_group = [[x for x in found if x.kind == kind] for found in groups]
+        for rank in range(max((len(lists) for lists in per_group), default=0)):
+            same = [x for lists in per_group for x in lists[rank : rank + 1]]
+            hits = sorted((h for x in same for h in x.hits), key=best_first)
+            merged.append(HitList(kind, tuple(hits), same[0].weight))
+    return merged

@@ -1,0 +1,1 @@
+"""Answers without a language model: verbatim sentences of the sources."""

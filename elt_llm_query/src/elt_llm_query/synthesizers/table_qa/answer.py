@@ -1,0 +1,214 @@
+"""A plan carried out in SQL and said in a sentence with the cells it rests on."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from elt_llm_core.tables import (
+    Field,
+    Kind,
+    Relation,
+    best_rows,
+    of_all,
+    rows_beyond,
+)
+from elt_llm_core.tables.relations import Amount
+from elt_llm_core.tables.sql import Best
+from elt_llm_query.analysis.table_question import Ask, Limit
+from elt_llm_query.synthesizers.table_qa.planner import Plan
+
+MOST_TIED, MOST_LISTED, MOST_CITED = 10, 30, 100
+_WORD = {Ask.MOST: "highest", Ask.LEAST: "lowest"}
+_BEST: dict[Ask, Best] = {Ask.MOST: "max", Ask.LEAST: "min"}
+_DATED = {Ask.MOST: "latest", Ask.LEAST: "earliest"}
+_SAID = {">": "over", ">=": "at least", "<": "under", "<=": "at most"}
+_SCALES = {
+    "thousand": r"thousands?|000\b|\bk\b",
+    "million": r"millions?|mn\b|\bm\b",
+    "mn": r"millions?|mn\b|\bm\b",
+    "billion": r"billions?|bn\b",
+    "bn": r"billions?|bn\b",
+    "trillion": r"trillions?|tn\b",
+}
+_ANY_SCALE = re.compile("|".join(f"(?:{p})" for p in _SCALES.values()), re.IGNORECASE)
+_TIMES = {
+    "thousand": 1e3,
+    "million": 1e6,
+    "mn": 1e6,
+    "billion": 1e9,
+    "bn": 1e9,
+    "trillion": 1e12,
+}
+
+
+@dataclass(frozen=True)
+class Told:
+    """A sentence and the cells behind it, labels before values."""
+
+    text: str
+    cells: tuple[Field, ...]
+
+
+def told(plan: Plan) -> Told | None:
+    """The answer of a plan, or None where the cells do not give one."""
+    if plan.wanted.ask is Ask.CELL:
+        return _cell(plan)
+    if plan.wanted.ask in _WORD:
+        return _across(plan) if plan.across else _extreme(plan)
+    if plan.wanted.limit:
+        return _limited(plan, plan.wanted.limit)
+    return _counted(plan) if plan.wanted.ask is Ask.COUNT else _total(plan)
+
+
+def _cell(plan: Plan) -> Told | None:
+    n, column = plan.rows[0], plan.columns[0]
+    field = plan.relation.field(n, column)
+    if field is None or field.value is None:
+        return None
+    text = f"{_label(plan.relation, n)} - {_header(plan, column)}: {field.text}"
+    text = f"{text} ({_where(plan, [n])})."
+    return Told(text, _cells(plan.relation, [n], [column]))
+
+
+def _across(plan: Plan) -> Told | None:
+    """The best of one row; a column is said by its header."""
+    relation, n = plan.relation, plan.rows[0]
+    values = {c: _value(plan, n, c) for c in plan.columns}
+    amounts = [v for v in values.values() if isinstance(v, int | float)]
+    best = max(amounts) if plan.wanted.ask is Ask.MOST else min(amounts)
+    won = [c for c, value in values.items() if value == best]
+    if len(won) > MOST_TIED:
+        return None
+    shown = "; ".join(f"{_header(plan, c)}: {_text(plan, n, c)}" for c in won)
+    text = f"{_label(relation, n)} - {shown} - the {_WORD[plan.wanted.ask]}"
+    text = f"{text} of {len(plan.columns)} columns ({_where(plan, [n])})."
+    return Told(text, _cells(relation, [n], won))
+
+
+def _extreme(plan: Plan) -> Told | None:
+    column = plan.columns[0]
+    won = best_rows(plan.relation, column, _BEST[plan.wanted.ask], plan.rows)
+    if not won or len(won) > MOST_TIED:
+        return None
+    dated = plan.relation.columns[column].kind is Kind.DATE
+    word = (_DATED if dated else _WORD)[plan.wanted.ask]
+    tied = ", tied" if len(won) > 1 else ""
+    text = f"{_listed(plan, won)} - the {word}{tied} of {_looked_at(plan)}."
+    return Told(text, _cells(plan.relation, won, plan.columns))
+
+
+def _limited(plan: Plan, limit: Limit) -> Told | None:
+    """Rows that a comparison holds for, counted and listed."""
+    amount, column = _in_column(plan, limit), plan.columns[0]
+    if amount is None:
+        return None
+    won = rows_beyond(plan.relation, column, (limit.operator, amount), plan.rows)
+    if not won or len(won) > MOST_LISTED:
+        return None
+    said = f"{_SAID[limit.operator]} {amount:,g}{limit.unit}"
+    text = f"{len(won)} of {_looked_at(plan)}, {said}: {_listed(plan, won)}."
+    return Told(text, _cells(plan.relation, won, plan.columns))
+
+
+def _counted(plan: Plan) -> Told | None:
+    if len(plan.rows) > MOST_CITED:
+        return None
+    text = f"{len(plan.rows)} rows ({_where(plan, plan.rows)})."
+    return Told(text, _cells(plan.relation, plan.rows, ()))
+
+
+def _total(plan: Plan) -> Told | None:
+    column, summed = plan.columns[0], plan.wanted.ask is Ask.SUM
+    amount = of_all(plan.relation, column, "sum" if summed else "avg", plan.rows)
+    used = [n for n in plan.rows if _value(plan, n, column) is not None]
+    if amount is None or not 1 < len(used) <= MOST_CITED:
+        return None
+    places = plan.relation.columns[column].places + (not summed)
+    word = "sum" if summed else "average"
+    text = f"{_header(plan, column)}: {amount:,.{places}f} - the {word}"
+    named = f": {_listed(plan, used)}" if len(used) <= MOST_TIED else ""
+    text = f"{text} of {_looked_at(plan)}{named}."
+    return Told(text, _cells(plan.relation, used, plan.columns))
+
+
+def _in_column(plan: Plan, limit: Limit) -> float | None:
+    """The limit in the unit of the column; None where they do not compare."""
+    column = plan.relation.columns[plan.columns[0]]
+    over = (
+        f"{column.header} {_header(plan, plan.relation.labels)} {plan.relation.title}"
+    )
+    if limit.unit == "%":
+        percent = re.search(r"%|percent", f"{over} {column.unit}", re.IGNORECASE)
+        return limit.amount if percent else None
+    if limit.unit and column.unit and limit.unit != column.unit:
+        return None
+    times = _scale(limit.scaled, column.header, over)
+    return None if times is None else limit.amount * times
+
+
+def _scale(scaled: str, header: str, over: str) -> float | None:
+    """What "million" is in a column that may be told in millions, or in what else."""
+    if not scaled or re.search(_SCALES[scaled], header, re.IGNORECASE):
+        return 1
+    return None if _ANY_SCALE.search(over) else _TIMES[scaled]
+
+
+def _cells(
+    relation: Relation, rows: Iterable[int], columns: Sequence[int]
+) -> tuple[Field, ...]:
+    fields = [relation.field(n, c) for n in rows for c in (relation.labels, *columns)]
+    return tuple(f for f in fields if f is not None and f.text)
+
+
+def _listed(plan: Plan, rows: Sequence[int]) -> str:
+    column = plan.columns[0]
+    shown = [f"{_label(plan.relation, n)}: {_text(plan, n, column)}" for n in rows]
+    return "; ".join(shown)
+
+
+def _looked_at(plan: Plan) -> str:
+    """How many rows were compared, by what, and where."""
+    bare = sum(_value(plan, n, plan.columns[0]) is None for n in plan.rows)
+    without = f" ({bare} without a value)" if bare else ""
+    header = _header(plan, plan.columns[0])
+    return f"{len(plan.rows)} rows{without} by {header} ({_where(plan, plan.rows)})"
+
+
+def _where(plan: Plan, rows: Iterable[int]) -> str:
+    """The table's title with the pages of the rows, which may be its later ones."""
+    title = plan.relation.title or "table"
+    pages = sorted(_pages(plan, rows))
+    if not pages:
+        return title
+    if pages[0] == pages[-1]:
+        return f"{title}, p. {pages[0]}"
+    return f"{title}, pp. {pages[0]}-{pages[-1]}"
+
+
+def _pages(plan: Plan, rows: Iterable[int]) -> set[int]:
+    """The pages on which the cells that are cited begin."""
+    pages: set[int] = set()
+    for n in rows:
+        cells = _cells(plan.relation, [n], plan.columns)
+        boxed = {cell.boxes[0].page for cell in cells if cell.boxes}
+        whole = plan.relation.rows[n - 1].page
+        pages |= boxed or ({whole} if whole else set())
+    return pages
+
+
+def _header(plan: Plan, column: int) -> str:
+    return plan.relation.columns[column].header
+
+
+def _label(relation: Relation, n: int) -> str:
+    return relation.rows[n - 1].label
+
+
+def _text(plan: Plan, n: int, column: int) -> str:
+    field = plan.relation.field(n, column)
+    return field.text if field else ""
+
+
+def _value(plan: Plan, n: int, column: int) -> Amount | None:
+    field = plan.relation.field(n, column)
+    return field.value if field else None

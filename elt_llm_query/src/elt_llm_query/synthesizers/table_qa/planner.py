@@ -1,0 +1,373 @@
+"""Which table, column and rows a question is about, by its words; or none.
+
+A table is asked only where every word of the question is accounted for: by the header
+of one column, by the labels of rows, or by what stands over the table. One word more
+and the question may be about something else.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from elt_llm_core.tables import Kind, Relation, Row
+from elt_llm_core.tables.relations import one_unit
+from elt_llm_query.analysis.lexicon import STOP_WORDS
+from elt_llm_query.analysis.table_question import Ask, Wanted
+from elt_llm_query.analysis.term_match import Vocabulary, match, vocabulary
+from elt_llm_query.analysis.text import stem, words
+
+NUMBERS = frozenset([Kind.INTEGER, Kind.NUMBER])
+FEWEST = 2  # rows or columns that are compared
+
+
+def summed(relation: Relation) -> frozenset[int]:
+    """Numbers of rows that are the sum of the rows just before, in two columns."""
+    found: set[int] = set()
+    for row in relation.rows:
+        before = [r.n for r in relation.rows[: row.n - 1] if r.n not in found]
+        if any(_sums(relation, row.n, before[-k:]) for k in range(2, len(before) + 1)):
+            found.add(row.n)
+    return frozenset(found)
+
+
+def _sums(relation: Relation, n: int, parts: Sequence[int]) -> bool:
+    right = 0
+    for c, column in enumerate(relation.columns):
+        if column.kind not in NUMBERS:
+            continue
+        values = [_amount(relation, part, c) for part in (n, *parts)]
+        told = [v for v in values if v is not None]
+        if values[0] is None or len(told) <= FEWEST or not values[0]:
+            continue
+        off = abs(sum(told[1:]) - values[0])
+        right += off <= 0.5 * len(told) * 10.0**-column.places
+    return right >= FEWEST
+
+
+def _amount(relation: Relation, n: int, column: int) -> float | None:
+    field = relation.field(n, column)
+    return field.value if field and isinstance(field.value, int | float) else None
+
+
+TOTALS = frozenset(
+    map(stem, words("total subtotal sum overall average mean all combined"))
+)
+_NAME = 3  # letters of a word that may be part of a file's name
+
+
+@dataclass(frozen=True)
+class Table:
+    """A relation with its words."""
+
+    relation: Relation
+
+    @cached_property
+    def headers(self) -> list[Vocabulary]:
+        """Stems of each column's header."""
+        return [told_in(f"{c.header} {c.unit}") for c in self.relation.columns]
+
+    @cached_property
+    def title(self) -> Vocabulary:
+        """Stems of what stands over the table."""
+        told = self.relation
+        label = told.columns[told.labels].header
+        return told_in(f"{told.title} {told.section} {told.document} {label}")
+
+    @cached_property
+    def labels(self) -> list[tuple[str, ...]]:
+        """Stems of each row's label in order, without what stands in brackets."""
+        return [
+            stems_in(bare(row.label)) or stems_in(row.label)
+            for row in self.relation.rows
+        ]
+
+    @cached_property
+    def openings(self) -> list[tuple[str, ...]]:
+        """Stems of each label up to its first comma."""
+        return [stems_in(bare(r.label).partition(",")[0]) for r in self.relation.rows]
+
+    def over(self, wanted: Wanted) -> frozenset[str]:
+        """Stems of the matter that stand over the table, or are the document's name.
+
+        A file name may run words together: BESTBUY is Best Buy.
+        """
+        name = re.sub(r"\W|_", "", self.relation.document).lower()
+        names = {w for w in words(wanted.text) if w[0].isupper() and len(w) >= _NAME}
+        known = {stem(w) for w in names if w.lower().removesuffix("'s") in name}
+        told = {s for s in wanted.matter if match(s, self.title)}
+        return frozenset(told | (known & {*wanted.matter}))
+
+    @cached_property
+    def totals(self) -> frozenset[int]:
+        """Numbers of the rows whose label says that they sum up others."""
+        return frozenset(
+            n for n, label in enumerate(self.labels, start=1) if TOTALS & {*label}
+        )
+
+    @cached_property
+    def sums(self) -> frozenset[int]:
+        """Numbers of the rows that sum up others, by label or by their numbers."""
+        return self.totals | summed(self.relation)
+
+
+def bare(text: str) -> str:
+    """The text without what stands in brackets."""
+    return re.sub(r"\([^()]*\)", " ", text)
+
+
+def told_in(text: str) -> Vocabulary:
+    """Stems of a text; "%" says "percent" too."""
+    return vocabulary(text.replace("%", " % percent percentage "))
+
+
+def stems_in(text: str) -> tuple[str, ...]:
+    """Stems of all its words, in order."""
+    return tuple(map(stem, words(text)))
+
+
+_ORDERED = frozenset([*NUMBERS, Kind.DATE])
+_UNIT_LABEL = re.compile(r"%|\bper\b|\brates?\b|\bratios?\b|\bpercent", re.IGNORECASE)
+_PERIODS = frozenset(
+    map(stem, words("year quarter month week day date period fiscal financial"))
+)
+_SECTIONS = 2  # rows without a value: from so many on the table is several
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Cells of one table that answer: `columns` of the rows numbered `rows`.
+
+    `across` tells that the columns of one row are compared, else rows in one column.
+    `inside` holds the words that headers and labels account for, `over` the others.
+    """
+
+    relation: Relation
+    wanted: Wanted
+    columns: tuple[int, ...]
+    rows: tuple[int, ...]
+    inside: frozenset[str] | set[str]
+    over: frozenset[str] | set[str]
+    across: bool = False
+
+
+def plan(wanted: Wanted, relation: Relation) -> Plan | None:
+    """How this table answers, or None where a word is left or there is doubt."""
+    table = Table(relation)
+    wanted = _measured(wanted, table)
+    named = _named_rows(wanted, table)
+    if len(named) == 1 and wanted.ask is not Ask.CELL and {*named} <= table.sums:
+        named = []  # it is what the others are parts of
+    taken = {s for n in named for s in table.labels[n - 1]}
+    left = [s for s in wanted.matter if s not in taken]
+    columns = _columns(left, wanted, table)
+    if not columns:
+        return None
+    told = {s for s in left if match(s, table.headers[columns[0]])}
+    over = table.over(wanted)
+    if any(_is_of_another(wanted, table, c, over) for c in columns):
+        return None
+    found = _shaped(wanted, table, named, columns)
+    if found is None or {*left} - told - over or not _in_column(wanted, table, found):
+        return None
+    inside = told | (taken & {*wanted.matter})
+    if not inside and not over & vocabulary(f"{relation.title} {relation.section}"):
+        return None
+    return Plan(relation, wanted, found[0], found[1], inside, over - inside, found[2])
+
+
+def _is_of_another(
+    wanted: Wanted, table: Table, column: int, over: frozenset[str]
+) -> bool:
+    """True where the column has another form of what stands before the noun.
+
+    "Opening hours" are in no column "Opens", whatever stands over the table; "male
+    rates" are in one "Males". What is longest has to be said by the column.
+    """
+    header = table.headers[column]
+    if wanted.measure and not match(wanted.measure, header):
+        return True
+    plain = {_plain(w) for w in words(table.relation.columns[column].header)}
+    said = [*words(wanted.text), ""]
+    return any(
+        match(stem(one), header) and _plain(one) not in plain
+        for one, noun, after in zip(said, said[1:], said[2:], strict=False)
+        if stem(noun) in over
+        and not match(stem(noun), header)
+        and not match(stem(after), header)
+    )
+
+
+def _plain(word: str) -> str:
+    return word.casefold().removesuffix("s")
+
+
+def _measured(wanted: Wanted, table: Table) -> Wanted:
+    """The question with its subject as matter, where it names what is compared.
+
+    "Which fee is highest" asks for a row, as "which service has the highest fee" does.
+    """
+    subject = stems_in(wanted.subject)
+    ordered = [c for c in table.relation.columns if c.kind in _ORDERED]
+    headed = [c for c in ordered if all(match(s, told_in(c.header)) for s in subject)]
+    if not subject or wanted.matter or len(headed) != 1:
+        return wanted
+    return replace(wanted, subject="", matter=subject)
+
+
+def _in_column(wanted: Wanted, table: Table, shape: "Shape") -> bool:
+    """True where what is compared with a number is what the column holds."""
+    noun = wanted.limit.noun if wanted.limit else ""
+    return not noun or bool(match(noun, table.headers[shape[0][0]]))
+
+
+Shape = tuple[tuple[int, ...], tuple[int, ...], bool]
+
+
+def _shaped(
+    wanted: Wanted, table: Table, named: Sequence[int], columns: Sequence[int]
+) -> Shape | None:
+    """Columns, rows and direction for what is asked, where they fit it."""
+    if wanted.ask is Ask.CELL:
+        one = len(named) == 1 and len(columns) == 1
+        return (tuple(columns), tuple(named), False) if one else None
+    if len(columns) == 1:
+        return _down(wanted, table, named, columns[0])
+    if len(named) == 1 and wanted.ask in {Ask.MOST, Ask.LEAST}:
+        return _across(table, named[0], columns)
+    return None
+
+
+def _down(
+    wanted: Wanted, table: Table, named: Sequence[int], column: int
+) -> Shape | None:
+    """Rows compared in one column."""
+    relation = table.relation
+    counted = wanted.ask is Ask.COUNT and wanted.limit is None
+    kinds = _ORDERED if wanted.ask in {Ask.MOST, Ask.LEAST} else NUMBERS
+    if not counted and relation.columns[column].kind not in kinds:
+        return None
+    if len(named) == 1 or (wanted.between and len(named) < FEWEST):
+        return None
+    rows = list(named)
+    if not rows:
+        rows = [r.n for r in relation.rows if _has_data(r) and r.n not in table.sums]
+        if len(table.totals) > 1 or _has_sections(relation):
+            return None
+    if _mixed(relation, rows, column) or len(rows) < FEWEST:
+        return None
+    apart = _are_apart(wanted, table, rows, named)
+    return ((column,), tuple(rows), False) if apart else None
+
+
+def _are_apart(
+    wanted: Wanted, table: Table, rows: Sequence[int], named: Sequence[int]
+) -> bool:
+    """False where rows are the same thing at other times, or are told apart otherwise.
+
+    The best of them is still the best, unless some were named to be compared.
+    """
+    labels = [table.labels[n - 1] for n in rows]
+    extreme = wanted.ask in {Ask.MOST, Ask.LEAST} and not wanted.between
+    if len({*labels}) < len(labels) and not extreme:
+        return False
+    if wanted.ask is not Ask.SUM:
+        return True
+    relation = table.relation
+    keys = [c for c in range(len(relation.columns)) if _is_period(table, c)]
+    return not any(
+        len({f.text for n in rows if (f := relation.field(n, c)) is not None}) > 1
+        for c in keys
+        if c != relation.labels or not named
+    )
+
+
+def _is_period(table: Table, column: int) -> bool:
+    """True for a column that says which year or other period a row is of."""
+    header = _telling(table, column)
+    return bool(header) and header <= _PERIODS
+
+
+def _across(table: Table, row: int, columns: Sequence[int]) -> Shape | None:
+    """Columns compared in one row."""
+    told = [table.relation.columns[c] for c in columns]
+    kept = [
+        c
+        for c in columns
+        if not TOTALS & table.headers[c]
+        and (field := table.relation.field(row, c)) is not None
+        and field.value is not None
+    ]
+    same = one_unit(c.unit for c in told) and all(c.kind in NUMBERS for c in told)
+    return (tuple(kept), (row,), True) if same and len(kept) >= FEWEST else None
+
+
+def _named_rows(wanted: Wanted, table: Table) -> list[int]:
+    """Rows whose whole label stands in the question; the longest where they overlap."""
+    asked = f" {' '.join(stems_in(wanted.text))} "
+    spans = _spans(asked, table.labels)
+    if not spans:
+        # "Inventories" for "Inventories, net", where only one row begins so.
+        told = Counter(table.openings)
+        spans = _spans(asked, [o if told[o] == 1 else () for o in table.openings])
+    return [
+        n
+        for n, label in spans.items()
+        if not any(label != o and f" {label} " in f" {o} " for o in spans.values())
+    ]
+
+
+def _spans(asked: str, labels: Sequence[tuple[str, ...]]) -> dict[int, str]:
+    """The labels that stand in the question, by the number of their row."""
+    found = {n: " ".join(label) for n, label in enumerate(labels, start=1)}
+    return {n: said for n, said in found.items() if said and f" {said} " in asked}
+
+
+def _columns(left: Sequence[str], wanted: Wanted, table: Table) -> list[int]:
+    """The columns whose headers account for most words; of equals those without more.
+
+    Empty where no header accounts for any word and there are several columns.
+    """
+    kinds = [c.kind for c in table.relation.columns]
+    fits = [c for c in range(len(kinds)) if c != table.relation.labels]
+    if wanted.ask is not Ask.CELL and (wanted.limit or wanted.ask is not Ask.COUNT):
+        fits = [c for c in fits if kinds[c] in _ORDERED]
+    scores = {c: sum(match(s, table.headers[c]) for s in left) for c in fits}
+    best = max(scores.values(), default=0)
+    found = [c for c, score in scores.items() if score == best]
+    if len(found) > 1 and best:
+        exact = [c for c in found if len(_telling(table, c)) <= best]
+        found = exact if len(exact) == 1 else found
+    if wanted.ask is Ask.COUNT and not wanted.limit and not best:
+        return found[:1]
+    return found
+
+
+def _telling(table: Table, column: int) -> set[str]:
+    """Stems of a header that are no stop words and not in brackets."""
+    told = words(bare(table.relation.columns[column].header))
+    return {stem(w) for w in told if w.lower() not in STOP_WORDS}
+
+
+def _has_data(row: Row) -> bool:
+    """False for a row without a label, and for one that only heads others."""
+    return bool(row.label) and not (row.label.endswith(":") and _only_label(row))
+
+
+def _has_sections(relation: Relation) -> bool:
+    return sum(map(_only_label, relation.rows)) >= _SECTIONS
+
+
+def _only_label(row: Row) -> bool:
+    return sum(bool(f and f.text) for f in row.fields) <= 1
+
+
+def _mixed(relation: Relation, rows: Iterable[int], column: int) -> bool:
+    """True where the labels of some values name a unit, and others do not."""
+    told = {
+        bool(_UNIT_LABEL.search(relation.rows[n - 1].label))
+        for n in rows
+        if (field := relation.field(n, column)) is not None and field.value is not None
+    }
+    return len(told) > 1

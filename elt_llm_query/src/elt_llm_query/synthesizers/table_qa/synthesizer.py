@@ -1,0 +1,218 @@
+"""Answers that a table of the sources gives by a query: highest, count, sum, a cell.
+
+Where a source is a row of a table and the question has such a form, the whole table is
+asked, not only the rows that were found. Where there is doubt it steps aside and the
+other synthesizer answers.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.base.response.schema import RESPONSE_TYPE, Response
+from llama_index.core.response_synthesizers import BaseSynthesizer
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from typing_extensions import override
+
+from elt_llm_core import provenance
+from elt_llm_core.store import Collection
+from elt_llm_core.tables import Field, Relation
+from elt_llm_query.analysis.lexicon import STOP_WORDS
+from elt_llm_query.analysis.question import analyse
+from elt_llm_query.analysis.table_question import Wanted, wanted
+from elt_llm_query.analysis.term_match import match, vocabulary
+from elt_llm_query.analysis.text import stem, words
+from elt_llm_query.grounding.claim import CLAIMS_KEY, REFUSED_KEY, WRITTEN_BY_KEY, Claim
+from elt_llm_query.grounding.labels import LabelSources, label_of
+from elt_llm_query.grounding.quote_match import check_quote
+from elt_llm_query.synthesizers.base import WrappingSynthesizer
+from elt_llm_query.synthesizers.extractive.relevance import has_stranger
+from elt_llm_query.synthesizers.table_qa.answer import Told, told
+from elt_llm_query.synthesizers.table_qa.planner import Plan, plan
+from elt_llm_query.trace import TraceLog
+
+_ANYTHING = frozenset(map(stem, words("category item kind type entry one")))
+_WIDER = frozenset(["table", "prose"])
+_TIMES = {
+    "year": re.compile(r"\W*(?:1[89]|20)\d\d\b"),
+    "quarter": re.compile(r"\W*(?:Q\s?[1-4]\b|\w+ quarter\b)", re.IGNORECASE),
+}
+
+
+class TableSynthesizer(WrappingSynthesizer):
+    """Asks the tables among the sources; where none answers, `inner` does.
+
+    Chunks with cells that were not among the sources are added to them. The response's
+    metadata is that of the extractive synthesizer: each cell is a claim.
+    """
+
+    def __init__(
+        self,
+        inner: BaseSynthesizer,
+        collections: Sequence[Collection],
+        embedder: BaseEmbedding | None = None,
+        log: TraceLog | None = None,
+    ) -> None:
+        super().__init__(inner)
+        self._collections = {c.name: c for c in collections}
+        self._embedder = embedder
+        self._log = log or TraceLog()
+
+    @override
+    def synthesize(
+        self,
+        query: str | QueryBundle,
+        nodes: list[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] | None = None,
+        **response_kwargs: Any,
+    ) -> RESPONSE_TYPE:
+        asked = query if isinstance(query, str) else query.query_str
+        found = self._answer(asked, nodes)
+        if found is None:
+            return self._inner.synthesize(
+                query, nodes, additional_source_nodes, **response_kwargs
+            )
+        return found
+
+    def _answer(self, question: str, nodes: list[NodeWithScore]) -> Response | None:
+        """The answer of the one table that fits best, with its cells as claims."""
+        rows = [n for n in nodes if _has_rows(n)]
+        with self._log.stage("tables", len(rows)) as note:
+            asked = wanted(question) if rows else None
+            found = self._told(asked, rows) if asked else None
+            response = _response(*found, nodes) if found else None
+            note.n_out = int(response is not None)
+        return response
+
+    def _told(
+        self, asked: Wanted, nodes: Sequence[NodeWithScore]
+    ) -> tuple[Told, list[TextNode]] | None:
+        plans = [
+            (found, chunks)
+            for relation, chunks in self._tables(nodes)
+            if relation.clean and (found := plan(asked, relation)) is not None
+        ]
+        best = max((len(p.inside) for p, _ in plans), default=0)
+        answers = [
+            (said, chunks, p)
+            for p, chunks in plans
+            if len(p.inside) == best
+            and (said := told(p)) is not None
+            and self._is_subject(p, chunks)
+        ]
+        # Two tables that say different things: nobody knows which one is meant.
+        if len({_values(p, said) for said, _, p in answers}) != 1:
+            return None
+        said, chunks, _ = answers[0]
+        return said, chunks
+
+    def _tables(
+        self, nodes: Sequence[NodeWithScore]
+    ) -> list[tuple[Relation, list[TextNode]]]:
+        """Tables that hold a source, the best source's first, with their chunks."""
+        found: dict[str, tuple[Relation, list[TextNode]]] = {}
+        read: dict[str, tuple[list[Relation], list[TextNode]]] = {}
+        for one in nodes:
+            place = provenance.read(one.node)
+            collection = self._collections.get(place.collection)
+            if collection is None:
+                continue
+            if place.document_id not in read:
+                read[place.document_id] = collection.tables(place.document_id)
+            relations, chunks = read[place.document_id]
+            for relation in relations:
+                first, last = relation.span
+                if first < place.span_end and place.span_start < last:
+                    found.setdefault(relation.id, (relation, chunks))
+        return list(found.values())
+
+    def _is_subject(self, chosen: Plan, chunks: Sequence[TextNode]) -> bool:
+        """True where the rows can be what the question asks for ("which country").
+
+        The table says so, or its document speaks of such things and a word of the table
+        is near to it in meaning.
+        """
+        relation, subject = chosen.relation, words(chosen.wanted.subject)
+        asked = [stem(w) for w in subject if w.lower() not in STOP_WORDS]
+        asked = [word for word in asked if word not in _ANYTHING]
+        headers = [c.header for c in relation.columns]
+        labels = [headers[c] for c in chosen.columns]
+        if not chosen.across:
+            labels = [row.label for row in relation.rows]
+        said = " ".join([relation.title, relation.section, *headers, *labels])
+        known = vocabulary(said)
+        times = [_TIMES[word] for word in asked if word in _TIMES]
+        if any(all(map(shape.match, labels)) for shape in times):
+            return True
+        if all(match(word, known) for word in asked):
+            return True
+        if self._embedder is None or not self._speaks_of(asked, chunks):
+            return False
+        return not has_stranger(analyse(chosen.wanted.subject), said, self._embedder)
+
+    def _speaks_of(self, asked: Sequence[str], chunks: Sequence[TextNode]) -> bool:
+        """True where the document of the table holds all these stems."""
+        place = provenance.read(chunks[0])
+        text = self._collections[place.collection].document_text(place.document_id)
+        return {*asked} <= {stem(w) for w in set(words(text.lower()))}
+
+
+def _has_rows(found: NodeWithScore) -> bool:
+    """True for a row, and for the table or section that was read in its place."""
+    place = provenance.read(found.node)
+    return place.kind == "table_row" or (place.kind in _WIDER and bool(place.cells))
+
+
+def _values(chosen: Plan, said: Told) -> tuple[str, ...]:
+    """What two answers have in common that say the same."""
+    return (chosen.wanted.ask, *(cell.text for cell in said.cells))
+
+
+def _response(
+    said: Told, chunks: Sequence[TextNode], nodes: list[NodeWithScore]
+) -> Response | None:
+    """The answer over the sources and what chunks it needs besides.
+
+    None where a cell is in no chunk or is nothing that can be quoted.
+    """
+    have = {n.node.node_id for n in nodes}
+    document = provenance.read(chunks[0]).document_id
+    # A source may be longer than the chunk whose id it has: it is what is quoted.
+    shown = [n.node for n in nodes if isinstance(n.node, TextNode)]
+    known = [n for n in shown if provenance.read(n).document_id == document]
+    known += [chunk for chunk in chunks if chunk.node_id not in have]
+    places = [_chunk_of(cell, known) for cell in said.cells]
+    if any(place is None for place in places):
+        return None
+    more = {p.node_id: p for p in places if p is not None and p.node_id not in have}
+    added = [NodeWithScore(node=node, score=0.0) for node in more.values()]
+    sources = LabelSources().postprocess_nodes([*nodes, *added])
+    labels = {n.node.node_id: label_of(n.node) for n in sources}
+    claims = [
+        _claim(cell, place, labels[place.node_id], said.text)
+        for cell, place in zip(said.cells, places, strict=True)
+        if place is not None
+    ]
+    told_labels = dict.fromkeys(claim.label for claim in claims)
+    text = f"{said.text} {''.join(f'[{label}]' for label in told_labels)}"
+    metadata = {CLAIMS_KEY: claims, REFUSED_KEY: False, WRITTEN_BY_KEY: False}
+    return Response(text, source_nodes=sources, metadata=metadata)
+
+
+def _chunk_of(cell: Field, chunks: Sequence[TextNode]) -> TextNode | None:
+    """The first chunk that holds the whole cell where it should stand."""
+    for chunk in chunks:
+        start, end = chunk.start_char_idx or 0, chunk.end_char_idx or 0
+        if start <= cell.start and cell.end <= end:
+            quote = chunk.text[cell.start - start : cell.end - start]
+            same = " ".join(quote.split()) == cell.text
+            if same and check_quote(quote, chunk.text).stands:
+                return chunk
+    return None
+
+
+def _claim(cell: Field, chunk: TextNode, label: str, text: str) -> Claim:
+    first = chunk.start_char_idx or 0
+    start, end = cell.start - first, cell.end - first
+    return Claim(label, chunk.node_id, start, end, text, derived=True)
