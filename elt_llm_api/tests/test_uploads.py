@@ -15,7 +15,7 @@ from elt_llm_api.jobs import JobRegistry
 from elt_llm_api.uploads import Upload, Workspace, moved
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.errors import UsageError
-from elt_llm_core.files.atomic import LOCK
+from elt_llm_core.files.scratch import LOCK
 from elt_llm_core.jobs import JobReport
 from elt_llm_ingest import SUFFIXES
 from locked import locked_pdf

@@ -17,7 +17,7 @@ import numpy as np
 from core_stores import SUBJECTS, new_document, put
 from elt_llm_core.errors import EltLlmError
 from elt_llm_core.store import Store
-from elt_llm_core.store.database import damage
+from elt_llm_core.store.database import disk_space
 from elt_llm_core.store.database.reader import Truth
 from elt_llm_core.store.index import publish
 from elt_llm_core.store.maintenance import backup
@@ -116,11 +116,11 @@ def rebuild_filled_at(step: str) -> None:
 
 def rebuild_unasked() -> None:
     """As if the disk had filled up after it was looked at."""
-    look, damage.require_space = damage.require_space, lambda *_: None
+    look, disk_space.require_space = disk_space.require_space, lambda *_: None
     try:
         rebuild()
     finally:
-        damage.require_space = look
+        disk_space.require_space = look
 
 
 put(store, "rules", new_document("a.txt", SENTENCES))

@@ -15,7 +15,7 @@ from core_stores import new_document, put
 from elt_llm_core.cli import elt_llm
 from elt_llm_core.cli.failures import run
 from elt_llm_core.doctor.indexes import inspected_faults
-from elt_llm_core.files.atomic import LOCK, PREFIX
+from elt_llm_core.files.scratch import LOCK, PREFIX
 from elt_llm_core.store import Store
 from elt_llm_core.store.index.manifest import IndexFolder
 from elt_llm_core.store.maintenance.backup import back_up

@@ -16,7 +16,7 @@ from elt_llm_core.crash import VARIABLE, CrashPoint
 from elt_llm_core.errors import StoreError, StoreWriteError, TruthError, UsageError
 from elt_llm_core.results import DegradationKind
 from elt_llm_core.store import Store
-from elt_llm_core.store.database import damage as space
+from elt_llm_core.store.database import disk_space
 from elt_llm_core.store.database.reader import Truth
 from elt_llm_core.store.maintenance import backup
 from elt_llm_core.store.maintenance.restore import restore
@@ -178,7 +178,7 @@ def test_a_backup_is_due_once_a_day_and_only_after_a_change(published: Store) ->
 def test_no_room_for_a_backup_is_told_and_fails_nothing(
     published: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(space, "free_bytes", lambda folder: 100_000)
+    monkeypatch.setattr(disk_space, "free_bytes", lambda folder: 100_000)
     told = backup.back_up_if_due(published.data_dir, 24, 3)
     assert told is not None
     assert told.kind is DegradationKind.BACKUP_SKIPPED

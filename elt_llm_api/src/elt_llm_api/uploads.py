@@ -8,7 +8,7 @@ from pathlib import Path
 
 from elt_llm_api.names import upload_name
 from elt_llm_core.errors import UsageError
-from elt_llm_core.files.atomic import Scratch
+from elt_llm_core.files.scratch import Scratch
 
 
 @dataclass(frozen=True)

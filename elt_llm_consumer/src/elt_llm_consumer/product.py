@@ -1,4 +1,4 @@
-"""What every batch product is told."""
+"""What batch products share: their options, and a journal row for each item."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache

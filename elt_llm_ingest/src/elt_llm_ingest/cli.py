@@ -10,7 +10,7 @@ from elt_llm_core.cli.terminal import harmless, in_line, json_text
 from elt_llm_ingest.options import password_option, said_passwords
 
 if TYPE_CHECKING:
-    from elt_llm_core.cli.terminal import Stop
+    from elt_llm_core.cli.interrupt import Stop
     from elt_llm_core.errors import EltLlmError
     from elt_llm_core.jobs import ItemOutcome, JobReport
 
@@ -33,7 +33,7 @@ def ingest(ctx: CommandContext, /, paths: tuple[str, ...], **options: Any) -> No
     is reported and the others go on. Ctrl-C ends after the file at hand, twice at once;
     the same command goes on where it stopped.
     """
-    from elt_llm_core.cli.terminal import stoppable
+    from elt_llm_core.cli.interrupt import stoppable
 
     ctx.require_writer(options["wait"], needed=not options["dry_run"])
     options["password"] = said_passwords(options["password"])
@@ -61,7 +61,7 @@ def watch(
     and tried again later. While another process writes, it waits. With --json, a line
     for each ingest.
     """
-    from elt_llm_core.cli.terminal import stoppable
+    from elt_llm_core.cli.interrupt import stoppable
     from elt_llm_core.errors import EltLlmError, UsageError
     from elt_llm_core.identifiers import collection_id
     from elt_llm_ingest.watch import FOREVER, Watch

@@ -1,5 +1,6 @@
-"""What a loader is, and how LlamaIndex uses one."""
+"""What a loader is, how LlamaIndex uses one, and the built-in loaders."""
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,12 +26,12 @@ class Loader(BaseReader):
 
     name: str = ""
 
+    @abstractmethod
     def parse(self, path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
         """The documents of a file's bytes; `path` is for its name only.
 
         Raises LoadError with the reason and the cure.
         """
-        raise NotImplementedError
 
     @override
     def lazy_load_data(

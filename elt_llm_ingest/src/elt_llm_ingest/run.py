@@ -21,7 +21,7 @@ from elt_llm_core.identifiers import collection_id, collection_name
 from elt_llm_core.jobs import JobContext, JobReport
 from elt_llm_core.models.embedder import as_counting
 from elt_llm_core.models.factory import EmbedderIdentity, LateModels
-from elt_llm_core.store.database.damage import require_space
+from elt_llm_core.store.database.disk_space import require_space
 from elt_llm_core.store.database.records import CollectionCard
 from elt_llm_core.strategy import Models
 from elt_llm_ingest.change_detection import Keys, Ledger, Outcome, Seen, Verdict

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from elt_llm_core.cli.terminal import Stop, harmless, json_text, stoppable
+from elt_llm_core.cli.interrupt import Stop, stoppable
+from elt_llm_core.cli.terminal import harmless, json_text
 from elt_llm_core.errors import EltLlmError, UsageError
 from elt_llm_ingest.run_files import (
     IngestFile,

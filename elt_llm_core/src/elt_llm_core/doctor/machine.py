@@ -1,4 +1,4 @@
-"""The machine and the folder: Python, room, rights, who writes, what was left."""
+"""The machine, the folder and the configured models: whether each is usable."""
 
 import os
 import sqlite3
@@ -10,12 +10,12 @@ from pathlib import Path
 from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.doctor.report import REPAIR, Check, fail, few, good, warn
 from elt_llm_core.errors import EltLlmError
-from elt_llm_core.files.atomic import abandoned
+from elt_llm_core.files.scratch import abandoned
 from elt_llm_core.models.factory import LateModels
 from elt_llm_core.models.ollama import server_status
 from elt_llm_core.publication import unfinished
 from elt_llm_core.store import Store
-from elt_llm_core.store.database import damage
+from elt_llm_core.store.database import disk_space
 from elt_llm_core.store.database.lock import LOCK, lock_holder
 from elt_llm_core.store.database.reader import FILE, Truth
 from elt_llm_core.store.index.publish import index_bytes, left_overs
@@ -46,7 +46,10 @@ def _disk(store: Store) -> Check:
         if (store.data_dir / FILE).exists():
             return warn("disk", f"{detail}; it can only be searched", fix)
         return fail("disk", detail, fix)
-    free, needed = damage.free_bytes(place), damage.HEADROOM * _largest_index(store)
+    free, needed = (
+        disk_space.free_bytes(place),
+        disk_space.HEADROOM * _largest_index(store),
+    )
     detail = f"{free / 1e6:,.0f} MB free at {place}"
     if free < needed:
         needs = f"{detail}, the next index needs {needed / 1e6:,.0f} MB"
@@ -59,9 +62,9 @@ def _largest_index(store: Store) -> int:
         names = [card.name for card in store.collections()]
         with closing(Truth(store.data_dir)) as truth:
             sizes = [index_bytes(truth, name) for name in names]
-        return max(sizes, default=damage.LEAST)
+        return max(sizes, default=disk_space.LEAST)
     except EltLlmError:
-        return damage.LEAST  # the check of the truth tells why it cannot be asked
+        return disk_space.LEAST  # the check of the truth tells why it cannot be asked
 
 
 def _files(root: Path) -> Check:

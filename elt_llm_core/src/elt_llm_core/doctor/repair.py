@@ -10,7 +10,7 @@ from elt_llm_core.doctor.indexes import inspected_faults, strange_folders
 from elt_llm_core.doctor.report import Level
 from elt_llm_core.doctor.store import file_check
 from elt_llm_core.errors import GenerationError
-from elt_llm_core.files.atomic import abandoned, sweep
+from elt_llm_core.files.scratch import abandoned, sweep
 from elt_llm_core.records import Record
 from elt_llm_core.store import Store
 from elt_llm_core.store.database.reader import FILE, Truth

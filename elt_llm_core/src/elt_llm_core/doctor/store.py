@@ -1,4 +1,4 @@
-"""The truth file: whether SQLite can read it, and whether its parts agree."""
+"""The database file, its rows and its backups: whether each is readable and whole."""
 
 import hashlib
 import time

@@ -1,4 +1,4 @@
-"""What the store pipeline asks of an embedder, beside LlamaIndex's `BaseEmbedding`."""
+"""What ingest asks of an embedder beside `BaseEmbedding`, and the prompt it wants."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, cast

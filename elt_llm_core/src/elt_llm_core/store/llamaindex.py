@@ -1,4 +1,4 @@
-"""The truth as a LlamaIndex document store, for reading."""
+"""The store for plain LlamaIndex: a document store and a vector store, for reading."""
 
 from collections.abc import Sequence
 from typing import Any, NoReturn

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from elt_llm_core.errors import StoreWriteError
-from elt_llm_core.files.atomic import Scratch, write_atomic
+from elt_llm_core.files.atomic import write_atomic
+from elt_llm_core.files.scratch import Scratch
 
 LARGE = 10_000_000  # bytes
 HEAD = 1024  # bytes in which a PDF says that it is one

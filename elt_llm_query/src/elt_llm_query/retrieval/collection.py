@@ -1,5 +1,6 @@
 """Plain LlamaIndex retrievers, each over one index of one collection."""
 
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -85,13 +86,13 @@ class CollectionRetriever(BaseRetriever):
         """
         return self.collection.ids(self.where) if self.where else None
 
+    @abstractmethod
     def hits(self, query_bundle: QueryBundle, k: int) -> list[Hit]:
         """Ids and scores of the `k` best."""
-        raise NotImplementedError
 
+    @abstractmethod
     def scores(self, query_bundle: QueryBundle, ids: Iterable[str]) -> dict[str, float]:
         """Scores by id, as `hits` has them; ids that have none are absent."""
-        raise NotImplementedError
 
     @override
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:

@@ -13,7 +13,7 @@ from elt_llm_core.config.bm25 import DEFAULT, Recipe
 from elt_llm_core.crash import CrashPoint, crash_point
 from elt_llm_core.errors import GenerationError, StoreError, StoreWriteError
 from elt_llm_core.files.atomic import fsync_folder, fsync_tree, write_atomic
-from elt_llm_core.store.database import damage, schema
+from elt_llm_core.store.database import disk_space, schema
 from elt_llm_core.store.database.reader import FILE, Truth
 from elt_llm_core.store.database.records import INDEXES
 from elt_llm_core.store.index.child import run_child
@@ -173,14 +173,14 @@ def index_bytes(truth: Truth, name: str) -> int:
         "select coalesce(sum(length(index_text)), 0) from node where collection = ?",
         (name,),
     )
-    return damage.index_bytes(card.chunks, int(text), card.dimension)
+    return disk_space.index_bytes(card.chunks, int(text), card.dimension)
 
 
 def _publish(truth: Truth, data_dir: Path, name: str, wanted: Recipe | None) -> int:
     folder = IndexFolder(data_dir, name)
     recipe = wanted or _earlier(folder)
     estimate = index_bytes(truth, name)
-    damage.require_space(data_dir, estimate)
+    disk_space.require_space(data_dir, estimate)
     with _place(folder) as (number, place):
         target = f"{name}:{place.absolute()}"
         try:
@@ -190,9 +190,9 @@ def _publish(truth: Truth, data_dir: Path, name: str, wanted: Recipe | None) -> 
             crash_point(CrashPoint.VERIFIED)
         except GenerationError as error:
             # Chroma does not tell why it could not write.
-            if damage.free_bytes(place) < estimate:
-                raise damage.disk_full(data_dir, estimate) from error
-            if damage.tells_disk_full(error.reason):
+            if disk_space.free_bytes(place) < estimate:
+                raise disk_space.disk_full(data_dir, estimate) from error
+            if disk_space.tells_disk_full(error.reason):
                 raise StoreWriteError(str(data_dir), error.reason) from error
             raise
         if faults := verified["faults"]:

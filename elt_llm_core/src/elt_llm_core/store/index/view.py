@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from elt_llm_core.files.atomic import Scratch
+from elt_llm_core.files.scratch import Scratch
 
 DATABASE = "chroma.sqlite3"
 

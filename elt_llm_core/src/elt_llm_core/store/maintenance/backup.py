@@ -17,7 +17,7 @@ from elt_llm_core.files.atomic import fsync_folder
 from elt_llm_core.identifiers import node_id
 from elt_llm_core.records import Record
 from elt_llm_core.results import Degradation, DegradationKind
-from elt_llm_core.store.database import damage, schema
+from elt_llm_core.store.database import disk_space, schema
 from elt_llm_core.store.database.codec import check_sum
 from elt_llm_core.store.database.damage import CURE
 from elt_llm_core.store.database.reader import FILE
@@ -146,7 +146,7 @@ def back_up_if_due(data_dir: Path, hours: float, kept: int) -> Degradation | Non
     if not hours or not source.is_file() or not _is_due(data_dir, hours):
         return None
     try:
-        damage.require_space(data_dir, _size(source))
+        disk_space.require_space(data_dir, _size(source))
         back_up(data_dir, kept=kept)
     except StoreError as error:
         kind = DegradationKind.BACKUP_SKIPPED

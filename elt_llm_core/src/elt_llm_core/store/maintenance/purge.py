@@ -8,7 +8,7 @@ from sqlite3 import Connection
 
 from elt_llm_core.crash import CrashPoint, crash_point
 from elt_llm_core.records import Record
-from elt_llm_core.store.database import damage, schema, vectors
+from elt_llm_core.store.database import disk_space, schema, vectors
 from elt_llm_core.store.database.reader import FILE, Truth
 from elt_llm_core.store.database.records import INDEXES
 from elt_llm_core.store.index.manifest import IndexFolder
@@ -59,7 +59,7 @@ class Purge:
         Raises StoreWriteError before anything is done where there is no room.
         """
         before = _bytes_of(self._data_dir)
-        damage.require_space(self._data_dir, self._path.stat().st_size)
+        disk_space.require_space(self._data_dir, self._path.stat().st_size)
         with schema.faults_told(self._path):
             self._connection.execute("pragma secure_delete = on")
             counts = self._forget(journal=journal)

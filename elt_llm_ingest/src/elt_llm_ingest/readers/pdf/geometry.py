@@ -1,4 +1,4 @@
-"""A block of a page on its way: where it stands and the words in it."""
+"""Regions and tables of a page with their words, and which words are numbers."""
 
 import re
 from collections.abc import Iterator, Sequence

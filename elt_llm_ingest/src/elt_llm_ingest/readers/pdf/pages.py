@@ -24,7 +24,8 @@ from elt_llm_ingest.readers.pdf.liteparse import Data, Opened
 from elt_llm_ingest.readers.pdf.pdfium import Leaves, leaves
 from elt_llm_ingest.readers.pdf.reading_order import in_reading_order
 from elt_llm_ingest.readers.pdf.sheets import Sheet, sheet_of
-from elt_llm_ingest.readers.pdf.tables.merge import apart, continues, join, tidy
+from elt_llm_ingest.readers.pdf.tables.merge import continues, join, tidy
+from elt_llm_ingest.readers.pdf.tables.side_by_side import apart
 from elt_llm_ingest.readers.pdf.words import Line, lines_of
 from elt_llm_ingest.readers.text_builder import one_line
 

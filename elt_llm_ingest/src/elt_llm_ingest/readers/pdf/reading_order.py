@@ -21,7 +21,7 @@ from elt_llm_ingest.readers.pdf.regions import (
 )
 from elt_llm_ingest.readers.pdf.sheets import Sheet
 from elt_llm_ingest.readers.pdf.tables.grid import Grid
-from elt_llm_ingest.readers.pdf.tables.merge import layout_table
+from elt_llm_ingest.readers.pdf.tables.layout_table import layout_table
 from elt_llm_ingest.readers.pdf.tables.ruled import inside
 from elt_llm_ingest.readers.pdf.tables.rules import Rules
 from elt_llm_ingest.readers.pdf.words import Line, Word, lines_of

@@ -17,7 +17,7 @@ from elt_llm_ingest.readers.pdf.geometry import (
 from elt_llm_ingest.readers.pdf.tables.aligned import TextRow
 from elt_llm_ingest.readers.pdf.tables.grid import Grid
 from elt_llm_ingest.readers.pdf.tables.grid_refinement import table_cost
-from elt_llm_ingest.readers.pdf.tables.merge import layout_table
+from elt_llm_ingest.readers.pdf.tables.layout_table import layout_table
 from elt_llm_ingest.readers.pdf.tables.ruled import drawn_table, inside
 from elt_llm_ingest.readers.pdf.tables.rules import NONE, Rules
 from elt_llm_ingest.readers.pdf.tables.text_tables import (

@@ -7,13 +7,14 @@ from typing import Any
 
 from elt_llm_ingest.limits import Limits
 from elt_llm_ingest.readers.pdf.blocks import Draft
+from elt_llm_ingest.readers.pdf.bold_runs import set_apart
 from elt_llm_ingest.readers.pdf.figures import Plate
 from elt_llm_ingest.readers.pdf.formulas import with_formulas
 from elt_llm_ingest.readers.pdf.furniture import PageWords
 from elt_llm_ingest.readers.pdf.geometry import rectangle
 from elt_llm_ingest.readers.pdf.hidden_text import unseen
 from elt_llm_ingest.readers.pdf.liteparse import layouts_of, opened
-from elt_llm_ingest.readers.pdf.lost_words import lost_words, set_apart
+from elt_llm_ingest.readers.pdf.lost_words import lost_words
 from elt_llm_ingest.readers.pdf.pdfium import Leaf, leaf_of
 from elt_llm_ingest.readers.pdf.raised_marks import with_marks_apart
 from elt_llm_ingest.readers.pdf.tables.grid import Grid, grids_of

@@ -1,0 +1,149 @@
+"""Words in the cells of a table that LiteParse sees."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from statistics import median_low
+from typing import Any
+
+from elt_llm_ingest.readers.pdf.geometry import (
+    Table,
+)
+from elt_llm_ingest.readers.pdf.tables.aligned import WIDE
+from elt_llm_ingest.readers.pdf.words import FOLDED, Line, Word, lines_of
+
+Band = tuple[float, float]
+ROWS = 3  # with several cells that say something: fewer are no table
+
+
+LONG = 6  # words of a line of running text
+
+
+BREAK = 2.0  # of the common distance of words in a line: wider is between two columns
+
+
+def layout_table(block: Any, words: Sequence[Word]) -> Table | None:
+    """The words of a table region in its cells; None for what is no table.
+
+    Running text below the last row is left out: where a line is drawn down the page,
+    LiteParse takes all that stands beside it for one more row.
+    """
+    layout = [row for row in [block.header, *(block.rows or [])] if row]
+    columns = max((len(row) for row in layout), default=0)
+    if columns <= 1 or (columns == 2 and len(layout) <= 2):  # noqa: PLR2004
+        return None
+    bands = [_band(row) for row in layout]
+    if any(band is None for band in bands):
+        layout = [row for row, band in zip(layout, bands, strict=True) if band]
+        bands = [band for band in bands if band]
+    if not layout:
+        return None
+    buckets: list[list[Word]] = [[] for _ in layout]
+    nearest: dict[float, int] = {}  # most words of a line stand at one height
+    for word in words:
+        y = word.middle[1]
+        if y not in nearest:
+            nearest[y] = _nearest(bands, y)
+        buckets[nearest[y]].append(word)
+    _drop_text_below(layout, buckets)
+    rows = [
+        _row(row, bucket) for row, bucket in zip(layout, buckets, strict=True) if bucket
+    ]
+    several = sum(sum(map(bool, row)) > 1 for row in rows)
+    return Table(rows=rows) if several >= max(ROWS, 0.5 * len(rows)) else None
+
+
+def _drop_text_below(
+    layout: Sequence[Sequence[Any]], buckets: Sequence[list[Word]]
+) -> None:
+    """Take the lines of text below a table out of the words of its last rows.
+
+    They go on over the columns, and below the first of them no line stands in columns.
+    """
+    below: list[tuple[int, Line]] = []
+    text = 0  # of them, from the last; above are lines of the first column
+    for at in range(len(layout) - 1, -1, -1):
+        spans = [_span(cell) for cell in layout[at]]
+        for line in lines_of(buckets[at])[::-1] if buckets[at] else []:
+            homes = [_nearest(spans, word.middle[0]) for word in line.words]
+            if homes[0] > 0 or _is_broken(line, homes):
+                _drop(below[:text], buckets)
+                return
+            below.append((at, line))
+            if homes[-1] > 0 and len(homes) >= LONG:
+                text = len(below)
+
+
+def _is_broken(line: Line, homes: Sequence[int]) -> bool:
+    """Whether a gap wider than the others parts words that stand in two columns."""
+    gaps = [max(word.left - w.right, 0.0) for w, word in pairwise(line.words)]
+    widest = WIDE * line.size
+    if len(gaps) >= LONG:
+        widest = min(widest, BREAK * median_low(gaps))
+    return any(
+        one != two and gap > widest
+        for gap, (one, two) in zip(gaps, pairwise(homes), strict=True)
+    )
+
+
+def _drop(lines: Sequence[tuple[int, Line]], buckets: Sequence[list[Word]]) -> None:
+    for at, line in lines:
+        out = set(map(id, line.words))
+        buckets[at][:] = [word for word in buckets[at] if id(word) not in out]
+
+
+def _band(row: Sequence[Any]) -> Band | None:
+    boxes = [cell.bbox for cell in row if cell.bbox is not None]
+    if not boxes:
+        return None
+    return min(b.y for b in boxes), max(b.y + b.height for b in boxes)
+
+
+def _nearest(bands: Sequence[Band | None], value: float) -> int:
+    """The band that holds the value nearest to its middle, else the nearest one."""
+    best, found = float("inf"), 0
+    for index, band in enumerate(bands):
+        if band is None:
+            continue
+        low, high = band
+        if value < low:
+            distance = low - value
+        elif value > high:
+            distance = value - high
+        else:
+            distance = -1.0 / (1.0 + abs(value - (low + high) / 2))
+        if distance < best:
+            best, found = distance, index
+    return found
+
+
+def _row(row: Sequence[Any], words: Sequence[Word]) -> list[list[Word]]:
+    """The words of one row in its cells.
+
+    A cell's box decides; a cell without a box takes the words its text begins with.
+    """
+    cells: list[list[Word]] = [[] for _ in row]
+    left = ["".join(cell.text.split()) for cell in row]
+    spans = [_span(cell) for cell in row]
+    for line in lines_of(words):
+        for word in line.words:
+            text = word.text.translate(FOLDED)
+            at = _cell(spans, left, word, text)
+            left[at] = left[at].replace(text, "", 1)
+            cells[at].append(word)
+    return cells
+
+
+def _span(cell: Any) -> Band | None:
+    box = cell.bbox
+    return (box.x, box.x + box.width) if box is not None else None
+
+
+def _cell(
+    spans: Sequence[Band | None], left: Sequence[str], word: Word, text: str
+) -> int:
+    """The column of a word whose folded text is `text`."""
+    nearest = _nearest(spans, word.middle[0])
+    if text in left[nearest]:
+        return nearest
+    boxless = [i for i, span in enumerate(spans) if span is None and text in left[i]]
+    return boxless[0] if boxless else nearest
