@@ -23,40 +23,25 @@ from pathlib import Path
 
 from elt_llm_core.store import Store
 
-WORDS = [
-    "fee",
-    "permit",
-    "boat",
-    "crew",
-    "radio",
-    "channel",
-    "inspection",
-    "record",
-    "officer",
-    "launch",
-    "harbour",
-    "rule",
-    "section",
-    "member",
-    "notice",
-    "period",
-    "grade",
-    "leave",
-    "report",
-    "safety",
-    "equipment",
-    "rigger",
-]
+NOUNS = (
+    "fee permit boat crew radio channel inspection record officer launch harbour rule "
+    "section member notice period grade leave report equipment rigger"
+).split()
+SENTENCES = (
+    "The {0} of the {1} is kept by the {2} until the {3} has been paid for.",
+    "Each {0} has to be shown to the {1} before the {2} leaves the {3}.",
+    "A {0} that was lost is reported to the {1}, and the {2} is told of the {3}.",
+)
 MOST_RUNS = 200
 
 
 def write_files(folder: Path, count: int) -> None:
-    """Write `count` Markdown files of three short paragraphs each."""
+    """Write `count` Markdown files of three short paragraphs of English each."""
     choice = random.Random(4)  # noqa: S311 - the same files every time
     folder.mkdir()
     for n in range(count):
         lines = [
-            f"{' '.join(choice.choices(WORDS, k=12)).capitalize()} {n}."
+            f"{choice.choice(SENTENCES).format(*choice.choices(NOUNS, k=4))}"
             for _ in range(12)
         ]
         body = "\n\n".join(" ".join(lines[i : i + 4]) for i in (0, 4, 8))

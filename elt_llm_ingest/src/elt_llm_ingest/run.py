@@ -235,8 +235,9 @@ class Run:
         self, todo: Sequence[tuple[Seen, Verdict]], writer: "Writer"
     ) -> None:
         with ReadingProcess(self.limits, self.passwords) as process:
-            process.start()  # it gets ready while LlamaIndex is imported here
-            warm_up(next(seen.item.path for seen, _ in todo if seen.error is None))
+            first = next(seen.item.path for seen, _ in todo if seen.error is None)
+            process.start(first.name)  # it gets ready while LlamaIndex is imported here
+            warm_up(first)
             with collector_at_rest():
                 from elt_llm_ingest.changed import Changed  # noqa: PLC0415 - LlamaIndex
 
