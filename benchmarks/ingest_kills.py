@@ -23,10 +23,29 @@ from pathlib import Path
 
 from elt_llm_core.store import Store
 
-NOUNS = (
-    "fee permit boat crew radio channel inspection record officer launch harbour rule "
-    "section member notice period grade leave report equipment rigger"
-).split()
+NOUNS = [
+    "fee",
+    "permit",
+    "boat",
+    "crew",
+    "radio",
+    "channel",
+    "inspection",
+    "record",
+    "officer",
+    "launch",
+    "harbour",
+    "rule",
+    "section",
+    "member",
+    "notice",
+    "period",
+    "grade",
+    "leave",
+    "report",
+    "equipment",
+    "rigger",
+]
 SENTENCES = (
     "The {0} of the {1} is kept by the {2} until the {3} has been paid for.",
     "Each {0} has to be shown to the {1} before the {2} leaves the {3}.",
