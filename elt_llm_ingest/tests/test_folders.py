@@ -8,8 +8,7 @@ from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.errors import LoadError, UsageError
 from elt_llm_core.jobs import JobContext
 from elt_llm_core.results import DegradationKind
-from elt_llm_core.store import Store
-from elt_llm_ingest import removal
+from elt_llm_core.store import Store, editing
 from elt_llm_ingest.discovery import make_plan
 from elt_llm_ingest.ingest import IngestJob
 from elt_llm_ingest.loaders import read_bytes
@@ -48,10 +47,10 @@ def test_a_shared_name_is_not_enough_to_remove(files, store, take):
         (files / name / "guide.md").write_text(f"# Guide {name}\n\nText.\n")
     take()
     with pytest.raises(UsageError, match=r"one/guide\.md, .*two/guide\.md") as caught:
-        removal.matching(store, "harbour", ["guide.md"])
+        editing.select_documents(store, "harbour", ["guide.md"])
     assert "address or the id" in str(caught.value)
     uri = (files / "two" / "guide.md").as_uri()
-    (row,) = removal.matching(store, "harbour", [uri])
+    (row,) = editing.select_documents(store, "harbour", [uri])
     assert row.uri == uri
 
 

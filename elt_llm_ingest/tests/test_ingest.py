@@ -17,12 +17,11 @@ from elt_llm_core.errors import (
 )
 from elt_llm_core.jobs import JOBS, JobContext
 from elt_llm_core.results import DegradationKind
-from elt_llm_core.store import Store
+from elt_llm_core.store import Store, editing
 from elt_llm_core.store.maintenance.backup import backup_files
 from elt_llm_core.store.writer import Writer
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding
-from elt_llm_ingest import removal
 from elt_llm_ingest.discovery import Item, make_plan
 from elt_llm_ingest.ingest import IngestJob
 from ingest_models import ROWS, SHAPES, drawing, edge, inventory, page
@@ -356,9 +355,9 @@ def test_removing(place):
     place.write("notes.txt", "A note.")
     place.run()
     with pytest.raises(UsageError, match=r"did you mean 'guide\.md'"):
-        removal.matching(place.store, "harbour", ["guide.mx"])
-    rows = removal.matching(place.store, "harbour", ["guide.md"])
-    removal.remove(place.store, "harbour", rows)
+        editing.select_documents(place.store, "harbour", ["guide.mx"])
+    rows = editing.select_documents(place.store, "harbour", ["guide.md"])
+    editing.remove_documents(place.store, "harbour", rows)
     assert place.texts() == ["A note."]
 
 

@@ -18,7 +18,7 @@ MODULES = (
     *("elt_llm_core.store.store", "elt_llm_core.store.writer", "elt_llm_ingest.cli"),
     *(
         "elt_llm_ingest.ingest",
-        "elt_llm_ingest.removal",
+        "elt_llm_core.store.editing",
         "elt_llm_query.retrieval.fusion",
     ),
     *(

@@ -28,10 +28,9 @@ from elt_llm_core.jobs import JOBS, JobContext, JobReport, Progress
 from elt_llm_core.models.factory import build_models
 from elt_llm_core.profile_notes import ProfileNote, profile_notes
 from elt_llm_core.results import Box, QueryResult, SearchResult
-from elt_llm_core.store import Collection, CollectionCard, DocumentRow, Store
+from elt_llm_core.store import Collection, CollectionCard, DocumentRow, Store, editing
 from elt_llm_core.store.maintenance.health import require_sound
 from elt_llm_core.strategy import Models
-from elt_llm_ingest import removal
 from elt_llm_query import (
     SemanticCache,
     build_cache,
@@ -259,9 +258,9 @@ class QueryService:
         Raises CollectionNotFoundError, StoreLockedError, StoreWriteError.
         """
         if document is None:
-            removal.drop(self.store, [self.store.card(collection).name])
+            editing.drop_collections(self.store, [self.store.card(collection).name])
         else:
-            removal.remove(self.store, collection, [document])
+            editing.remove_documents(self.store, collection, [document])
 
     def rename(
         self, collection: str, title: str, document: DocumentRow | None = None
@@ -272,7 +271,7 @@ class QueryService:
         StoreLockedError, StoreWriteError.
         """
         name = self.store.card(collection).name
-        removal.rename(self.store, name, title, [document] if document else [])
+        editing.rename(self.store, name, title, [document] if document else [])
 
     def document(self, document_id: str) -> DocumentRow:
         """The row of a document. Raises NothingThereError."""

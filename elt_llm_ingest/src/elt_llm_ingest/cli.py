@@ -144,17 +144,17 @@ def remove(
 ) -> None:
     """Take documents out of a collection, by file name, address or id."""
     from elt_llm_core.errors import UsageError
-    from elt_llm_ingest import removal
+    from elt_llm_core.store import editing
 
     if bool(names) == everything:
         raise UsageError("name the documents to remove, or pass --all")
     if everything:
         card = ctx.store.card(collection)
-        removal.drop(ctx.store, [collection], wait)
+        editing.drop_collections(ctx.store, [collection], wait)
         gone = card.documents
     else:
-        rows = removal.matching(ctx.store, collection, names)
-        removal.remove(ctx.store, collection, rows, wait)
+        rows = editing.select_documents(ctx.store, collection, names)
+        editing.remove_documents(ctx.store, collection, rows, wait)
         gone = len(rows)
     ctx.emit(
         {"collection": collection, "removed": gone},
@@ -175,10 +175,12 @@ def rename(
 
     The id of the collection and the name of the file stay as they are.
     """
-    from elt_llm_ingest import removal
+    from elt_llm_core.store import editing
 
-    rows = removal.matching(ctx.store, collection, [document]) if document else []
-    removal.rename(ctx.store, collection, title, rows, wait)
+    rows = (
+        editing.select_documents(ctx.store, collection, [document]) if document else []
+    )
+    editing.rename(ctx.store, collection, title, rows, wait)
     subject = f"{document} of {collection}" if document else collection
     ctx.emit(
         {"collection": collection, "document": document, "title": title.strip()},

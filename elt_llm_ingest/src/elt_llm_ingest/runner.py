@@ -123,7 +123,7 @@ class _Command:
         return 0
 
     def _delete(self, path: Path) -> int:
-        from elt_llm_ingest.removal import drop  # noqa: PLC0415 - --help is quick
+        from elt_llm_core.store.editing import drop_collections  # noqa: PLC0415 - --help is quick
 
         store = self._store()
         names = sorted(
@@ -134,7 +134,7 @@ class _Command:
             return 0
         if not self._options["force"]:
             click.confirm(f"Delete {', '.join(names)}?", abort=True, err=True)
-        drop(store, names)
+        drop_collections(store, names)
         self._emit({"deleted": names}, f"Deleted {', '.join(names)}.")
         return 0
 
@@ -226,14 +226,14 @@ def _collections(store: "Store", file: IngestFile) -> list[str]:
 
 def _drop_unlisted(store: "Store", file: IngestFile, paths: tuple[str, ...]) -> None:
     """Remove documents whose files the ingest file no longer names."""
+    from elt_llm_core.store.editing import remove_documents  # noqa: PLC0415
     from elt_llm_ingest.discovery import make_plan  # noqa: PLC0415 - --help is quick
-    from elt_llm_ingest.removal import remove  # noqa: PLC0415
 
     listed = {item.uri for item in make_plan(paths).items}
     for name in _collections(store, file):
         gone = [row for row in store.documents(name) if row.uri not in listed]
         if gone:
-            remove(store, name, gone)
+            remove_documents(store, name, gone)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,122 @@
+"""Removes and renames collections and documents; each call takes the writer lock."""
+
+import os
+from collections.abc import Sequence
+
+from elt_llm_core.errors import UsageError, suggest
+from elt_llm_core.store.database.records import DocumentRow
+from elt_llm_core.store.store import Store
+
+
+def select_documents(
+    store: Store, collection: str, names: Sequence[str]
+) -> list[DocumentRow]:
+    """Select documents by file name, URI or id, with all parts of each.
+
+    Args:
+        store: The data root.
+        collection: The id of the collection.
+        names: File names, URIs or document ids.
+
+    Returns:
+        The documents in the order of `names`, each once.
+
+    Raises:
+        CollectionNotFoundError: If there is no such collection.
+        UsageError: If a name matches no document, or documents of several URIs.
+    """
+    rows = store.documents(collection)
+    selected: dict[str, DocumentRow] = {}
+    for name in names:
+        # Documents of files whose names are not UTF-8 are listed with U+FFFD.
+        shown = os.fsencode(name).decode("utf-8", "replace")
+        hits = [r for r in rows if {name, shown} & {r.name, r.uri, r.document_id}]
+        if not hits:
+            raise UsageError(
+                f"{collection!r} holds no document {name!r}",
+                suggest(name, {row.name for row in rows}),
+            )
+        _check_one_uri(shown, hits)
+        selected.update((row.document_id, row) for row in hits)
+    return list(selected.values())
+
+
+def _check_one_uri(name: str, hits: Sequence[DocumentRow]) -> None:
+    """Raise UsageError if documents of several URIs share the file name."""
+    uris = sorted({row.uri for row in hits})
+    exact = any(name in (row.uri, row.document_id) for row in hits)
+    if len(uris) > 1 and not exact:
+        raise UsageError(
+            f"{len(uris)} documents are called {name!r}: {', '.join(uris)}",
+            "pass the address or the id of the one you mean",
+        )
+
+
+def remove_documents(
+    store: Store, collection: str, rows: Sequence[DocumentRow], wait: float = 0.0
+) -> None:
+    """Remove documents from a collection; searches stop finding them at once.
+
+    Args:
+        store: The data root.
+        collection: The id of the collection.
+        rows: The documents; see `select_documents`.
+        wait: Seconds to wait for another writer.
+
+    Raises:
+        StoreLockedError: If another process writes.
+        StoreWriteError: If the disk is full or read-only.
+    """
+    with store.writer(wait) as writer:
+        for row in rows:
+            writer.remove_document(row.document_id)
+        writer.publish([collection])
+
+
+def rename(
+    store: Store,
+    collection: str,
+    title: str,
+    rows: Sequence[DocumentRow] = (),
+    wait: float = 0.0,
+) -> None:
+    """Give a collection or some of its documents another title.
+
+    Args:
+        store: The data root.
+        collection: The id of the collection; it does not change.
+        title: The new title.
+        rows: Documents that get the title, instead of the collection.
+        wait: Seconds to wait for another writer.
+
+    Raises:
+        CollectionNotFoundError: If there is no such collection.
+        InvalidNameError: If no collection id can be made of `title`.
+        NameTakenError: If another collection has that title.
+        StoreLockedError: If another process writes.
+    """
+    store.card(collection)
+    with store.writer(wait) as writer:
+        if not rows:
+            writer.rename_collection(collection, title)
+        for row in rows:
+            writer.rename_document(row.document_id, title)
+
+
+def drop_collections(
+    store: Store, collections: Sequence[str], wait: float = 0.0
+) -> None:
+    """Remove collections with their documents and indexes.
+
+    Args:
+        store: The data root.
+        collections: The ids of the collections.
+        wait: Seconds to wait for another writer.
+
+    Raises:
+        CollectionNotFoundError: If there is no such collection.
+        StoreLockedError: If another process writes.
+    """
+    with store.writer(wait) as writer:
+        for name in collections:
+            writer.drop_collection(name)
