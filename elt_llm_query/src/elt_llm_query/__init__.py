@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from elt_llm_query.examples import example_questions
     from elt_llm_query.grounding.labels import LabelSources, parse_labels
     from elt_llm_query.grounding.quote_match import QuoteMatch, check_quote
+    from elt_llm_query.library import Library
     from elt_llm_query.preflight import check_installed
     from elt_llm_query.query import (
         query_collection,
@@ -53,6 +54,7 @@ __all__ = [
     "HybridRetriever",
     "KeywordRetriever",
     "LabelSources",
+    "Library",
     "QuoteMatch",
     "Search",
     "SearchTransform",
@@ -76,6 +78,7 @@ _HOMES = {
     "examples": ("example_questions",),
     "retrieval.fusion": ("Fusion", "HitList"),
     "grounding.labels": ("LabelSources", "parse_labels"),
+    "library": ("Library",),
     "preflight": ("check_installed",),
     "query": ("query_collection", "query_collections", "search_collections"),
     "rerankers.embedding": ("StoredVectorRerank",),
