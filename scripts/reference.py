@@ -3,9 +3,11 @@
 uv run --group dev python scripts/reference.py [--check]
 """
 
+import inspect
 import json
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -17,9 +19,12 @@ from elt_llm_core import errors, results
 from elt_llm_core.cli import elt_llm
 from elt_llm_core.config.base import Section
 from elt_llm_core.config.sections import RagConfig, StoresSection
+from elt_llm_query import Library
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 NOTE = "<!-- written by scripts/reference.py -->\n"
+HOW_TO = "[how to use it](../how-to/use-from-python.md)"
+RECORDS = "whose JSON schemas are in [schema](schema/).\n"
 STAGES = {
     "elt_llm.caches": "use again what a like question found",
     "elt_llm.chunkers": "cut text into chunks",
@@ -246,6 +251,31 @@ def http() -> str:
     return "".join([*lines, HTTP_EXAMPLE])
 
 
+def library() -> str:
+    """The methods of `Library` with their docstrings."""
+    lines = ["# Python\n\n`from elt_llm_query import Library`; see ", HOW_TO, ".\n"]
+    lines += ["\nResults are records of `elt_llm_core.results`, ", RECORDS]
+    for name in ("__init__", *(n for n in vars(Library) if not n.startswith("_"))):
+        member = vars(Library)[name]
+        head = name if isinstance(member, property) else _call(name, member)
+        lines.append(f"\n## `{head}`\n\n```text\n{inspect.getdoc(member)}\n```\n")
+    return "".join(lines)
+
+
+def _call(name: str, function: Callable[..., object]) -> str:
+    """The call with its arguments and their defaults, without types."""
+    signature = inspect.signature(function)
+    arguments = [
+        parameter.replace(annotation=inspect.Parameter.empty)
+        for parameter in list(signature.parameters.values())[1:]
+    ]
+    plain = signature.replace(
+        parameters=arguments, return_annotation=inspect.Signature.empty
+    )
+    text = re.sub(r"<function (\w+) at \w+>", r"\1", str(plain))
+    return f"{'Library' if name == '__init__' else name}{text}"
+
+
 def schemas() -> Iterator[tuple[str, str]]:
     """JSON schemas of what comes out of a question."""
     records: list[type[BaseModel]] = [results.QueryResult, results.SearchResult]
@@ -262,6 +292,7 @@ def pages() -> dict[str, str]:
         "commands.md": NOTE + commands(),
         "strategies.md": NOTE + strategies(),
         "http.md": NOTE + http(),
+        "python.md": NOTE + library(),
         **dict(schemas()),
     }
 
