@@ -267,18 +267,6 @@ def test_a_wrong_collection_name_is_told(visit):
     assert "is not a collection name" in page.inner_text("#ingest-state")
 
 
-def test_the_glossary_is_built_shown_and_offered(visit):
-    page = visit.page
-    visit.tab("Glossary")
-    page.click("#build")
-    page.locator("#glossary tbody tr").first.wait_for()
-    assert "Member Club" in page.inner_text("#glossary")
-    with page.expect_download() as download:
-        page.click("#glossary-state a")
-    assert download.value.suggested_filename == "glossary.csv"
-    visit.shot("glossary")
-
-
 def test_the_collections_are_listed_with_their_documents(visit):
     visit.tab("Collections")
     card = visit.page.locator(".collection", has_text="handbook").first
@@ -292,7 +280,7 @@ def test_a_phone_sees_it_all_without_scrolling_sideways(browser, served):
     opened.ask(QUESTION)
     opened.shot("phone")
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
-    for name in ("Add files", "Glossary", "Collections"):
+    for name in ("Add files", "Products", "Tables", "Collections"):
         opened.tab(name)
         assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
     opened.leave()

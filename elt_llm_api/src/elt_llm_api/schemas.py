@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from elt_llm_api.jobs import Job, JobState
 from elt_llm_core.results import Degradation
 from elt_llm_core.store import Collection, DocumentRow
+from elt_llm_core.tables import Relation
 
 
 class Wire(BaseModel):
@@ -198,6 +199,39 @@ class JobList(Wire):
     """The jobs of this server since it started, newest first."""
 
     data: list[JobOut]
+
+
+class TableOut(Wire):
+    """A table of a document, without its rows."""
+
+    id: str
+    title: str
+    document: str
+    document_id: str
+    section: str
+    page: int | None
+    columns: list[str] = Field(description="header path of each, ' / ' between levels")
+    rows: int
+    problems: list[str] = Field(description="why it is not asked for answers")
+
+    @classmethod
+    def of(cls, relation: Relation) -> "TableOut":
+        """The head of a table as sent."""
+        names = ("id", "title", "document", "document_id", "section", "page")
+        return cls(
+            **{name: getattr(relation, name) for name in names},
+            columns=[column.header for column in relation.columns],
+            rows=len(relation.rows),
+            problems=list(relation.problems),
+        )
+
+
+class TableList(Wire):
+    """A page of tables."""
+
+    data: list[TableOut]
+    has_more: bool
+    next_cursor: int | None = None
 
 
 class Health(Wire):

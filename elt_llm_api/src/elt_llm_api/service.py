@@ -1,7 +1,7 @@
 """What the API and the page ask of the packages below: one thin class."""
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ from pydantic import SecretStr
 
 from elt_llm_api.pages import render_page
 from elt_llm_api.problems import for_strangers
+from elt_llm_api.products import PRODUCTS
 from elt_llm_api.uploads import Upload
 from elt_llm_core.config.loader import (
     RagConfig,
@@ -30,7 +31,9 @@ from elt_llm_core.profile_notes import ProfileNote, profile_notes
 from elt_llm_core.results import Box, QueryResult, SearchResult
 from elt_llm_core.store import Collection, CollectionCard, DocumentRow, Store, editing
 from elt_llm_core.store.maintenance.health import require_sound
+from elt_llm_core.store.stored_tables import stored_table, stored_tables
 from elt_llm_core.strategy import Models
+from elt_llm_core.tables import Relation
 from elt_llm_query import (
     SemanticCache,
     build_cache,
@@ -280,16 +283,49 @@ class QueryService:
             raise NothingThereError("no such document")
         return row
 
-    def glossary(
-        self, collections: Sequence[str], model: str, folder: Path, progress: Progress
-    ) -> JobReport:
-        """Build the glossary of the collections into `folder`."""
+    def product(
+        self, kind: str, collections: Sequence[str], model: Sequence[str]
+    ) -> Callable[[Path, Progress], JobReport]:
+        """Return the work of building a product of collections.
+
+        Args:
+            kind: A key of `PRODUCTS`.
+            collections: Names of the collections with documents; empty for all.
+            model: Names of the collections with the model, joined into one.
+
+        Raises:
+            UsageError: The product does not exist.
+            CollectionNotFoundError: A collection does not exist.
+        """
+        if kind not in PRODUCTS:
+            raise UsageError(
+                f"there is no product {kind!r}", f"it is one of {', '.join(PRODUCTS)}"
+            )
         options: dict[str, object] = {
             "collections": tuple(self.resolve(collections)),
-            "model": model,
-            "output": folder / "glossary.csv",
+            "model": tuple(self.resolve(model)) if model else (),
         }
-        return self._run("glossary", options, progress)
+        ending = "csv" if kind == "glossary" else "json"
+
+        def build(folder: Path, progress: Progress) -> JobReport:
+            output = {"output": folder / f"{kind}.{ending}"}
+            return self._run(kind, {**options, **output}, progress)
+
+        return build
+
+    def tables(self, collection: str) -> list[Relation]:
+        """The tables of a collection in the order of its documents.
+
+        Raises CollectionNotFoundError or InvalidNameError.
+        """
+        return list(stored_tables(self.store, self.store.card(collection).name))
+
+    def table(self, collection: str, table: str) -> Relation:
+        """One table by its id. Raises CollectionNotFoundError, NothingThereError."""
+        try:
+            return stored_table(self.store, self.store.card(collection).name, table)
+        except UsageError as error:
+            raise NothingThereError(str(error)) from error
 
     def _run(
         self, kind: str, options: dict[str, object], progress: Progress

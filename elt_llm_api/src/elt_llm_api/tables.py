@@ -1,13 +1,15 @@
-"""Jobs, collections and glossaries as HTML."""
+"""Jobs, collections, products and tables as HTML."""
 
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
 from elt_llm_api.jobs import Job, JobState
 from elt_llm_api.markup import Child, Safe, el, esc, join
+from elt_llm_api.products import ProductTable
 from elt_llm_api.schemas import file_url
 from elt_llm_core.profile_notes import ProfileNote
 from elt_llm_core.store import CollectionCard, DocumentRow
+from elt_llm_core.tables import Relation
 
 STATES = {
     JobState.RUNNING: ("", "Working"),
@@ -16,6 +18,7 @@ STATES = {
     JobState.FAILED: ("bad", "✗ Failed"),
 }
 ROWS_SHOWN = 500
+ROWS_WITHOUT_FILTER = 10  # as many as one sees at a glance
 
 
 def job_progress(job: Job) -> str:
@@ -42,7 +45,12 @@ def job_result(job: Job) -> str:
     tone, text = STATES[job.state]
     counts = sorted(job.report.counts.items()) if job.report else []
     chips = join(
-        (el("span", f"{n} {name}", class_="chip") for name, n in counts if n), " "
+        (
+            el("span", f"{n} {name.replace('_', ' ')}", class_="chip")
+            for name, n in counts
+            if n
+        ),
+        " ",
     )
     files = sorted(job.report.files) if job.report else []
     links = join(
@@ -157,13 +165,74 @@ def collections(
     return esc(join(_collection(card, documents.get(card.name, ())) for card in cards))
 
 
+def product(shown: Sequence[ProductTable]) -> str:
+    """The tables of a product, each under its title."""
+    return esc(
+        join(
+            join([el("h3", one.title), Safe(table(one.header, one.rows))])
+            for one in shown
+        )
+    )
+
+
+def relation_label(relation: Relation) -> str:
+    """What a table is called in a list: its title, document and page."""
+    page = f", p. {relation.page}" if relation.page else ""
+    title = relation.title or relation.section or "Table"
+    return f"{title} ({relation.document}{page})"
+
+
+def relation(shown: Relation) -> str:
+    """A table of a document with the page of each row, and why it is not clean."""
+    paged = any(row.page for row in shown.rows)
+    header = [
+        f"{one.header} ({one.unit})" if one.unit else one.header
+        for one in shown.columns
+    ]
+    rows = [
+        [
+            *(field.text if field else "" for field in row.fields),
+            *([str(row.page or "")] if paged else []),
+        ]
+        for row in shown.rows
+    ]
+    problems = el(
+        "div",
+        el("strong", "Not asked for answers, since it is not clean"),
+        el("span", "; ".join(shown.problems)),
+        class_="banner warn",
+    )
+    return esc(
+        join(
+            [
+                el("h3", relation_label(shown)),
+                problems if shown.problems else None,
+                Safe(table([*header, *(["Page"] if paged else [])], rows)),
+            ]
+        )
+    )
+
+
+def note(text: str) -> str:
+    """A sentence that is neither good nor bad."""
+    return esc(el("p", text, class_="dim"))
+
+
 def table(header: Sequence[str], rows: Sequence[Sequence[Child]]) -> str:
     """A table with a caption that tells how many rows there are."""
     shown = rows[:ROWS_SHOWN]
     more = f", the first {ROWS_SHOWN} shown" if len(rows) > ROWS_SHOWN else ""
+    filtered = el(
+        "input",
+        type="search",
+        class_="filter",
+        placeholder="Filter rows",
+        aria_label="Filter rows",
+    )
     return esc(
         el(
             "div",
+            filtered if len(shown) > ROWS_WITHOUT_FILTER else None,
             el(
                 "table",
                 el("caption", f"{_count(len(rows), 'row')}{more}"),

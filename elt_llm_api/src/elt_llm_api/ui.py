@@ -1,6 +1,5 @@
 """The page: Gradio for inputs and events, our own HTML for what is shown."""
 
-import csv
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -13,11 +12,12 @@ from pydantic import SecretStr
 from starlette.datastructures import QueryParams
 
 from elt_llm_api import tables
-from elt_llm_api.ask_tab import EVENT, AskTab, Components
+from elt_llm_api.ask_tab import EVENT, AskTab
 from elt_llm_api.gate import Gate
 from elt_llm_api.jobs import Job, JobRegistry
 from elt_llm_api.kept import Address
 from elt_llm_api.problems import describe
+from elt_llm_api.products_tab import ProductsTab, TablesTab, watch
 from elt_llm_api.routes.documents import MAX_BOXES
 from elt_llm_api.service import QueryService
 from elt_llm_api.uploads import Upload, moved, upload_names
@@ -26,8 +26,6 @@ from elt_llm_core.identifiers import collection_id
 from elt_llm_core.results import Box
 from elt_llm_ingest import SUFFIXES
 
-POLL_SECONDS = 0.25
-GLOSSARY_COLUMNS = ("term", "definition", "section", "page", "document", "collection")
 CACHE_SECONDS = 3600  # files that were sent and never added
 FONTS = ("system-ui", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif")
 MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace")
@@ -63,6 +61,8 @@ class Page:
         self.service = service
         self.jobs = jobs
         self.ask = AskTab(service, gate, self._page_url)
+        self.products = ProductsTab(service, jobs)
+        self.tables = TablesTab(service)
 
     def build(self) -> gr.Blocks:
         """The whole page."""
@@ -77,14 +77,16 @@ class Page:
                     self.ask.build()
                 with gr.Tab("Add files"):
                     ingested = self._ingest_tab()
-                with gr.Tab("Glossary"):
-                    glossary = self._glossary_tab()
+                with gr.Tab("Products"):
+                    product = self.products.build()
+                with gr.Tab("Tables"):
+                    tables_of = self.tables.build()
                 with gr.Tab("Collections") as shown:
                     listing = gr.HTML(js_on_load=None, elem_id="collections")
                     # The page's script presses it when it removed or renamed something.
                     changed = gr.Button("Refresh", elem_id="changed")
             known = gr.State([])
-            choices = [known, self.ask.chosen, *glossary, listing]
+            choices = [known, self.ask.chosen, *product, tables_of, listing]
             opened = page.load(self._open, None, [*choices, *self.ask.opened], **EVENT)
             self.ask.resume(opened)
             selected = [known, self.ask.chosen]
@@ -123,22 +125,6 @@ class Page:
         said = [sent, name, password]
         return button.click(self._ingest, said, [state, sent, password], **EVENT)
 
-    def _glossary_tab(self) -> Components:
-        with gr.Column(elem_classes="sheet wide"):
-            chosen = gr.CheckboxGroup(
-                [], label="Documents", info="Collections to read definitions from"
-            )
-            model = gr.Radio(
-                [],
-                label="Model",
-                info="Optional: the collection that holds the entity model",
-            )
-            button = gr.Button("Build glossary", variant="primary", elem_id="build")
-            state = gr.HTML(js_on_load=None, elem_id="glossary-state")
-            rows = gr.HTML(js_on_load=None, elem_id="glossary")
-        button.click(self._glossary, [chosen, model], [state, rows], **EVENT)
-        return [chosen, model]
-
     def _open(self, request: gr.Request) -> list[Any]:
         """The page as its address asks for it."""
         address = Address.of(QueryParams(str(request.query_params)))
@@ -155,7 +141,7 @@ class Page:
             rows = {c.name: self.service.store.documents(c.name) for c in found}
         except EltLlmError as error:
             failed = tables.error(describe(error))
-            return [*[gr.skip()] * 4, failed]
+            return [*[gr.skip()] * 5, failed]
         names = [card.name for card in found]
         asked = [n for n in names if n in chosen or (known and n not in known)]
         labels = [(f"{c.label} ({c.documents})", c.name) for c in found]
@@ -164,7 +150,8 @@ class Page:
             names,
             gr.update(choices=labels, value=asked or names),
             gr.update(choices=labels, value=names),
-            gr.update(choices=[("none", ""), *models], value=""),
+            gr.update(choices=models, value=[]),
+            gr.update(choices=models),
             tables.collections(found, rows),
         ]
 
@@ -182,7 +169,7 @@ class Page:
         except EltLlmError as error:
             yield tables.error(describe(error)), *kept
             return
-        for state in self._watch(job):
+        for state in watch(job):
             yield state, *kept
         yield tables.job_result(job), None, ""
 
@@ -204,30 +191,6 @@ class Page:
             ),
         )
 
-    def _glossary(
-        self, chosen: Sequence[str], model: str | None
-    ) -> Iterator[tuple[str, str]]:
-        try:
-            names = self.service.resolve(chosen)
-            job = self.jobs.submit(
-                "glossary",
-                lambda folder, progress: self.service.glossary(
-                    names, model or "", folder, progress
-                ),
-            )
-        except EltLlmError as error:
-            yield tables.error(describe(error)), ""
-            return
-        for state in self._watch(job):
-            yield state, ""
-        yield tables.job_result(job), _csv_table(job)
-
-    def _watch(self, job: Job) -> Iterator[str]:
-        yield tables.job_progress(job)
-        while not job.finished.wait(POLL_SECONDS):
-            yield tables.job_progress(job)
-        yield tables.job_result(job)
-
     def _page_url(
         self, document_id: str, page: int, boxes: Sequence[Box]
     ) -> str | None:
@@ -237,18 +200,6 @@ class Page:
         marks = ";".join(f"{b.left},{b.top},{b.right},{b.bottom}" for b in shown)
         path = f"/v1/documents/{quote(document_id, safe='')}/pages/{page}.jpg"
         return f"{path}?scale=2&boxes={quote(marks, safe=',;')}"
-
-
-def _csv_table(job: Job) -> str:
-    names = sorted(job.report.files) if job.report else []
-    for path in (job.file(name) for name in names):
-        if path is not None and path.suffix == ".csv":
-            with path.open(encoding="utf-8-sig", newline="") as opened:
-                header, *rows = list(csv.reader(opened)) or [[]]
-            kept = [at for at, name in enumerate(header) if name in GLOSSARY_COLUMNS]
-            chosen = [[row[at] for at in kept] for row in (header, *rows)]
-            return tables.table(chosen[0], chosen[1:])
-    return ""
 
 
 def _static(name: str) -> str:

@@ -11,7 +11,10 @@ from elt_llm_api.schemas import (
     DocumentList,
     DocumentOut,
     Renaming,
+    TableList,
+    TableOut,
 )
+from elt_llm_core.tables import Relation
 
 router = APIRouter(prefix="/v1/collections", tags=["collections"])
 Name = Annotated[str, Path(max_length=200, examples=["handbook"])]
@@ -70,3 +73,32 @@ def list_documents(
         has_more=end < len(rows),
         next_cursor=end if end < len(rows) else None,
     )
+
+
+@router.get("/{name}/tables", operation_id="list_tables", responses=problems(404, 422))
+def list_tables(
+    name: Name,
+    service: Service,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    cursor: Annotated[int, Query(ge=0, description="next_cursor of the last")] = 0,
+) -> TableList:
+    """The tables of a collection, in the order of its documents, without their rows."""
+    relations = service.tables(name)
+    end = cursor + limit
+    return TableList(
+        data=[TableOut.of(one) for one in relations[cursor:end]],
+        has_more=end < len(relations),
+        next_cursor=end if end < len(relations) else None,
+    )
+
+
+@router.get(
+    "/{name}/tables/{table_id}",
+    operation_id="get_table",
+    responses=problems(404, 422),
+)
+def get_table(
+    name: Name, table_id: Annotated[str, Path(max_length=100)], service: Service
+) -> Relation:
+    """One table with its rows; each cell has its text, value and place."""
+    return service.table(name, table_id)

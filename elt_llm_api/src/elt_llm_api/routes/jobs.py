@@ -1,10 +1,8 @@
 """Work that runs for a while."""
 
 import shutil
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -34,10 +32,15 @@ router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 class JobForm:
     """The fields of a form that starts a job."""
 
-    kind: Annotated[Literal["ingest", "glossary"], Form(examples=["ingest"])]
+    kind: Annotated[
+        Literal["ingest", "glossary", "catalog", "coverage"], Form(examples=["ingest"])
+    ]
     collection: Annotated[list[str], Form(max_length=64, examples=[["handbook"]])]
     files: Annotated[list[UploadFile] | None, File(description="ingest only")] = None
-    model: Annotated[str, Form(description="glossary: the model's collection")] = ""
+    model: Annotated[
+        list[str] | None,
+        Form(max_length=64, description="products: the collections with the model"),
+    ] = None
     password: Annotated[
         SecretStr, Form(description="ingest: opens protected PDFs, kept nowhere")
     ] = NO_PASSWORD
@@ -55,11 +58,13 @@ def create_job(
     service: Service,
     jobs: Jobs,
 ) -> JobOut:
-    """Start taking files into a collection, or making the glossary of collections."""
+    """Start taking files into a collection, or building a product of collections."""
     if form.kind == "ingest":
         job = start_ingest(service, jobs, form)
     else:
-        job = start_glossary(service, jobs, form.collection, form.model)
+        model = [name for name in form.model or () if name]
+        work = service.product(form.kind, form.collection, model)
+        job = JobOut.of(jobs.submit(form.kind, work))
     response.headers["location"] = f"/v1/jobs/{job.id}"
     response.headers["retry-after"] = "2"
     return job
@@ -90,14 +95,6 @@ def start_ingest(service: QueryService, jobs: JobRegistry, form: JobForm) -> Job
         )
         undo.pop_all()
     return JobOut.of(job)
-
-
-def start_glossary(
-    service: QueryService, jobs: JobRegistry, collections: Sequence[str], model: str
-) -> JobOut:
-    """Start the glossary of known collections."""
-    work = partial(service.glossary, service.resolve(collections), model)
-    return JobOut.of(jobs.submit("glossary", work))
 
 
 @router.get("", operation_id="list_jobs")

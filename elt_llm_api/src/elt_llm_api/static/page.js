@@ -118,6 +118,16 @@
     (renaming ? title : cancel).focus();
   };
 
+  // The filter of a table hides the rows that lack one of its words.
+  document.addEventListener("input", (event) => {
+    if (!event.target.matches("input.filter")) return;
+    const words = event.target.value.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const row of event.target.parentElement.querySelectorAll("tbody tr")) {
+      const text = row.textContent.toLowerCase();
+      row.hidden = !words.every((word) => text.includes(word));
+    }
+  });
+
   document.addEventListener("click", (event) => {
     const button = event.target.closest("button[data-question], button[data-path]");
     if (!button) return;

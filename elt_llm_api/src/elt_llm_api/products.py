@@ -1,0 +1,170 @@
+"""What a product job wrote, as tables for the page."""
+
+import csv
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from elt_llm_api.jobs import Job
+from elt_llm_api.markup import Child, Safe, el, join
+
+# Product to what people call it; the order is that of the page.
+PRODUCTS = {"glossary": "Glossary", "catalog": "Catalogue", "coverage": "Coverage"}
+GLOSSARY_COLUMNS = ("term", "definition", "section", "page", "document", "collection")
+# Field of a catalogue row to its label; fields without a text are left out of a row.
+CATALOG_FIELDS = {
+    "formal_definition": "Definition",
+    "domain_context": "Context",
+    "business_rules": "Rules",
+    "lifecycle_states": "Life cycle",
+    "governance_rules": "Governance",
+    "regulatory_context": "Regulation",
+    "associated_agreements": "Agreements",
+    "data_classification": "Classification",
+}
+SOURCES = {
+    "BOTH": "both",
+    "LEANIX_ONLY": "model only",
+    "HANDBOOK_ONLY": "handbook only",
+}
+GAPS = {**SOURCES, "MODEL_ONLY": "model only", "MATCHED": "both"}
+VERDICTS = {
+    "STRONG": ("good", "✓ strong"),
+    "MODERATE": ("near", "≈ moderate"),
+    "THIN": ("near", "≈ thin"),
+    "ABSENT": ("bad", "✗ absent"),
+}
+
+
+@dataclass(frozen=True)
+class ProductTable:
+    """One table of a product.
+
+    Attributes:
+        title: What its rows are.
+        header: A title for each column.
+        rows: One cell for each column of the header.
+    """
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[Child, ...], ...]
+
+
+def read_product(job: Job) -> list[ProductTable]:
+    """Return the tables of a finished product job, the main one first.
+
+    Args:
+        job: A job whose kind is one of `PRODUCTS`.
+
+    Returns:
+        The tables; empty where the job made no file.
+    """
+    names = sorted(job.report.files) if job.report else []
+    paths = {name: path for name in names if (path := job.file(name)) is not None}
+    if job.kind == "glossary":
+        tables = [p for p in paths.values() if p.suffix == ".csv"]
+        return [_glossary(path) for path in tables[:1]]
+    path = paths.get(f"{job.kind}_json")
+    if path is None:
+        return []
+    content = json.loads(path.read_text(encoding="utf-8"))
+    return _catalog(content) if job.kind == "catalog" else _coverage(content)
+
+
+def _glossary(path: Path) -> ProductTable:
+    with path.open(encoding="utf-8-sig", newline="") as opened:
+        header, *rows = list(csv.reader(opened)) or [[]]
+    shown = [at for at, name in enumerate(header) if name in GLOSSARY_COLUMNS]
+    return ProductTable(
+        "Terms",
+        tuple(header[at].capitalize() for at in shown),
+        tuple(tuple(row[at] for at in shown) for row in rows),
+    )
+
+
+def _catalog(content: Mapping[str, Any]) -> list[ProductTable]:
+    rows = tuple(
+        (
+            domain,
+            el("strong", row["entity_name"]),
+            SOURCES.get(row["source"], row["source"]),
+            _statements(row),
+            _relations(row.get("relationships", ())),
+        )
+        for domain, part in content.items()
+        for row in (*part["entities"], *part.get("handbook_only", ()))
+    )
+    header = ("Domain", "Entity", "In", "What the handbook says", "Relationships")
+    return [ProductTable("Entities", header, rows)]
+
+
+def _statements(row: Mapping[str, Any]) -> Safe:
+    """Each filled field with the places of its quotes."""
+    return join(
+        el(
+            "p",
+            el("span", label, class_="dim"),
+            " ",
+            row[field].replace("\n", " · "),
+            " ",
+            _places(row["evidence"].get(field, ())),
+        )
+        for field, label in CATALOG_FIELDS.items()
+        if row.get(field)
+    )
+
+
+def _relations(relations: Sequence[Mapping[str, str]]) -> Safe:
+    return join(
+        el("p", one["target_entity"], " ", el("span", one["cardinality"], class_="dim"))
+        for one in relations
+    )
+
+
+def _coverage(content: Mapping[str, Any]) -> list[ProductTable]:
+    entities = tuple(_covered(row) for row in content["entities"])
+    gaps = tuple(
+        (
+            gap["model_name"],
+            gap["handbook_name"],
+            GAPS.get(gap["status"], gap["status"]),
+            gap["match"],
+        )
+        for gap in content["gaps"]
+    )
+    return [
+        ProductTable(
+            "Entities of the model",
+            ("Domain", "Entity", "Covered", "Best passage", "Where"),
+            entities,
+        ),
+        ProductTable(
+            "Names in model and handbook", ("Model", "Handbook", "In", "Why"), gaps
+        ),
+    ]
+
+
+def _covered(row: Mapping[str, Any]) -> tuple[Child, ...]:
+    tone, label = VERDICTS.get(row["verdict"], ("", row["verdict"]))
+    best = row["evidence"][:1]
+    return (
+        row["domain"],
+        el("strong", row["entity_name"]),
+        el("span", label, class_=f"badge {tone}"),
+        best[0]["quote"] if best else "",
+        _places(best),
+    )
+
+
+def _places(evidence: Sequence[Mapping[str, Any]]) -> Safe:
+    """Document and page of each quote, each place once."""
+    return el("span", ", ".join(dict.fromkeys(_of(evidence))), class_="dim")
+
+
+def _of(evidence: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for quote in evidence:
+        page = f", p. {quote['page']}" if quote.get("page") else ""
+        yield f"{quote['document']}{page}"

@@ -1,0 +1,115 @@
+"""The tabs on which products are built and tables are looked at."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import gradio as gr
+
+from elt_llm_api import tables
+from elt_llm_api.ask_tab import EVENT, Components
+from elt_llm_api.jobs import Job, JobRegistry
+from elt_llm_api.problems import describe
+from elt_llm_api.products import PRODUCTS, read_product
+from elt_llm_api.service import QueryService
+from elt_llm_core.errors import EltLlmError
+
+POLL_SECONDS = 0.25
+
+
+def watch(job: Job) -> Iterator[str]:
+    """Yield how far a job is until it ends, then how it ended."""
+    yield tables.job_progress(job)
+    while not job.finished.wait(POLL_SECONDS):
+        yield tables.job_progress(job)
+    yield tables.job_result(job)
+
+
+class ProductsTab:
+    """Builds a glossary, a catalogue or a coverage report, and shows it."""
+
+    def __init__(self, service: QueryService, jobs: JobRegistry) -> None:
+        self._service = service
+        self._jobs = jobs
+
+    def build(self) -> Components:
+        """Lay the tab out.
+
+        Returns:
+            The choices of documents and of models, which follow the collections.
+        """
+        with gr.Column(elem_classes="sheet wide"):
+            kind = gr.Radio(
+                [(label, name) for name, label in PRODUCTS.items()],
+                value="glossary",
+                label="Product",
+                info="A glossary of defined terms; a catalogue of the model's entities "
+                "with what the documents say; how well the documents cover the model",
+                elem_id="product-kind",
+            )
+            chosen = gr.CheckboxGroup([], label="Documents", info="Collections to read")
+            model = gr.CheckboxGroup(
+                [],
+                label="Model",
+                info="Collections that hold the entity model; optional for a glossary",
+                elem_id="product-model",
+            )
+            button = gr.Button("Build", variant="primary", elem_id="build")
+            state = gr.HTML(js_on_load=None, elem_id="product-state")
+            rows = gr.HTML(js_on_load=None, elem_id="product")
+        button.click(self._build, [kind, chosen, model], [state, rows], **EVENT)
+        return [chosen, model]
+
+    def _build(
+        self, kind: str, chosen: Sequence[str], model: Sequence[str]
+    ) -> Iterator[tuple[str, str]]:
+        try:
+            work = self._service.product(kind, chosen, model)
+            job = self._jobs.submit(kind, work)
+        except EltLlmError as error:
+            yield tables.error(describe(error)), ""
+            return
+        for state in watch(job):
+            yield state, ""
+        yield tables.job_result(job), tables.product(read_product(job))
+
+
+class TablesTab:
+    """The tables of a collection, one shown at a time."""
+
+    def __init__(self, service: QueryService) -> None:
+        self._service = service
+
+    def build(self) -> gr.Dropdown:
+        """Lay the tab out. Returns the choice of the collection."""
+        with gr.Column(elem_classes="sheet wide"):
+            collection = gr.Dropdown([], label="Collection", elem_id="tables-of")
+            chosen = gr.Dropdown(
+                [],
+                label="Table",
+                info="In the order of the documents; type to search",
+                elem_id="table-choice",
+            )
+            shown = gr.HTML(js_on_load=None, elem_id="table-shown")
+        collection.change(self._list, collection, [chosen, shown], **EVENT)
+        chosen.change(self._show, [collection, chosen], shown, **EVENT)
+        return collection
+
+    def _list(self, collection: str | None) -> tuple[Any, str]:
+        """The tables of the collection as choices; nothing is shown yet."""
+        if not collection:
+            return gr.update(choices=[], value=None), ""
+        try:
+            relations = self._service.tables(collection)
+        except EltLlmError as error:
+            return gr.update(choices=[], value=None), tables.error(describe(error))
+        choices = [(tables.relation_label(one), one.id) for one in relations]
+        message = "" if choices else tables.note("This collection has no tables.")
+        return gr.update(choices=choices, value=None), message
+
+    def _show(self, collection: str | None, table: str | None) -> str:
+        if not (collection and table):
+            return ""
+        try:
+            return tables.relation(self._service.table(collection, table))
+        except EltLlmError as error:
+            return tables.error(describe(error))
