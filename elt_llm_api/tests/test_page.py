@@ -57,7 +57,11 @@ class Visit:
         asked.wait_for()
 
     def tab(self, name):
-        self.page.get_by_role("tab", name=name).click()
+        tab = self.page.get_by_role("tab", name=name)
+        if not tab.is_visible():  # on a phone the last tabs are in a menu
+            self.page.click(".overflow-menu > button")
+            tab = self.page.locator(".overflow-dropdown button", has_text=name)
+        tab.click()
 
     def shot(self, name):
         if SHOTS:
