@@ -1,9 +1,11 @@
 """The text of a document is what people read: no markup, no marks of notes."""
 
 import io
+import re
 from pathlib import Path
 
 import docx
+import pptx
 import pytest
 
 import format_files
@@ -140,3 +142,28 @@ def test_raised_runs_of_word_are_powers_or_gone(reading):
     assert shown(reading, "a.docx", file.getvalue()) == [
         "Cost\t5", "The project. Area: 3 m\u00b2, the 1st word end.",
     ]  # fmt: skip
+
+
+def test_raised_runs_of_powerpoint_are_powers_or_gone(reading):
+    slides = pptx.Presentation()
+    slide = slides.slides.add_slide(slides.slide_layouts[5])
+    slide.shapes.title.text = "Area"
+    frame = slide.shapes.add_textbox(0, 0, 9_000_000, 900_000).text_frame
+    cell = slide.shapes.add_table(1, 2, 0, 2_000_000, 9_000_000, 900_000).table
+    said = "The project.^10^ Area: 3 m^2^, the 1^st^ word^4^ end, H_2_O."
+    for paragraph, text in (
+        (frame.paragraphs[0], said),
+        (cell.cell(0, 0).text_frame.paragraphs[0], "Cost^(1)^"),
+    ):
+        for part in re.split(r"([\^_][^\^_]+[\^_])", text):
+            run = paragraph.add_run()
+            run.text = part.strip("^_")
+            lift = {"^": "30000", "_": "-25000"}.get(part[:1])
+            if lift:
+                run._r.get_or_add_rPr().set("baseline", lift)
+    cell.cell(0, 1).text = "5"
+    file = io.BytesIO()
+    slides.save(file)
+    text = "\n".join(shown(reading, "a.pptx", file.getvalue()))
+    assert "The project. Area: 3 m\u00b2, the 1st word end, H2O." in text
+    assert "Cost\t5" in text

@@ -38,7 +38,7 @@ VERSIONS = dict.fromkeys(MODULES, "1") | {
     "markdown": "3",
     "spreadsheet": "2",
     "text": "2",
-    "office": "4",
+    "office": "5",
     "pdf": "6",
 }
 LAYER = "3"

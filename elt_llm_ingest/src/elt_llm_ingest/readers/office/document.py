@@ -30,7 +30,7 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
             "unpack it and ingest the files in it",
         )
     data, hidden = shown(data) if kind == "docx" else (data, 0)
-    data = lowered(data) if kind == "docx" else data
+    data = lowered(data, kind)
     if hidden:
         noted = (f"it has hidden passages, which were left out: {hidden}", *noted)
     found = convert(path, data, kind)

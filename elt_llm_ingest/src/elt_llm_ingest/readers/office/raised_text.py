@@ -1,31 +1,82 @@
-"""Raised runs of Word files as plain text: powers as characters, marks of notes gone.
+"""Raised runs of Office files as plain text: powers as characters, marks of notes gone.
 
 Word's own notes have no digit in the text; a mark typed by hand is a raised run.
+PowerPoint has no notes of that kind: every mark is a raised run.
 """
 
 import io
+import re
 import zipfile
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from itertools import groupby
+from typing import Any, NamedTuple
 
 from elt_llm_ingest.readers.office.hidden_text import TEXT_PARTS, W
 from elt_llm_ingest.readers.raised_text import raised, without_marks
 
-SUSPECT = b'"superscript"'  # one look tells that an ordinary file has none of it
+A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 
 
-def lowered(data: bytes) -> bytes:
+class _Dialect(NamedTuple):
+    """How a kind of Office file writes text.
+
+    Attributes:
+        parts: The parts of the archive that hold text.
+        suspect: What a part with raised text contains; most parts need no parser.
+        namespace: That of paragraphs and texts.
+        is_raised: Whether a text element is raised.
+    """
+
+    parts: re.Pattern[str]
+    suspect: bytes
+    namespace: str
+    is_raised: Callable[[Any], bool]
+
+
+def _is_raised_in_word(text: Any) -> bool:
+    style = text.getparent().find(f"{W}rPr/{W}vertAlign")
+    return style is not None and style.get(f"{W}val") == "superscript"
+
+
+def _is_raised_in_powerpoint(text: Any) -> bool:
+    style = text.getparent().find(f"{A}rPr")
+    # In thousandths of a per cent of the size; "30%" is the strict form of 30000.
+    lift = (style.get("baseline") if style is not None else None) or "0"
+    return lift[0].isdigit() and lift.rstrip("%") != "0"
+
+
+_DIALECTS = {
+    "docx": _Dialect(TEXT_PARTS, b'"superscript"', W, _is_raised_in_word),
+    "pptx": _Dialect(
+        re.compile(r"ppt/(?:slides|notesSlides)/[^/]+\.xml\Z"),
+        b"baseline=",
+        A,
+        _is_raised_in_powerpoint,
+    ),
+}
+
+
+def lowered(data: bytes, kind: str) -> bytes:
     """The file with its raised runs as plain text; the same bytes where it has none.
 
     The archive was checked before.
+
+    Args:
+        data: A file of Word or PowerPoint.
+        kind: `docx` or `pptx`.
     """
+    dialect = _DIALECTS[kind]
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
-    suspects = [n for n, p in parts.items() if TEXT_PARTS.search(n) and SUSPECT in p]
+    suspects = [
+        name
+        for name, part in parts.items()
+        if dialect.parts.search(name) and dialect.suspect in part
+    ]
     if not suspects:
         return data
     for name in suspects:
-        parts[name] = _lowered(parts[name])
+        parts[name] = _lowered(parts[name], dialect)
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_STORED) as archive:
         for name, part in parts.items():
@@ -33,16 +84,16 @@ def lowered(data: bytes) -> bytes:
     return written.getvalue()
 
 
-def _lowered(part: bytes) -> bytes:
+def _lowered(part: bytes, dialect: _Dialect) -> bytes:
     from docx.opc.oxml import serialize_part_xml  # noqa: PLC0415 - takes a second
     from docx.oxml import parse_xml  # noqa: PLC0415
 
     root = parse_xml(part)
-    for paragraph in root.iter(f"{W}p"):
+    for paragraph in root.iter(f"{dialect.namespace}p"):
         before = ""
-        for group in _groups(paragraph):
+        for group in _groups(paragraph, dialect):
             text = "".join(t.text or "" for t in group)
-            if _is_raised(group[0]):
+            if dialect.is_raised(group[0]):
                 text = without_marks(raised(text, before))
                 group[0].text = text
                 for rest in group[1:]:
@@ -52,18 +103,8 @@ def _lowered(part: bytes) -> bytes:
     return written
 
 
-def _groups(paragraph: Any) -> Iterator[list[Any]]:
+def _groups(paragraph: Any, dialect: _Dialect) -> Iterator[list[Any]]:
     """Texts of the paragraph; neighbours that are raised, and others, together."""
-    group: list[Any] = []
-    for text in paragraph.iter(f"{W}t"):
-        if group and _is_raised(group[-1]) != _is_raised(text):
-            yield group
-            group = []
-        group.append(text)
-    if group:
-        yield group
-
-
-def _is_raised(text: Any) -> bool:
-    found = text.getparent().find(f"{W}rPr/{W}vertAlign")
-    return found is not None and found.get(f"{W}val") == "superscript"
+    texts = paragraph.iter(f"{dialect.namespace}t")
+    for _, group in groupby(texts, key=dialect.is_raised):
+        yield list(group)
