@@ -14,7 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from elt_llm_core.results import Status
-from elt_llm_query.evaluation.labelled import Gold, Labelled, append
+from elt_llm_query.evaluation.labelled_questions import (
+    Gold,
+    LabelledQuestion,
+    append_questions,
+)
 
 PACKS = Path(__file__).parents[1] / "elt_llm_consumer/src/elt_llm_consumer/packs"
 
@@ -27,15 +31,15 @@ def main() -> None:
     (gold,) = PACKS.glob("*/gold.json")
     questions = json.loads(gold.read_text(encoding="utf-8"))["questions"]
     options.file.unlink(missing_ok=True)
-    append(options.file, [line(question) for question in questions])
+    append_questions(options.file, [line(question) for question in questions])
 
 
-def line(question: dict[str, Any]) -> Labelled:
+def line(question: dict[str, Any]) -> LabelledQuestion:
     """A gold question as a labelled one."""
     places = {key: question[key] for key in ("document", "page", "quote")}
     told = {key: value for key, value in places.items() if value}
     answerable = question["status"] == Status.ANSWERED
-    return Labelled(
+    return LabelledQuestion(
         question=str(question["question"]),
         gold=(Gold.model_validate(told),) if answerable else (),
         answer=tuple(question["answer_contains"]),

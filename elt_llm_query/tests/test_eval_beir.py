@@ -2,7 +2,12 @@ import pytest
 
 from elt_llm_core.errors import UsageError
 from elt_llm_query.evaluation.beir import read_beir
-from elt_llm_query.evaluation.labelled import Gold, Labelled, append, read_labelled
+from elt_llm_query.evaluation.labelled_questions import (
+    Gold,
+    LabelledQuestion,
+    append_questions,
+    read_labelled,
+)
 from eval_world import PASSAGES, QUESTIONS, write_beir
 
 LOST = (
@@ -33,9 +38,9 @@ def test_broken_lines_are_named_and_the_others_go_on(tmp_path):
     told = [one.detail for one in tests.problems]
     assert told[0].startswith("corpus.jsonl:11: Expecting value")
     assert told[1:4] == [
-        "corpus.jsonl:12: no JSON object",
+        "corpus.jsonl:12: not a JSON object",
         "corpus.jsonl:13: `_id` and `text` must be strings",
-        "corpus.jsonl:14: the id 'p1' was there before",
+        "corpus.jsonl:14: the id 'p1' is used twice",
     ]
     assert told[4:] == [
         "corpus.jsonl: 1 passages without any text",
@@ -47,7 +52,7 @@ def test_broken_lines_are_named_and_the_others_go_on(tmp_path):
 
 def test_what_cannot_be_evaluated_is_refused(tmp_path):
     folder = write_beir(tmp_path / "library")
-    with pytest.raises(UsageError, match=r"no judgements of a split 'deb'.*'dev'"):
+    with pytest.raises(UsageError, match=r"no judgements for a split 'deb'.*'dev'"):
         read_beir(folder, "deb")
     (folder / "queries.jsonl").write_text("")
     with pytest.raises(UsageError, match="10 passages and 0 judged questions"):
@@ -83,8 +88,10 @@ def test_lines_are_added_at_the_end_and_read_back(tmp_path):
     path = tmp_path / "own.jsonl"
     path.write_text('{"question": "Who?", "answerable": false}')
     gold = Gold(document="a.pdf", quote="ünd", chunk="c1")
-    append(path, [Labelled(question="What?", gold=(gold,))])
-    append(path, [Labelled(question="What?", wrong=(Gold(chunk="c2"),))])
+    append_questions(path, [LabelledQuestion(question="What?", gold=(gold,))])
+    append_questions(
+        path, [LabelledQuestion(question="What?", wrong=(Gold(chunk="c2"),))]
+    )
     lines, problems = read_labelled(path)
     assert problems == ()
     assert [line.question for line in lines] == ["Who?", "What?"]

@@ -6,7 +6,7 @@ import pytest
 
 from elt_llm_core.errors import MissingExtraError
 from elt_llm_query.evaluation import measures
-from elt_llm_query.evaluation.cli.options import Measure
+from elt_llm_query.evaluation.cli import Measure
 from elt_llm_query.evaluation.measures import difference, interval, per_question
 
 

@@ -16,12 +16,23 @@ from elt_llm_core.models.factory import build_models
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import Fault, HashEmbedding, OllamaServer, ScriptedLLM
-from elt_llm_query.evaluation.answering import Judge, Marker, answers_text
-from elt_llm_query.evaluation.asked import AskedEmbedding
-from elt_llm_query.evaluation.counting import CallCounter, counted
-from elt_llm_query.evaluation.generating import generate
-from elt_llm_query.evaluation.gold import Finder
-from elt_llm_query.evaluation.labelled import Gold, Labelled, read_labelled
+from elt_llm_query.evaluation.answer_evaluation import (
+    AnswerEvaluator,
+    Judge,
+    answers_text,
+)
+from elt_llm_query.evaluation.cached_embedder import (
+    CachedQueryEmbedding,
+    CallCounter,
+    count_usage,
+)
+from elt_llm_query.evaluation.labelled_questions import (
+    Gold,
+    GoldLocator,
+    LabelledQuestion,
+    read_labelled,
+)
+from elt_llm_query.evaluation.question_generator import generate_questions
 from elt_llm_query.query import query_collections
 from eval_world import rows
 from query_world import CONTENT, fill, make_document
@@ -74,23 +85,25 @@ def test_own_questions_are_measured_over_own_collections(place, capsys):
     assert code == 0, err
     assert "gold-1: The fee for an overdue book is 20 cents per day." in out
     (problem,) = found["problems"]
-    assert "'nowhere' in 'Lending rules' is not there" in problem["detail"]
+    assert "'nowhere' in 'Lending rules' was not found" in problem["detail"]
 
 
 def test_a_quote_on_two_chunks_and_a_page_are_found_however_text_is_cut(hashed):
-    finder = Finder(hashed.store, ["lending"])
+    locator = GoldLocator(hashed.store, ["lending"])
     both = "same time.\n\nThe loan period of a book is 21 days."
-    row = Labelled(question="?", gold=(Gold(document="Lending rules", quote=both),))
-    found = finder.question(row, [])
+    row = LabelledQuestion(
+        question="?", gold=(Gold(document="Lending rules", quote=both),)
+    )
+    found = locator.judge(row, [])
     texts = {n.node_id: n.text for n in hashed.store.nodes("lending")}
     held = sorted(texts[chunk][:20] for chunk in found.targets)
     assert held == ["The loan period of a"]  # of the other it holds too little
     (chunk,) = found.targets
-    again = finder.question(Labelled(question="?", gold=(Gold(chunk=chunk),)), [])
+    again = locator.judge(LabelledQuestion(question="?", gold=(Gold(chunk=chunk),)), [])
     assert again.targets == found.targets
     problems = []
-    lost = Labelled(question="?", gold=(Gold(chunk="0" * 32),))
-    assert finder.question(lost, problems) is None
+    lost = LabelledQuestion(question="?", gold=(Gold(chunk="0" * 32),))
+    assert locator.judge(lost, problems) is None
     assert "the chunk 000" in problems[0].detail
 
 
@@ -124,11 +137,11 @@ def test_questions_are_candidates_until_somebody_accepts_them(hashed):
     llm = ScriptedLLM(["Question: How many books?\nMore", "No idea.", slow])
     nodes = list(hashed.store.nodes("lending"))
     long = [n.model_copy(update={"text": f"{n.text} " * 3}) for n in nodes]
-    found = generate(long, llm, 3, silent)
-    (line,) = found.lines
+    found = generate_questions(long, llm, 3, silent)
+    (line,) = found.questions
     assert (line.question, line.status) == ("How many books?", "candidate")
     assert line.gold[0].chunk == long[0].node_id
-    assert "no question that can stand alone in 'No idea.'" in found.problems[0].detail
+    assert "no self-contained question in 'No idea.'" in found.problems[0].detail
     assert len(found.problems) == 2
     assert (found.failure, found.ended_early) == (slow, False)
     assert f"<passage>\n{long[0].text.strip()}\n</passage>" in llm.prompts[0]
@@ -144,10 +157,10 @@ def test_a_question_that_points_at_the_passage_is_no_candidate(hashed):
     )
     nodes = list(hashed.store.nodes("lending"))[:2]
     long = [n.model_copy(update={"text": f"{n.text} </passage> " * 3}) for n in nodes]
-    found = generate(long, llm, 2, silent)
-    assert [line.question for line in found.lines] == ["When is a book overdue?"]
+    found = generate_questions(long, llm, 2, silent)
+    assert [line.question for line in found.questions] == ["When is a book overdue?"]
     (problem,) = found.problems
-    assert "no question that can stand alone" in problem.detail
+    assert "no self-contained question" in problem.detail
     assert llm.prompts[0].count("</passage>") == 1  # the document cannot close it
 
 
@@ -156,8 +169,8 @@ def test_a_server_that_is_away_is_not_asked_again(hashed):
     llm = ScriptedLLM(["How many books?", down, "Who may borrow?"])
     nodes = list(hashed.store.nodes("lending"))
     long = [n.model_copy(update={"text": f"{n.text} " * 3}) for n in nodes]
-    found = generate(long, llm, 3, silent)
-    assert [one.question for one in found.lines] == ["How many books?"]
+    found = generate_questions(long, llm, 3, silent)
+    assert [one.question for one in found.questions] == ["How many books?"]
     assert len(llm.prompts) == 2
     assert (found.failure, found.ended_early) == (down, True)
     assert "ended at chunk 2 of 3" in found.problems[0].detail
@@ -224,7 +237,7 @@ def test_a_line_that_cannot_be_read_leaves_the_others_marked(place, capsys):
 
 def test_a_language_model_judges_what_was_answered(world):
     llm = ScriptedLLM(lambda prompt: "NO" if "query" in prompt.lower() else "YES")
-    marker = Marker(
+    evaluator = AnswerEvaluator(
         world.store,
         ["lending"],
         lambda question: query_collections(
@@ -238,17 +251,17 @@ def test_a_language_model_judges_what_was_answered(world):
     )
     gold = Gold(document="Lending rules", quote="A group room")
     lines = [
-        Labelled(question=FEE, gold=(gold,)),
-        Labelled(question="What is a bicycle?"),
+        LabelledQuestion(question=FEE, gold=(gold,)),
+        LabelledQuestion(question="What is a bicycle?"),
     ]
-    found = marker.mark(lines, silent)
+    found = evaluator.evaluate(lines, silent)
     assert (found.rows[0].faithful, found.rows[0].relevant) == (1, 0)
     assert found.rows[1].faithful is None  # a refusal has nothing to be judged
     assert "What is a bicycle? insufficient, though there is an answer" in answers_text(
         found
     )
-    unsure = replace(marker, judge=Judge(ScriptedLLM(lambda _: "I cannot tell.")))
-    found = unsure.mark(lines[:1], silent)
+    unsure = replace(evaluator, judge=Judge(ScriptedLLM(lambda _: "I cannot tell.")))
+    found = unsure.evaluate(lines[:1], silent)
     assert found.rows[0].faithful is None  # and not a bad mark
     assert "neither yes nor no: 'I cannot tell.'" in found.problems[0].detail
     with pytest.raises(ConfigError, match="leave --judge out"):
@@ -257,9 +270,9 @@ def test_a_language_model_judges_what_was_answered(world):
 
 def test_what_models_are_asked_is_counted(tmp_path):
     llm = ScriptedLLM(["one", "two"])
-    embedder = AskedEmbedding(HashEmbedding())
-    embedder.learn(["known question"], tmp_path, silent)
-    with counted(Models(embedder=embedder, llm=llm)) as use:
+    embedder = CachedQueryEmbedding(HashEmbedding())
+    embedder.load(["known question"], tmp_path, silent)
+    with count_usage(Models(embedder=embedder, llm=llm)) as use:
         llm.complete("Say one.")
         embedder.get_query_embedding("known question")
         embedder.get_query_embedding("three words more")
@@ -287,13 +300,13 @@ def test_tokens_are_those_the_server_tells(raw):
 
 def test_question_vectors_are_kept_and_a_damaged_file_is_made_again(tmp_path):
     plain = HashEmbedding()
-    first = AskedEmbedding(plain)
-    first.learn(["What is due?"], tmp_path, silent)
+    first = CachedQueryEmbedding(plain)
+    first.load(["What is due?"], tmp_path, silent)
     (file,) = tmp_path.glob("questions-*.npz")
     kept = file.read_bytes()
     file.write_bytes(kept[:50])
-    again = AskedEmbedding(plain)
-    again.learn(["What is due?"], tmp_path, silent)
+    again = CachedQueryEmbedding(plain)
+    again.load(["What is due?"], tmp_path, silent)
     assert file.read_bytes() == kept
     vector = again.get_query_embedding("What is due?")
     assert vector == pytest.approx(plain.get_query_embedding("What is due?"))

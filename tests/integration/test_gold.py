@@ -19,7 +19,11 @@ from elt_llm_core.results import QueryResult, Status, Support
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_query import query_collections
-from elt_llm_query.evaluation.labelled import Gold, Labelled, append
+from elt_llm_query.evaluation.labelled_questions import (
+    Gold,
+    LabelledQuestion,
+    append_questions,
+)
 
 (PACK,) = (
     Path(__file__).parents[2] / "elt_llm_consumer/src/elt_llm_consumer/packs"
@@ -154,7 +158,9 @@ def test_retrieval_finds_what_it_found(
         if gold["status"] == Status.ANSWERED:
             where = {key: gold[key] for key in ("document", "quote", "page")}
             gold_of = (Gold(**{k: v for k, v in where.items() if v}),)
-            append(asked, [Labelled(question=gold["question"], gold=gold_of)])
+            append_questions(
+                asked, [LabelledQuestion(question=gold["question"], gold=gold_of)]
+            )
     arguments = ["eval", "gate", "--baseline", str(BASELINE), "--quiet"]
     own = ["--questions", str(asked), "--data-dir", str(sample)]
     cache = ["--cache", str(tmp_path / "cache")]

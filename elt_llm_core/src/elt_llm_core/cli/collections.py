@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from elt_llm_core.cli.common import COLLECTION, CommandContext, common_options
-from elt_llm_core.cli.terminal import in_line
+from elt_llm_core.cli.terminal import in_line, text_table
 
 
 @click.command()
@@ -28,15 +28,11 @@ def collections(ctx: CommandContext, name: str | None, *, check: bool) -> None:
         if not rows:
             told = "No collections yet. Add one: "
             return told + ctx.hint("elt-llm ingest PATH --collection NAME")
-        head = f"{'collection':<24}{'documents':>10}{'chunks':>9}{'index':>7}  embedder"
-        lines = [
-            f"{r['name']:<24}{r['documents']:>10}{r['chunks']:>9}"
-            f"{r['generation']:>7}  {r['embedder']}"
-            + (f"  {in_line(r['title'])!r}" if r["title"] else "")
-            for r in rows
-        ]
+        header = ("collection", "documents", "chunks", "index", "embedder", "title")
+        keys = ("name", "documents", "chunks", "generation", "embedder", "title")
+        table = text_table(header, [[str(r[key]) for key in keys] for r in rows])
         problems = [f"{r['name']}: {r['problem']}" for r in rows if r["problem"]]
-        return "\n".join([head, *lines, *problems])
+        return "\n".join([table, *problems])
 
     ctx.emit({"collections": rows}, human)
 

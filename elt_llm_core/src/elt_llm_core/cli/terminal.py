@@ -1,7 +1,9 @@
 """Names and words from outside, as a terminal may be given them."""
 
+import io
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 # What moves the cursor, colours the screen or turns the order of the letters around.
@@ -10,6 +12,7 @@ SEPARATORS = "\u2028\u2029"
 _TEXT = re.compile(f"[{ORDERS}{SEPARATORS}\ud800-\udfff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE = re.compile(f"[{ORDERS}{SEPARATORS}\ud800-\udfff\t\n]")
+_WIDEST = 10_000  # columns of a table; rich would cut cells at the terminal's edge
 
 
 class Styled(str):
@@ -28,6 +31,31 @@ def harmless(text: str) -> str:
 def in_line(text: str) -> str:
     """The same for a name or a sentence in a line: its line ends are escaped too."""
     return _LINE.sub(_escaped, text)
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Lay out `rows` under `header` as lines of plain text.
+
+    The first column is left-aligned; any other is right-aligned if all its cells start
+    like a number. Lines are as wide as they need to be, so that a pipe gets whole rows.
+    """
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for number, title in enumerate(header):
+        cells = (row[number] for row in rows)
+        right = number > 0 and all(c[:1] in "+-.0123456789" for c in cells)
+        table.add_column(
+            Text(in_line(title)), justify="right" if right else "left", no_wrap=True
+        )
+    for row in rows:
+        table.add_row(*(Text(in_line(cell)) for cell in row))
+    screen = io.StringIO()
+    Console(file=screen, width=_WIDEST, color_system=None).print(table)
+    return "\n".join(line.rstrip() for line in screen.getvalue().splitlines())
 
 
 def json_text(value: Any, indent: int | None = 2) -> str:

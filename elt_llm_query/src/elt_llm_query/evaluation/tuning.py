@@ -1,8 +1,8 @@
-"""The best configuration for given questions, judged on questions it was not chosen by.
+"""Choose the best configuration and estimate its gain on held-out questions.
 
-The questions are split into folds. For every fold the best configuration on the other
-folds is asked its questions; only those answers say what choosing is worth (nested
-cross-validation, Cawley and Talbot, 2010). What is kept is the best on all of them.
+The questions are split into folds. For each fold, the configuration that is best on the
+other folds is applied to it; only those values estimate the gain (nested
+cross-validation, Cawley and Talbot, 2010). The final choice is the best on all folds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,20 +11,26 @@ from typing import Any
 
 import yaml
 
+from elt_llm_core.cli.terminal import text_table
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.errors import UsageError
 from elt_llm_core.files.atomic import write_atomic
 from elt_llm_core.identifiers import digest
 from elt_llm_core.records import Record
-from elt_llm_query.evaluation.configurations import Change, changed
-from elt_llm_query.evaluation.measures import Difference, Interval, difference, interval
-from elt_llm_query.evaluation.names import NAMES
-from elt_llm_query.evaluation.retrieval import Evaluation
-from elt_llm_query.evaluation.tables import LEVEL, table
+from elt_llm_query.evaluation.configurations import Change, changed_settings
+from elt_llm_query.evaluation.measures import difference, interval
+from elt_llm_query.evaluation.retrieval_evaluation import Evaluation
+from elt_llm_query.evaluation.retrieval_report import (
+    LEVEL,
+    NAME_OF,
+    Difference,
+    Interval,
+)
 
-FOLDS = 5
-FEWEST = 10
-SHOWN = 8
+FOLDS = 5  # the usual number; the command line offers 2 to 50
+_FEWEST = 10  # questions: two per fold
+_MOST_CONFIGURATIONS = 8  # printed; --json has all
+# The default sweep brackets the shipped weights on both sides.
 _FUSIONS: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("rrf", {}),
     *(("exact_convex", {"alpha": alpha}) for alpha in (0.4, 0.5, 0.6)),
@@ -50,7 +56,7 @@ _RERANKERS: tuple[tuple[str, Mapping[str, Any]], ...] = (
 
 
 class Fold(Record):
-    """What the other folds chose for this one, and what that is worth here."""
+    """The configuration chosen on the other folds, and its values there and here."""
 
     questions: int
     chosen: str
@@ -59,11 +65,11 @@ class Fold(Record):
 
 
 class TuneReport(Record):
-    """What choosing is worth, and what was chosen.
+    """The configuration chosen, and the estimated gain.
 
-    `held_out` are the values of questions asked in a configuration chosen without them;
-    `gain` is that against the first configuration. Where it is not above 0 the first
-    one is kept. `sure` tells whether interval and test both say that it is.
+    `held_out` summarises questions with configurations chosen without them; `gain`
+    compares that with the first configuration, which is kept unless `gain` is above 0.
+    `sure` is True if both interval and test say that it is.
     """
 
     measure: str
@@ -80,36 +86,38 @@ class TuneReport(Record):
 
 
 def default_sweep() -> dict[str, list[Change]]:
-    """Name to changes: fusions and their weights times rerankers and their depth."""
-    found: dict[str, list[Change]] = {}
+    """Return name to changes: weighted fusions times rerankers with several depths."""
+    entries: dict[str, list[Change]] = {}
     for fusion, options in _FUSIONS:
-        for told, settings in _RERANKERS:
-            shown = "".join(f" {key}={value}" for key, value in options.items())
-            found[f"{fusion}{shown} {told}"] = [
+        for reranker, settings in _RERANKERS:
+            weights = "".join(f" {key}={value}" for key, value in options.items())
+            entries[f"{fusion}{weights} {reranker}"] = [
                 (("query", "fusion_strategy"), fusion),
                 (("query", "fusion_options"), dict(options)),
                 *((("query", key), value) for key, value in settings.items()),
             ]
-    return found
+    return entries
 
 
-def chosen(found: Evaluation, measure: str, folds: int = FOLDS) -> TuneReport:
-    """The best of the evaluated configurations; the first one is what is used now.
+def choose_configuration(
+    evaluation: Evaluation, measure: str, folds: int = FOLDS
+) -> TuneReport:
+    """Choose the best of the evaluated configurations; the first is the current one.
 
     Raises UsageError for fewer than ten questions.
     """
-    values = {name: one.values[measure] for name, one in found.outcomes.items()}
+    values = {name: one.values[measure] for name, one in evaluation.outcomes.items()}
     first = next(iter(values))
     ids = list(values[first])
-    if len(ids) < FEWEST:
+    if len(ids) < _FEWEST:
         raise UsageError(
             f"{len(ids)} questions with gold are too few to choose by",
-            f"label at least {FEWEST}, better a hundred",
+            f"label at least {_FEWEST}, better a hundred",
         )
-    told, held = _nested(values, ids, folds)
-    order = [held[one] for one in ids]
+    fold_reports, held_out = _cross_validate(values, ids, folds)
+    ordered = [held_out[one] for one in ids]
     base = [values[first][one] for one in ids]
-    gain = difference(order, base)
+    gain = difference(ordered, base)
     winner = _best(values, ids) if gain.difference > 0 else first
     means = {name: interval(list(of.values())).mean for name, of in values.items()}
     return TuneReport(
@@ -117,8 +125,8 @@ def chosen(found: Evaluation, measure: str, folds: int = FOLDS) -> TuneReport:
         questions=len(ids),
         first=first,
         first_value=interval(base),
-        folds=told,
-        held_out=interval(order),
+        folds=fold_reports,
+        held_out=interval(ordered),
         gain=gain,
         sure=gain.low > 0 and gain.p < LEVEL,
         winner=winner,
@@ -128,61 +136,62 @@ def chosen(found: Evaluation, measure: str, folds: int = FOLDS) -> TuneReport:
 
 
 def write_profile(path: Path, config: RagConfig, swept: Sequence[str]) -> None:
-    """The configuration as a profile: what is not default, and what was swept."""
+    """Write a profile with the non-default settings and those that were swept."""
     settings: dict[str, dict[str, Any]] = {}
-    for key in sorted({*changed(config), *swept}):
+    for key in sorted({*changed_settings(config), *swept}):
         section, _, name = key.partition(".")
-        told = getattr(config, section).model_dump(mode="json")
-        settings.setdefault(section, {})[name] = told[name]
+        values = getattr(config, section).model_dump(mode="json")
+        settings.setdefault(section, {})[name] = values[name]
     write_atomic(path, yaml.safe_dump(settings, sort_keys=True, allow_unicode=True))
 
 
-def tune_text(found: TuneReport) -> str:
-    """Folds, the best configurations, and what choosing is worth."""
-    name = NAMES[found.measure]
-    folds = [["fold", "questions", "on the others", "here", "chosen"]]
-    folds += [
+def tune_text(report: TuneReport) -> str:
+    """Format the folds, the best configurations and the estimated gain."""
+    name = NAME_OF[report.measure]
+    folds = [
         [str(i), str(f.questions), f"{f.on_the_others:.4f}", f"{f.here:.4f}", f.chosen]
-        for i, f in enumerate(found.folds, start=1)
+        for i, f in enumerate(report.folds, start=1)
     ]
-    best = [["configuration", name]]
-    best += [[one, f"{mean:.4f}"] for one, mean in found.ranking[:SHOWN]]
-    gain = found.gain
-    verdict = "sure" if found.sure else "not sure: label more questions"
-    if found.winner == found.first:
-        verdict = "no gain, so nothing is changed"
-    worth = (
-        f"held out: {name} {found.held_out.mean:.4f}, {found.first} "
-        f"{found.first_value.mean:.4f}; difference {gain.difference:+.4f} "
+    header = ("fold", "questions", "on the others", "here", "chosen")
+    best = [[one, f"{mean:.4f}"] for one, mean in report.ranking[:_MOST_CONFIGURATIONS]]
+    gain = report.gain
+    verdict = "significant" if report.sure else "not significant: label more questions"
+    if report.winner == report.first:
+        verdict = "no gain; the current configuration is kept"
+    estimate = (
+        f"held out: {name} {report.held_out.mean:.4f}, {report.first} "
+        f"{report.first_value.mean:.4f}; difference {gain.difference:+.4f} "
         f"[{gain.low:+.4f}, {gain.high:+.4f}], p {gain.p:.4f}: {verdict}"
     )
-    return "\n\n".join([table(folds), table(best), worth, f"chosen: {found.winner}"])
+    tables = [text_table(header, folds), text_table(("configuration", name), best)]
+    return "\n\n".join([*tables, estimate, f"chosen: {report.winner}"])
 
 
-def _nested(
+def _cross_validate(
     values: Mapping[str, Mapping[str, float]], ids: Sequence[str], folds: int
 ) -> tuple[tuple[Fold, ...], dict[str, float]]:
-    """Each fold, and the value of every question as its fold had it."""
-    mixed = sorted(ids, key=lambda one: digest("fold", one))
-    told: list[Fold] = []
-    held: dict[str, float] = {}
+    """Each fold, and every question's value in the configuration its fold used."""
+    shuffled = sorted(ids, key=lambda one: digest("fold", one))
+    reports: list[Fold] = []
+    held_out: dict[str, float] = {}
     for number in range(min(folds, len(ids))):
-        here = mixed[number::folds]
-        others = [one for one in mixed if one not in set(here)]
+        here = shuffled[number::folds]
+        others = [one for one in shuffled if one not in set(here)]
         best = _best(values, others)
-        held |= {one: values[best][one] for one in here}
+        held_out |= {one: values[best][one] for one in here}
         fold = Fold(
             questions=len(here),
             chosen=best,
             on_the_others=round(_mean(values[best], others), 4),
             here=round(_mean(values[best], here), 4),
         )
-        told.append(fold)
-    return tuple(told), held
+        reports.append(fold)
+    return tuple(reports), held_out
 
 
 def _best(values: Mapping[str, Mapping[str, float]], ids: Sequence[str]) -> str:
-    """The configuration with the highest mean; of equal ones the first."""
+    """The configuration with the highest mean; the first of equal ones."""
+    # Rounded: sums of the same values in another order differ in the last bits.
     return max(values, key=lambda name: round(_mean(values[name], ids), 9))
 
 

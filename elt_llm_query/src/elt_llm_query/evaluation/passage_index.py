@@ -1,4 +1,4 @@
-"""The passages of a test set in a store: indexed once, kept by content."""
+"""Index the passages of a test set in a store; reuse the index while they are equal."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,31 +18,34 @@ from elt_llm_core.records import Record
 from elt_llm_core.store import CollectionCard, NewDocument, Store
 from elt_llm_core.strategy import Models
 from elt_llm_query.analysis.text import pieces
-from elt_llm_query.evaluation.beir import Passage
+from elt_llm_query.evaluation.beir import CorpusPassage
 
-PASSAGE = "passage"  # metadata key of a chunk: the passage it was made of
-FORMAT = "1"  # rises with every change of what is stored
-EMBEDDED_AT_ONCE = 512
-STORED_AT_ONCE = 1000
-WAIT_SECONDS = 1800.0  # for another process that indexes the same
+PASSAGE = "passage"  # metadata key of a chunk: its passage id
+_FORMAT = "1"  # raise it when what is stored changes, so that old indexes are not used
+_EMBED_BATCH = 512  # vectors written at once: an interrupted run loses a few seconds
+_STORE_BATCH = 1000  # documents per transaction; bounds the memory of the journal
+WAIT_SECONDS = 1800.0  # for another process that is indexing the same test set
 
 
 class TextOptions(Record):
-    """What of a passage is indexed, and how passages make up documents."""
+    """What to index of a passage, and how passages form documents."""
 
     title: bool = Field(default=True, description="index the title with the text")
     tokens: int | None = Field(
-        default=None, ge=16, description="most of a chunk; None: what the model reads"
+        default=None,
+        ge=16,
+        description="longest chunk; None: as much as the embedder reads",
     )
     document: str = Field(
-        default="", description="metadata key: equal values are one document"
+        default="",
+        description="metadata key; passages with equal values form a document",
     )
     section: str = Field(default="", description="metadata key of the section")
 
 
 @dataclass(frozen=True)
-class Indexed:
-    """A collection that holds the passages. `built` is False where it was there."""
+class IndexedPassages:
+    """The collection of the passages. `built` is False if it already existed."""
 
     collection: str
     passage_of: dict[str, str]
@@ -52,36 +55,35 @@ class Indexed:
 def index_passages(
     store: Store,
     models: Models,
-    passages: Sequence[Passage],
+    passages: Sequence[CorpusPassage],
     options: TextOptions,
     progress: Progress,
-) -> Indexed:
-    """The collection of these passages, made where it is not there yet.
+) -> IndexedPassages:
+    """Return the collection of these passages; build it if it does not exist.
 
-    Its name is made of the embedder, the options, the store's way to index words and
-    every passage, so a second run over the same pays nothing. Texts that were embedded
-    before are not embedded again.
+    Its name is a digest of the embedder, the options, the keyword recipe and every
+    passage, so that a second run reuses it. Known texts are not embedded again.
     """
     embedder = as_counting(models.embedder)
     name = _name(embedder, passages, options, store.keywords or DEFAULT)
     built = not _complete(store, name)
     if built:
         documents = list(_documents(passages, options, embedder))
-        _embed(store, embedder, documents, progress)
+        _embed_missing(store, embedder, documents, progress)
         _store(store, name, embedder, documents, progress)
     passage_of = {n.node_id: str(n.metadata[PASSAGE]) for n in store.nodes(name)}
-    return Indexed(name, passage_of, built)
+    return IndexedPassages(name, passage_of, built)
 
 
 def _name(
     embedder: CountingEmbedder,
-    passages: Sequence[Passage],
+    passages: Sequence[CorpusPassage],
     options: TextOptions,
     keywords: Recipe,
 ) -> str:
     texts = (f"{p.id}\t{p.title}\t{p.text}" for p in passages)
     keys = (p.metadata.get(k, "") for p in passages for k in _keys(options))
-    made = (FORMAT, embedder.digest, options.model_dump_json(), keywords.name)
+    made = (_FORMAT, embedder.digest, options.model_dump_json(), keywords.name)
     return f"eval-{digest(*made, *texts, *map(str, keys))[:16]}"
 
 
@@ -90,30 +92,30 @@ def _keys(options: TextOptions) -> list[str]:
 
 
 def _complete(store: Store, name: str) -> bool:
-    """Documents are stored after their vectors, and the index is built at the end."""
+    """Whether the index was published, which is the last step of building it."""
     cards: dict[str, CollectionCard] = {c.name: c for c in store.collections()}
     return name in cards and store.open(name).generation > 0
 
 
-def _embed(
+def _embed_missing(
     store: Store,
     embedder: CountingEmbedder,
     documents: Sequence[NewDocument],
     progress: Progress,
 ) -> None:
-    """Vectors of the texts that have none yet, short texts first.
+    """Embed the texts that have no vector yet, short texts first.
 
-    The writer's lock is held for moments only: others may index meanwhile.
+    The writer's lock is released after every batch, so that others can index too.
     """
     texts = {provenance.index_text(n): None for d in documents for n in d.nodes}
-    wanted = sorted(texts, key=lambda text: (len(text), text))
-    missing = store.missing_vectors(embedder.digest, wanted)
-    for start in range(0, len(missing), EMBEDDED_AT_ONCE):
-        part = [wanted[i] for i in missing[start : start + EMBEDDED_AT_ONCE]]
-        made = embedder.embed_array(part)
+    ordered = sorted(texts, key=lambda text: (len(text), text))
+    missing = store.missing_vectors(embedder.digest, ordered)
+    for start in range(0, len(missing), _EMBED_BATCH):
+        batch = [ordered[i] for i in missing[start : start + _EMBED_BATCH]]
+        vectors = embedder.embed_array(batch)
         with store.writer(WAIT_SECONDS) as writer:
-            writer.put_vectors(embedder.digest, part, made)
-        progress("embed", start + len(part), len(missing))
+            writer.put_vectors(embedder.digest, batch, vectors)
+        progress("embed", start + len(batch), len(missing))
 
 
 def _store(
@@ -125,35 +127,35 @@ def _store(
 ) -> None:
     with store.writer(WAIT_SECONDS) as writer:
         writer.ensure_collection(name, embedder, "passage")
-        left = iter(documents)
+        remaining = iter(documents)
         done = 0
-        while part := list(islice(left, STORED_AT_ONCE)):
-            writer.put_documents(name, part)
-            done += len(part)
+        while batch := list(islice(remaining, _STORE_BATCH)):
+            writer.put_documents(name, batch)
+            done += len(batch)
             progress("index", done, len(documents))
         writer.publish([name], force=True)
 
 
 def _documents(
-    passages: Sequence[Passage], options: TextOptions, embedder: CountingEmbedder
+    passages: Sequence[CorpusPassage], options: TextOptions, embedder: CountingEmbedder
 ) -> Iterator[NewDocument]:
-    """One document a passage, or one for all with the same value of the key."""
+    """One document per passage, or per value of the metadata key."""
     if not options.document:
         for passage in passages:
             yield _document(passage.id, [passage], options, embedder)
         return
 
-    def home(passage: Passage) -> str:
-        """The document of a passage; without one it is its own."""
+    def document_key(passage: CorpusPassage) -> str:
+        """The document of a passage; its own id if the metadata names none."""
         return str(passage.metadata.get(options.document, passage.id))
 
-    for key, group in groupby(sorted(passages, key=home), home):
+    for key, group in groupby(sorted(passages, key=document_key), document_key):
         yield _document(key, list(group), options, embedder)
 
 
 def _document(
     key: str,
-    passages: Sequence[Passage],
+    passages: Sequence[CorpusPassage],
     options: TextOptions,
     embedder: CountingEmbedder,
 ) -> NewDocument:
@@ -161,14 +163,14 @@ def _document(
     blocks: list[Block] = []
     nodes: list[TextNode] = []
     for passage in passages:
-        said = passage.text or passage.title
+        body = passage.text or passage.title
         section = str(passage.metadata.get(options.section, ""))
         before = _title(passage, options, embedder)
         start = len(text)
-        text += f"{said}\n\n"
+        text += f"{body}\n\n"
         kind = BlockKind.PARAGRAPH
-        blocks.append(Block(kind=kind, start=start, end=start + len(said)))
-        for low, high in _spans(said, before, options, embedder):
+        blocks.append(Block(kind=kind, start=start, end=start + len(body)))
+        for low, high in _spans(body, before, options, embedder):
             place = Provenance(
                 document=passage.title or key,
                 ordinal=len(nodes),
@@ -177,7 +179,7 @@ def _document(
                 span_end=start + high,
                 index_before=before,
             )
-            node = TextNode(text=said[low:high], metadata={PASSAGE: passage.id})
+            node = TextNode(text=body[low:high], metadata={PASSAGE: passage.id})
             nodes.append(provenance.write(node, place))
     parsed = ParsedDocument(
         title=passages[0].title or key, text=text, blocks=blocks, parser="beir"
@@ -193,8 +195,10 @@ def _document(
     )
 
 
-def _title(passage: Passage, options: TextOptions, embedder: CountingEmbedder) -> str:
-    """What is indexed before the text; a title takes no more than half the room."""
+def _title(
+    passage: CorpusPassage, options: TextOptions, embedder: CountingEmbedder
+) -> str:
+    """The title to index before the text, cut to half of what the embedder reads."""
     if not options.title or not passage.text:
         return ""
     words = passage.title.split()
@@ -206,11 +210,11 @@ def _title(passage: Passage, options: TextOptions, embedder: CountingEmbedder) -
 def _spans(
     text: str, before: str, options: TextOptions, embedder: CountingEmbedder
 ) -> list[tuple[int, int]]:
-    """Where a passage is cut into what the model reads: whole, or by sentences."""
+    """Spans of a passage that the embedder reads whole; cut between sentences."""
     most = min(options.tokens or embedder.max_tokens, embedder.max_tokens)
 
     def fits(start: int, end: int) -> bool:
-        """Whether the model reads this part with the title before it."""
+        """Whether the embedder reads this part whole, with the title before it."""
         parts = [part for part in (before, text[start:end]) if part]
         return embedder.count_tokens(INDEX_GAP.join(parts)) <= most
 
@@ -218,7 +222,7 @@ def _spans(
         return [(0, len(text))]
     spans: list[tuple[int, int]] = []
     for start, end in pieces(text):
-        for low, high in _halved(text, (start, end), fits):
+        for low, high in _halve(text, (start, end), fits):
             if spans and fits(spans[-1][0], high):
                 spans[-1] = (spans[-1][0], high)
             else:
@@ -226,14 +230,14 @@ def _spans(
     return spans
 
 
-def _halved(
+def _halve(
     text: str, span: tuple[int, int], fits: Callable[[int, int], bool]
 ) -> list[tuple[int, int]]:
-    """A span in parts that fit, cut at spaces where there are some."""
+    """Split a span into parts that fit, at a space if there is one."""
     start, end = span
     if end - start == 1 or fits(start, end):
         return [span]
     middle = text.rfind(" ", start + 1, (start + end) // 2)
     middle = middle if middle > start else (start + end) // 2
     after = middle + 1 if text[middle] == " " else middle
-    return [*_halved(text, (start, middle), fits), *_halved(text, (after, end), fits)]
+    return [*_halve(text, (start, middle), fits), *_halve(text, (after, end), fits)]

@@ -1,0 +1,247 @@
+"""Evaluate answers: citations, quotes and refusals, without a language model.
+
+Optionally a language model judges two more properties with LlamaIndex's evaluators:
+whether the sources support the answer (faithfulness) and whether it answers the
+question (relevancy).
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Protocol
+
+from llama_index.core.llms import LLM
+from pydantic import Field
+
+from elt_llm_core.cli.terminal import text_table
+from elt_llm_core.errors import ConfigError, ModelError
+from elt_llm_core.jobs import Progress
+from elt_llm_core.records import Record
+from elt_llm_core.results import Citation, Degradation, QueryResult, Status
+from elt_llm_core.store import Store
+from elt_llm_query.analysis.normalise import normalise
+from elt_llm_query.evaluation.beir import data_problem
+from elt_llm_query.evaluation.labelled_questions import (
+    GoldLocation,
+    GoldLocator,
+    LabelledQuestion,
+)
+from elt_llm_query.evaluation.measures import interval
+from elt_llm_query.evaluation.retrieval_report import Interval
+
+_MOST_CHARACTERS = 60  # of a question or a verdict in a message
+_VERDICT = re.compile(r"\b(?:yes|no)\b", re.IGNORECASE)
+_REFUSALS = (Status.INSUFFICIENT, Status.NO_SOURCES, Status.VALIDATION_FAILED)
+_REFUSAL_NAMES = tuple(status.value for status in _REFUSALS)
+_MEASURES = (
+    "citation_precision",
+    "gold_cited",
+    "quote_support",
+    "answer_words",
+    "faithful",
+    "relevant",
+)
+
+
+class AnswerRow(Record):
+    """One question. A share is None if there is nothing to take a share of.
+
+    `citation_precision` is the share of citations that overlap gold, `gold_cited` the
+    share of gold that is cited, `quote_support` the share of quotes that are found in
+    their document, `answer_words` the share of the expected words in the answer.
+    """
+
+    question: str
+    answerable: bool
+    status: str
+    citation_precision: float | None = None
+    gold_cited: float | None = None
+    quote_support: float | None = None
+    answer_words: float | None = None
+    faithful: float | None = None
+    relevant: float | None = None
+
+
+class AnswerReport(Record):
+    """Means over the questions that have the measure, with 95 % intervals.
+
+    Refusal precision is the share of refusals that were right; refusal recall is the
+    share of unanswerable questions that were refused. Either is None without any.
+    """
+
+    questions: int
+    measures: dict[str, Interval]
+    refusal_precision: float | None = Field(default=None, ge=0, le=1)
+    refusal_recall: float | None = Field(default=None, ge=0, le=1)
+    rows: tuple[AnswerRow, ...]
+    problems: tuple[Degradation, ...] = ()
+
+
+class Answerer(Protocol):
+    """Answers a question."""
+
+    def __call__(self, question: str) -> QueryResult:
+        """Return the whole result."""
+
+
+class Judge:
+    """LlamaIndex's faithfulness and relevancy evaluators with one language model."""
+
+    def __init__(self, llm: LLM | None) -> None:
+        """Raises ConfigError if no language model is configured."""
+        from llama_index.core.evaluation import (  # noqa: PLC0415 - takes a second
+            FaithfulnessEvaluator,
+            RelevancyEvaluator,
+        )
+
+        if llm is None:
+            raise ConfigError(
+                "answers are judged by a language model, and none is configured",
+                "set models.llm_strategy (for example: ollama), or leave --judge out",
+            )
+        self._evaluators = {
+            "faithful": FaithfulnessEvaluator(llm=llm),
+            "relevant": RelevancyEvaluator(llm=llm),
+        }
+
+    def scores(self, result: QueryResult) -> dict[str, float]:
+        """Return 1 or 0 for each property.
+
+        Raises ModelError, also for an answer without a verdict.
+        """
+        scores = {}
+        for name, evaluator in self._evaluators.items():
+            judged = evaluator.evaluate(
+                query=result.question,
+                response=result.answer,
+                contexts=[source.text for source in result.sources],
+            )
+            feedback = judged.feedback or ""
+            # LlamaIndex treats every answer without "yes" as a no.
+            if not _VERDICT.search(feedback):
+                raise ModelError(
+                    f"the judge said neither yes nor no: "
+                    f"{feedback[:_MOST_CHARACTERS]!r}",
+                    "use a larger model",
+                )
+            scores[name] = float(judged.score or 0.0)
+        return scores
+
+
+@dataclass(frozen=True)
+class AnswerEvaluator:
+    """Compares answers with labelled questions."""
+
+    store: Store
+    collections: Sequence[str]
+    answer: Answerer
+    judge: Judge | None = None
+
+    def evaluate(
+        self, labelled: Sequence[LabelledQuestion], progress: Progress
+    ) -> AnswerReport:
+        """Ask every question and measure its answer."""
+        locator = GoldLocator(self.store, self.collections)
+        problems: list[Degradation] = []
+        rows = []
+        for number, question in enumerate(labelled, start=1):
+            result = self.answer(question.question)
+            row = self._measure(question, result, locator)
+            rows.append(self._add_judgement(row, result, problems))
+            progress("answers", number, len(labelled))
+        return _summarise(tuple(rows), tuple(problems))
+
+    def _measure(
+        self, labelled: LabelledQuestion, result: QueryResult, locator: GoldLocator
+    ) -> AnswerRow:
+        golds = [locator.locate(gold) for gold in labelled.gold]
+        hits = [[_overlaps(c, places) for places in golds] for c in result.citations]
+        answer = result.answer.casefold()
+        return AnswerRow(
+            question=labelled.question,
+            answerable=labelled.answerable,
+            status=result.status.value,
+            citation_precision=_share([any(row) for row in hits]) if golds else None,
+            gold_cited=_share([any(row[i] for row in hits) for i in range(len(golds))]),
+            quote_support=_share([self._is_in_document(c) for c in result.citations]),
+            answer_words=_share([w.casefold() in answer for w in labelled.answer]),
+        )
+
+    def _is_in_document(self, citation: Citation) -> bool:
+        """Check the quote against its document, whatever verdict the answer gives."""
+        text = normalise(self.store.document_text(citation.document_id)).text
+        return normalise(citation.quote).text in text
+
+    def _add_judgement(
+        self, row: AnswerRow, result: QueryResult, problems: list[Degradation]
+    ) -> AnswerRow:
+        if self.judge is None or result.status in _REFUSALS:
+            return row
+        try:
+            return row.model_copy(update=self.judge.scores(result))
+        except ModelError as error:
+            question = row.question[:_MOST_CHARACTERS]
+            problems.append(data_problem(f"{question!r} was not judged: {error}"))
+            return row
+
+
+def answers_text(report: AnswerReport) -> str:
+    """Format a line per measure, then the questions that went wrong."""
+    rows = [
+        [name.replace("_", " "), f"{one.mean:.3f}", f"{one.low:.3f} to {one.high:.3f}"]
+        for name, one in report.measures.items()
+    ]
+    for name in ("refusal_precision", "refusal_recall"):
+        value = getattr(report, name)
+        if value is not None:
+            rows.append([name.replace("_", " "), f"{value:.3f}", ""])
+    table = text_table(["measure", "mean", "95 % interval"], rows)
+    faults = [f"! {row.question} {_fault(row)}" for row in report.rows if _fault(row)]
+    faults += [f"! {problem.detail}" for problem in report.problems]
+    return "\n".join([f"{report.questions} questions", table, *faults])
+
+
+def _fault(row: AnswerRow) -> str:
+    """What is wrong with an answer; empty if nothing is."""
+    refused = row.status in _REFUSAL_NAMES
+    if refused and row.answerable:
+        return f"{row.status}, though there is an answer"
+    if not refused and not row.answerable:
+        return f"{row.status}, though there is none"
+    return "answered without citing its gold" if row.gold_cited == 0 else ""
+
+
+def _summarise(
+    rows: tuple[AnswerRow, ...], problems: tuple[Degradation, ...]
+) -> AnswerReport:
+    columns = {name: [getattr(row, name) for row in rows] for name in _MEASURES}
+    known = {n: [v for v in of if v is not None] for n, of in columns.items()}
+    refused = [row for row in rows if row.status in _REFUSAL_NAMES]
+    unanswerable = [row for row in rows if not row.answerable]
+    return AnswerReport(
+        questions=len(rows),
+        measures={name: interval(of) for name, of in known.items() if of},
+        refusal_precision=_share([not row.answerable for row in refused]),
+        refusal_recall=_share([r.status in _REFUSAL_NAMES for r in unanswerable]),
+        rows=rows,
+        problems=problems,
+    )
+
+
+def _share(hits: Sequence[bool]) -> float | None:
+    return round(fmean(hits), 4) if hits else None
+
+
+def _overlaps(citation: Citation, locations: Sequence[GoldLocation]) -> bool:
+    """Return True if a citation overlaps one of the locations."""
+    for location in locations:
+        if location.document_id != citation.document_id:
+            continue
+        if location.end:
+            span = citation.span
+            if min(location.end, span.end) > max(location.start, span.start):
+                return True
+        elif location.page is None or location.page == citation.page:
+            return True
+    return False

@@ -1,1 +1,0 @@
-"""The sub-commands of `elt-llm eval` about questions and answers."""
