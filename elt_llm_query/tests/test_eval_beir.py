@@ -43,10 +43,10 @@ def test_broken_lines_are_named_and_the_others_go_on(tmp_path):
         "corpus.jsonl:14: the id 'p1' is used twice",
     ]
     assert told[4:] == [
-        "corpus.jsonl: 1 passages without any text",
+        "corpus.jsonl: 1 passages without text",
         r"dev.tsv:13: 'q1\tp1'",
         LOST,
-        "the judged question 'q99' is not there",
+        "the judged question 'q99' is missing from queries.jsonl",
     ]
 
 

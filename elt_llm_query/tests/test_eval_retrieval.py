@@ -226,9 +226,7 @@ def test_a_gate_tells_what_is_not_as_the_baseline_was(place, capsys):
     code, out, _ = ran(capsys, *gate)
     assert code == 2
     assert "9 questions compared; 1 missing, 0 new; 1 with other gold" in out
-    assert (
-        "the questions differ from the baseline's; if that is intended" in out
-    )
+    assert "the questions differ from the baseline's; if that is intended" in out
     assert "! dev.tsv:2: 'q1 p1'\n! dev.tsv: 1 judged passages are empty or not" in out
     code, out, _ = ran(capsys, *gate, "--allow-missing", "--json")
     found = json.loads(out)
