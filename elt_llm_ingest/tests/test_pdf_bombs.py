@@ -42,6 +42,11 @@ def test_a_pdf_that_only_says_absurd_things_is_read(name, reading):
     assert document.text == READ
 
 
+def test_a_picture_of_absurd_size_is_not_decoded(reading):
+    with pytest.raises(LoadError, match="more than 1,000 megapixels"):
+        reading.parse(Path("a.pdf"), BOMBS["huge_lone_image"]())
+
+
 @pytest.mark.parametrize("name", BARE)
 def test_an_absurd_pdf_ends_with_text_or_a_reason(name, reading):
     found, hint = "", ""

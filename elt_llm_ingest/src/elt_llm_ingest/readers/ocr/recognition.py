@@ -5,6 +5,7 @@ The engine is Tesseract inside LiteParse; its language files come from packages
 file a page stays unread, and a warning says how to get one.
 """
 
+import contextlib
 import re
 import time
 from bisect import bisect_left
@@ -110,6 +111,7 @@ FEW = 25  # characters: a page with fewer says nothing
 COVER = 0.5  # of the page, that a picture must take to be a scan
 STROKES = 100  # so many drawn shapes and no text: letters as outlines
 UNCERTAIN = 0.6  # below it a passage is flagged
+MEGAPIXELS = 1_000  # of one picture; an A0 sheet at 600 dots an inch has 560
 BATCH = 4  # pages between two looks at the clock
 TRAINED = re.compile(r"([a-z_]{3,12})\.traineddata$")
 BROKEN = re.compile("[\ufffd\ue000-\uf8ff\x00-\x08\x0e-\x1f]")
@@ -223,10 +225,16 @@ def read_pictures(
     flat = [p.page_num for p in pages if p.width <= 0 or p.height <= 0]
     whole = [page for page in pages if page.page_num not in flat]
     wanted = [page.page_num for page in whole if _is_picture(pdf, page)]
-    found = recognise(data, wanted, seconds)
+    huge = [number for number in wanted if _is_huge(pdf, number)]
+    found = recognise(data, [n for n in wanted if n not in huge], seconds)
+    warnings = list(found.warnings)
+    if huge:
+        warnings.append(
+            f"{named(huge)} not read: a picture has more than {MEGAPIXELS:,} megapixels"
+        )
     if flat:
-        warnings = (*found.warnings, f"{named(flat)} left out, having no size")
-        found = replace(found, warnings=warnings)
+        warnings.append(f"{named(flat)} left out, having no size")
+    found = replace(found, warnings=tuple(warnings))
     return [found.pages.get(page.page_num, page) for page in whole], found
 
 
@@ -244,6 +252,20 @@ def _is_picture(pdf: pypdfium2.PdfDocument, page: Any) -> bool:
         return needs_ocr(text, opened)
     finally:
         opened.close()
+
+
+def _is_huge(pdf: pypdfium2.PdfDocument, number: int) -> bool:
+    """Whether a page shows a picture that is too large to be decoded.
+
+    Its size is read from the file; a few bytes of it can stand for gigabytes.
+    """
+    with contextlib.closing(pdf[number - 1]) as page:
+        return any(
+            width * height > MEGAPIXELS * 1_000_000
+            for shape in page.get_objects(max_depth=3)
+            if isinstance(shape, pypdfium2.PdfImage)
+            for width, height in (shape.get_px_size(),)
+        )
 
 
 def finished(document: ParsedDocument, found: Recognised) -> ParsedDocument:

@@ -132,9 +132,10 @@ def _check_text(path: Path, data: Data, noted: Noted) -> None:
             path.name, "the PDF is damaged, and no text can be read in it", DAMAGE_CURE
         )
     if noted.blank or noted.read.pages or noted.read.warnings:
+        why = [w for w in noted.read.warnings if recognition.CURE not in w]
         raise LoadError(
             path.name,
-            "no text: its pages are pictures (a scan, perhaps)",
+            "; ".join(("no text: its pages are pictures (a scan, perhaps)", *why)),
             OCR_CURE if recognition.languages() else recognition.CURE,
         )
     if noted.hidden:
