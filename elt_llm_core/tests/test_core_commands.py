@@ -4,7 +4,6 @@ import json
 import shutil
 import subprocess
 import sys
-import time
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -29,20 +28,27 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def test_help_lists_every_command_in_a_moment() -> None:
-    best = 9.0
-    for _ in range(3):
-        start = time.perf_counter()
-        done = subprocess.run(
-            [PROGRAM, "--help"], capture_output=True, text=True, check=True
-        )
-        best = min(best, time.perf_counter() - start)
-        if best < 2:
-            break
-    assert best < 2
+def test_help_lists_every_command() -> None:
+    done = subprocess.run(
+        [PROGRAM, "--help"], capture_output=True, text=True, check=True
+    )
     listed = {line.split()[0] for line in done.stdout.splitlines() if line.strip()}
     assert {point.name for point in entry_points(group="elt_llm.commands")} <= listed
     assert done.stderr == ""
+
+
+def test_help_loads_no_library_but_click() -> None:
+    code = (
+        "import sys; from elt_llm_core.cli import elt_llm\n"
+        "elt_llm(['--help'], standalone_mode=False)\n"
+        "print(*{name.partition('.')[0] for name in sys.modules})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True
+    )
+    loaded = {*done.stdout.splitlines()[-1].split()} - sys.stdlib_module_names
+    ours = {name for name in loaded if name.startswith(("elt_llm", "_"))}
+    assert loaded - ours == {"click", "typing_extensions"}
 
 
 @pytest.mark.parametrize("group", [(), ("store",), ("config",), ("tables",)])
