@@ -3,8 +3,6 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ranked import Vectors
-
 from elt_llm_core.document import Block, BlockKind, ParsedDocument
 from elt_llm_core.models.embedder import as_counting
 from elt_llm_core.strategy import Models
@@ -12,6 +10,7 @@ from elt_llm_ingest.chunkers.section_aware import SectionAwareChunker
 from elt_llm_ingest.chunkers.sentence import SentenceChunker
 from elt_llm_ingest.limits import Limits
 from elt_llm_ingest.readers.text import parse
+from ranked import Vectors
 
 SENTENCE = (
     "A sentence that was put in here changes what stands behind it, and how much of "

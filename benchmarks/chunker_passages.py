@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from llama_index.core.schema import TextNode
-from ranked import Vectors, against, interval, recall_and_precision, search
 
 from elt_llm_core import provenance
 from elt_llm_core.document import Block, BlockKind, ParsedDocument
@@ -16,6 +15,7 @@ from elt_llm_core.rules import canonical, parent
 from elt_llm_core.strategy import Models
 from elt_llm_ingest.chunkers.sentence import SentenceChunker
 from elt_llm_ingest.enrichers.heading_path import HeadingPathEnricher
+from ranked import Vectors, against, interval, recall_and_precision, search
 
 MAX_HEADING = 120
 Row = dict[str, str]

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from llama_index.core.schema import TextNode
-from ranked import Ranked, Vectors, against, interval, search
 
 from elt_llm_core import provenance
 from elt_llm_core.config.sections import RagConfig
@@ -25,6 +24,7 @@ from elt_llm_core.strategy import Models
 from elt_llm_ingest.chunking import Chunking
 from elt_llm_ingest.limits import Limits
 from elt_llm_ingest.readers.text import parse
+from ranked import Ranked, Vectors, against, interval, search
 
 BUDGETS, CHUNKS = (1000, 2000), 8
 BASE = "sentence 200"

@@ -17,10 +17,9 @@ from pathlib import Path
 from chunker_edits import edits
 from chunker_passages import cranfield, passages
 from chunker_rulebooks import rulebooks
-from ranked import Vectors
-
 from elt_llm_core.config.loader import load_config
 from elt_llm_core.models.factory import build_models
+from ranked import Vectors
 
 PARTS = {
     "passages": passages,

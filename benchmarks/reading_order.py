@@ -3,7 +3,7 @@
 uv run --group dev python benchmarks/reading_order.py FOLDER [FOLDER ...] [--pages]
     [--json FILE]
 
-The measure is told in `elt_llm_ingest.evaluation.joins`. `--pages` prints each page on
+The measure is described in `evaluation/line_joins.py`. `--pages` prints each page on
 which less than 0.97 of the joins that pdftotext keeps are kept; `--json` writes every
 page to a file.
 """
@@ -13,9 +13,9 @@ import json
 from pathlib import Path
 
 from elt_llm_core.errors import LoadError
-from elt_llm_ingest.evaluation.joins import PageJoins, Summary, measured, summary
 from elt_llm_ingest.limits import Limits
 from elt_llm_ingest.readers.pdf.document import parse
+from evaluation.line_joins import PageJoins, Summary, measure_joins, summarize
 
 SHOWN = 0.97
 HEAD = (
@@ -35,9 +35,9 @@ def main() -> None:
     print(HEAD)
     for folder in options.folders:
         pages = _folder(folder, options.pages)
-        print(_line(f"= {folder.name}", summary(pages)))
+        print(_line(f"= {folder.name}", summarize(pages)))
         every += pages
-    print(_line("= all", summary(every)))
+    print(_line("= all", summarize(every)))
     if options.json:
         options.json.write_text(json.dumps([page._asdict() for page in every]))
 
@@ -50,9 +50,9 @@ def _folder(folder: Path, with_pages: bool) -> list[PageJoins]:
         except LoadError as error:
             print(f"{pdf.name[:42]:44}{error}")
             continue
-        pages = list(measured(pdf, document))
+        pages = list(measure_joins(pdf, document))
         found += pages
-        print(_line(pdf.name, summary(pages)), flush=True)
+        print(_line(pdf.name, summarize(pages)), flush=True)
         for page in pages if with_pages else ():
             if page.both < SHOWN * page.reference:
                 print(

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 from llama_index.core.schema import TextNode
-from scale_corpus import Corpus
 
 from elt_llm_core import provenance
 from elt_llm_core.document import ParsedDocument
 from elt_llm_core.store import Collection, NewDocument, Store
 from elt_llm_query.retrieval.fusion import rrf
+from scale_corpus import Corpus
 
 NAME = "scale"
 DOCUMENT = 100  # chunks

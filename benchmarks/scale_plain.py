@@ -29,6 +29,7 @@ from llama_index.core.vector_stores import (
     MetadataFilters,
 )
 from llama_index.vector_stores.chroma import ChromaVectorStore
+
 from scale_corpus import Corpus
 from scale_ours import DEPTH, DOCUMENT, K, document_name
 

@@ -6,7 +6,7 @@ python benchmarks/scans.py FOLDER [PAGES]
 import sys
 from pathlib import Path
 
-from elt_llm_ingest.evaluation.scans import run_scans
+from evaluation.scans import run_scans
 
 
 def main() -> None:

@@ -24,12 +24,12 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+
 import scale_ours as ours
 import scale_plain as plain
-from scale_corpus import Corpus, load_corpus
-
 from elt_llm_core.files.atomic import write_atomic
 from elt_llm_core.store import Store
+from scale_corpus import Corpus, load_corpus
 
 CHILD = Path(__file__).with_name("scale_child.py")
 CHILD_SECONDS = 600

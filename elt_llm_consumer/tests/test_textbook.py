@@ -9,10 +9,10 @@ import pytest
 from elt_llm_consumer.corpus import Handbook
 from elt_llm_consumer.definitions.extract import explained
 from elt_llm_consumer.definitions.records import DefinitionSource
-from elt_llm_consumer.evaluation import definition_figures
-from elt_llm_consumer.marked import averaged, held_out, sentences
 from elt_llm_core.document import Block, BlockKind
 from elt_llm_core.jobs import JOBS
+from evaluation.definitions import definition_figures
+from evaluation.deft import average_scores, predict_held_out, read_sentences
 
 SAID = [
     ("A ledger is a bound book that holds the accounts of a business.",
@@ -167,7 +167,7 @@ TELLS = deft(("Go", "O"), ("on", "O"))
 
 def test_marked_sentences(tmp_path):
     (tmp_path / "a.deft").write_text("\n\n\n".join([DEFINES, ADDS, TELLS]))
-    found = sentences(tmp_path)
+    found = read_sentences(tmp_path)
     assert [one.text for one in found] == ["A ledger is paper", "It is blue", "Go on"]
     assert [one.defines for one in found] == [True, True, False]
     assert [one.chiefly for one in found] == [True, False, False]
@@ -192,10 +192,12 @@ def test_held_out_weights_have_not_seen_the_file():
     files = [name for name in "abcdefgh" for _ in range(10)]
     gold = np.array([n % 2 == 0 for n in range(80)])
     telling = gold[:, None].astype(float)
-    assert averaged(held_out(telling, gold, files), gold, files)["f1"] == 1
+    assert (
+        average_scores(predict_held_out(telling, gold, files), gold, files)["f1"] == 1
+    )
     # A cue of one file alone says nothing of it once that file is held out.
     own = telling * np.array([[name == "a"] for name in files])
-    first = [said[:10].tolist() for said in held_out(own, gold, files)]
+    first = [said[:10].tolist() for said in predict_held_out(own, gold, files)]
     assert all(len(set(said)) == 1 for said in first)
 
 
@@ -203,5 +205,5 @@ def test_interval_holds_the_mean():
     files = [name for name in "abcdefgh" for _ in range(10)]
     gold = np.array([n % 2 == 0 for n in range(80)])
     said = [np.array([n % 3 == 0 for n in range(80)])]
-    found = averaged(said, gold, files)
+    found = average_scores(said, gold, files)
     assert found["low"] < found["f1"] < found["high"]

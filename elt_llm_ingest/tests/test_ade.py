@@ -11,7 +11,7 @@ from elt_llm_core.document import ParsedDocument
 from elt_llm_core.errors import LoadError
 from elt_llm_core.provenance import boxes_of_span, read
 from elt_llm_ingest.chunkers.sentence import SentenceChunker
-from elt_llm_ingest.evaluation.imports import ade_figures
+from evaluation.robustness import ade_figures
 
 FOLDER = Path(os.environ.get("ELT_LLM_EVAL_DATA", "")) / "ade_json"
 

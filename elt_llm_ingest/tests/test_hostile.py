@@ -9,9 +9,9 @@ import pytest
 
 import format_files
 from elt_llm_core.errors import LoadError
-from elt_llm_ingest.evaluation.mutate import mutated, run_mutations
-from elt_llm_ingest.evaluation.sound import SOUND, pdf, xlsx
 from elt_llm_ingest.readers.pdf.document import WARNING, damage
+from evaluation.mutations import mutate_files, run_mutations
+from evaluation.sample_files import MAKERS, pdf, xlsx
 
 LAUGHS = '<!DOCTYPE a [<!ENTITY b "cc"><!ENTITY d "&b;&b;">]><a>&d;</a>'
 FETCH = '<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><a>&b;</a>'
@@ -79,16 +79,16 @@ def test_a_repaired_pdf_is_marked(reading):
 
 
 def test_the_sound_files_are_sound(reading):
-    for kind, makers in SOUND.items():
+    for kind, makers in MAKERS.items():
         for make in makers:
             documents = reading.parse(Path("a" + kind), make())
             assert any(document.text for document in documents), make.__name__
 
 
 def test_damaged_files_are_read_or_refused_with_a_reason():
-    first = list(mutated(None, 10, seed=3))
-    assert first == list(mutated(None, 10, seed=3))
-    assert first != list(mutated(None, 10, seed=4))
+    first = list(mutate_files(None, 10, seed=3))
+    assert first == list(mutate_files(None, 10, seed=3))
+    assert first != list(mutate_files(None, 10, seed=4))
     outcomes = run_mutations(None, count=60, seed=4)
     assert outcomes.passed, (outcomes.hangs, outcomes.unnamed)
     assert outcomes.files == 60 == outcomes.read + sum(outcomes.refused.values())

@@ -7,7 +7,7 @@ from pathlib import Path
 import pptx
 
 import format_files
-from elt_llm_ingest.evaluation.sound import xlsx
+from evaluation.sample_files import xlsx
 
 
 def test_word_keeps_what_is_not_on_the_page(reading):

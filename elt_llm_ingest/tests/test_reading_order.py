@@ -8,8 +8,8 @@ import pypdfium2
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from elt_llm_ingest.evaluation import joins
 from elt_llm_ingest.readers.pdf.undecoded_text import decoded
+from evaluation import line_joins
 from pdf_pages import HEIGHT, canvas_of, parsed, rows_of, said
 from undecoded_pages import SAID, coded, shifted
 
@@ -183,15 +183,15 @@ def test_a_join_is_running_text_that_goes_on_with_a_small_letter():
         "One two three four five\nsix seven eight nine ten.\nEleven is a stop before\n"
         "Capital letters begin a line\nshort one\nand these are four words"
     )
-    assert joins.joins_of(plain) == [("four", "five", "six", "seven")]
-    assert joins.kept([("a", "b", "c", "d")], "x a b c d y") == [True]
-    assert joins.kept([("a", "b", "c", "d")], "a b x c d") == [False]
+    assert line_joins.find_joins(plain) == [("four", "five", "six", "seven")]
+    assert line_joins.is_kept([("a", "b", "c", "d")], "x a b c d y") == [True]
+    assert line_joins.is_kept([("a", "b", "c", "d")], "a b x c d") == [False]
 
 
 def test_lines_that_the_file_does_not_decode_are_no_reference():
     joins_there = "One two three four five\nsix seven eight nine ten"
-    assert len(joins.joins_of(joins_there)) == 1
-    assert joins.joins_of(joins_there.replace("seven", "se\ufffden")) == []
+    assert len(line_joins.find_joins(joins_there)) == 1
+    assert line_joins.find_joins(joins_there.replace("seven", "se\ufffden")) == []
     layer = pypdfium2.PdfDocument(coded(shifted(29)))[0].get_textpage()
     lines = decoded(layer).splitlines()
     assert [SAID in line for line in lines] == [True, True, True, False]
@@ -206,9 +206,9 @@ def test_lines_that_go_on_in_the_file_go_on_in_the_text():
     pages = [
         page
         for pdf in sorted((Path(root) / "reading_dev").glob("*.pdf"))
-        for page in joins.measured(pdf, parsed(pdf))
+        for page in line_joins.measure_joins(pdf, parsed(pdf))
     ]
-    figures = joins.summary(pages)
+    figures = line_joins.summarize(pages)
     assert figures.pages > 50
     assert figures.where_reference >= 0.97
     assert figures.low_unmarked == 0

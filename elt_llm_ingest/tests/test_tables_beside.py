@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from elt_llm_ingest.evaluation.parsing import Data, table_figures, unruled_figures
+from evaluation.figures import Data, table_figures, unruled_figures
 from pdf_pages import WORDS, canvas_of, headers, parsed, prose, rows_of, said
 
 COAST = ("North", "South", "East", "West", "Isle")
@@ -79,7 +79,7 @@ def test_tables_are_measured_without_their_lines(tmp_path, monkeypatch):
         return []
 
     (tmp_path / "tables_icdar2013_eu").mkdir()
-    monkeypatch.setattr("elt_llm_ingest.evaluation.tables.measured", measured)
+    monkeypatch.setattr("evaluation.tables.measure_tables", measured)
     (figure,) = unruled_figures(Data(tmp_path))
     assert (figure.measure, figure.bar) == ("table_f1_unruled", None)
     assert next(table_figures(Data(tmp_path))).measure == "table_f1"

@@ -16,7 +16,7 @@ EDGE = 3.0  # points by which lines and words may stand out of the region
 MOST = 0.6  # share of the region's words that a table must hold
 
 
-def table_in(
+def find_table(
     box: Rectangle, words: Sequence[Word], rules: Rules, blocks: Sequence[Any] = ()
 ) -> Table | None:
     """The table in a region of a page, in points from the top left.
@@ -27,20 +27,20 @@ def table_in(
     left, top, right, bottom = box
     outer = (left - EDGE, top - EDGE, right + EDGE, bottom + EDGE)
     here = [w for w in words if _is_in(w, outer) and not w.rotated]
-    found: list[tuple[Table, int]] = []
+    candidates: list[tuple[Table, int]] = []
     for grid in grids_of(within(rules, outer)):
         held = inside(grid, here)
         table = drawn_table(grid, held) if held else None
         if table:
-            found.append((table, len(held)))
-    if not _holds_most(found, here):
+            candidates.append((table, len(held)))
+    if not _holds_most(candidates, here):
         rows = [TextRow(line) for line in lines_of(here)]
         aligned = aligned_tables(rows, rules.across, surely=True)
-        found += [(a.table, sum(1 for _ in a.table.words())) for a in aligned]
-    if not _holds_most(found, here):
+        candidates += [(a.table, sum(1 for _ in a.table.words())) for a in aligned]
+    if not _holds_most(candidates, here):
         regions = [r for r in regions_of(seeds_of(blocks), here) if r.table]
-        found += [(r.table, len(r.words)) for r in regions if r.table]
-    return max(found, key=lambda pair: pair[1])[0] if found else None
+        candidates += [(r.table, len(r.words)) for r in regions if r.table]
+    return max(candidates, key=lambda pair: pair[1])[0] if candidates else None
 
 
 def _is_in(word: Word, box: Rectangle) -> bool:
@@ -48,5 +48,5 @@ def _is_in(word: Word, box: Rectangle) -> bool:
     return box[0] <= x <= box[2] and box[1] <= y <= box[3]
 
 
-def _holds_most(found: Sequence[tuple[Table, int]], words: Sequence[Word]) -> bool:
-    return any(count >= MOST * len(words) for _, count in found)
+def _holds_most(candidates: Sequence[tuple[Table, int]], words: Sequence[Word]) -> bool:
+    return any(count >= MOST * len(words) for _, count in candidates)

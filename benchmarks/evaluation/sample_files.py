@@ -145,8 +145,8 @@ def drawio() -> bytes:
         'width="{3}" height="{3}" as="geometry"/></mxCell></object>'
     )
     boxes = "".join(
-        sheet.format(*told)
-        for told in ((2, 1, 0, 400), (3, 2, 10, 80), (4, 2, 200, 80))
+        sheet.format(*values)
+        for values in ((2, 1, 0, 400), (3, 2, 10, 80), (4, 2, 200, 80))
     )
     return (
         '<mxfile><diagram name="One"><mxGraphModel><root><mxCell id="0"/>'
@@ -156,7 +156,7 @@ def drawio() -> bytes:
     ).encode()
 
 
-SOUND: dict[str, tuple[Callable[[], bytes], ...]] = {
+MAKERS: dict[str, tuple[Callable[[], bytes], ...]] = {
     ".pdf": (pdf,),
     ".docx": (docx,),
     ".xlsx": (xlsx,),

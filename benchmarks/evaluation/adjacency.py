@@ -35,12 +35,12 @@ class Score(NamedTuple):
 
     @property
     def precision(self) -> float:
-        """Share of the relations found that are true; 1 where none was found."""
+        """Share of the relations found that are true; 1 if none was found."""
         return self.right / self.found if self.found else 1.0
 
     @property
     def recall(self) -> float:
-        """Share of the true relations that were found; 1 where there is none."""
+        """Share of the true relations that were found; 1 if there is none."""
         return self.right / self.true if self.true else 1.0
 
     @property
@@ -99,7 +99,7 @@ def _pairs(
 
 
 def compare(found: Sequence[GridCell], true: Sequence[GridCell]) -> Score:
-    """How many relations of a found table are those of the true one."""
+    """Count the relations of a found table that the true table has."""
     ours, theirs = relations(found), relations(true)
     return Score((ours & theirs).total(), ours.total(), theirs.total())
 
@@ -107,7 +107,7 @@ def compare(found: Sequence[GridCell], true: Sequence[GridCell]) -> Score:
 def compare_page(
     found: Sequence[Sequence[GridCell]], true: Sequence[Sequence[GridCell]]
 ) -> tuple[Score, list[int | None]]:
-    """The score of a page's tables, and which found table stands for each true one.
+    """The score of a page's tables, and the found table matched to each true one.
 
     Each true table takes the one left that agrees best; a table nobody takes counts
     as found and wrong.

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from elt_llm_core.errors import LoadError
-from elt_llm_ingest.evaluation.sound import SOUND
 from elt_llm_ingest.limits import Limits
 from elt_llm_ingest.sandbox.client import ReadingProcess
+from evaluation.sample_files import MAKERS
 
 KINDS = (".pdf", ".docx", ".xlsx", ".xml", ".html")
 LARGEST = 2_000_000  # bytes of an original: larger ones only take longer
@@ -56,7 +56,7 @@ def run_mutations(folder: Path | None, count: int = 300, seed: int = 4) -> Outco
     """
     outcomes = Outcomes()
     with ReadingProcess(Limits(timeout=PATIENCE)) as reading:
-        for name, data in mutated(folder, count, seed):
+        for name, data in mutate_files(folder, count, seed):
             outcomes.files += 1
             began = time.monotonic()
             _read(reading, name, data, outcomes)
@@ -88,7 +88,9 @@ def _class(reason: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"\d[\d.,]*", "n", plain)).strip(" :,")[:60]
 
 
-def mutated(folder: Path | None, count: int, seed: int) -> Iterator[tuple[str, bytes]]:
+def mutate_files(
+    folder: Path | None, count: int, seed: int
+) -> Iterator[tuple[str, bytes]]:
     """Name and bytes of each damaged file, the same for the same originals and seed."""
     chance = random.Random(seed)  # noqa: S311 - repeatable, not secret
     originals = _originals(folder)
@@ -102,27 +104,27 @@ def mutated(folder: Path | None, count: int, seed: int) -> Iterator[tuple[str, b
 
 def _originals(folder: Path | None) -> dict[str, list[tuple[str, bytes]]]:
     """Of each kind a few, the smallest first; ours where the folder has none."""
-    found: dict[str, list[tuple[str, bytes]]] = {kind: [] for kind in KINDS}
+    originals: dict[str, list[tuple[str, bytes]]] = {kind: [] for kind in KINDS}
     for path in sorted(folder.rglob("*")) if folder else ():
         kind = path.suffix.lower()
-        if kind in found and path.is_file() and 0 < path.stat().st_size < LARGEST:
-            found[kind].append((path.name, path.read_bytes()))
-    for kind, files in found.items():
+        if kind in originals and path.is_file() and 0 < path.stat().st_size < LARGEST:
+            originals[kind].append((path.name, path.read_bytes()))
+    for kind, files in originals.items():
         files.sort(key=lambda file: (len(file[1]), file[0]))
         del files[ORIGINALS:]
-        files += [(f"sound{n}{kind}", make()) for n, make in enumerate(SOUND[kind])]
-    return found
+        files += [(f"sound{n}{kind}", make()) for n, make in enumerate(MAKERS[kind])]
+    return originals
 
 
 def _mutations(kind: str) -> Sequence[Mutation]:
     if kind in (".docx", ".xlsx"):
-        return (*ANYWHERE, member, member, member)
+        return (*ANYWHERE, damage_member, damage_member, damage_member)
     if kind == ".pdf":
-        return (*ANYWHERE, numbers, numbers)
-    return (*ANYWHERE, tags, tags)
+        return (*ANYWHERE, change_numbers, change_numbers)
+    return (*ANYWHERE, change_tags, change_tags)
 
 
-def flipped(data: bytes, chance: random.Random) -> bytes:
+def flip_bytes(data: bytes, chance: random.Random) -> bytes:
     """Up to 400 bytes are others."""
     out = bytearray(data)
     for _ in range(chance.randint(1, 400)):
@@ -130,30 +132,30 @@ def flipped(data: bytes, chance: random.Random) -> bytes:
     return bytes(out)
 
 
-def truncated(data: bytes, chance: random.Random) -> bytes:
+def truncate(data: bytes, chance: random.Random) -> bytes:
     """The end is missing."""
     return data[: chance.randrange(len(data))]
 
 
-def cut(data: bytes, chance: random.Random) -> bytes:
+def remove_piece(data: bytes, chance: random.Random) -> bytes:
     """A piece in the middle is missing."""
     start, end = _piece(data, chance)
     return data[:start] + data[end:]
 
 
-def blanked(data: bytes, chance: random.Random) -> bytes:
+def zero_piece(data: bytes, chance: random.Random) -> bytes:
     """A piece is zeros, as a disk leaves it."""
     start, end = _piece(data, chance)
     return data[:start] + bytes(end - start) + data[end:]
 
 
-def doubled(data: bytes, chance: random.Random) -> bytes:
+def repeat_piece(data: bytes, chance: random.Random) -> bytes:
     """A piece is there twice."""
     start, end = _piece(data, chance)
     return data[:end] + data[start:]
 
 
-def numbers(data: bytes, chance: random.Random) -> bytes:
+def change_numbers(data: bytes, chance: random.Random) -> bytes:
     """Some numbers are others: lengths, references, sizes."""
     places = list(NUMBER.finditer(data))
     for match in sorted(chance.sample(places, min(8, len(places))), key=_at)[::-1]:
@@ -162,7 +164,7 @@ def numbers(data: bytes, chance: random.Random) -> bytes:
     return data
 
 
-def tags(data: bytes, chance: random.Random) -> bytes:
+def change_tags(data: bytes, chance: random.Random) -> bytes:
     """Some tags are missing, doubled, or a thousand times there."""
     places = list(TAG.finditer(data))
     for match in sorted(chance.sample(places, min(6, len(places))), key=_at)[::-1]:
@@ -171,23 +173,32 @@ def tags(data: bytes, chance: random.Random) -> bytes:
     return data
 
 
-def member(data: bytes, chance: random.Random) -> bytes:
+def damage_member(data: bytes, chance: random.Random) -> bytes:
     """The archive is sound, and one of its members is damaged."""
     source = zipfile.ZipFile(io.BytesIO(data))
     names = source.namelist()
     unlucky = chance.choice(names)
-    harm = chance.choice((flipped, truncated, cut, doubled, numbers, tags))
+    harm = chance.choice(
+        (flip_bytes, truncate, remove_piece, repeat_piece, change_numbers, change_tags)
+    )
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as target:
         for name in names:
             content = source.read(name)
             if name == unlucky and content:
                 content = harm(content, chance)
-            target.writestr(name, content)
+            # A date of its own would make equal archives differ from run to run.
+            target.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
 
 
-ANYWHERE: tuple[Mutation, ...] = (flipped, truncated, cut, blanked, doubled)
+ANYWHERE: tuple[Mutation, ...] = (
+    flip_bytes,
+    truncate,
+    remove_piece,
+    zero_piece,
+    repeat_piece,
+)
 
 
 def _piece(data: bytes, chance: random.Random) -> tuple[int, int]:

@@ -72,15 +72,15 @@ def run_scans(
     chance = random.Random(seed)  # noqa: S311 - repeatable, not secret
     files = sorted(folder.rglob("*.pdf"))
     chance.shuffle(files)
-    found = Scans()
+    scans = Scans()
     for path in files:
-        if len(found.pages) >= pages * len(angles):
+        if len(scans.pages) >= pages * len(angles):
             break
         for number, text, image in _page(path, chance):
             for angle in angles:
                 scan = _scanned(image, angle, seed)
-                found.pages.append(_score(path, number, angle, text, scan))
-    return found
+                scans.pages.append(_score(path, number, angle, text, scan))
+    return scans
 
 
 def _page(path: Path, chance: random.Random) -> Iterator[tuple[int, str, Image.Image]]:
@@ -117,14 +117,16 @@ def _score(path: Path, number: int, angle: int, text: str, scan: bytes) -> ScanS
     _, documents = parse(Path("scan.pdf"), scan, Limits())
     seconds = time.process_time() - began
     wanted = WORD.findall(text.casefold())
-    found = WORD.findall(documents[0].text.casefold())
-    same = SequenceMatcher(None, wanted, found, autojunk=False).get_matching_blocks()
+    recognised = WORD.findall(documents[0].text.casefold())
+    same = SequenceMatcher(
+        None, wanted, recognised, autojunk=False
+    ).get_matching_blocks()
     return ScanScore(
         name=path.name,
         page=number,
         angle=angle,
         words=len(wanted),
-        recall=sum((Counter(wanted) & Counter(found)).values()) / len(wanted),
+        recall=sum((Counter(wanted) & Counter(recognised)).values()) / len(wanted),
         order=sum(block.size for block in same) / len(wanted),
         seconds=round(seconds, 2),
     )

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +10,14 @@ from pydantic import Field
 from elt_llm_core.document import ParsedDocument
 from elt_llm_core.errors import LoadError, UsageError
 from elt_llm_core.records import Record
-from elt_llm_ingest.evaluation import evidence, lost, speed, tables
-from elt_llm_ingest.evaluation.unruled import without_lines
 from elt_llm_ingest.limits import Limits
 from elt_llm_ingest.readers.pdf.document import parse as parse_pdf
+from evaluation import evidence, lost_words, speed, tables
+from evaluation.definitions import definition_figures
+from evaluation.robustness import ade_figures, mutation_figures, scan_figures
 
 TABLES = "tables_icdar2013_eu"
 FILINGS = "financebench"
-GROUP = "elt_llm.parsing_measures"
 
 
 class Figure(Record):
@@ -39,7 +38,7 @@ class Figure(Record):
 
 
 class Data:
-    """A folder of evaluation data and its PDFs as read, each read once."""
+    """A folder of evaluation data; each of its PDFs is read once."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -48,21 +47,21 @@ class Data:
     @cached_property
     def pdfs(self) -> list[Path]:
         """All PDFs below the folder. Raises UsageError if there is none."""
-        found = sorted(self.root.rglob("*.pdf"))
-        if not found:
-            raise UsageError(f"{self.root} holds no PDF", "pass another: --data DIR")
-        return found
+        pdfs = sorted(self.root.rglob("*.pdf"))
+        if not pdfs:
+            raise UsageError(f"{self.root} contains no PDF", "pass another: --data DIR")
+        return pdfs
 
     @cached_property
     def documents(self) -> Mapping[Path, ParsedDocument]:
         """Each PDF with the document made of it; `left_out` has those without."""
-        found = {}
+        documents = {}
         for pdf in self.pdfs:
             try:
-                (found[pdf],) = parse_pdf(pdf, pdf.read_bytes(), Limits())
+                (documents[pdf],) = parse_pdf(pdf, pdf.read_bytes(), Limits())
             except LoadError as error:
                 self.left_out.append({"document": pdf.name, "reason": error.reason})
-        return found
+        return documents
 
     @property
     def born_digital(self) -> list[Path]:
@@ -70,7 +69,7 @@ class Data:
         return [
             pdf
             for pdf, document in self.documents.items()
-            if not any("text recognition" in told for told in document.warnings)
+            if not any("text recognition" in text for text in document.warnings)
         ]
 
     def has(self, *names: str) -> bool:
@@ -82,29 +81,29 @@ def table_figures(data: Data) -> Iterator[Figure]:
     """Adjacency F1 and cell boxes."""
     if not data.has(TABLES):
         return
-    found = tables.summary(tables.measured(data.root / TABLES))
-    yield Figure(measure="table_f1", value=found["f1"], bar=0.85, detail=found)
-    yield Figure(measure="table_f1_regions_given", value=found["f1_regions_given"])
-    yield Figure(measure="cells_inside_region", value=found["cells_inside"], bar=0.95)
+    summary = tables.summarize(tables.measure_tables(data.root / TABLES))
+    yield Figure(measure="table_f1", value=summary["f1"], bar=0.85, detail=summary)
+    yield Figure(measure="table_f1_regions_given", value=summary["f1_regions_given"])
+    yield Figure(measure="cells_inside_region", value=summary["cells_inside"], bar=0.95)
 
 
 def unruled_figures(data: Data) -> Iterator[Figure]:
     """Adjacency F1 where no drawn line is seen; no rule was made with it in view."""
     if not data.has(TABLES):
         return
-    with without_lines():
-        found = tables.summary(tables.measured(data.root / TABLES))
-    yield Figure(measure="table_f1_unruled", value=found["f1"], detail=found)
+    with tables.without_lines():
+        summary = tables.summarize(tables.measure_tables(data.root / TABLES))
+    yield Figure(measure="table_f1_unruled", value=summary["f1"], detail=summary)
 
 
 def word_figures(data: Data) -> Iterator[Figure]:
     """Words lost, and words moved, against pdftotext."""
-    total = lost.Lost(0, 0, 0, 0)
+    total = lost_words.LostWords(0, 0, 0, 0)
     worst = []
     for pdf, document in data.documents.items():
-        found = lost.lost_words(pdf, document)
-        total = total.plus(found)
-        worst.append((found.lost / max(found.words, 1), pdf.name))
+        counts = lost_words.count_lost_words(pdf, document)
+        total = total.plus(counts)
+        worst.append((counts.lost / max(counts.words, 1), pdf.name))
     share = total.lost / max(total.words, 1)
     detail = {
         "words": total.words,
@@ -133,11 +132,11 @@ def evidence_figures(data: Data) -> Iterator[Figure]:
     if not data.has(f"{FILINGS}/questions.jsonl"):
         return
     by_name = {pdf.stem: document for pdf, document in data.documents.items()}
-    quotes = evidence.quotes(data.root / FILINGS / "questions.jsonl")
+    quotes = evidence.read_quotes(data.root / FILINGS / "questions.jsonl")
     wrong = []
     known = [quote for quote in quotes if quote.document in by_name]
     for quote in known:
-        page = evidence.page_of(quote.text, by_name[quote.document])
+        page = evidence.find_page(quote.text, by_name[quote.document])
         if page != quote.page:
             wrong.append({"question": quote.question, "page": quote.page, "ours": page})
     right = (len(known) - len(wrong)) / max(len(known), 1)
@@ -149,58 +148,66 @@ def evidence_figures(data: Data) -> Iterator[Figure]:
 
 def speed_figures(data: Data) -> Iterator[Figure]:
     """Pages a processor second over all PDFs that need no text recognition."""
-    found = speed.pages_per_second(data.born_digital)
-    value = found["pages_per_cpu_second"]
-    yield Figure(measure="pages_per_cpu_second", value=value, bar=100, detail=found)
+    rates = speed.pages_per_second(data.born_digital)
+    value = rates["pages_per_cpu_second"]
+    yield Figure(measure="pages_per_cpu_second", value=value, bar=100, detail=rates)
 
 
 def bulk_figures(data: Data) -> Iterator[Figure]:
     """Ten thousand pages in one file."""
-    found = speed.many_pages(data.born_digital)
+    costs = speed.measure_many_pages(data.born_digital)
     yield Figure(
         measure="seconds_10000_pages",
-        value=found["seconds"],
+        value=costs["seconds"],
         bar=60,
         at_most=True,
-        detail=found,
+        detail=costs,
     )
     yield Figure(
-        measure="rss_mb_10000_pages", value=found["rss_mb"], bar=600, at_most=True
+        measure="rss_mb_10000_pages", value=costs["rss_mb"], bar=600, at_most=True
     )
 
 
-MEASURES: Mapping[str, Callable[[Data], Iterator[Figure]]] = {
+Measure = Callable[[Data], Iterator[Figure]]
+
+
+def _from_folder(figures: Callable[[Path], Iterator[Mapping[str, Any]]]) -> Measure:
+    """Adapt a function that takes the folder and yields the fields of figures."""
+
+    def measure_folder(data: Data) -> Iterator[Figure]:
+        yield from map(Figure.model_validate, figures(data.root))
+
+    return measure_folder
+
+
+MEASURES: Mapping[str, Measure] = {
     "tables": table_figures,
     "tables-unruled": unruled_figures,
     "words": word_figures,
     "evidence": evidence_figures,
     "speed": speed_figures,
     "bulk": bulk_figures,
+    "ade": _from_folder(ade_figures),
+    "definitions": _from_folder(definition_figures),
+    "mutations": _from_folder(mutation_figures),
+    "scans": _from_folder(scan_figures),
 }
 
 
-def _foreign() -> dict[str, Callable[[Data], Iterator[Figure]]]:
-    """Measures of other packages: entry points that take the folder, give mappings."""
+def measure(root: Path, name: str = "") -> list[Figure]:
+    """Return the figures of the data in a folder.
 
-    def made(point: EntryPoint) -> Callable[[Data], Iterator[Figure]]:
-        def figures(data: Data) -> Iterator[Figure]:
-            yield from map(Figure.model_validate, point.load()(data.root))
+    A measure without data in the folder gives no figure.
 
-        return figures
+    Args:
+        root: Folder with the evaluation data.
+        name: One of `MEASURES`; empty for all.
 
-    points = sorted(entry_points(group=GROUP), key=lambda point: point.name)
-    return {point.name: made(point) for point in points}
-
-
-def measured(root: Path, only: str = "") -> list[Figure]:
-    """The figures of the data in a folder, all or of one measure.
-
-    A measure whose data is not there gives none. Raises UsageError for an unknown
-    measure and for a folder without PDFs.
+    Raises:
+        UsageError: If the measure is unknown, or needs PDFs and there is none.
     """
-    measures = {**MEASURES, **_foreign()}
-    if only and only not in measures:
-        raise UsageError(f"no measure {only!r}", f"one of: {', '.join(measures)}")
+    if name and name not in MEASURES:
+        raise UsageError(f"no measure {name!r}", f"one of: {', '.join(MEASURES)}")
     data = Data(root)
-    names = [only] if only else list(measures)
-    return [figure for name in names for figure in measures[name](data)]
+    names = [name] if name else list(MEASURES)
+    return [figure for each in names for figure in MEASURES[each](data)]

@@ -18,7 +18,7 @@ TIMEOUT = 120
 SHORT = 3  # letters; a shorter word is looked for with its neighbour
 
 
-class Lost(NamedTuple):
+class LostWords(NamedTuple):
     """Words of pdftotext, those we lack, and of the comparable those out of order."""
 
     words: int
@@ -27,9 +27,9 @@ class Lost(NamedTuple):
     moved: int
     examples: tuple[str, ...] = ()
 
-    def plus(self, other: "Lost") -> "Lost":
+    def plus(self, other: "LostWords") -> "LostWords":
         """Both counts together; examples of the first few."""
-        return Lost(
+        return LostWords(
             self.words + other.words,
             self.lost + other.lost,
             self.comparable + other.comparable,
@@ -38,7 +38,7 @@ class Lost(NamedTuple):
         )
 
 
-def lost_words(pdf: Path, document: ParsedDocument) -> Lost:
+def count_lost_words(pdf: Path, document: ParsedDocument) -> LostWords:
     """What we lost page by page.
 
     A word is lost if our text of the page has it less often and does not hold it cut
@@ -46,12 +46,12 @@ def lost_words(pdf: Path, document: ParsedDocument) -> Lost:
     longest run that keeps pdftotext's order are moved. Raises UsageError without
     pdftotext, LoadError if it fails.
     """
-    total = Lost(0, 0, 0, 0)
+    total = LostWords(0, 0, 0, 0)
     theirs = page_texts(pdf)
     for page in document.pages:
         text = " ".join(document.text[word[0] : word[1]] for word in page.words)
         if page.number <= len(theirs):
-            total = total.plus(compared(text, theirs[page.number - 1]))
+            total = total.plus(compare_words(text, theirs[page.number - 1]))
     return total
 
 
@@ -76,7 +76,7 @@ def page_texts(pdf: Path) -> list[str]:
     return done.stdout.decode("utf-8", "replace").split("\f")[:-1]
 
 
-def compared(ours: str, theirs: str) -> Lost:
+def compare_words(ours: str, theirs: str) -> LostWords:
     """Our text of a page against pdftotext's."""
     mine, others = words_in(ours), words_in(theirs)
     have = Counter(mine)
@@ -91,7 +91,7 @@ def compared(ours: str, theirs: str) -> Lost:
     order = [w for w, n in Counter(others).items() if n == 1 and w in once]
     place = {word: index for index, word in enumerate(order)}
     kept = _longest([place[word] for word in mine if word in place])
-    return Lost(
+    return LostWords(
         len(others), len(missing), len(order), len(order) - kept, tuple(missing[:3])
     )
 

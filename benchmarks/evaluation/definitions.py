@@ -1,4 +1,4 @@
-"""Measures of definitions for `elt-llm eval parsing --only definitions`."""
+"""Measures of the definitions found in a list and in sentences of textbooks."""
 
 import json
 import re
@@ -14,27 +14,27 @@ from elt_llm_consumer.definitions.candidate_terms import cleaned, split_paren
 from elt_llm_consumer.definitions.explanations import confidence, located, seen
 from elt_llm_consumer.definitions.extract import extract
 from elt_llm_consumer.definitions.names import WORD, fold
-from elt_llm_consumer.marked import (
-    Bits,
-    Rows,
-    Sentence,
-    averaged,
-    held_out,
-    scores,
-    sentences,
-)
 from elt_llm_core.config.loader import RagConfig, load_config
 from elt_llm_core.document import Block, BlockKind
 from elt_llm_core.jobs import JOBS, JobContext
 from elt_llm_core.models.factory import build_models
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
+from evaluation.deft import (
+    Bits,
+    Rows,
+    Sentence,
+    average_scores,
+    predict_held_out,
+    read_sentences,
+    score,
+)
 
 LISTED = "nist_sp800_63_4/_sp800-63/definitions.md"
 LISTED_GOLD = "nist_sp800_63_4/definitions_parsed.json"
 MARKED = "deft_definitions/dev"
 OVERLAP = 0.8
-LIKELY = 0.5  # or more: the sentence is said to define
+LIKELY = 0.5  # or more: the sentence counts as a definition
 _NOTHING = 1e-9
 _PLAIN = re.compile(r"^(?:The |An? )?[\w' -]{2,40}\s(?:is|are)\s(?:an?|the)\s")
 
@@ -45,7 +45,7 @@ def definition_figures(root: Path) -> Iterator[dict[str, Any]]:
     The embedder is that of the configuration; a folder without the data loads none.
     """
     listed = (root / LISTED).is_file() and (root / LISTED_GOLD).is_file()
-    marked = sentences(root / MARKED)
+    marked = read_sentences(root / MARKED)
     if not listed and not marked:
         return
     config = load_config()
@@ -67,8 +67,8 @@ def listed_figure(
     ours = _glossary(document, config, models)
     left = list(ours)
     missed = []
-    for term, said in wanted:
-        hit = next((o for o in left if o[0] == term and _alike(o[1], said)), None)
+    for term, definition in wanted:
+        hit = next((o for o in left if o[0] == term and _alike(o[1], definition)), None)
         if hit is None:
             missed.append(term)
         else:
@@ -102,15 +102,15 @@ def _glossary(
             store.close()
 
 
-def _bare(said: str) -> str:
+def _strip_marks(text: str) -> str:
     """Without the marks of Markdown, in which the reference is written."""
-    return re.sub(r"(?<=\])\([^)]*\)|\{:[^}]*\}|[*_`]", "", said)
+    return re.sub(r"(?<=\])\([^)]*\)|\{:[^}]*\}|[*_`]", "", text)
 
 
 def _alike(ours: str, gold: str) -> bool:
     """Whether four fifths of the words of either are words of the other."""
-    one = {word.casefold() for word in WORD.findall(_bare(ours))}
-    two = {word.casefold() for word in WORD.findall(_bare(gold))}
+    one = {word.casefold() for word in WORD.findall(_strip_marks(ours))}
+    two = {word.casefold() for word in WORD.findall(_strip_marks(gold))}
     return len(one & two) >= OVERLAP * max(len(one), len(two), 1)
 
 
@@ -126,15 +126,15 @@ def sentence_figures(
     chiefly = np.array([one.chiefly for one in marked])
     files = [one.file for one in marked]
     ours = np.array([confidence(one.text) >= LIKELY for one in marked])
-    both = [o.text for o, said, true in zip(marked, ours, gold, strict=True)
-            if said and true]  # fmt: skip
+    both = [o.text for o, ours_too, true in zip(marked, ours, gold, strict=True)
+            if ours_too and true]  # fmt: skip
     placed = sum(located(text) is not None for text in both)
-    detail = {**averaged([ours], gold, files), "sentences": len(marked),
-              "chiefly": scores(ours, chiefly)["f1"],
+    detail = {**average_scores([ours], gold, files), "sentences": len(marked),
+              "chiefly": score(ours, chiefly)["f1"],
               "term_placed": round(placed / max(len(both), 1), 4)}  # fmt: skip
     yield _figure("sentence_f1", detail, 0.7)
     for name, answers in _peers(marked, gold, models).items():
-        yield _figure(f"peer_{name}", averaged(answers, gold, files))
+        yield _figure(f"peer_{name}", average_scores(answers, gold, files))
 
 
 def _figure(
@@ -156,9 +156,9 @@ def _peers(
         "every_sentence": [np.ones(len(marked), dtype=bool)],
         "is_a": [np.array([_PLAIN.match(text) is not None for text in texts])],
         "rule_book_shapes": [np.array([bool(_by_rules(text)) for text in texts])],
-        "fitted_cues": held_out(cues, gold, files),
-        "embedder": held_out(vectors, gold, files),
-        "cues_and_embedder": held_out(np.hstack([cues, vectors]), gold, files),
+        "fitted_cues": predict_held_out(cues, gold, files),
+        "embedder": predict_held_out(vectors, gold, files),
+        "cues_and_embedder": predict_held_out(np.hstack([cues, vectors]), gold, files),
     }
 
 

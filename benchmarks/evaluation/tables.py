@@ -1,5 +1,6 @@
 """Tables as we read them against tables as people marked them."""
 
+import contextlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -7,19 +8,21 @@ from typing import Any, NamedTuple
 
 from elt_llm_core.document import Block, ParsedDocument
 from elt_llm_core.errors import LoadError
-from elt_llm_ingest.evaluation.adjacency import (
+from elt_llm_ingest.limits import Limits
+from elt_llm_ingest.readers.pdf import sheets
+from elt_llm_ingest.readers.pdf.document import parse as parse_pdf
+from elt_llm_ingest.readers.pdf.geometry import Table, cell_text
+from elt_llm_ingest.readers.pdf.sheets import page_views
+from elt_llm_ingest.readers.pdf.tables.rules import NONE
+from evaluation.adjacency import (
     GridCell,
     Rectangle,
     Score,
     compare,
     compare_page,
 )
-from elt_llm_ingest.evaluation.given import table_in
-from elt_llm_ingest.evaluation.truth import TrueTable, true_tables
-from elt_llm_ingest.limits import Limits
-from elt_llm_ingest.readers.pdf.document import parse as parse_pdf
-from elt_llm_ingest.readers.pdf.geometry import Table, cell_text
-from elt_llm_ingest.readers.pdf.sheets import page_views
+from evaluation.icdar import TrueTable, read_true_tables
+from evaluation.region_tables import find_table
 
 EDGE = 3.0  # points by which a cell may stand out of its region
 
@@ -38,7 +41,7 @@ class Outcome(NamedTuple):
     reason: str = ""
 
 
-def measured(folder: Path) -> list[Outcome]:
+def measure_tables(folder: Path) -> list[Outcome]:
     """One outcome for each PDF of a folder that has both truth files, by name."""
     pdfs = sorted(p for p in folder.glob("*.pdf") if _has_truth(p))
     return [_outcome_or_reason(pdf) for pdf in pdfs]
@@ -55,7 +58,7 @@ def _has_truth(pdf: Path) -> bool:
     return all(pdf.with_name(f"{pdf.stem}-{k}.xml").is_file() for k in ("reg", "str"))
 
 
-def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def summarize(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """The figures of all documents together, and the mean of theirs.
 
     Documents without figures are left out, and named with the reason.
@@ -90,20 +93,20 @@ def _mean(values: Sequence[float]) -> float:
 
 def _outcome(pdf: Path) -> Outcome:
     (document,) = parse_pdf(pdf, pdf.read_bytes(), Limits())
-    found, true = tables_by_page(document), defaultdict(list)
-    for table in true_tables(pdf):
+    ours, true = tables_by_page(document), defaultdict(list)
+    for table in read_true_tables(pdf):
         true[table.page].append(table)
     whole = Score()
     cells = inside = 0
-    for page in sorted({*found, *true}):
+    for page in sorted({*ours, *true}):
         score, taken = compare_page(
-            found.get(page, []), [table.cells for table in true[page]]
+            ours.get(page, []), [table.cells for table in true[page]]
         )
         whole = whole.plus(score)
-        cells += sum(len(table) for table in found.get(page, []))
+        cells += sum(len(table) for table in ours.get(page, []))
         for table, index in zip(true[page], taken, strict=True):
             if index is not None:
-                inside += sum(_is_inside(c, table.region) for c in found[page][index])
+                inside += sum(_is_inside(c, table.region) for c in ours[page][index])
     return Outcome(pdf.stem, whole, _given(pdf), cells, inside)
 
 
@@ -117,15 +120,15 @@ def tables_by_page(document: ParsedDocument) -> dict[int, list[list[GridCell]]]:
     for block in document.blocks:
         if block.cells and block.page is not None:
             rows[block.page, block.table_number].append(block)
-    found: dict[int, list[list[GridCell]]] = defaultdict(list)
+    tables: dict[int, list[list[GridCell]]] = defaultdict(list)
     for (page, _), blocks in sorted(rows.items()):
         cells = [
             cell
             for number, block in enumerate(blocks)
             for cell in _cells(document.text, block, number, sizes[page])
         ]
-        found[page].append(cells)
-    return found
+        tables[page].append(cells)
+    return tables
 
 
 def _cells(
@@ -133,8 +136,8 @@ def _cells(
 ) -> Iterator[GridCell]:
     for place, cell in enumerate(block.cells):
         column = cell.column if cell.column is not None else place
-        said = text[cell.start : cell.end]
-        if not said.strip() or cell.start < block.start:
+        content = text[cell.start : cell.end]
+        if not content.strip() or cell.start < block.start:
             continue  # an empty place, or a cell that began in a row above
         boxes = [box for box in cell.boxes if box.page == block.page]
         yield GridCell(
@@ -142,7 +145,7 @@ def _cells(
             row + cell.rows - 1,
             column,
             column + cell.columns - 1,
-            said,
+            content,
             (
                 min(box.left for box in boxes) * size[0],
                 (1 - max(box.bottom for box in boxes)) * size[1],
@@ -167,18 +170,18 @@ def _is_inside(cell: GridCell, region: Rectangle) -> bool:
 
 
 def _given(pdf: Path) -> Score:
-    """The score where the regions are told and only cells are looked for."""
+    """The score where the regions are given and only cells are looked for."""
     total = Score()
     true: dict[int, list[TrueTable]] = defaultdict(list)
-    for table in true_tables(pdf):
+    for table in read_true_tables(pdf):
         true[table.page].append(table)
     for view in page_views(pdf, pdf.read_bytes(), Limits()):
         for table in true[view.words.number]:
             left, bottom, right, top = table.region
             height = view.words.height
             box = (left, height - top, right, height - bottom)
-            found = table_in(box, view.words.words, view.rules, view.blocks)
-            cells = list(grid_cells(found)) if found else []
+            table_found = find_table(box, view.words.words, view.rules, view.blocks)
+            cells = list(grid_cells(table_found)) if table_found else []
             total = total.plus(compare(cells, table.cells))
     return total
 
@@ -192,3 +195,18 @@ def grid_cells(table: Table) -> Iterator[GridCell]:
                 yield GridCell(
                     row, row + rows - 1, column, column + columns - 1, cell_text(cell)
                 )
+
+
+@contextlib.contextmanager
+def without_lines() -> Iterator[None]:
+    """Hide the lines that pages draw from our table rules while the block runs.
+
+    LiteParse still sees them; its tables count only where ours find none. A file
+    rewritten without lines would be another file: its fonts come out differently.
+    """
+    original: Any = vars(sheets)["rules_of"]
+    setattr(sheets, "rules_of", lambda _graphics: NONE)  # noqa: B010 - not exported
+    try:
+        yield
+    finally:
+        setattr(sheets, "rules_of", original)  # noqa: B010

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from defusedxml import ElementTree
 
 from elt_llm_core.errors import LoadError
-from elt_llm_ingest.evaluation.adjacency import GridCell, Rectangle
+from evaluation.adjacency import GridCell, Rectangle
 
 
 class TrueTable(NamedTuple):
@@ -17,7 +17,7 @@ class TrueTable(NamedTuple):
     cells: list[GridCell]
 
 
-def true_tables(pdf: Path) -> list[TrueTable]:
+def read_true_tables(pdf: Path) -> list[TrueTable]:
     """The regions of `NAME-reg.xml` with the cells of `NAME-str.xml`, in order.
 
     Raises LoadError for files that do not belong together.
@@ -25,7 +25,7 @@ def true_tables(pdf: Path) -> list[TrueTable]:
     regions = _regions(pdf.with_name(f"{pdf.stem}-reg.xml"), with_box=True)
     structures = _regions(pdf.with_name(f"{pdf.stem}-str.xml"), with_box=False)
     if len(regions) != len(structures):
-        raise LoadError(pdf.name, "its -reg.xml and -str.xml tell of different tables")
+        raise LoadError(pdf.name, "its -reg.xml and -str.xml describe different tables")
     return [
         TrueTable(_number(one, "page"), _box(one), _cells(two))
         for one, two in zip(regions, structures, strict=True)
@@ -37,8 +37,8 @@ def _regions(path: Path, *, with_box: bool) -> list[Any]:
         root = ElementTree.fromstring(path.read_bytes(), forbid_dtd=True)
     except (ElementTree.ParseError, OSError) as error:
         raise LoadError(path.name, f"no table truth can be read ({error})") from error
-    found = list(root.iter("region"))
-    return [r for r in found if not with_box or r.find("bounding-box") is not None]
+    regions = list(root.iter("region"))
+    return [r for r in regions if not with_box or r.find("bounding-box") is not None]
 
 
 def _box(node: Any) -> Rectangle:

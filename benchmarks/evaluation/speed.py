@@ -94,7 +94,7 @@ PEERS: Mapping[str, Callable[[Path, bytes], None]] = {
 }
 
 
-def many_pages(pdfs: Sequence[Path], pages: int = 10_000) -> dict[str, Any]:
+def measure_many_pages(pdfs: Sequence[Path], pages: int = 10_000) -> dict[str, Any]:
     """What one file of so many pages costs, read by a process of its own.
 
     The pages are those of the files in turn, again and again.
@@ -110,8 +110,8 @@ def many_pages(pdfs: Sequence[Path], pages: int = 10_000) -> dict[str, Any]:
         )
     if done.returncode:
         raise LoadError(path.name, done.stderr.decode("utf-8", "replace")[-300:])
-    found: dict[str, Any] = json.loads(done.stdout)
-    return {name: round(value, 1) for name, value in found.items()}
+    costs: dict[str, Any] = json.loads(done.stdout)
+    return {name: round(value, 1) for name, value in costs.items()}
 
 
 def _repeated(pdfs: Sequence[Path], pages: int) -> bytes:

@@ -29,9 +29,9 @@ class Sentence(NamedTuple):
     chiefly: bool
 
 
-def sentences(folder: Path) -> list[Sentence]:
+def read_sentences(folder: Path) -> list[Sentence]:
     """The sentences of the DEFT files of a folder, by file and place."""
-    found = []
+    marked = []
     for path in sorted(folder.glob("*.deft")):
         for part in re.split(r"\n\s*\n", path.read_text(encoding="utf-8")):
             rows = [line.split("\t") for line in part.splitlines() if line.strip()]
@@ -39,12 +39,12 @@ def sentences(folder: Path) -> list[Sentence]:
                 tags = {row[4].strip().partition("-")[2] for row in rows}
                 defines = any(tag.endswith("Definition") for tag in tags)
                 chiefly = "Definition" in tags
-                found.append(Sentence(path.name, _spoken(rows), defines, chiefly))
-    return found
+                marked.append(Sentence(path.name, _spoken(rows), defines, chiefly))
+    return marked
 
 
 def _spoken(rows: Sequence[Sequence[str]]) -> str:
-    """The words with the white space that their places tell of."""
+    """Join the words with the white space that their offsets imply."""
     text, base = "", int(rows[0][2])
     for row in rows:
         gap = int(row[2]) - base - len(text)
@@ -54,18 +54,18 @@ def _spoken(rows: Sequence[Sequence[str]]) -> str:
     return text
 
 
-def scores(said: Bits, gold: Bits) -> dict[str, Any]:
+def score(predicted: Bits, gold: Bits) -> dict[str, Any]:
     """Precision, recall and F1, rounded to four digits."""
-    right = int((said & gold).sum())
+    right = int((predicted & gold).sum())
     return {
-        "precision": round(right / max(int(said.sum()), 1), 4),
+        "precision": round(right / max(int(predicted.sum()), 1), 4),
         "recall": round(right / max(int(gold.sum()), 1), 4),
-        "f1": round(2 * right / max(int(said.sum() + gold.sum()), 1), 4),
+        "f1": round(2 * right / max(int(predicted.sum() + gold.sum()), 1), 4),
     }
 
 
-def held_out(cues: Rows, gold: Bits, files: Sequence[str]) -> list[Bits]:
-    """What is said of each sentence by weights that have not seen its file.
+def predict_held_out(cues: Rows, gold: Bits, files: Sequence[str]) -> list[Bits]:
+    """Predict each sentence with weights that have not seen its file.
 
     One answer a shuffle of the files into folds: weights and cut come from the other
     folds. The shuffles are the same for every way of finding.
@@ -73,13 +73,13 @@ def held_out(cues: Rows, gold: Bits, files: Sequence[str]) -> list[Bits]:
     ones = np.hstack([np.ones((len(cues), 1)), cues])
     answers = []
     for fold in _folds(files):
-        said = np.zeros(len(files), dtype=bool)
+        predicted = np.zeros(len(files), dtype=bool)
         for number in range(FOLDS):
             inside = fold != number
             weights = _fitted(ones[inside], gold[inside])
             cut = _best_cut(ones[inside] @ weights, gold[inside])
-            said[~inside] = ones[~inside] @ weights >= cut
-        answers.append(said)
+            predicted[~inside] = ones[~inside] @ weights >= cut
+        answers.append(predicted)
     return answers
 
 
@@ -111,18 +111,20 @@ def _fitted(cues: Rows, gold: Bits) -> Rows:
 
 def _best_cut(odds: Rows, gold: Bits) -> float:
     cuts = np.linspace(-1.5, 0.5, 41)
-    return float(max(cuts, key=lambda cut: scores(odds >= cut, gold)["f1"]))
+    return float(max(cuts, key=lambda cut: score(odds >= cut, gold)["f1"]))
 
 
-def averaged(
+def average_scores(
     answers: Sequence[Bits], gold: Bits, files: Sequence[str]
 ) -> dict[str, Any]:
     """Mean precision, recall and F1 of the answers, and an interval of the last.
 
     `low` and `high` bound the mean F1 for 95 of 100 draws of as many files.
     """
-    found = [scores(said, gold) for said in answers]
-    means = {key: round(float(np.mean([f[key] for f in found])), 4) for key in found[0]}
+    figures = [score(predicted, gold) for predicted in answers]
+    means = {
+        key: round(float(np.mean([f[key] for f in figures])), 4) for key in figures[0]
+    }
     low, high = _interval(answers, gold, files)
     return {**means, "low": round(low, 4), "high": round(high, 4)}
 
@@ -136,8 +138,8 @@ def _interval(
     def by_file(bits: Bits) -> NDArray[np.int64]:
         return np.bincount(number, weights=bits, minlength=size).astype(np.int64)
 
-    right = np.array([by_file(said & gold) for said in answers])
-    marked = np.array([by_file(said) + by_file(gold) for said in answers])
+    right = np.array([by_file(predicted & gold) for predicted in answers])
+    marked = np.array([by_file(predicted) + by_file(gold) for predicted in answers])
     drawn = np.random.default_rng(0).integers(0, size, (DRAWS, size))
     many = 2 * right[:, drawn].sum(axis=2) / np.maximum(marked[:, drawn].sum(axis=2), 1)
     low, high = np.percentile(many.mean(axis=0), [2.5, 97.5])

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import pypdfium2
 
 from elt_llm_core.document import Page, ParsedDocument
-from elt_llm_ingest.evaluation.lost import page_texts, words_in
 from elt_llm_ingest.readers.pdf.undecoded_text import UNKNOWN, decoded
+from evaluation.lost_words import page_texts, words_in
 
 LEAST = 8  # joins of a page that counts
 LINE = 4  # words of a line that counts
@@ -46,13 +46,13 @@ class PageJoins(NamedTuple):
         return self.reference / self.joins
 
 
-def joins_of(plain: str) -> list[Join]:
+def find_joins(plain: str) -> list[Join]:
     """The joins in PDFium's text of a page."""
     lines = [line.strip() for line in plain.splitlines()]
-    said = [(line, words_in(line)) for line in lines if line]
+    written = [(line, words_in(line)) for line in lines if line]
     return [
         (*before[-2:], *after[:2])
-        for (first, before), (second, after) in pairwise(said)
+        for (first, before), (second, after) in pairwise(written)
         if min(len(before), len(after)) >= LINE
         and UNKNOWN not in first + second
         and not first.endswith(STOPS)
@@ -60,14 +60,14 @@ def joins_of(plain: str) -> list[Join]:
     ]
 
 
-def kept(joins: Sequence[Join], text: str) -> list[bool]:
+def is_kept(joins: Sequence[Join], text: str) -> list[bool]:
     """Of each join whether a text keeps it."""
     words = words_in(text)
     runs = set(zip(words, words[1:], words[2:], words[3:], strict=False))
     return [join in runs for join in joins]
 
 
-def measured(pdf: Path, document: ParsedDocument) -> Iterator[PageJoins]:
+def measure_joins(pdf: Path, document: ParsedDocument) -> Iterator[PageJoins]:
     """The pages of a PDF with enough joins. Raises UsageError without pdftotext."""
     references = page_texts(pdf)
     plains = _plain_texts(pdf)
@@ -77,11 +77,11 @@ def measured(pdf: Path, document: ParsedDocument) -> Iterator[PageJoins]:
         if block.attributes.get("reading_order") == "doubtful"
     }
     for page, reference, plain in zip(document.pages, references, plains, strict=False):
-        joins = joins_of(plain)
+        joins = find_joins(plain)
         if len(joins) < LEAST:
             continue
-        ours = kept(joins, page_text(document.text, page))
-        others = kept(joins, reference)
+        ours = is_kept(joins, page_text(document.text, page))
+        others = is_kept(joins, reference)
         both = sum(a and b for a, b in zip(ours, others, strict=True))
         yield PageJoins(
             pdf.name,
@@ -125,7 +125,7 @@ class Summary(NamedTuple):
     low_unmarked: int
 
 
-def summary(pages: Iterable[PageJoins]) -> Summary:
+def summarize(pages: Iterable[PageJoins]) -> Summary:
     """The figures of all pages together."""
     pages = list(pages)
     joins = sum(page.joins for page in pages)
@@ -144,4 +144,4 @@ def summary(pages: Iterable[PageJoins]) -> Summary:
 
 def is_low(page: PageJoins) -> bool:
     """Whether our order is clearly worse than pdftotext's."""
-    return page.kept < 0.8 and page.reference_kept > 0.95  # noqa: PLR2004 - the bar
+    return page.kept < 0.8 and page.reference_kept > 0.95

@@ -21,12 +21,12 @@ class Quote(NamedTuple):
     page: int
 
 
-def quotes(path: Path) -> list[Quote]:
+def read_quotes(path: Path) -> list[Quote]:
     """The evidence of FinanceBench's questions in their order."""
-    found: list[Quote] = []
+    quotes: list[Quote] = []
     for line in path.read_text(encoding="utf-8").splitlines():
         row: dict[str, Any] = json.loads(line)
-        found.extend(
+        quotes.extend(
             Quote(
                 row["financebench_id"],
                 evidence.get("doc_name") or row["doc_name"],
@@ -35,10 +35,10 @@ def quotes(path: Path) -> list[Quote]:
             )
             for evidence in row["evidence"]
         )
-    return found
+    return quotes
 
 
-def page_of(quote: str, document: ParsedDocument) -> int:
+def find_page(quote: str, document: ParsedDocument) -> int:
     """The page that shares most runs of three words with a quote, 0 for none.
 
     Of equal pages the first.
@@ -46,8 +46,8 @@ def page_of(quote: str, document: ParsedDocument) -> int:
     wanted = _shingles(WORD.findall(quote.casefold()))
     best, page_found = 0, 0
     for page in document.pages:
-        said = [document.text[word[0] : word[1]] for word in page.words]
-        have = _shingles(WORD.findall(" ".join(said).casefold()))
+        words = [document.text[word[0] : word[1]] for word in page.words]
+        have = _shingles(WORD.findall(" ".join(words).casefold()))
         if len(wanted & have) > best:
             best, page_found = len(wanted & have), page.number
     return page_found

@@ -1,4 +1,4 @@
-"""Measures of imported, damaged and scanned files for `elt-llm eval parsing`."""
+"""Measures of imported, damaged and scanned files."""
 
 import json
 from collections.abc import Iterator
@@ -7,10 +7,10 @@ from typing import Any
 
 from elt_llm_core.document import ParsedDocument
 from elt_llm_core.errors import LoadError
-from elt_llm_ingest.evaluation.mutate import run_mutations
-from elt_llm_ingest.evaluation.scans import run_scans
 from elt_llm_ingest.limits import Limits
 from elt_llm_ingest.readers.exports.ade import parse as parse_ade
+from evaluation.mutations import run_mutations
+from evaluation.scans import run_scans
 
 ADE = "ade_json"
 SIDES = ("left", "top", "right", "bottom")
@@ -21,27 +21,27 @@ Place = tuple[float, ...]
 
 def ade_figures(root: Path) -> Iterator[dict[str, Any]]:
     """Share of the elements of ADE's files that come back with page and box."""
-    wanted = found = 0
+    elements = kept = 0
     failed = []
     files = sorted((root / ADE).glob("*.json"))
     for path in files:
         data = path.read_bytes()
-        places = given_places(json.loads(data))
-        wanted += len(places)
+        places = read_places(json.loads(data))
+        elements += len(places)
         try:
             (document,) = parse_ade(path, data, Limits())
         except LoadError as error:
             failed.append(str(error))
             continue
-        ours = found_places(document)
-        found += sum(ours.get(key) == place for key, place in places.items())
+        ours = places_of(document)
+        kept += sum(ours.get(key) == place for key, place in places.items())
     if files:
-        detail = {"files": len(files), "elements": wanted, "failed": failed}
-        share = found / max(wanted, 1)
+        detail = {"files": len(files), "elements": elements, "failed": failed}
+        share = kept / max(elements, 1)
         yield {"measure": "ade_round_trip", "value": share, "bar": 1, "detail": detail}
 
 
-def given_places(content: dict[str, Any]) -> dict[str, Place]:
+def read_places(content: dict[str, Any]) -> dict[str, Place]:
     """Page (from 1) and sides of every element, by its id, as the file gives them."""
     return {
         key: (entry["page"] + 1, *(entry["box"][side] for side in SIDES))
@@ -49,20 +49,20 @@ def given_places(content: dict[str, Any]) -> dict[str, Place]:
     }
 
 
-def found_places(document: ParsedDocument) -> dict[str, Place]:
-    """The same as it stands in our document."""
-    found: dict[str, Place] = {}
+def places_of(document: ParsedDocument) -> dict[str, Place]:
+    """The same as our document has it."""
+    places: dict[str, Place] = {}
     for block in document.blocks:
-        told = block.attributes
+        attributes = block.attributes
         for key, name in (("id", "place"), ("table", "table_place")):
-            if name in told:
-                found[told[key]] = tuple(map(float, told[name].split()))
+            if name in attributes:
+                places[attributes[key]] = tuple(map(float, attributes[name].split()))
         if not block.cells and block.boxes:
-            found[told["id"]] = tuple(block.boxes[0].model_dump().values())
+            places[attributes["id"]] = tuple(block.boxes[0].model_dump().values())
         for cell in block.cells:
             if cell.id and cell.boxes:
-                found[cell.id] = tuple(cell.boxes[0].model_dump().values())
-    return found
+                places[cell.id] = tuple(cell.boxes[0].model_dump().values())
+    return places
 
 
 def mutation_figures(root: Path) -> Iterator[dict[str, Any]]:

@@ -1,0 +1,1 @@
+"""Measures of how well documents are read, on data sets that others made."""

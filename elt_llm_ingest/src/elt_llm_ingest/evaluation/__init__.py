@@ -1,1 +1,0 @@
-"""How well documents are read, measured on data that others made."""
