@@ -10,8 +10,8 @@ from llama_index.core.schema import TextNode
 
 from elt_llm_core import provenance
 from elt_llm_core.document import Block, BlockKind, ParsedDocument
+from elt_llm_core.language.rule_numbers import canonical, parent
 from elt_llm_core.models.embedder import as_counting
-from elt_llm_core.rules import canonical, parent
 from elt_llm_core.strategy import Models
 from elt_llm_ingest.chunkers.sentence import SentenceChunker
 from elt_llm_ingest.enrichers.heading_path import HeadingPathEnricher

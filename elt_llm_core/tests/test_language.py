@@ -8,16 +8,12 @@ import numpy as np
 import pytest
 
 from elt_llm_core.config.bm25 import DEFAULT, Recipe
-from elt_llm_core.language import (
-    LANGUAGES,
-    chunk_languages,
-    detect,
-    question_language,
-    question_tokens,
-    sentence_spans,
-    tokenize,
-)
-from elt_llm_core.language.tokens import GAP
+from elt_llm_core.language.detect import chunk_languages, detect, question_language
+from elt_llm_core.language.languages import LANGUAGES
+from elt_llm_core.language.sentences import sentence_spans
+from elt_llm_core.language.stemmer import stem_word
+from elt_llm_core.language.stop_words import stop_words
+from elt_llm_core.language.tokens import GAP, question_tokens, tokenize
 from elt_llm_core.store.index.bm25 import DeltaKeywords, KeywordIndex
 
 TEXTS = {
@@ -93,12 +89,40 @@ def test_a_quotation_does_not_make_a_second_language() -> None:
 
 def test_english_needs_no_detector() -> None:
     code = (
-        "import sys; from elt_llm_core.language import *; "
+        "import sys; from elt_llm_core.language.detect import chunk_languages; "
+        "from elt_llm_core.language.tokens import question_tokens; "
         f"assert chunk_languages([{TEXTS['en']!r}]) == ['en']; "
         f"assert question_tokens({QUESTIONS['en']!r}); "
         "assert not {'py3langid', 'bm25s'} & sys.modules.keys()"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_wide_space_before_a_full_stop_does_not_stop_the_splitter() -> None:
+    text = "Vitamin A\u00a0. Vitamin B\u2028. Vitamin C. It helps."
+    spans = sentence_spans(text)
+    assert "".join(text[start:end] for start, end in spans) == text
+    assert len(spans) > 1
+
+
+def test_each_purpose_has_its_stop_words() -> None:
+    index, question = stop_words("en"), stop_words("en", "question")
+    assert stop_words("") == index
+    assert "most" in question - index
+    assert stop_words("de") != index
+    assert stop_words("de", "question") == stop_words("fi") == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("language", "word", "stem"),
+    [
+        ("en", "Deposits", "deposit"),
+        ("de", "Geb\u00fchren", "gebuhr"),
+        ("th", "Abc", "abc"),
+    ],
+)
+def test_stems_follow_their_language(language: str, word: str, stem: str) -> None:
+    assert stem_word(word, language) == stem
 
 
 def test_words_follow_their_language() -> None:

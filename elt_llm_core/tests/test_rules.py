@@ -2,7 +2,7 @@
 
 import pytest
 
-from elt_llm_core.rules import canonical, is_within, parent
+from elt_llm_core.language.rule_numbers import canonical, is_within, parent
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from llama_index.core.schema import TextNode
 from core_stores import new_document
 from elt_llm_core import provenance
 from elt_llm_core.errors import UsageError
+from elt_llm_core.language.rule_numbers import canonical, is_within
 from elt_llm_core.models.embedder import as_counting
-from elt_llm_core.rules import canonical, is_within
 from elt_llm_core.store import Store
 from elt_llm_core.store.database.filters import where_clause
 from elt_llm_core.store.database.reader import Truth

@@ -4,11 +4,11 @@ import pytest
 import yaml
 
 from elt_llm_core.errors import ConfigError
+from elt_llm_core.language.acronyms import find_acronyms
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding
 from elt_llm_query.query import search_collections
-from elt_llm_query.transforms.acronyms import pairs
 from query_world import fill, make_document
 from test_query import ASK, configured
 from test_transforms import built, question, stage, texts
@@ -85,7 +85,8 @@ def test_a_file_of_aliases(tmp_path):
     ],
 )
 def test_documents_introduce_short_forms(text, found):
-    assert list(pairs(text)) == found
+    pairs = find_acronyms(text, "initials")
+    assert [(pair.short, pair.long) for pair in pairs] == found
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,8 @@ from elt_llm_core import provenance
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.document import ParsedDocument
 from elt_llm_core.errors import ConfigError
-from elt_llm_core.language import ENGLISH, chunk_languages
+from elt_llm_core.language.detect import chunk_languages
+from elt_llm_core.language.languages import ENGLISH
 from elt_llm_core.strategy import Models
 from elt_llm_ingest.chunkers.base import CHUNKERS, SourceDocument
 from elt_llm_ingest.enrichers.base import ENRICHERS

@@ -55,6 +55,6 @@ def _glance(path: Path) -> None:
     except (OSError, LoadError):
         return  # the run reads the file itself, and tells what is wrong with it
     if loader in PLAIN:
-        from elt_llm_core.language import detect  # noqa: PLC0415 - here, in the thread
+        from elt_llm_core.language.detect import detect  # noqa: PLC0415  # in the thread
 
         detect(head.decode(errors="ignore"))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING
 
-from elt_llm_core.language.known import ENGLISH
+from elt_llm_core.language.languages import ENGLISH
 from elt_llm_core.store import Store
 
 if TYPE_CHECKING:

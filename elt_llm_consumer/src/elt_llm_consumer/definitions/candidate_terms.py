@@ -5,11 +5,13 @@ from collections.abc import Iterator
 
 from elt_llm_consumer.definitions import function_words, patterns
 from elt_llm_consumer.definitions.names import clean
+from elt_llm_core.language.acronyms import stands_for
 from elt_llm_core.records import Record
 
 _REACH = 420  # characters a term, its qualifiers and a preface may take
 MOST_WORDS = 12
 MOST_BARE_WORDS = 10
+LONGEST_FORM = 120  # characters of a long form
 
 
 class Head(Record):
@@ -166,3 +168,10 @@ def titled(term: str) -> bool:
     """Two to four words, each with a capital: a name, whatever its words are."""
     words = term.split()
     return len(words) in {2, 3, 4} and all(word[:1].isupper() for word in words)
+
+
+def is_short_form(term: str, definition: str) -> bool:
+    """Return True if a definition only spells out an abbreviation."""
+    if not patterns.ACRONYM.fullmatch(term) or len(definition) > LONGEST_FORM:
+        return False
+    return stands_for(term.rstrip("s"), clean(definition).rstrip(".;,"))

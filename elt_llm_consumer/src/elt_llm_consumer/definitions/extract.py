@@ -9,7 +9,6 @@ letter for letter. No model is asked and no field of knowledge is known here.
 
 from collections.abc import Sequence
 
-from elt_llm_consumer.definitions.acronyms import Acronym, acronyms
 from elt_llm_consumer.definitions.explanations import in_textbook
 from elt_llm_consumer.definitions.inline import in_brackets
 from elt_llm_consumer.definitions.names import fold
@@ -19,6 +18,7 @@ from elt_llm_consumer.definitions.records import Definition, DefinitionSource
 from elt_llm_consumer.definitions.references import resolve
 from elt_llm_consumer.definitions.tables import in_tables
 from elt_llm_core.document import Block
+from elt_llm_core.language.acronyms import Acronym, find_acronyms
 
 SHORTEST, LONGEST = 2, 6000
 
@@ -63,7 +63,7 @@ def _with_acronyms(
     found: Sequence[Definition], text: str, blocks: Sequence[Block]
 ) -> list[Definition]:
     """Short forms as synonyms, and as definitions where nothing else defines them."""
-    pairs = _in_blocks(acronyms(text), blocks)
+    pairs = _in_blocks(find_acronyms(text), blocks)
     other: dict[str, set[str]] = {}
     for pair, _ in pairs:
         other.setdefault(fold(pair.short), set()).add(pair.long)

@@ -1,5 +1,8 @@
 """English function words, as data: where they stand tells a term from a sentence."""
 
+from elt_llm_core.language.languages import ENGLISH
+from elt_llm_core.language.stop_words import stop_words
+
 
 def _words(listed: str) -> frozenset[str]:
     return frozenset(listed.split())
@@ -41,12 +44,7 @@ NOT_INSIDE = _words(
     """
 )
 # Written small inside a name with capitals.
-SMALL = _words(
-    """
-    a an and as at by de del du for from in la le of off on onto or out over per the
-    to up via vs with within without
-    """
-)
+SMALL = stop_words(ENGLISH, "name")
 ARTICLES = _words(
     """
     a an the

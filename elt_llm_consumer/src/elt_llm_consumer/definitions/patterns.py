@@ -109,15 +109,6 @@ LISTED = re.compile(r"(?P<term>[^\n]{1,120}?)[ \t]*\n[ \t]*:[ \t]+(?=\S)")
 TABBED = re.compile(r"(?P<term>[^\n\t]{1,90}?)[ ]*\t+[ ]*(?=\S)")
 
 ACRONYM = re.compile(r"[A-Z][A-Za-z0-9&/.-]{0,11}s?")
-LONG_SHORT = re.compile(
-    r"(?P<long>(?:[A-Za-z][\w'\u2019&/-]*\s+){1,8})\(\s*[\"\u201c\u2018']?"
-    r"(?P<short>[A-Z][A-Za-z0-9&-]{1,9})[\"\u201d\u2019']?\s*\)"
-)
-SHORT_LONG = re.compile(
-    r"\b(?P<short>[A-Z][A-Za-z0-9&-]{1,9})\s+\(\s*"
-    r"(?P<long>[A-Z][\w'\u2019&/-]*(?:\s+[\w'\u2019&/-]+){1,7})\s*\)"
-)
-
 TERM_HEADER = re.compile(
     r"\s*(?:defined\s+)?(?:terms?|words?|expressions?|phrases?|names?|abbreviations?|"
     r"acronyms?|initials|short\s*(?:form|name)|concepts?|entr(?:y|ies)|keywords?)"
@@ -131,9 +122,6 @@ MEANING_HEADER = re.compile(
     re.IGNORECASE,
 )
 LEADING_CONNECTOR = re.compile(rf"\s*(?:\W{{0,3}})(?:{_STATES})\s*:?\s*", re.IGNORECASE)
-REFERENCE_TARGET = re.compile(
-    r"\b(?P<kind>[A-Za-z]+)\s+(?P<number>[A-Z]{0,3}\d+(?:\.\d+)*(?:\([a-z0-9]+\))*)",
-)
 THE_MEANING = re.compile(r"\w+(?:\s+have)?\s+(?=the\b)|\w+\s+", re.IGNORECASE)
 # "has the meaning given in the definition of "Deposit"".
 NAMED_TARGET = re.compile(

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from elt_llm_consumer.definitions import patterns
-from elt_llm_consumer.definitions.acronyms import is_short_form
 from elt_llm_consumer.definitions.candidate_terms import (
     Head,
     cleaned,
     head_before,
+    is_short_form,
     plausible,
     split_paren,
     titled,

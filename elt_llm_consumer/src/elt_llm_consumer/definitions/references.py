@@ -8,6 +8,7 @@ from elt_llm_consumer.definitions.candidate_terms import cleaned
 from elt_llm_consumer.definitions.names import PhraseIndex, fold
 from elt_llm_consumer.definitions.records import Definition, DefinitionSource, Place
 from elt_llm_core.document import Block, BlockKind
+from elt_llm_core.language.rule_numbers import rule_grammar
 from elt_llm_query.analysis.text import pieces
 
 _MOST_ITEMS = 40
@@ -64,7 +65,7 @@ def _by_name(
 
 
 def _followed(one: Definition, text: str, blocks: Sequence[Block]) -> Definition:
-    match = patterns.REFERENCE_TARGET.search(one.definition)
+    match = rule_grammar().definition_target.search(one.definition)
     if match is None:
         return one
     elsewhere = patterns.ELSEWHERE.match(one.definition, match.end())

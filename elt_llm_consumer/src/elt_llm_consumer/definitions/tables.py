@@ -3,8 +3,12 @@
 from collections.abc import Iterator, Sequence
 
 from elt_llm_consumer.definitions import patterns
-from elt_llm_consumer.definitions.acronyms import is_short_form
-from elt_llm_consumer.definitions.candidate_terms import cleaned, plausible, split_paren
+from elt_llm_consumer.definitions.candidate_terms import (
+    cleaned,
+    is_short_form,
+    plausible,
+    split_paren,
+)
 from elt_llm_consumer.definitions.paragraphs import is_defining
 from elt_llm_consumer.definitions.records import (
     Definition,

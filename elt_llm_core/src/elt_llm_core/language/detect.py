@@ -12,15 +12,8 @@ from itertools import chain
 from threading import Lock
 from typing import Any, NamedTuple
 
-from elt_llm_core.language.known import (
-    CJK,
-    ENGLISH,
-    HANGUL,
-    KANA,
-    LANGUAGES,
-    STOP_WORDS,
-    stop_words,
-)
+from elt_llm_core.language.languages import CJK, ENGLISH, HANGUL, KANA, LANGUAGES
+from elt_llm_core.language.stop_words import stop_words
 
 # Letters from which the detector is right on its own: of 2,603 English passages of a
 # rule book it missed one of fifty letters or more, and 51 shorter ones.
@@ -56,7 +49,8 @@ def detect(text: str) -> Guess:
     words = [word.lower() for word in _WORD.findall(text)]
     if not words:
         return Guess(ENGLISH, 0.0)
-    if sum(word in STOP_WORDS for word in words) >= ENGLISH_SHARE * len(words):
+    english = stop_words(ENGLISH)
+    if sum(word in english for word in words) >= ENGLISH_SHARE * len(words):
         return Guess(ENGLISH, 1.0)
     return _model_guess(text)
 

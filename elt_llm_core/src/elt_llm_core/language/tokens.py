@@ -2,14 +2,14 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import repeat
-
-import Stemmer
 
 from elt_llm_core.config.bm25 import DEFAULT, Recipe, Stems
 from elt_llm_core.language.detect import question_language
-from elt_llm_core.language.known import CJK, CJK_RUN, ENGLISH, language_of, stop_words
+from elt_llm_core.language.languages import CJK, CJK_RUN, ENGLISH, language_of
+from elt_llm_core.language.stemmer import make_stemmer
+from elt_llm_core.language.stop_words import stop_words
 
 # A word, or words joined inside: bms-986158, 3.2.1, user's, b/f.
 _TOKEN = re.compile(r"[^\W_]+(?:[-.'/&][^\W_]+)*")
@@ -95,7 +95,7 @@ class _Analyser:
     """Makes tokens of texts in one language; remembers the words it has seen."""
 
     def __init__(self, code: str, recipe: Recipe, stops: frozenset[str]) -> None:
-        self._stem = _stem(code, recipe)
+        self._stem = str if recipe.stems == "none" else make_stemmer(code)
         self._stop = stop_words(code) | stops if recipe.stop_words else frozenset[str]()
         # An index of the English recipe was made before there were pairs of characters.
         self._bigrams = recipe.stems != "english"
@@ -129,15 +129,6 @@ def _spaced(run: re.Match[str]) -> str:
     text = run[0]
     pairs = (text[i : i + 2] for i in range(max(len(text) - 1, 1)))
     return f" {' '.join(pairs)} "
-
-
-def _stem(code: str, recipe: Recipe) -> Callable[[str], str]:
-    algorithm = language_of(code).stemmer
-    if recipe.stems == "none" or not algorithm:
-        return str
-    # One a call: a stemmer is not safe to share between threads.
-    stem: Callable[[str], str] = Stemmer.Stemmer(algorithm).stemWord
-    return stem
 
 
 def _only(recipe: Recipe, stems: Stems) -> Recipe:

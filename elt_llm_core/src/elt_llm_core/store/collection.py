@@ -10,7 +10,7 @@ import numpy as np
 
 from elt_llm_core.config.bm25 import DEFAULT, Recipe
 from elt_llm_core.errors import GenerationError, UsageError
-from elt_llm_core.language.known import ENGLISH
+from elt_llm_core.language.languages import ENGLISH
 from elt_llm_core.language.tokens import plain_words, question_tokens, tokenize
 from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_core.store.database.reader import Truth

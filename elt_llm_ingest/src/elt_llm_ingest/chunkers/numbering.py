@@ -10,36 +10,10 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from elt_llm_core.document import Block, BlockKind, ParsedDocument
+from elt_llm_core.language.rule_numbers import canonical, parent, rule_grammar
 from elt_llm_core.provenance import RuleSpan
-from elt_llm_core.rules import canonical, parent
 
-_WORD = r"Rules?|Sections?|Articles?|Artikel|Art\.|Regulations?|Chapters?|Clauses?|§§?"
-_SUB = r"(?:\.?\((?:[a-z]{1,4}|[A-Z]|\d{1,3})\))"
-_DOTTED = rf"\d{{1,3}}[A-Z]?(?:\.(?:\d{{1,3}}[A-Z]?|[A-Z][a-z]{{2,}}(?=[.\s])))+{_SUB}*"
-_MIXED = (
-    rf"(?:[A-Z]{{1,2}}\d{{1,3}}|\d{{1,3}}[a-z])(?:[a-z]?\d{{0,2}}){{0,4}}"
-    rf"\+{{0,3}}{_SUB}*"
-)
-_PLAIN = rf"\d{{1,3}}(?!\d)[A-Z]?{_SUB}*"
-_BLANK = r"[ \t\u200b-\u200f]*"
-_MARK = re.compile(
-    rf"{_BLANK}(?:[-*•]\s+)?(?:"
-    rf"(?P<named>(?:{_WORD}|PART){_BLANK}(?:{_DOTTED}|{_MIXED}|{_PLAIN}|[A-Z]\b))"
-    rf"|(?P<dotted>{_DOTTED})|(?P<mixed>{_MIXED}(?=[).:]))"
-    rf"|(?P<plain>{_PLAIN})|(?P<sub>\((?:[a-z]{{1,4}}|[A-Z]|\d{{1,2}})\))"
-    r")[.):]*(?=\s|$|:)(?P<after>\s*\S?)"
-)
-_NUMBER = rf"(?:{_DOTTED}|{_MIXED}|{_PLAIN}|[A-Z](?![\w'\u2019]))"
-_AND = r"(?:\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or|to|und|bis)\s+|\s*[-\u2013]\s*)"
-_REFERENCE = re.compile(
-    rf"(?<!\w)(?:(?P<word>{_WORD}|[Pp]aragraphs?|(?:rules?|sections?|articles?"
-    rf"|clauses?|chapters?))\s*|\b(?:[Ss]ee|[Uu]nder|[Ii]n)\s+(?=\[?(?:{_DOTTED}|{_MIXED})))"
-    rf"\[?[\u200b-\u200f]*(?P<first>{_NUMBER}|{_SUB}+)"
-    rf"(?P<more>(?:{_AND}[\u200b-\u200f]*(?:{_NUMBER}|{_SUB}+))*)"
-)
-_ONE = re.compile(rf"{_NUMBER}|{_SUB}+")
-# "Section 5 of the Companies Act" is no rule of this document.
-_ELSEWHERE = re.compile(r"\s+of\s+(?:the\s+)?((?:[A-Z][\w.-]*\s?)+)")
+_GRAMMAR = rule_grammar()
 _ENDED = (".", ":", ";", ")", "and", "or")
 LINE = 200  # characters before a line that tell whether a sentence ended there
 LEFT_OUT = 3  # letters that a list may skip, and still be one list
@@ -93,7 +67,7 @@ class Numbering:
             return ()
         found: dict[str, None] = {}
         own = self.within(start, end)
-        for match in _REFERENCE.finditer(self._text, start, end):
+        for match in _GRAMMAR.reference.finditer(self._text, start, end):
             if self._is_elsewhere(match.end()):
                 continue
             home = self._home(match.start())
@@ -105,7 +79,7 @@ class Numbering:
 
     def _is_elsewhere(self, at: int) -> bool:
         """Whether another work is named behind a reference."""
-        named = _ELSEWHERE.match(self._text, at)
+        named = _GRAMMAR.other_work.match(self._text, at)
         return named is not None and not self._title & _words(named[1])
 
     def _home(self, at: int) -> str:
@@ -141,7 +115,9 @@ def _numbers(match: re.Match[str]) -> Iterator[str]:
     """The numbers of one reference; `3 to 6` names four."""
     yield match["first"]
     before, at = match["first"], match.end("first")
-    for one in _ONE.finditer(match.string, match.end("first"), match.end("more")):
+    for one in _GRAMMAR.number.finditer(
+        match.string, match.end("first"), match.end("more")
+    ):
         joint = match.string[at : one.start()].strip()
         if (
             joint in {"to", "bis", "-", "\u2013"}
@@ -181,7 +157,7 @@ def _marks(parsed: ParsedDocument) -> Iterator[tuple[int, str]]:
 
 
 def _heading(text: str, block: Block) -> str:
-    found = _MARK.match(text, block.start, block.end)
+    found = _GRAMMAR.line.match(text, block.start, block.end)
     if found is None or found["sub"]:
         return ""
     return canonical(
@@ -197,7 +173,7 @@ def _lines(text: str, block: Block) -> Iterator[tuple[int, re.Match[str]]]:
         before = text[max(block.start, start - LINE) : start].rstrip()
         if line and not before.endswith(_ENDED):
             continue
-        found = _MARK.match(text, start, end)
+        found = _GRAMMAR.line.match(text, start, end)
         if found:
             yield start, found
 

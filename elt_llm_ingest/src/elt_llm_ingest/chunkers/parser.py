@@ -17,7 +17,7 @@ from pydantic import Field, PrivateAttr
 from typing_extensions import override
 
 from elt_llm_core.document import Block, BlockKind, ParsedDocument
-from elt_llm_core.language import document_language
+from elt_llm_core.language.detect import document_language
 from elt_llm_core.provenance import Provenance, read, write
 from elt_llm_ingest.chunkers.base import SourceDocument
 from elt_llm_ingest.chunkers.numbering import Numbering

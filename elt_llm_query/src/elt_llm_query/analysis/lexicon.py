@@ -3,6 +3,9 @@
 No list holds a word of any one field of knowledge.
 """
 
+from elt_llm_core.language.languages import ENGLISH
+from elt_llm_core.language.stop_words import stop_words
+
 
 def _list(text: str) -> list[str]:
     return text.split()
@@ -12,19 +15,7 @@ def _set(text: str) -> frozenset[str]:
     return frozenset(_list(text))
 
 
-STOP_WORDS = _set("""
-    a about above after again against all also am an and any are aren't as at be because
-    been before being below between both but by can can't cannot could couldn't did
-    didn't do does doesn't doing don't done down during each either else etc ever every
-    few for from further get give given go got had has hasn't have haven't having he her
-    here hers herself him himself his how i if in into is isn't it its itself just let
-    like may me might more most much must my myself no nor not now of off on once only
-    or other our ours out over own per please s same say says shall she should so some
-    such t tell than that the their theirs them then there these they this those through
-    to too under until up upon us very was wasn't we were what what's when where whether
-    which while who who's whom whose why will with within without would you your yours
-    yourself
-    """)
+STOP_WORDS = stop_words(ENGLISH, "question")
 
 # Words of a question that name its form, not its matter.
 QUESTION_WORDS = _set("""

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
+from elt_llm_core.language.rule_numbers import canonical, is_within, rule_grammar
 from elt_llm_core.provenance import RuleSpan
-from elt_llm_core.rules import canonical, is_within
 from elt_llm_query.analysis.lexicon import PARTS, QUESTION_WORDS, STOP_WORDS, TELLING
 from elt_llm_query.analysis.text import words
 
@@ -14,20 +14,7 @@ Number = tuple[tuple[int, int], tuple[str, ...]]  # where it stands, how it is w
 
 _PARTS = frozenset(PARTS) | {f"{part}s" for part in PARTS}
 _FORM = STOP_WORDS | QUESTION_WORDS | _PARTS | TELLING
-_WORD = (
-    r"(?:rule|section|regulation|paragraph|clause|chapter|part|article|artikel)s?\b"
-    r"|art\b\.?|\u00a7+"
-)
-# A number as people write it, with a book's letters before it: GEN 8.10.1.
-_RULE = re.compile(
-    rf"(?P<word>(?<!\w)(?:{_WORD})\s*)?"
-    r"(?P<book>(?<![\w-])(?-i:[A-Z]{2,6})\s)?"
-    r"(?P<number>(?<![\w.,$\u20ac\u00a3-])[A-Z]{0,3}\d[^\W_]*(?:\.[^\W_]+)*"
-    r"(?:\s?\.?\(\w{1,4}\))*)"
-    r"(?P<unit>\s*(?:%|\u00b0|(?-i:[a-z\u00b5])))?",
-    re.IGNORECASE,
-)
-
+_GRAMMAR = rule_grammar()
 _LEADER = re.compile(r"\s\.\s\d{1,4}\b|(?:\.\s?){4,}\d{1,4}\b")
 
 
@@ -37,7 +24,7 @@ def rule_numbers(question: str) -> Iterator[Number]:
     A plain number counts after a word ("rule 5", "§ 5"); one with a single dot also
     where no unit follows.
     """
-    for found in _RULE.finditer(question):
+    for found in _GRAMMAR.question.finditer(question):
         word, book, number = found["word"], found["book"], found["number"]
         certain = bool(word or book or "(" in number or number.count(".") > 1)
         mixed = number[0].isalpha() or bool(re.fullmatch(r"\d+[a-z]\w*", number))
@@ -66,7 +53,7 @@ def told_of(question: str) -> tuple[str, ...]:
     As `looked_up`, and where more is said of it: "What does rule 3.1 of the club say?".
     """
     said, forms, rest = _one_rule(question)
-    named = re.match(_WORD, said, re.IGNORECASE)
+    named = _GRAMMAR.named.match(said)
     return forms if named and (rest <= _FORM or rest & TELLING) else ()
 
 
@@ -81,13 +68,6 @@ def _one_rule(question: str) -> tuple[str, tuple[str, ...], set[str]]:
     ((start, end), forms) = numbers[0]
     rest = words(question[:start] + " " + question[end:])
     return question[start:end], forms, {word.lower() for word in rest}
-
-
-def begins(text: str, forms: Iterable[str]) -> bool:
-    """Whether a text begins with the number of a rule, and does not only name it."""
-    numbers = "|".join(re.escape(form.removeprefix("Art. ")) for form in forms)
-    own = re.compile(rf"\W*(?:{_WORD})?\s*(?:{numbers})(?!\.?\w)", re.IGNORECASE)
-    return own.match(text) is not None
 
 
 def is_contents(text: str) -> bool:

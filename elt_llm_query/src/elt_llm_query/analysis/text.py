@@ -2,12 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import NamedTuple
 
-import sentencex
-import Stemmer
-
+from elt_llm_core.language.sentences import sentence_spans
+from elt_llm_core.language.stemmer import stem_word
 from elt_llm_query.analysis.lexicon import QUESTION_WORDS, STOP_WORDS
 
 WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['\u2019][^\W\d_]+)*|[^\W_]+")
@@ -31,12 +29,10 @@ class Piece(NamedTuple):
     end: int
 
 
-@lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """The English Snowball stem of a word in lower case, without a possessive 's."""
     lowered = word.lower().replace("\u2019", "'").removesuffix("'s").strip("'")
-    # A stemmer object is not thread-safe, and making one costs microseconds.
-    return str(Stemmer.Stemmer("english").stemWord(lowered))
+    return stem_word(lowered)
 
 
 def words(text: str) -> list[str]:
@@ -87,12 +83,13 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
     """Spans of non-empty sentences; no sentence crosses a break."""
     position = 0
     for line in _split(text):
-        for segment in sentencex.segment("en", line):
-            start = position + len(segment) - len(segment.lstrip())
-            end = position + len(segment.rstrip())
-            position += len(segment)
+        for first, last in sentence_spans(line):
+            sentence = line[first:last]
+            start = position + last - len(sentence.lstrip())
+            end = position + first + len(sentence.rstrip())
             if start < end:
                 yield start, end
+        position += len(line)
 
 
 def _split(text: str) -> Iterator[str]:

@@ -15,8 +15,8 @@ from pydantic import Field
 from typing_extensions import override
 
 from elt_llm_core import provenance
+from elt_llm_core.language.rule_numbers import canonical
 from elt_llm_core.provenance import Provenance
-from elt_llm_core.rules import canonical
 from elt_llm_query.analysis.rule_reference import (
     GOES_ON_KEY,
     is_contents,

@@ -9,7 +9,7 @@ from pydantic import Field
 from typing_extensions import override
 
 from elt_llm_core import provenance
-from elt_llm_core.rules import is_within
+from elt_llm_core.language.rule_numbers import is_within
 from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.analysis.rule_reference import Number, rule_numbers

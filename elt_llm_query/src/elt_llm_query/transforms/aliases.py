@@ -10,10 +10,10 @@ from pydantic import Field, TypeAdapter, ValidationError
 from typing_extensions import override
 
 from elt_llm_core.errors import ConfigError
+from elt_llm_core.language.acronyms import SHORT_FORM, find_acronyms
 from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.retrieval.search import Search, SearchTransform
-from elt_llm_query.transforms.acronyms import SHORT_FORM, pairs
 
 Ring = tuple[str, ...]
 
@@ -69,7 +69,8 @@ class AliasTransform(SearchTransform):
             nodes = collection.nodes(ids)
             for item in dict.fromkeys(ids):
                 if item in nodes:
-                    yield from pairs(nodes[item].text)
+                    for pair in find_acronyms(nodes[item].text, "initials"):
+                        yield pair.short, pair.long
 
 
 class Aliases(Strategy[SearchTransform]):

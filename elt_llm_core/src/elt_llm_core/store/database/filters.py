@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from elt_llm_core.errors import UsageError
-from elt_llm_core.rules import canonical
+from elt_llm_core.language.rule_numbers import canonical
 
 # `?` is a JSON list of alternatives; `value` is one of them.
 _FILTERS = {

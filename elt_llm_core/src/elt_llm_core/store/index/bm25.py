@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elt_llm_core.config.bm25 import DEFAULT, Recipe, Variant
-from elt_llm_core.language.known import ENGLISH
+from elt_llm_core.language.languages import ENGLISH
 from elt_llm_core.language.tokens import tokenize
 from elt_llm_core.store.index.matrix import best
 

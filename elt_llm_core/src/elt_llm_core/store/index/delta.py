@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from elt_llm_core.config.bm25 import DEFAULT, Recipe
-from elt_llm_core.language.known import ENGLISH
+from elt_llm_core.language.languages import ENGLISH
 from elt_llm_core.language.tokens import tokenize
 from elt_llm_core.store.database.reader import Truth
 from elt_llm_core.store.index.matrix import nearest

@@ -7,22 +7,12 @@ from itertools import pairwise
 from statistics import median
 
 from elt_llm_core.document import Block, BlockKind
+from elt_llm_core.language.rule_numbers import canonical, rule_grammar
 from elt_llm_core.records import changed
-from elt_llm_core.rules import canonical
 from elt_llm_ingest.readers.pdf.geometry import Rectangle, Region, Table
 from elt_llm_ingest.readers.pdf.words import Line
 
-WORD = r"(?:rules?|sections?|articles?|art\.|regulations?|clauses?|§)\s*"
-PARTS = r"(?:\.?\((?:[a-z]{1,4}|[A-Z]|[0-9]{1,3})\))*"
-CODE = rf"(?:[A-Z]{{1,3}}[0-9]{{1,3}}|[0-9]{{1,3}}(?:\.[0-9]{{1,3}})+)[A-Z]?{PARTS}"
-PLAIN = rf"[0-9]{{1,3}}[A-Z]?{PARTS}"
-# A measure such as "2.5 mg" is none: text begins with a capital or a bracket.
-RULE = re.compile(
-    rf"(?:(?i:{WORD})(?:{CODE}|{PLAIN})(?=[.:)]?(?:\s|$))"
-    rf"|{CODE}(?=[.:)]?\s+[\"\u201c\u2018(\[]?[A-Z]))"
-)
-HEADED = re.compile(rf"(?:(?i:{WORD}))?(?:{CODE}|{PLAIN})(?=[.:)]?(?:\s|$))")
-BELOW = re.compile(r"\((?:[a-z]{1,4}|[0-9]{1,2})\)(?=\s)")
+_GRAMMAR = rule_grammar()
 # "3. SCOPE" and "2.1 FEES", but no dose, no code and no name with initials.
 SHOUT = re.compile(
     r"(?:[0-9]{1,3}(?:\.[0-9]{1,3})*[.)]|[0-9]{1,3}(?:\.[0-9]{1,3})+|[IVXL]{1,5}\.)\s+"
@@ -52,9 +42,10 @@ def with_numbers(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
         if block.kind not in ADDRESSED:
             yield block
             continue
-        pattern = HEADED if block.kind is BlockKind.HEADING else RULE
+        is_heading = block.kind is BlockKind.HEADING
+        pattern = _GRAMMAR.heading if is_heading else _GRAMMAR.paragraph
         found = pattern.match(text, block.start, block.end)
-        below = BELOW.match(text, block.start, block.end)
+        below = _GRAMMAR.item.match(text, block.start, block.end)
         if found:
             rule = canonical(found.group())
             yield changed(block, number=rule)

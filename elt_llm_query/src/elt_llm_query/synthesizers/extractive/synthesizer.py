@@ -19,10 +19,11 @@ from typing_extensions import override
 
 from elt_llm_core import provenance
 from elt_llm_core.errors import EmbedError, ModelError
+from elt_llm_core.language.rule_numbers import rule_grammar
 from elt_llm_core.provenance import RuleSpan
 from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.analysis.question import Question, analyse
-from elt_llm_query.analysis.rule_reference import GOES_ON_KEY, begins, told_of
+from elt_llm_query.analysis.rule_reference import GOES_ON_KEY, told_of
 from elt_llm_query.analysis.term_match import coverage, match, rarity
 from elt_llm_query.grounding.claim import CLAIMS_KEY, REFUSED_KEY, UNSERVED_KEY, Claim
 from elt_llm_query.grounding.labels import label_of, split_shown
@@ -168,7 +169,9 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         good = [s for s in best if self._passes(s)]
         good = [s for s in good if s.plain or not self._strange(question, s, passages)]
         if rule := told_of(bundle.query_str):  # what only names it does not tell it
-            good = [s for s in good if begins(_said(s, passages), rule)]
+            good = [
+                s for s in good if rule_grammar().starts_with(_said(s, passages), rule)
+            ]
         chosen = chosen_of(good, question, passages, self.limits.most)
         if not chosen:
             return refusal(passages, best), []

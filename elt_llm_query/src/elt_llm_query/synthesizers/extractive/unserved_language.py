@@ -6,7 +6,8 @@ they do not serve, the nearest passages are shown as what they are, with the rea
 
 from collections.abc import Sequence
 
-from elt_llm_core.language import ENGLISH, name_of, question_language
+from elt_llm_core.language.detect import question_language
+from elt_llm_core.language.languages import ENGLISH, name_of
 from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_query.grounding.claim import Claim
 from elt_llm_query.synthesizers.extractive.candidates import Passage

@@ -1,8 +1,6 @@
 """The languages that are told apart, and how the words of each are compared."""
 
 import re
-from functools import cache
-from importlib import import_module
 from typing import NamedTuple
 
 ENGLISH = "en"
@@ -74,19 +72,6 @@ LANGUAGES: dict[str, Language] = {
     "zh": Language("Chinese", bigrams=True),
 }
 
-STOP_WORDS = frozenset(
-    [
-        *("a", "an", "and", "are", "as", "at", "be", "been", "being", "but", "by"),
-        *("can", "could", "did", "do", "does", "for", "from", "had", "has", "have"),
-        *("he", "her", "his", "how", "i", "if", "in", "into", "is", "it", "its"),
-        *("may", "me", "my", "of", "on", "or", "our", "shall", "she", "should", "so"),
-        *("than", "that", "the", "their", "them", "then", "there", "these", "they"),
-        *("this", "those", "to", "was", "we", "were", "what", "when", "where"),
-        *("which", "who", "whom", "whose", "why", "will", "with", "would", "you"),
-        "your",
-    ]
-)
-
 
 def language_of(code: str) -> Language:
     """The language of a code; English for an empty one.
@@ -99,15 +84,3 @@ def language_of(code: str) -> Language:
 def name_of(code: str) -> str:
     """The English name of a language, the code itself where it is not known."""
     return language_of(code).name
-
-
-@cache
-def stop_words(code: str) -> frozenset[str]:
-    """The words of a language that carry no content; none where no list is kept."""
-    if (code or ENGLISH) == ENGLISH:
-        return STOP_WORDS
-    listed = language_of(code).stop_words
-    if not listed:
-        return frozenset()
-    # Here, because a collection in English needs no other list.
-    return frozenset(getattr(import_module("bm25s.stopwords"), listed))
