@@ -11,7 +11,8 @@ import onnx
 import pytest
 
 from elt_llm_core.errors import EmbedError, ModelError
-from elt_llm_core.models import EMBEDDERS, as_counting, quantise, weights
+from elt_llm_core.files.atomic import write_atomic
+from elt_llm_core.models import EMBEDDERS, as_counting, weights
 from elt_llm_core.models.minilm import DIMENSION, MAX_TOKENS, Embedded, OnnxEmbedding
 from elt_llm_core.testing import no_network
 
@@ -170,24 +171,24 @@ def test_weights_that_were_changed_are_refused(tmp_path):
     path = tmp_path / "model.onnx"
     path.write_bytes(b"not the model")
     with pytest.raises(ModelError, match=r"checksum .* install it again"):
-        quantise.shipped_weights(path)
+        weights.shipped_weights(path)
     with pytest.raises(ModelError, match="cannot read"):
-        quantise.shipped_weights(tmp_path / "absent.onnx")
+        weights.shipped_weights(tmp_path / "absent.onnx")
 
 
 def test_a_damaged_cache_file_is_made_again(cache, embedder, tmp_path, caplog):
     (good,) = cache.glob("*.onnx")
     copy = tmp_path / good.name
     copy.write_bytes(good.read_bytes()[:-7] + b"damaged")
-    assert weights.cached(tmp_path) is None
+    assert weights.read_cached(tmp_path) is None
     assert "is damaged" in caplog.text
-    quantise.store(tmp_path, weights.PREFIX, good.read_bytes())
-    assert weights.cached(tmp_path) == good.read_bytes()
+    write_atomic(copy, good.read_bytes())
+    assert weights.read_cached(tmp_path) == good.read_bytes()
     assert [path.name for path in tmp_path.iterdir()] == [good.name]
 
 
 def test_a_cache_that_cannot_be_written_costs_a_warning(tmp_path, caplog, monkeypatch):
-    monkeypatch.setattr(quantise, "quantise", lambda: b"int8")
+    monkeypatch.setattr(weights, "quantise", lambda: b"int8")
     blocked = tmp_path / "file"
     blocked.write_text("a file where the folder should be")
     with caplog.at_level(logging.WARNING):
@@ -201,8 +202,8 @@ def test_without_room_for_temporary_files_the_shipped_weights_serve(
     def full() -> bytes:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(quantise, "quantise", full)
-    assert weights.int8_weights(tmp_path) == quantise.shipped_weights()
+    monkeypatch.setattr(weights, "quantise", full)
+    assert weights.int8_weights(tmp_path) == weights.shipped_weights()
     assert "as shipped" in caplog.text
     assert list(tmp_path.iterdir()) == []
 

@@ -4,8 +4,9 @@ Names are imported when first used: a command line that only wants `--help` must
 pay for LlamaIndex.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from elt_llm_core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from elt_llm_consumer.catalog import CatalogJob
@@ -38,30 +39,17 @@ __all__ = [
     "read_pack",
 ]
 
-_HOMES = {
-    "CatalogJob": "catalog",
-    "CoverageJob": "coverage",
-    "Definition": "definitions.records",
-    "DefinitionSource": "definitions.records",
-    "Entity": "entity",
-    "GlossaryJob": "glossary",
-    "GlossaryRecord": "glossary",
-    "Match": "linking.entity_linker",
-    "Matcher": "linking.entity_linker",
-    "Model": "linking.entity_model",
-    "Pack": "domain_packs",
-    "extract": "definitions.extract",
-    "find_pack": "domain_packs",
-    "known_packs": "domain_packs",
-    "read_aliases": "linking.entity_model",
-    "read_model": "linking.entity_model",
-    "read_pack": "domain_packs",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """The public name, from its module. Raises AttributeError for any other."""
-    if name not in _HOMES:
-        msg = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(msg)
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "catalog": ["CatalogJob"],
+        "coverage": ["CoverageJob"],
+        "definitions.extract": ["extract"],
+        "definitions.records": ["Definition", "DefinitionSource"],
+        "domain_packs": ["Pack", "find_pack", "known_packs", "read_pack"],
+        "entity": ["Entity"],
+        "glossary": ["GlossaryJob", "GlossaryRecord"],
+        "linking.entity_linker": ["Match", "Matcher"],
+        "linking.entity_model": ["Model", "read_aliases", "read_model"],
+    },
+)

@@ -8,11 +8,10 @@ from typing import Any
 from pydantic import Field, ValidationError, field_validator
 
 from elt_llm_core.errors import EltLlmError
-from elt_llm_core.identifiers import digest
+from elt_llm_core.identifiers import digest, item_key
 from elt_llm_core.jobs import JobContext, Runner
 from elt_llm_core.records import Record
 from elt_llm_core.results import Degradation, DegradationKind
-from elt_llm_core.store import item_key
 from elt_llm_core.strategy import Strategy
 
 

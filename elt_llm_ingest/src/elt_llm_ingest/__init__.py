@@ -1,8 +1,9 @@
 """Documents in: files are read, cut into chunks and stored with their places."""
 
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from elt_llm_core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from elt_llm_core.document import ParsedDocument
@@ -45,34 +46,26 @@ __all__ = [
     "load",
 ]
 
-_HOMES = {
-    "CHUNKERS": "elt_llm_ingest.chunkers.base",
-    "ENRICHERS": "elt_llm_ingest.enrichers.base",
-    "LOADERS": "elt_llm_ingest.loaders",
-    "SUFFIXES": "elt_llm_ingest.readers.detect",
-    "Chunking": "elt_llm_ingest.chunking",
-    "Enricher": "elt_llm_ingest.enrichers.base",
-    "HierarchicalChunker": "elt_llm_ingest.chunkers.hierarchical",
-    "IngestJob": "elt_llm_ingest.ingest",
-    "Limits": "elt_llm_ingest.limits",
-    "Loader": "elt_llm_ingest.loaders",
-    "PropositionChunker": "elt_llm_ingest.chunkers.proposition",
-    "ReadingProcess": "elt_llm_ingest.sandbox.client",
-    "SectionAwareChunker": "elt_llm_ingest.chunkers.section_aware",
-    "SemanticChunker": "elt_llm_ingest.chunkers.semantic",
-    "SentenceChunker": "elt_llm_ingest.chunkers.sentence",
-    "SentenceChunks": "elt_llm_ingest.chunkers.sentence",
-    "SentenceWindowChunker": "elt_llm_ingest.chunkers.sentence_window",
-    "SourceDocument": "elt_llm_ingest.chunkers.base",
-    "TableAwareChunker": "elt_llm_ingest.chunkers.table_aware",
-}
-
-
-def __getattr__(name: str) -> Any:
-    # LlamaIndex takes two seconds to import, which `elt-llm --help` need not wait for.
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "chunkers.base": ["CHUNKERS", "SourceDocument"],
+        "chunkers.hierarchical": ["HierarchicalChunker"],
+        "chunkers.proposition": ["PropositionChunker"],
+        "chunkers.section_aware": ["SectionAwareChunker"],
+        "chunkers.semantic": ["SemanticChunker"],
+        "chunkers.sentence": ["SentenceChunker", "SentenceChunks"],
+        "chunkers.sentence_window": ["SentenceWindowChunker"],
+        "chunkers.table_aware": ["TableAwareChunker"],
+        "chunking": ["Chunking"],
+        "enrichers.base": ["ENRICHERS", "Enricher"],
+        "ingest": ["IngestJob"],
+        "limits": ["Limits"],
+        "loaders": ["LOADERS", "Loader"],
+        "readers.detect": ["SUFFIXES"],
+        "sandbox.client": ["ReadingProcess"],
+    },
+)
 
 
 def load(

@@ -4,8 +4,9 @@ Names are loaded when first used: a command line that only prints its help need 
 for LlamaIndex.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from elt_llm_core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from elt_llm_query.caching.semantic import SemanticCache
@@ -71,35 +72,31 @@ __all__ = [
     "search_collections",
 ]
 
-_HOMES = {
-    "caching.semantic": ("SemanticCache",),
-    "caching.strategies": ("CACHES", "build_cache"),
-    "engine": ("build_engine",),
-    "examples": ("example_questions",),
-    "retrieval.fusion": ("Fusion", "HitList"),
-    "grounding.labels": ("LabelSources", "parse_labels"),
-    "library": ("Library",),
-    "preflight": ("check_installed",),
-    "query": ("query_collection", "query_collections", "search_collections"),
-    "rerankers.embedding": ("StoredVectorRerank",),
-    "retrieval.collection": ("DenseRetriever", "KeywordRetriever"),
-    "retrieval.hybrid": ("HybridRetriever",),
-    "retrieval.search": ("Search", "SearchTransform"),
-    "stages": (
-        "FUSIONS",
-        "POSTPROCESSORS",
-        "RERANKERS",
-        "ROUTERS",
-        "SYNTHESIZERS",
-        "TRANSFORMS",
-    ),
-    "synthesizers.extractive.synthesizer": ("ExtractiveSynthesizer",),
-    "grounding.quote_match": ("QuoteMatch", "check_quote"),
-}
-
-
-def __getattr__(name: str) -> Any:
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(f"{__name__}.{home}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "caching.semantic": ["SemanticCache"],
+        "caching.strategies": ["CACHES", "build_cache"],
+        "engine": ["build_engine"],
+        "examples": ["example_questions"],
+        "grounding.labels": ["LabelSources", "parse_labels"],
+        "grounding.quote_match": ["QuoteMatch", "check_quote"],
+        "library": ["Library"],
+        "preflight": ["check_installed"],
+        "query": ["query_collection", "query_collections", "search_collections"],
+        "rerankers.embedding": ["StoredVectorRerank"],
+        "retrieval.collection": ["DenseRetriever", "KeywordRetriever"],
+        "retrieval.fusion": ["Fusion", "HitList"],
+        "retrieval.hybrid": ["HybridRetriever"],
+        "retrieval.search": ["Search", "SearchTransform"],
+        "stages": [
+            "FUSIONS",
+            "POSTPROCESSORS",
+            "RERANKERS",
+            "ROUTERS",
+            "SYNTHESIZERS",
+            "TRANSFORMS",
+        ],
+        "synthesizers.extractive.synthesizer": ["ExtractiveSynthesizer"],
+    },
+)

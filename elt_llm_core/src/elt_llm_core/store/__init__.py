@@ -1,10 +1,10 @@
 """One truth in SQLite, and the search indexes derived from it."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from elt_llm_core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from elt_llm_core.identifiers import item_key
     from elt_llm_core.store.collection import Collection
     from elt_llm_core.store.database.journal import Journal
     from elt_llm_core.store.database.records import (
@@ -23,23 +23,15 @@ __all__ = [
     "NewDocument",
     "Store",
     "Writer",
-    "item_key",
 ]
 
-_HOMES = {
-    "Collection": "elt_llm_core.store.collection",
-    "CollectionCard": "elt_llm_core.store.database.records",
-    "DocumentRow": "elt_llm_core.store.database.records",
-    "Journal": "elt_llm_core.store.database.journal",
-    "NewDocument": "elt_llm_core.store.database.records",
-    "Store": "elt_llm_core.store.store",
-    "Writer": "elt_llm_core.store.writer",
-    "item_key": "elt_llm_core.identifiers",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Load a public name when it is asked for: the index builder needs none of them."""
-    if name not in _HOMES:
-        raise AttributeError(name)
-    return getattr(import_module(_HOMES[name]), name)
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "collection": ["Collection"],
+        "database.journal": ["Journal"],
+        "database.records": ["CollectionCard", "DocumentRow", "NewDocument"],
+        "store": ["Store"],
+        "writer": ["Writer"],
+    },
+)
