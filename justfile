@@ -2,7 +2,7 @@
 
 default: check test
 
-# Format, lint, types, layers, spelling.
+# Format, lint, types, layers, spelling, names.
 check:
     scripts/check
 
