@@ -6,7 +6,7 @@ from elt_llm_core import provenance
 from elt_llm_core.document import Block, BlockKind, Page
 from elt_llm_core.provenance import Parent, Provenance
 from elt_llm_core.store import NewDocument
-from elt_llm_query.engine import OverCollections
+from elt_llm_query.components import OverCollections
 from elt_llm_query.stages import POSTPROCESSORS
 from query_world import packed, words_of
 

@@ -13,8 +13,8 @@ from elt_llm_query.llm_calls import (
     faithful,
     lines,
     loaded,
-    needed,
     prose,
+    require_llm,
     reworded,
     said,
 )
@@ -133,7 +133,7 @@ def test_a_brief_model_is_a_copy_with_short_sober_answers():
 
 def test_without_a_model_the_cure_is_told():
     with pytest.raises(ConfigError, match="'hyde' needs a language model"):
-        needed(Models(HashEmbedding()), "the transform 'hyde'")
+        require_llm(Models(HashEmbedding()), "the transform 'hyde'")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,11 @@ from elt_llm_query.analysis.definition import (
     grade,
 )
 from elt_llm_query.grounding.labels import LabelSources
-from elt_llm_query.retrieval.hybrid import KeywordRetriever
+from elt_llm_query.retrieval.hybrid import (
+    Breadth,
+    HybridRetriever,
+    KeywordRetriever,
+)
 from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
 from query_world import fill, make_document
 from test_extractive import node, respond
@@ -152,7 +156,9 @@ def test_what_defines_the_term_is_retrieved_first(crowded):
     plain = [i for i, _ in collection.search_keyword("What is a Reader?", 5)]
     texts = [n.text for n in collection.nodes(plain).values()]
     assert READER not in texts
-    found = KeywordRetriever(collection, 5).retrieve("What is a Reader?")
+    keywords = KeywordRetriever(collection, 5)
+    hybrid = HybridRetriever([keywords], breadth=Breadth(each=5, total=5))
+    found = hybrid.retrieve("What is a Reader?")
     assert found[0].node.text == READER
     assert len(found) == 5
     scores = [n.score for n in found]

@@ -7,8 +7,9 @@ from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.models.factory import build_models
 from elt_llm_core.provenance import Cell
 from elt_llm_query.analysis.question import analyse
+from elt_llm_query.analysis.sentence import read
 from elt_llm_query.grounding.labels import LabelSources
-from elt_llm_query.synthesizers.extractive.constraints import Said, meets
+from elt_llm_query.synthesizers.extractive.constraints import Setting, meets
 from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
 from test_extractive import node
 
@@ -123,4 +124,4 @@ def test_the_row_of_headers_is_no_answer(ask):
     ],
 )
 def test_demands_are_read_from_the_question(question, own, stands):
-    assert meets(analyse(question), Said(own, "", own)) is stands
+    assert meets(analyse(question), Setting(read(own), read(""), read(own))) is stands

@@ -12,7 +12,7 @@ from elt_llm_query.grounding.labels import LabelSources
 from elt_llm_query.synthesizers.extractive.candidates import Passage
 from elt_llm_query.synthesizers.extractive.claim_spans import claim_of
 from elt_llm_query.synthesizers.extractive.synthesizer import (
-    Extractive,
+    ExtractiveOptions,
     ExtractiveSynthesizer,
     refusal,
 )
@@ -67,7 +67,7 @@ def test_what_the_sources_do_not_say_is_refused(question):
 
 
 def test_a_sentence_that_leans_on_another_is_quoted_with_it():
-    lenient = ExtractiveSynthesizer(limits=Extractive(lexical_threshold=0.7))
+    lenient = ExtractiveSynthesizer(limits=ExtractiveOptions(lexical_threshold=0.7))
     question = QueryBundle("May the fee for an overdue book exceed 10 euros?")
     found = lenient.synthesize(question, [node(FEES)])
     assert found.response.startswith("The fee for an overdue book")
@@ -136,18 +136,18 @@ def test_asking_asynchronously_is_the_same():
 
 
 def test_a_number_alone_is_no_answer():
-    lenient = ExtractiveSynthesizer(limits=Extractive(lexical_threshold=0.0))
+    lenient = ExtractiveSynthesizer(limits=ExtractiveOptions(lexical_threshold=0.0))
     question = "What is the maximum age of a teacher with an overdue book?"
     found = lenient.synthesize(QueryBundle(question), [node(FEES)])
     assert found.metadata["refused"] is True
 
 
 def test_limits_are_options():
-    strict = ExtractiveSynthesizer(limits=Extractive(lexical_threshold=1.0))
+    strict = ExtractiveSynthesizer(limits=ExtractiveOptions(lexical_threshold=1.0))
     assert strict.get_response("overdue fees please hurry", [FEES]).startswith(
         "The doc"
     )
-    many = ExtractiveSynthesizer(limits=Extractive(most=1))
+    many = ExtractiveSynthesizer(limits=ExtractiveOptions(most=1))
     assert many.get_response("book fee overdue", [FEES, FEES + " Yes."]).count("[") == 1
 
 

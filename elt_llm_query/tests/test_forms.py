@@ -3,6 +3,7 @@
 import pytest
 
 from elt_llm_query.analysis.question import Form, analyse, defined_term
+from elt_llm_query.analysis.sentence import read
 from elt_llm_query.analysis.term_match import closeness, match, vocabulary
 from elt_llm_query.analysis.text import stem
 from elt_llm_query.synthesizers.extractive.constraints import form_fit
@@ -111,10 +112,13 @@ def test_bounds_are_not_each_other():
 
 def test_words_that_stand_together_are_close():
     terms = [stem("inspection"), stem("seconds")]
-    near = closeness(terms, "Inspection lasts 15 seconds for all.")
+    near = closeness(terms, read("Inspection lasts 15 seconds for all.").stem_list)
     far = closeness(
-        terms, f"Inspection is done by {'the very same old ' * 5}judge in 15 seconds."
+        terms,
+        read(
+            f"Inspection is done by {'the very same old ' * 5}judge in 15 seconds."
+        ).stem_list,
     )
-    half = closeness(terms, "Inspection is done.")
+    half = closeness(terms, read("Inspection is done.").stem_list)
     assert 1 >= near > half > far > 0
-    assert closeness(terms, "Nothing here.") == 0
+    assert closeness(terms, read("Nothing here.").stem_list) == 0

@@ -10,7 +10,7 @@ from elt_llm_core.errors import ConfigError
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding, ScriptedLLM
 from elt_llm_query.grounding.labels import LabelSources, label_of
-from elt_llm_query.grounding.sources import offered
+from elt_llm_query.grounding.sources import to_sources
 from elt_llm_query.postprocessors.diversity import DocumentCap, Mmr, NearDuplicates
 from elt_llm_query.postprocessors.weighting import TimeWeight, first_day
 from elt_llm_query.retrieval.vectors import mmr
@@ -153,7 +153,7 @@ def test_the_best_stand_first_and_last(shelf):
     assert said(found) == ["0", "2", "4", "5", "3", "1"]
     labelled = LabelSources().postprocess_nodes(found)
     assert [label_of(n.node) for n in labelled] == ["S1", "S3", "S5", "S6", "S4", "S2"]
-    shown = [one.source.text for one in offered(labelled)]
+    shown = [one.source.text for one in to_sources(labelled)]
     assert shown == ["0", "1", "2", "3", "4", "5"]
 
 
@@ -162,7 +162,7 @@ def test_what_is_brought_in_later_is_numbered_behind_the_source_it_follows(shelf
     found = step("long_context", shelf).postprocess_nodes(given)
     found.insert(1, made("beside 0", 1.0))
     labelled = LabelSources().postprocess_nodes(found)
-    shown = [one.source.text for one in offered(labelled)]
+    shown = [one.source.text for one in to_sources(labelled)]
     assert shown == ["0", "beside 0", "1", "2", "3"]
     assert said(labelled) == ["0", "beside 0", "2", "3", "1"]
 

@@ -7,8 +7,8 @@ from llama_index.core.schema import NodeWithScore
 
 from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.store import Store
+from elt_llm_query.analysis.identifiers import identifiers
 from elt_llm_query.analysis.rule_reference import rule_numbers
-from elt_llm_query.postprocessors.rule_targets import identifiers
 from query_world import World, fill
 from step_world import BOOK, book, nodes_of, said, step
 

@@ -11,7 +11,7 @@ from elt_llm_core.errors import ModelUnavailableError
 from elt_llm_core.results import DegradationKind, Support
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding, ScriptedLLM
-from elt_llm_query.context_limits import bounded
+from elt_llm_query.context_limits import limit_sources
 from elt_llm_query.postprocessors.parent_context import AutoMerge
 from elt_llm_query.query import query_collections, search_collections
 from elt_llm_query.retrieval.hybrid import KeywordRetriever
@@ -233,10 +233,10 @@ def test_what_is_beside_a_source_goes_with_it(shelf):
     widened = step("neighbours", shelf).postprocess_nodes(
         nodes_of(shelf, PERIODS[1], FEES[1], scores=[0.9, 0.5])
     )
-    assert said(bounded(widened, 1)) == [PERIODS[1], PERIODS[0], PERIODS[2]]
-    assert bounded(widened, 2) == widened
+    assert said(limit_sources(widened, 1)) == [PERIODS[1], PERIODS[0], PERIODS[2]]
+    assert limit_sources(widened, 2) == widened
     turned = widened[::-1]
-    assert said(bounded(turned, 1)) == said(turned)[:3]
+    assert said(limit_sources(turned, 1)) == said(turned)[:3]
 
 
 def test_filters_hold_for_what_is_brought(shelf):

@@ -13,7 +13,7 @@ from elt_llm_core.results import DegradationKind, QueryResult, Status, Support
 from elt_llm_core.store import Collection, Store
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding
-from elt_llm_query.engine import breadth_of
+from elt_llm_query.plan import SearchPlan
 from elt_llm_query.query import (
     query_collection,
     query_collections,
@@ -143,6 +143,10 @@ def test_the_trace_tells_every_stage(world):
         "fuse",
         "fetch",
         "rerank",
+        "rule_lookup",
+        "namesakes",
+        "rule_filter",
+        "label",
         "tables",
         "synthesize",
         "verify",
@@ -181,7 +185,7 @@ def test_threads_do_not_mix_their_traces(world):
         thread.join()
     for question, result in found.items():
         assert result.question == question
-        assert len(result.trace.stages) == 13
+        assert len(result.trace.stages) == 17
 
 
 def test_search_returns_sources_only(world):
@@ -195,7 +199,7 @@ def test_search_returns_sources_only(world):
     )
     assert len(found.sources) == 2
     assert found.sources[0].section == "Loans > Overdue"
-    assert [s.name for s in found.trace.stages][-1] == "rerank"
+    assert [s.name for s in found.trace.stages][-1] == "label"
 
 
 def test_one_collection_is_a_list_of_one(world):
@@ -285,7 +289,7 @@ def test_without_a_reranker_the_fused_order_stands(hashed):
 
 @pytest.mark.parametrize("collections", [1, 2, 3, 30])
 def test_candidates_are_shared_out_evenly(collections):
-    breadth = breadth_of(QuerySection(), collections)
+    breadth = SearchPlan.of(RagConfig(), collections=(None,) * collections).breadth
     assert breadth.each == max(20 // collections, 1)
     assert breadth.total >= breadth.each * collections or breadth.total == 20
 

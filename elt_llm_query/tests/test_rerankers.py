@@ -17,12 +17,11 @@ from elt_llm_core.models.cross_encoder import PairModel
 from elt_llm_core.results import DegradationKind
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding, ScriptedLLM
-from elt_llm_query.deadlines import in_time
 from elt_llm_query.query import search_collections
 from elt_llm_query.rerankers.embedding import StoredVectorRerank
 from elt_llm_query.rerankers.llm import ModelRerank, relevances
 from elt_llm_query.rerankers.onnx import OnnxCrossEncoder
-from elt_llm_query.resilience import GuardedRerank
+from elt_llm_query.resilience import GuardedRerank, in_time
 from elt_llm_query.retrieval.hybrid import KeywordRetriever
 from elt_llm_query.stages import RERANKERS
 from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
@@ -216,7 +215,7 @@ def test_late_work_keeps_no_process_from_ending():
     script = """
 import time
 from elt_llm_core.errors import ModelError
-from elt_llm_query.deadlines import in_time
+from elt_llm_query.resilience import in_time
 try:
     in_time(0.01, lambda: time.sleep(60))
 except ModelError:

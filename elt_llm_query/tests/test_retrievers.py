@@ -12,7 +12,10 @@ from elt_llm_core.errors import ConfigError, ModelUnavailableError
 from elt_llm_core.results import DegradationKind
 from elt_llm_core.testing import HashEmbedding, ScriptedLLM
 from elt_llm_query.grounding.labels import LabelSources
-from elt_llm_query.rerankers.embedding import Embedding, StoredVectorRerank
+from elt_llm_query.rerankers.embedding import (
+    StoredVectorRerank,
+    StoredVectorRerankOptions,
+)
 from elt_llm_query.retrieval.fusion import ExactConvex, HitList, Rrf
 from elt_llm_query.retrieval.hybrid import (
     Breadth,
@@ -237,7 +240,7 @@ def test_mmr_prefers_what_is_unlike(hashed):
         for i, t in enumerate(["red room", "red room", "red house"])
     ]
     options = {"top_n": 2, "fused_weight": 0.0, "use_mmr": True, "mmr_threshold": 0.4}
-    rerank = Embedding(**options).build(hashed.models)
+    rerank = StoredVectorRerankOptions(**options).build(hashed.models)
     assert ids(rerank.postprocess_nodes(twins, query_str="red room")) == ["0", "2"]
 
 

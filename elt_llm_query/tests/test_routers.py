@@ -13,8 +13,8 @@ from elt_llm_core.errors import ConfigError, ModelUnavailableError, UnknownStrat
 from elt_llm_core.results import DegradationKind
 from elt_llm_core.strategy import Models, Strategy
 from elt_llm_core.testing import HashEmbedding, ScriptedLLM
-from elt_llm_query.routers import step
-from elt_llm_query.routers.step import description
+from elt_llm_query import stages
+from elt_llm_query.routers.apply import describe
 from elt_llm_query.stages import ROUTERS
 from query_world import World
 from test_query import ASK, BOTH, asked, configured, kinds
@@ -134,10 +134,10 @@ def test_a_description_is_cut_to_what_the_embedder_reads():
 
 
 def test_titles_and_sections_describe_a_collection(hashed):
-    said = description(hashed.store.open("lending"))
+    said = describe(hashed.store.open("lending"))
     assert said.startswith("Lending rules; Loans; ")
     assert "Periods" not in said
-    assert description(hashed.store.open("rooms")).startswith("House rules; Hours; ")
+    assert describe(hashed.store.open("rooms")).startswith("House rules; Hours; ")
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_any_selector_of_llama_index_is_a_router(hashed, monkeypatch, answer, fo
         def load(self, name, options, allow):
             return Plain()
 
-    monkeypatch.setattr(step, "ROUTERS", Stage())
+    monkeypatch.setattr(stages, "ROUTERS", Stage())
     result, _ = routed(hashed, "plain", answer)
     assert collections(result) == found
     failed = DegradationKind.ROUTER_UNAVAILABLE in kinds(result)

@@ -17,12 +17,12 @@ from elt_llm_query.analysis.lexicon import NEGATIONS
 from elt_llm_query.caching.semantic import (
     Kept,
     Key,
-    Kind,
     SemanticCache,
     rare_in,
     same_words,
 )
 from elt_llm_query.caching.strategies import CACHES
+from elt_llm_query.plan import CacheOutcome
 from query_world import fill, make_document
 from test_query import ASK, BOTH
 
@@ -70,18 +70,18 @@ def one(question=ASK, **options):
 @pytest.mark.parametrize(
     ("cosine", "kind"),
     [
-        (1.0, Kind.HIT),
-        (0.9, Kind.HIT),
-        (0.8999, Kind.PARTIAL),
-        (0.7, Kind.PARTIAL),
-        (0.6999, Kind.MISS),
-        (-1.0, Kind.MISS),
+        (1.0, CacheOutcome.HIT),
+        (0.9, CacheOutcome.HIT),
+        (0.8999, CacheOutcome.PARTIAL),
+        (0.7, CacheOutcome.PARTIAL),
+        (0.6999, CacheOutcome.MISS),
+        (-1.0, CacheOutcome.MISS),
     ],
 )
 def test_both_bounds_count(cosine, kind):
     look = looked(one(), ASK, cosine)
     assert look.kind is kind
-    assert (look.kept is None) == (kind is Kind.MISS)
+    assert (look.kept is None) == (kind is CacheOutcome.MISS)
 
 
 def test_the_most_alike_that_may_be_used_is_used():
@@ -89,15 +89,20 @@ def test_the_most_alike_that_may_be_used_is_used():
     cache.keep(KEY, kept("the dose of BMS-986158", unit(1.0)))
     cache.keep(KEY, kept("the dose for BMS-986159", unit(0.95)))
     look = looked(cache, "The dose of BMS-986159?", 1.0)
-    assert (look.kind, look.kept.question) == (Kind.HIT, "the dose for BMS-986159")
+    assert (look.kind, look.kept.question) == (
+        CacheOutcome.HIT,
+        "the dose for BMS-986159",
+    )
     assert look.likeness == pytest.approx(0.95)
 
 
 def test_an_empty_cache_and_another_key_miss():
-    assert looked(SemanticCache(), ASK).kind is Kind.MISS
-    assert looked(one(), ASK, key=Key((ref(THING),), "other")).kind is Kind.MISS
+    assert looked(SemanticCache(), ASK).kind is CacheOutcome.MISS
+    assert looked(one(), ASK, key=Key((ref(THING),), "other")).kind is CacheOutcome.MISS
     other = Thing()
-    assert looked(one(), ASK, key=Key((ref(other),), "settings")).kind is Kind.MISS
+    assert (
+        looked(one(), ASK, key=Key((ref(other),), "settings")).kind is CacheOutcome.MISS
+    )
 
 
 # --- the guard
@@ -124,8 +129,8 @@ DIFFERENT = [
 
 @pytest.mark.parametrize(("asked", "held"), DIFFERENT)
 def test_another_matter_is_never_used_however_like_it_is(asked, held):
-    assert looked(one(held), asked, 1.0).kind is Kind.MISS
-    assert looked(one(asked), held, 1.0).kind is Kind.MISS
+    assert looked(one(held), asked, 1.0).kind is CacheOutcome.MISS
+    assert looked(one(asked), held, 1.0).kind is CacheOutcome.MISS
 
 
 @pytest.mark.parametrize(
@@ -136,7 +141,7 @@ def test_another_matter_is_never_used_however_like_it_is(asked, held):
     ],
 )
 def test_another_word_makes_it_a_part_at_most(asked, held):
-    assert looked(one(held), asked, 1.0).kind is Kind.PARTIAL
+    assert looked(one(held), asked, 1.0).kind is CacheOutcome.PARTIAL
 
 
 def test_a_rare_word_makes_it_a_part_at_most(world):
@@ -146,8 +151,8 @@ def test_a_rare_word_makes_it_a_part_at_most(world):
     look = looked(
         one("Which zebra is fined?"), "Which reader is fined?", 1.0, rare=rare
     )
-    assert look.kind is Kind.PARTIAL
-    assert looked(one(LIKE), ASK, 1.0, rare=rare).kind is Kind.HIT
+    assert look.kind is CacheOutcome.PARTIAL
+    assert looked(one(LIKE), ASK, 1.0, rare=rare).kind is CacheOutcome.HIT
 
 
 def test_a_word_of_many_chunks_is_not_rare(tmp_path):
@@ -174,7 +179,7 @@ PHRASE = st.lists(WORDS, min_size=1, max_size=5).map(" ".join)
 @settings(max_examples=200, deadline=None)
 def test_swapped_numbers_never_hit(before, after, mine, theirs):
     asked, held = f"{before} {mine} {after}?", f"{before} {theirs} {after}?"
-    same = looked(one(held), asked).kind is not Kind.MISS
+    same = looked(one(held), asked).kind is not CacheOutcome.MISS
     number = {"two": "2", "three": "3", "twenty": "20"}
     assert same == (number.get(mine, mine) == number.get(theirs, theirs))
 
@@ -183,8 +188,8 @@ def test_swapped_numbers_never_hit(before, after, mine, theirs):
 @settings(max_examples=100, deadline=None)
 def test_a_negation_more_never_hits(before, after, negation):
     asked, held = f"{before} {negation} {after}?", f"{before} {after}?"
-    assert looked(one(held), asked).kind is Kind.MISS
-    assert looked(one(asked), held).kind is Kind.MISS
+    assert looked(one(held), asked).kind is CacheOutcome.MISS
+    assert looked(one(asked), held).kind is CacheOutcome.MISS
 
 
 @given(PHRASE, PHRASE)
@@ -202,9 +207,9 @@ def test_what_was_used_longest_ago_goes_first():
         cache.keep(KEY, kept(question))
     assert looked(cache, "fee?", rare=always).kept.question == "fee"
     cache.keep(KEY, kept("room"))
-    assert looked(cache, "fee", rare=always).kind is Kind.HIT
-    assert looked(cache, "room", rare=always).kind is Kind.HIT
-    assert looked(cache, "loan", rare=always).kind is Kind.PARTIAL
+    assert looked(cache, "fee", rare=always).kind is CacheOutcome.HIT
+    assert looked(cache, "room", rare=always).kind is CacheOutcome.HIT
+    assert looked(cache, "loan", rare=always).kind is CacheOutcome.PARTIAL
     assert len(cache) == 2
 
 
@@ -218,9 +223,9 @@ def test_entries_grow_old():
     now = [0.0]
     cache = one(ttl=10.0, clock=lambda: now[0])
     now[0] = 9.9
-    assert looked(cache, ASK).kind is Kind.HIT
+    assert looked(cache, ASK).kind is CacheOutcome.HIT
     now[0] = 10.0
-    assert (looked(cache, ASK).kind, len(cache)) == (Kind.MISS, 0)
+    assert (looked(cache, ASK).kind, len(cache)) == (CacheOutcome.MISS, 0)
 
 
 def test_what_was_found_in_a_collection_that_is_gone_is_let_go():

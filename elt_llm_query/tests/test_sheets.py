@@ -12,15 +12,15 @@ from elt_llm_query.analysis.definition import is_sheet_of
 from elt_llm_query.analysis.question import analyse
 from elt_llm_query.grounding.labels import LabelSources
 from elt_llm_query.postprocessors.namesakes import NamesakeLookUp
-from elt_llm_query.synthesizers.extractive.fact_sheet import asks_for_cell, pick
+from elt_llm_query.synthesizers.extractive.fact_sheet import asks_for_cell, pick_line
 from elt_llm_query.synthesizers.extractive.synthesizer import (
-    Extractive,
+    ExtractiveOptions,
     ExtractiveSynthesizer,
 )
 from query_world import fill, packed
 from test_extractive import node
 
-LENIENT = ExtractiveSynthesizer(limits=Extractive(lexical_threshold=0.6))
+LENIENT = ExtractiveSynthesizer(limits=ExtractiveOptions(lexical_threshold=0.6))
 
 CARD = (
     "Library Card\nDomain: LENDING\nSubtype: Papers\nType: DataObject\n"
@@ -98,13 +98,13 @@ def test_the_line_that_is_asked_for(question, said, quote):
     ],
 )
 def test_the_line_of_a_relationship(question, said):
-    assert pick(analyse(question), EDGE).said == said
+    assert pick_line(analyse(question), EDGE).wording == said
 
 
 def test_relations_that_follow_each_other_are_one_quote():
-    found = pick(analyse("Which domains is LENDING related to?"), CARD)
+    found = pick_line(analyse("Which domains is LENDING related to?"), CARD)
     assert CARD[found.start : found.end].count("\n") == 1
-    assert found.said.startswith("READERS is related to LENDING. LENDING is")
+    assert found.wording.startswith("READERS is related to LENDING. LENDING is")
 
 
 def test_the_same_line_of_both_sheets_of_a_name_is_told():
@@ -118,11 +118,11 @@ def test_the_same_line_of_both_sheets_of_a_name_is_told():
 
 
 def test_a_sheet_without_what_is_asked_for_says_nothing():
-    assert pick(analyse("Who wrote the Library Card?"), CARD) is None
-    described = pick(analyse("Describe the Library Card"), CARD)
+    assert pick_line(analyse("Who wrote the Library Card?"), CARD) is None
+    described = pick_line(analyse("Describe the Library Card"), CARD)
     assert described.fit == 0
-    assert pick(analyse("Is Name related to X?"), "Name") is None
-    assert pick(analyse("What is a Name?"), "Name") is None
+    assert pick_line(analyse("Is Name related to X?"), "Name") is None
+    assert pick_line(analyse("What is a Name?"), "Name") is None
 
 
 def test_the_name_of_a_sheet():
@@ -153,7 +153,7 @@ def test_every_sheet_of_a_name_answers_however_far_its_vector_is():
     sheets = [node(text, kind="fact_sheet") for text in (CARD, *more, OTHER)]
     labelled = LabelSources().postprocess_nodes(sheets)
     question = "In which domains does the entity Library Card appear?"
-    strict = ExtractiveSynthesizer(Reversed(), Extractive(threshold=0.8))
+    strict = ExtractiveSynthesizer(Reversed(), ExtractiveOptions(threshold=0.8))
     found = strict.synthesize(QueryBundle(question), labelled)
     assert [c.text for c in found.metadata["claims"]] == [
         "Library Card - Domain: LENDING",

@@ -11,10 +11,15 @@ from elt_llm_core.results import Box, Status, Support
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding
-from elt_llm_query.analysis.table_question import Ask, wanted
+from elt_llm_query.analysis.question import analyse
+from elt_llm_query.analysis.table_question import Ask, parse_table_question
 from elt_llm_query.query import query_collections
-from elt_llm_query.synthesizers.extractive.candidates import Candidate, Passage, Placed
-from elt_llm_query.synthesizers.extractive.single_rows import without_single_rows
+from elt_llm_query.synthesizers.extractive.candidates import (
+    Candidate,
+    Passage,
+    PlacedCell,
+)
+from elt_llm_query.synthesizers.extractive.single_rows import drop_single_rows
 from query_world import World, fill, packed
 
 FLEET = [
@@ -346,7 +351,7 @@ def passage_of(row, headers):
     text, cells = "\t".join(row), []
     for header, value in zip(headers, row, strict=True):
         start = cells[-1].end + 1 if cells else 0
-        cells.append(Placed(start, start + len(value), header))
+        cells.append(PlacedCell(start, start + len(value), header))
     said = " | ".join(f"{h}: {v}" for h, v in zip(headers, row, strict=True))
     return Passage("S1", "n", text, reading=said, whole=True, cells=tuple(cells))
 
@@ -377,7 +382,7 @@ def test_one_row_is_no_answer_to_a_question_of_all(rows, question, kept):
     found = [
         Candidate(i, 0, len(p.text), 1.0, 1.0) for i, p in enumerate([*passages, prose])
     ]
-    left = without_single_rows(question, found, [*passages, prose])
+    left = drop_single_rows(analyse(question), found, [*passages, prose])
     assert left[-1] == found[-1]
     assert [rows[c.passage + 1][0] for c in left[:-1]] == kept
 
@@ -439,7 +444,7 @@ def test_a_changed_and_a_removed_document_are_seen_at_once(tmp_path):
     ],
 )
 def test_what_is_asked_of_a_table(question, ask, subject):
-    found = wanted(question)
+    found = parse_table_question(question)
     assert found is not None
     assert (found.ask, found.subject) == (ask, subject)
 
@@ -449,5 +454,5 @@ def test_what_is_asked_of_a_table(question, ask, subject):
     ["Must a reader pay at most 5 euros?", "Explain the rules.", "Is A higher than B?"],
 )
 def test_what_is_no_question_of_a_table(question):
-    found = wanted(question)
+    found = parse_table_question(question)
     assert found is None or found.limit is not None

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from elt_llm_query.grounding.labels import LabelSources, parse_labels
     from elt_llm_query.grounding.quote_match import QuoteMatch, check_quote
     from elt_llm_query.library import Library
-    from elt_llm_query.preflight import check_installed
     from elt_llm_query.query import (
         query_collection,
         query_collections,
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
         ROUTERS,
         SYNTHESIZERS,
         TRANSFORMS,
+        check_installed,
     )
     from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
 
@@ -82,7 +82,6 @@ __getattr__ = lazy_names(
         "grounding.labels": ["LabelSources", "parse_labels"],
         "grounding.quote_match": ["QuoteMatch", "check_quote"],
         "library": ["Library"],
-        "preflight": ["check_installed"],
         "query": ["query_collection", "query_collections", "search_collections"],
         "rerankers.embedding": ["StoredVectorRerank"],
         "retrieval.collection": ["DenseRetriever", "KeywordRetriever"],
@@ -96,6 +95,7 @@ __getattr__ = lazy_names(
             "ROUTERS",
             "SYNTHESIZERS",
             "TRANSFORMS",
+            "check_installed",
         ],
         "synthesizers.extractive.synthesizer": ["ExtractiveSynthesizer"],
     },

@@ -1,4 +1,4 @@
-"""Sources that stand beside others, and how many there are without them."""
+"""Sources that accompany others, and how many there are without them."""
 
 from collections.abc import Sequence
 
@@ -8,22 +8,22 @@ NEIGHBOUR_KEY = "neighbour_of"
 REFERRED_KEY = "referred_by"
 PART_KEY = "part_of"
 NAMESAKE_KEY = "namesake_of"
-# Who stands beside which source.
-BESIDE_KEYS = (NEIGHBOUR_KEY, REFERRED_KEY, PART_KEY, NAMESAKE_KEY)
+# Metadata keys whose value is the id of the source that a node accompanies.
+COMPANION_KEYS = (NEIGHBOUR_KEY, REFERRED_KEY, PART_KEY, NAMESAKE_KEY)
 
 
-def bounded(nodes: Sequence[NodeWithScore], most: int) -> list[NodeWithScore]:
-    """The first `most` sources, in their order.
+def limit_sources(nodes: Sequence[NodeWithScore], most: int) -> list[NodeWithScore]:
+    """Return the first `most` sources, in their order.
 
-    What was brought beside a source, or was one with it, is not counted: it stays or
-    goes with it.
+    A node that was added to a source, or cut from it, is not counted: it is kept or
+    dropped with that source.
     """
     ids = {n.node.node_id for n in nodes}
     lead = {}
-    for found in nodes:
-        named = (found.node.metadata.get(key) for key in BESIDE_KEYS)
-        lead[found.node.node_id] = next((one for one in named if one in ids), "")
-    kept = set([one for one, by in lead.items() if not by][:most])
+    for hit in nodes:
+        leads = (hit.node.metadata.get(key) for key in COMPANION_KEYS)
+        lead[hit.node.node_id] = next((item for item in leads if item in ids), "")
+    kept = set([item for item, by in lead.items() if not by][:most])
 
     def head(item: str) -> str:
         while lead[item]:

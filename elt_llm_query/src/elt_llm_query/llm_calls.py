@@ -51,7 +51,7 @@ class Prompted:
         self._prompt = prompts.get("prompt", self._prompt)
 
 
-def needed(models: Models, what: str) -> LLM:
+def require_llm(models: Models, what: str) -> LLM:
     """The language model. Raises MissingModelError where none is configured."""
     if models.llm is None:
         raise MissingModelError(

@@ -1,22 +1,27 @@
 """The main path: one question, some collections, one result.
 
 question
-│ embed       once for all collections
-│ cache       what a like question found, where wanted
-│ route       the collections it is for, where wanted
-│ transform   what else to search for           ┐
-│ retrieve    keyword and vectors of each       │
-│             collection                        │ one plain LlamaIndex
-│ fuse        one list                          │ RetrieverQueryEngine
-│ candidates  widened or weighed, where wanted  │
-│ rerank      the best reranker_top_k           │
-│ postprocess widened or cut, where wanted      │
-│ label       [S1] ... [Sn]                     │
-│ tables      a whole table, where it can tell  │
-│ synthesise  an answer with labels             ┘
-│ verify      a citation for each claim, or none
+│ embed             once for all collections, and taken apart once
+│ cache             sources of a similar question, if a cache is configured
+│ route             the collections it is for, if a router is configured
+│ transform         more searches, or other ones        ┐
+│ dense, keyword    hits of each collection             │
+│ definition_first  those that define the asked term    │
+│ fuse, fetch       one list of candidates              │
+│ candidate         added or weighted, if configured    │
+│ rerank            the best reranker_top_k             │ one plain LlamaIndex
+│ postprocess       added or cut, if configured         │ RetrieverQueryEngine
+│ rule_lookup       the rule that is asked for, whole   │
+│ namesakes         every fact sheet of an asked name   │
+│ rule_filter       only the rules of a filter          │
+│ label             [S1] ... [Sn]                       │
+│ tables            a whole table, if it can answer     │
+│ synthesize        an answer with labels               ┘
+│ verify            a citation for each claim, or none
 ▼
 QueryResult
+
+What each stage keeps stands in one `SearchPlan`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,17 +41,17 @@ from elt_llm_core.results import (
 )
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
-from elt_llm_query.caching.semantic import Kind, SemanticCache
-from elt_llm_query.caching.step import Remembering, merged
-from elt_llm_query.caching.strategies import CACHES
-from elt_llm_query.engine import build_engine
-from elt_llm_query.grounding.citations import verdict
-from elt_llm_query.grounding.sources import offered, quotable
-from elt_llm_query.request import Request, halved, open_request
-from elt_llm_query.routers.step import routed
+from elt_llm_query.caching.lookup import CacheLookup, merge_nodes
+from elt_llm_query.caching.semantic import Look, SemanticCache
+from elt_llm_query.engine import assemble
+from elt_llm_query.grounding.citations import check_answer
+from elt_llm_query.grounding.sources import quotable_nodes, to_sources
+from elt_llm_query.plan import CacheOutcome, SearchPlan, search_settings
+from elt_llm_query.request import Request, open_request
+from elt_llm_query.routers.apply import choose_collections
+from elt_llm_query.stages import Strategies, strategies_of
 
-TRIES = 5
-Found = tuple[Request, RetrieverQueryEngine, list[NodeWithScore]]
+TRIES = 5  # a document would have to be replaced at every try to need more
 
 
 def query_collection(
@@ -58,7 +63,22 @@ def query_collection(
     models: Models,
     where: Mapping[str, Any] | None = None,
 ) -> QueryResult:
-    """Answer `question` from one collection; see `query_collections`."""
+    """Answer `question` from one collection.
+
+    Args:
+        name: The collection.
+        question: At most 8,000 characters.
+        store: The data root.
+        config: The settings; `query` is the section that counts.
+        models: The embedder and, for written answers, the language model.
+        where: Filters that every chunk has to match; see `Collection.ids`.
+
+    Returns:
+        The answer; see `query_collections`.
+
+    Raises:
+        EltLlmError: As `query_collections`.
+    """
     return query_collections(
         [name], question, store=store, config=config, models=models, where=where
     )
@@ -77,22 +97,37 @@ def query_collections(  # noqa: PLR0913 - what may be said of a question
 ) -> QueryResult:
     """Answer `question` from all of the named collections together.
 
-    Sources are in rank order; every claim of the answer was looked up in them. An
-    honest refusal is a result, `status` tells. What was switched off or unavailable is
-    in `degradations`. `where` limits the sources; see `Collection.ids` for its keys.
-    `cache` is held by a caller who asks more than once; see `build_cache`. `named` is
-    false where all collections are asked because none was named: one that another model
-    embedded is then left out, in `degradations`. Raises UsageError for an empty
-    question, no collection or an unknown filter, CollectionNotFoundError,
-    CollectionMismatchError and ConfigError.
+    Args:
+        names: The collections.
+        question: At most 8,000 characters.
+        store: The data root.
+        config: The settings; `query` is the section that counts.
+        models: The embedder and, for written answers, the language model.
+        where: Filters that every chunk has to match; see `Collection.ids`.
+        cache: Held by a caller that asks more than once; see `build_cache`.
+        named: False if all collections are asked because none was named. One that
+            another model embedded is then left out, with a degradation.
+
+    Returns:
+        The answer with its sources in rank order. Every claim was looked up in them. A
+        refusal is a result too, see `status`. What was switched off or unavailable is
+        in `degradations`.
+
+    Raises:
+        UsageError: If the question is empty or too long, no collection is named, or a
+            filter does not exist.
+        CollectionNotFoundError: If a collection does not exist.
+        CollectionMismatchError: If a collection was embedded by another model.
+        ConfigError: If a strategy does not exist or has wrong options.
     """
-    finder = _Finder(store, config, models, cache, named)
+    searcher = _Searcher(store, config, models, cache, named)
     with at_most(config.query.question_timeout):
-        request, engine, nodes = finder.found(names, question, where)
-        response = engine.synthesize(request.bundle, quotable(nodes, request.log))
-    sources = offered(response.source_nodes)
+        request, plan, engine, nodes = searcher.retrieve(names, question, where)
+        quotable = quotable_nodes(nodes, request.log)
+        response = engine.synthesize(request.bundle, quotable)
+    sources = to_sources(response.source_nodes)
     with request.log.stage("verify", len(sources)) as note:
-        checked = verdict(response, sources, store, config.query.citation_policy)
+        checked = check_answer(response, sources, store, config.query.citation_policy)
         note.n_out = len(checked.citations)
     return QueryResult(
         question=question,
@@ -101,8 +136,8 @@ def query_collections(  # noqa: PLR0913 - what may be said of a question
         sources=tuple(o.source for o in sources),
         citations=checked.citations,
         removed=checked.removed,
-        degradations=request.degradations(),
-        trace=request.trace(config),
+        degradations=request.degradations(plan),
+        trace=request.trace(plan),
     )
 
 
@@ -118,26 +153,43 @@ def search_collections(  # noqa: PLR0913 - what may be said of a search
     cache: SemanticCache | None = None,
     named: bool = True,
 ) -> SearchResult:
-    """The best sources for `question` in rank order, without an answer.
+    """Find the best sources for `question`, without an answer.
 
-    `k` says how many, instead of the configured number. Raises as `query_collections`.
+    Args:
+        names: The collections.
+        question: At most 8,000 characters.
+        store: The data root.
+        config: The settings; `query` is the section that counts.
+        models: The embedder, and the language model of transforms and routers.
+        k: How many sources, instead of the configured number.
+        where: Filters that every chunk has to match; see `Collection.ids`.
+        cache: Held by a caller that asks more than once; see `build_cache`.
+        named: As in `query_collections`.
+
+    Returns:
+        The sources in rank order.
+
+    Raises:
+        EltLlmError: As `query_collections`.
     """
-    config = retrieval_only(config, k)
-    finder = _Finder(store, config, models, cache, named)
+    settings = search_settings(config, k)
+    searcher = _Searcher(store, settings, models, cache, named)
     with at_most(config.query.question_timeout):
-        request, _, nodes = finder.found(names, question, where)
-    sources = offered(nodes)
+        request, plan, _, nodes = searcher.retrieve(names, question, where)
     return SearchResult(
         question=question,
-        sources=tuple(o.source for o in sources),
-        degradations=request.degradations(),
-        trace=request.trace(config),
+        sources=tuple(o.source for o in to_sources(nodes)),
+        degradations=request.degradations(plan),
+        trace=request.trace(plan),
     )
 
 
+Retrieved = tuple[Request, SearchPlan, RetrieverQueryEngine, list[NodeWithScore]]
+
+
 @dataclass(frozen=True)
-class _Finder:
-    """Finds the sources of a question."""
+class _Searcher:
+    """Retrieves the sources of a question."""
 
     store: Store
     config: RagConfig
@@ -145,15 +197,16 @@ class _Finder:
     cache: SemanticCache | None
     named: bool
 
-    def found(
+    def retrieve(
         self, names: Sequence[str], question: str, where: Mapping[str, Any] | None
-    ) -> Found:
-        """The question with its collections, the engine, and what it found.
+    ) -> Retrieved:
+        """Return the opened request, the plan, the engine and the sources.
 
         A document may be replaced after the search found its chunks and before they are
-        read; then it is searched again in the collection as it is now.
+        read; then the collection is searched again as it is now.
         """
-        self._check_cache()
+        strategies = strategies_of(self.config)
+        strategies.check_cache()
         for _ in range(TRIES):
             request = open_request(
                 names,
@@ -165,19 +218,13 @@ class _Finder:
             )
             request.log.most = self.config.query.trace_hits
             self._note_unused_cache(request)
-            memory = Remembering(self.cache, request, self.config, self.models)
-            engine, nodes = self._remembered(request, memory)
-            if _is_whole(request):
-                return request, engine, nodes
+            plan, engine, nodes = self._retrieve_with_cache(request, strategies)
+            if _all_fetched(request):
+                return request, plan, engine, nodes
         kind = DegradationKind.DOCUMENT_WARNING
         detail = "documents were replaced while they were searched; ask again"
         request.log.degrade(Degradation(kind=kind, detail=detail))
-        return request, engine, nodes
-
-    def _check_cache(self) -> None:
-        """Raise ConfigError for a cache that cannot be, though nobody may hold one."""
-        query, allowed = self.config.query, self.config.allowed_plugins()
-        CACHES.load(query.cache_strategy, query.cache_options, allowed)
+        return request, plan, engine, nodes
 
     def _note_unused_cache(self, request: Request) -> None:
         """Degrade where a cache is configured and the caller holds none."""
@@ -190,60 +237,45 @@ class _Finder:
             kind = DegradationKind.SETTING_UNUSED
             request.log.degrade(Degradation(kind=kind, detail=detail))
 
-    def _remembered(
-        self, request: Request, memory: Remembering
-    ) -> tuple[RetrieverQueryEngine, list[NodeWithScore]]:
-        """What is kept for a like question, in part or alone, or a fresh search."""
-        look = memory.look()
-        if look.kept is not None and look.kind is Kind.HIT:
-            names = look.kept.collections
-            request.collections = tuple(
-                c for c in request.collections if c.name in names
-            )
-            return self._engine(request, self.config), list(look.kept.nodes)
+    def _retrieve_with_cache(
+        self, request: Request, strategies: Strategies
+    ) -> tuple[SearchPlan, RetrieverQueryEngine, list[NodeWithScore]]:
+        """Take the sources of a similar question, all or a part, or search."""
+        lookup = CacheLookup(self.cache, request, self.config, self.models)
+        look = lookup.look()
+        plan = self._plan(request, strategies, look)
+        engine = assemble(plan, strategies, self.models, request.log)
+        if look.kept is not None and look.kind is CacheOutcome.HIT:
+            return plan, engine, list(look.kept.nodes)
+        nodes = engine.retrieve(request.bundle)
         if look.kept is not None:
-            engine, fresh = self._searched(request, halved(self.config))
-            return engine, merged(fresh, look.kept.nodes)
-        engine, nodes = self._searched(request, self.config)
-        if _is_whole(request):
-            memory.keep(nodes)
-        return engine, nodes
+            return plan, engine, merge_nodes(nodes, look.kept.nodes)
+        if _all_fetched(request):
+            lookup.keep(nodes, plan.collections)
+        return plan, engine, nodes
 
-    def _searched(
-        self, request: Request, config: RagConfig
-    ) -> tuple[RetrieverQueryEngine, list[NodeWithScore]]:
-        request.collections, config = routed(request, config, self.models, self.store)
-        engine = self._engine(request, config)
-        return engine, engine.retrieve(request.bundle)
+    def _plan(self, request: Request, strategies: Strategies, look: Look) -> SearchPlan:
+        """Decide how the question is searched.
 
-    def _engine(self, request: Request, config: RagConfig) -> RetrieverQueryEngine:
-        return build_engine(
-            request.collections,
-            config,
-            self.models,
-            request.log,
-            dense=request.dense,
+        What a cache holds in full is not routed again, what it holds in part is
+        searched for half as many; a router that chooses nothing halves the numbers too.
+        """
+        plan = SearchPlan.of(
+            self.config,
+            collections=request.collections,
             where=request.where,
+            dense=request.dense,
+            cached=look.kind,
         )
+        if look.kept is not None and look.kind is CacheOutcome.HIT:
+            names = look.kept.collections
+            return plan.over([c for c in plan.collections if c.name in names])
+        if look.kind is CacheOutcome.PARTIAL:
+            plan = plan.halved()
+        return choose_collections(plan, request, strategies, self.models, self.store)
 
 
-def _is_whole(request: Request) -> bool:
+def _all_fetched(request: Request) -> bool:
     """Whether every chunk that was found could be read."""
     fetches = (s for s in request.log.stages if s.name == "fetch")
     return all(stage.n_out == stage.n_in for stage in fetches)
-
-
-def retrieval_only(config: RagConfig, k: int | None) -> RagConfig:
-    """The configuration with `k` sources and no language model asked for an answer."""
-    query = config.query
-    changed: dict[str, object] = {
-        "synthesizer_strategy": "extractive",
-        "synthesizer_options": {},
-    }
-    if k is not None:
-        changed |= {
-            "similarity_top_k": k,
-            "reranker_top_k": k,
-            "reranker_retrieve_k": max(query.reranker_retrieve_k, k),
-        }
-    return config.model_copy(update={"query": query.model_copy(update=changed)})

@@ -7,7 +7,6 @@ from typing import Any
 
 from llama_index.core.schema import QueryBundle
 
-from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.errors import (
     CollectionMismatchError,
     ModelError,
@@ -18,9 +17,12 @@ from elt_llm_core.models import as_counting
 from elt_llm_core.results import Degradation, DegradationKind, QueryTrace
 from elt_llm_core.store import Collection, Store
 from elt_llm_core.strategy import Models
-from elt_llm_query.retrieval.search import beginning
+from elt_llm_query.analysis.question import QuestionAnalysis, analyse
+from elt_llm_query.plan import SearchPlan
+from elt_llm_query.retrieval.search import embed_beginning
 from elt_llm_query.trace import TraceLog
 
+# Some 1,300 words: far beyond what an embedder reads of a question.
 MOST_CHARACTERS = 8_000
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -32,6 +34,7 @@ class Request:
     question: str
     collections: tuple[Collection, ...]
     bundle: QueryBundle
+    analysis: QuestionAnalysis
     where: Mapping[str, Any] = field(default_factory=dict)
     log: TraceLog = field(default_factory=TraceLog)
 
@@ -40,15 +43,15 @@ class Request:
         """True where the question has a vector."""
         return self.bundle.embedding is not None
 
-    def degradations(self) -> tuple[Degradation, ...]:
-        """The collections' and those of the stages, in that order."""
-        of_collections = [d for c in self.collections for d in c.degradations]
+    def degradations(self, plan: SearchPlan) -> tuple[Degradation, ...]:
+        """Those of the collections that were searched, then those of the stages."""
+        of_collections = [d for c in plan.collections for d in c.degradations]
         return tuple(dict.fromkeys([*of_collections, *self.log.degradations]))
 
-    def trace(self, config: RagConfig) -> QueryTrace:
+    def trace(self, plan: SearchPlan) -> QueryTrace:
         """The stages so far. Equal questions over equal indexes have equal ids."""
-        generations = {c.name: c.generation for c in self.collections}
-        config_hash = config.hash("models", "query")
+        generations = {c.name: c.generation for c in plan.collections}
+        config_hash = plan.config.hash("models", "query")
         limits = [f"{key}={value!r}" for key, value in sorted(self.where.items())]
         versions = [f"{name}={number}" for name, number in sorted(generations.items())]
         return QueryTrace(
@@ -68,12 +71,22 @@ def open_request(
     where: Mapping[str, Any] | None = None,
     named: bool = True,
 ) -> Request:
-    """A request with its collections open and its question embedded.
+    """Open the collections, take the question apart and embed it.
 
-    Where nobody `named` the collections, one that was embedded by another model is left
-    out as long as another remains, and the request says so. Raises UsageError for an
-    empty or overlong question, no name or an unknown filter, CollectionNotFoundError,
-    and CollectionMismatchError where a collection was embedded by another model.
+    Args:
+        names: Collections to search; repeated ones count once.
+        question: At most 8,000 characters.
+        store: The data root.
+        models: The embedder of the question.
+        where: Filters that every chunk has to match.
+        named: Whether a user named the collections. If not, one that another model
+            embedded is left out, with a degradation, as long as another remains.
+
+    Raises:
+        UsageError: If the question is empty or too long, no collection is named, or a
+            filter does not exist.
+        CollectionNotFoundError: If a collection does not exist.
+        CollectionMismatchError: If a collection was embedded by another model.
     """
     if not any(c.isalnum() for c in question):
         raise UsageError("the question is empty", "ask in words")
@@ -90,7 +103,8 @@ def open_request(
     if not names:
         raise UsageError("no collection to ask", "name one with --collection")
     collections = tuple(store.open(name) for name in dict.fromkeys(names))
-    request = Request(question, collections, QueryBundle(question), dict(where or {}))
+    bundle, limits = QueryBundle(question), dict(where or {})
+    request = Request(question, collections, bundle, analyse(question), limits)
     if where:
         for collection in collections:
             collection.ids(where)  # refused before a model is asked
@@ -99,16 +113,8 @@ def open_request(
     return request
 
 
-def halved(config: RagConfig) -> RagConfig:
-    """The configuration with half as many candidates and sources, rounded up."""
-    query = config.query
-    names = ("similarity_top_k", "reranker_retrieve_k", "reranker_top_k")
-    half = {name: (getattr(query, name) + 1) // 2 for name in names}
-    return config.model_copy(update={"query": query.model_copy(update=half)})
-
-
 def _embed(request: Request, models: Models, *, named: bool) -> None:
-    """Give the question its one vector; where nothing can, say so."""
+    """Give the question its one vector; if nothing can, note a degradation."""
     with request.log.stage("embed", 1) as note:
         try:
             _leave_out_unlike(request, models, named=named)
@@ -147,9 +153,9 @@ def _leave_out_unlike(request: Request, models: Models, *, named: bool) -> None:
 
 def _vector(request: Request, models: Models) -> list[float]:
     """The question's vector; of one too long for the model, that of its beginning."""
-    asked = " ".join(request.question.split())
-    vector, said = beginning(models.embedder.get_query_embedding, asked)
-    if said != asked:
+    text = " ".join(request.question.split())
+    vector, embedded = embed_beginning(models.embedder.get_query_embedding, text)
+    if embedded != text:
         kind = DegradationKind.PROMPT_SHORTENED
         detail = "the question is too long for the embedder; its end was left out"
         request.log.degrade(Degradation(kind=kind, detail=detail))

@@ -1,7 +1,13 @@
 """Stages that are timed and that may fail without taking the answer with them."""
 
-from collections.abc import Sequence
-from typing import Any, ClassVar, Protocol, runtime_checkable
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any, ClassVar, TypeVar
 
 from llama_index.core.base.response.schema import RESPONSE_TYPE
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
@@ -12,14 +18,74 @@ from typing_extensions import override
 
 from elt_llm_core.errors import EmbedError, ModelError, PromptTruncatedError
 from elt_llm_core.results import Degradation, DegradationKind
-from elt_llm_query.context_limits import bounded
-from elt_llm_query.deadlines import in_time
+from elt_llm_query.components import KeepsTime, Postprocessor
+from elt_llm_query.context_limits import limit_sources
 from elt_llm_query.grounding.claim import UNSERVED_KEY, WRITTEN_BY_KEY
 from elt_llm_query.synthesizers.base import WrappingSynthesizer
 from elt_llm_query.trace import TraceLog
 
+T = TypeVar("T")
 
-class GuardedStep(BaseNodePostprocessor):
+
+def time_is_up(seconds: float) -> ModelError:
+    """The error of whatever took longer than it may."""
+    return ModelError(
+        f"it took more than {seconds:g} s",
+        "raise query.reranker_timeout, lower query.reranker_retrieve_k, or take a "
+        "smaller model",
+    )
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """A moment, `seconds` after it was made. None is never."""
+
+    seconds: float | None
+    started: float = field(default_factory=perf_counter)
+
+    def left(self) -> float | None:
+        """Seconds until then. Raises ModelError once it has passed."""
+        self.check()
+        if self.seconds is None:
+            return None
+        return max(self.seconds - (perf_counter() - self.started), 0.001)
+
+    def check(self) -> None:
+        """Raise ModelError once it has passed."""
+        if self.seconds is not None and perf_counter() - self.started >= self.seconds:
+            raise time_is_up(self.seconds)
+
+
+def in_time(
+    seconds: float | None, work: Callable[[], T], allowed: float | None = None
+) -> T:
+    """What `work` returns or raises, or ModelError once `seconds` have passed.
+
+    `allowed` is named in the error where `seconds` are only what is left of it. Work
+    that is late goes on in a thread that keeps no process from ending; what
+    becomes of it is dropped. With None it is done here, without a thread.
+    """
+    if seconds is None:
+        return work()
+    outcome: Future[T] = Future()
+    context = copy_context()
+
+    def run() -> None:
+        try:
+            outcome.set_result(context.run(work))
+        except BaseException as error:  # noqa: BLE001 - raised again by who waits
+            outcome.set_exception(error)
+
+    threading.Thread(target=run, name="in-time", daemon=True).start()
+    try:
+        return outcome.result(timeout=seconds)
+    except FutureTimeoutError as error:
+        if outcome.done() and outcome.exception() is error:
+            raise  # the work's own
+        raise time_is_up(allowed or seconds) from error
+
+
+class GuardedStep(Postprocessor):
     """A postprocessor with a stopwatch; where its model fails, the nodes stay.
 
     `stage` is its name in the trace.
@@ -39,34 +105,30 @@ class GuardedStep(BaseNodePostprocessor):
         self._inner = inner
         self._log = log
 
-    @classmethod
-    @override
-    def class_name(cls) -> str:
-        return "GuardedStep"
-
     @override
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         with self._log.stage(self.stage, len(nodes)) as note:
             try:
-                found = self._inner.postprocess_nodes(nodes, query_bundle)
+                passed = self._inner.postprocess_nodes(nodes, query_bundle)
             except (ModelError, EmbedError) as error:
-                told = Degradation(kind=self.failure, detail=f"{self.stage}: {error}")
-                self._log.degrade(told)
-                found = list(nodes)
-            found = self._kept(found)
-            note.nodes(found)
-        return found
+                detail = f"{self.stage}: {error}"
+                self._log.degrade(Degradation(kind=self.failure, detail=detail))
+                passed = list(nodes)
+            passed = self._limit(passed)
+            note.nodes(passed)
+        return passed
 
-    def _kept(self, found: list[NodeWithScore]) -> list[NodeWithScore]:
-        return found
+    def _limit(self, nodes: list[NodeWithScore]) -> list[NodeWithScore]:
+        """Return as many of the nodes as may be passed on."""
+        return nodes
 
 
 class BoundStep(GuardedStep):
     """A postprocessor of the sources; at most `most` come out.
 
-    What it brings beside them is not counted; see `bounded`.
+    What it brings beside them is not counted; see `limit_sources`.
     """
 
     most: int = Field(gt=0)
@@ -76,14 +138,9 @@ class BoundStep(GuardedStep):
     ) -> None:
         super().__init__(inner, log, stage, most=most)
 
-    @classmethod
     @override
-    def class_name(cls) -> str:
-        return "BoundStep"
-
-    @override
-    def _kept(self, found: list[NodeWithScore]) -> list[NodeWithScore]:
-        return bounded(found, self.most)
+    def _limit(self, nodes: list[NodeWithScore]) -> list[NodeWithScore]:
+        return limit_sources(nodes, self.most)
 
 
 class GuardedRerank(GuardedStep):
@@ -103,25 +160,12 @@ class GuardedRerank(GuardedStep):
         inner = timed or InTime(inner, seconds)
         super().__init__(inner, log, "rerank", top_k=top_k)
 
-    @classmethod
     @override
-    def class_name(cls) -> str:
-        return "GuardedRerank"
-
-    @override
-    def _kept(self, found: list[NodeWithScore]) -> list[NodeWithScore]:
-        return found[: self.top_k]
+    def _limit(self, nodes: list[NodeWithScore]) -> list[NodeWithScore]:
+        return nodes[: self.top_k]
 
 
-@runtime_checkable
-class KeepsTime(Protocol):
-    """A postprocessor that looks at the time itself."""
-
-    def within(self, seconds: float) -> BaseNodePostprocessor:
-        """The same one, which raises ModelError once it takes longer."""
-
-
-class InTime(BaseNodePostprocessor):
+class InTime(Postprocessor):
     """A postprocessor that raises ModelError once it takes more than `seconds`.
 
     It then goes on in a thread that keeps no process from ending, on copies.
@@ -134,11 +178,6 @@ class InTime(BaseNodePostprocessor):
     def __init__(self, inner: BaseNodePostprocessor, seconds: float) -> None:
         super().__init__(seconds=seconds)
         self._inner = inner
-
-    @classmethod
-    @override
-    def class_name(cls) -> str:
-        return "InTime"
 
     @override
     def _postprocess_nodes(
@@ -173,17 +212,16 @@ class GuardedSynthesizer(WrappingSynthesizer):
     ) -> RESPONSE_TYPE:
         with self._log.stage("synthesize", len(nodes)) as note:
             note.n_out = 1
-            by_model = self._inner is not self._fallback
             try:
                 response = self._inner.synthesize(query, nodes, **response_kwargs)
             except ModelError as error:
                 self._log.degrade(_degradation(error))
                 response = self._fallback.synthesize(query, nodes)
-                by_model = False
             metadata = response.metadata or {}
-            if told := metadata.get(UNSERVED_KEY):
-                self._log.degrade(told)
-            response.metadata = {**metadata, WRITTEN_BY_KEY: by_model}
+            if unserved := metadata.get(UNSERVED_KEY):
+                self._log.degrade(unserved)
+            # A synthesizer that asks no model says so itself.
+            response.metadata = {WRITTEN_BY_KEY: True, **metadata}
         return response
 
 

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterator
 
 from elt_llm_query.analysis.lexicon import NUMBER_WORDS
 from elt_llm_query.analysis.quantities import numbers
@@ -12,6 +13,15 @@ _PART = re.compile(r"[^\W_]+")
 _SHORT_FORM = re.compile(r"[A-Z][A-Z0-9]+s?")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?:\D|$))")
 _PRONOUNS = frozenset({"one"})
+_IDENTIFIER = re.compile(r"(?<![\w-])(?=[^\W_]*[-_/]?\d|\w+[-_/])\w+(?:[-_./]\w+)*")
+
+
+def identifiers(text: str) -> Iterator[tuple[tuple[int, int], str]]:
+    """Names with a letter and a digit in them (`BMS-986158`, `HbA1c`), and where."""
+    for match in _IDENTIFIER.finditer(text):
+        name = match[0]
+        if any(c.isalpha() for c in name) and any(c.isdigit() for c in name):
+            yield match.span(), name
 
 
 def marks(text: str) -> dict[str, str]:

@@ -22,7 +22,7 @@ from elt_llm_query.analysis.lexicon import (
     SUBORDINATORS,
     UPPER_PHRASES,
 )
-from elt_llm_query.analysis.term_match import match, phrases
+from elt_llm_query.analysis.term_match import phrases, stems_match
 from elt_llm_query.analysis.text import WORD, stem
 
 
@@ -61,27 +61,60 @@ def signed(text: str) -> Signed:
     return tuple(read)
 
 
-def signs_of(term: str, told: Signed) -> frozenset[Sign]:
-    """How the words of this stem stand, with a prefix or without; empty for none."""
-    plain = {sign for word, sign in told if match(term, frozenset([stem(word)]))}
-    return frozenset(plain) | prefixed(term, told)
+class Signs:
+    """Which words of a text are negated, looked up by their stems."""
+
+    def __init__(self, text: str) -> None:
+        self.words = signed(text)
+        self._by_stem: dict[str, set[Sign]] = {}
+        self._bases: list[tuple[bool, str, Sign]] = []
+        self._bases_of: dict[str, list[str]] = {}
+        for word, sign in self.words:
+            self._by_stem.setdefault(stem(word), set()).add(sign)
+            for prefix, base in bases(word):
+                self._bases.append((prefix in _LOOSE, base, OPPOSITE[sign]))
+                self._bases_of.setdefault(stem(word), []).append(base)
+        self._known: dict[str, frozenset[Sign]] = {}
+
+    @property
+    def denied(self) -> bool:
+        """True where a verb is denied."""
+        return any(sign is Sign.OPEN and denies(word) for word, sign in self.words)
+
+    def of(self, term: str) -> frozenset[Sign]:
+        """Return the signs of the words of a stem, empty where there is none.
+
+        A word that negates the stem by its prefix ("unpaid") counts too.
+        """
+        if term not in self._known:
+            signs = set(self.prefixed(term))
+            for other, found in self._by_stem.items():
+                if stems_match(term, other):
+                    signs |= found
+            self._known[term] = frozenset(signs)
+        return self._known[term]
+
+    def of_word(self, term: str) -> frozenset[Sign]:
+        """Return the signs of the words that have exactly this stem."""
+        return frozenset(self._by_stem.get(term, ()))
+
+    def bases_of(self, term: str) -> list[str]:
+        """Return the stems that words of this stem negate by how they begin."""
+        return self._bases_of.get(term, [])
+
+    def prefixed(self, term: str) -> frozenset[Sign]:
+        """Return the signs of a stem in words that negate it by how they begin."""
+        return frozenset(
+            sign
+            for loose, base, sign in self._bases
+            if base == term or (loose and stems_match(term, base))
+        )
 
 
-def prefixed(term: str, told: Signed) -> frozenset[Sign]:
-    """How a stem stands in words that negate it by how they begin."""
-    return frozenset(
-        OPPOSITE[sign]
-        for word, sign in told
-        for prefix, base in bases(word)
-        if base == term or (prefix in _LOOSE and match(term, frozenset([base])))
-    )
-
-
-def differ(one: str, other: str, terms: Iterable[str]) -> bool:
-    """True where one text negates a stem that the other has as it is."""
+def differ(one: Signs, other: Signs, terms: Iterable[str]) -> bool:
+    """Return whether one text negates a stem that the other has as it is."""
     apart = {frozenset([Sign.PLAIN]), frozenset([Sign.NEGATED])}
-    both = (signed(one), signed(other))
-    return any({signs_of(term, told) for told in both} == apart for term in terms)
+    return any({one.of(term), other.of(term)} == apart for term in terms)
 
 
 def bases(word: str) -> Iterator[tuple[str, str]]:

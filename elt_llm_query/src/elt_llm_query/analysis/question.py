@@ -4,17 +4,31 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
+from functools import cache, cached_property, lru_cache
 
+from elt_llm_query.analysis.identifiers import marks
 from elt_llm_query.analysis.lexicon import (
     COMMON,
     EXCEPTIONS,
     QUESTION_WORDS,
-    RINGS,
     STOP_WORDS,
     TIME_UNITS,
 )
+from elt_llm_query.analysis.quantities import guards
+from elt_llm_query.analysis.rule_reference import (
+    Number,
+    RuleRequest,
+    rule_numbers,
+    rule_request,
+)
+from elt_llm_query.analysis.sentence import Sentence, read
+from elt_llm_query.analysis.table_question import TableQuestion, parse_table_question
 from elt_llm_query.analysis.text import question_stems, stem, words
+
+_QUESTIONS = 256  # questions whose analysis is kept, with their rewrites and subjects
+# A common word ("rule", "must") is worth about half a telling one, so that two of them
+# do not outweigh it.
+COMMON_WEIGHT = 0.45
 
 
 class Form(StrEnum):
@@ -79,13 +93,19 @@ _NAME = re.compile(
 
 
 @dataclass(frozen=True)
-class Question:
-    """A question taken apart.
+class QuestionAnalysis:
+    """A question taken apart, once for all stages.
 
-    `weights` is per stem of its matter: 1, or less where the word is common; `names`
-    are stems of what it names (capitals, digits); `term` is what it wants defined;
-    `counted` are stems one of which stands by the number asked for; `often` is true
-    where it asks for a frequency.
+    What is seldom needed is worked out when it is first asked for.
+
+    Attributes:
+        text: The question.
+        form: The form its answer must have.
+        weights: Weight of each stem of its matter: 1, or less for a common word.
+        names: Stems of what it names, by capitals or digits.
+        term: What it wants defined; empty for other questions.
+        counted: Stems one of which stands by the number asked for.
+        often: Whether it asks for a frequency.
     """
 
     text: str
@@ -96,17 +116,59 @@ class Question:
     counted: frozenset[str] = frozenset()
     often: bool = False
 
+    @cached_property
+    def read(self) -> Sentence:
+        """Its words, stems, numbers and negations, as of any other sentence."""
+        return read(self.text)
 
-def analyse(text: str) -> Question:
-    """Take a question apart."""
+    @cached_property
+    def shouted(self) -> bool:
+        """True where most words have capitals, which then name nothing."""
+        return _is_shouted(self.text)
+
+    @cached_property
+    def rule_numbers(self) -> tuple[Number, ...]:
+        """Where the numbers of rules may stand, each with its canonical forms."""
+        return tuple(rule_numbers(self.text))
+
+    @cached_property
+    def rule(self) -> RuleRequest:
+        """The one rule that it asks for, if it does."""
+        return rule_request(self.text, self.rule_numbers)
+
+    @cached_property
+    def table(self) -> TableQuestion | None:
+        """What it asks of a table, or None where it has no such form."""
+        return parse_table_question(self.text)
+
+    @cached_property
+    def essentials(self) -> tuple[tuple[str, ...], tuple[tuple[str, int], ...]]:
+        """Identifiers, then numbers with units, bounds and negations, in order.
+
+        Questions that differ in one of these have different answers, however similar
+        they are.
+        """
+        return tuple(marks(self.text)), tuple(guards(self.text).items())
+
+
+@lru_cache(maxsize=_QUESTIONS)
+def analyse(text: str) -> QuestionAnalysis:
+    """Take a question apart.
+
+    Args:
+        text: The question as it was asked.
+
+    Returns:
+        The analysis, the same object for the same text.
+    """
     # "How much time" asks for a duration, whose sentence need not say "time".
     asked = _HOW.sub(" ", _MUCH_TIME.sub(r"\1", text))
     matter = [s for s in question_stems(asked) if s not in _stemmed(_NEGATING)]
     common = _stemmed(COMMON)
-    weights = {s: 0.45 if s in common else 1.0 for s in matter}
+    weights = {s: COMMON_WEIGHT if s in common else 1.0 for s in matter}
     names = {s for name in _names(text) for s in map(stem, words(name)) if s in weights}
     term = defined_term(text)
-    return Question(
+    return QuestionAnalysis(
         text=text,
         form=_form(text, term),
         weights=weights,
@@ -127,13 +189,6 @@ def defined_term(text: str) -> str:
     if found.re is _WHAT_IS and _RELATION.search(term):
         return ""
     return term if 0 < len(words(term)) <= _LONGEST_TERM else ""
-
-
-@cache
-def synonyms(word_stem: str) -> frozenset[str]:
-    """Stems that may stand for this one."""
-    rings = [{stem(w) for w in ring} for ring in RINGS]
-    return frozenset().union(*(r for r in rings if word_stem in r)) - {word_stem}
 
 
 def _counted(text: str) -> frozenset[str]:
@@ -168,7 +223,7 @@ def _names(text: str) -> list[str]:
 
     Where most words have capitals these say nothing, and only digits count.
     """
-    shouted = is_shouted(text)
+    shouted = _is_shouted(text)
     found = []
     for match in _NAME.finditer(text):
         name = match[0]
@@ -180,7 +235,7 @@ def _names(text: str) -> list[str]:
     return found
 
 
-def is_shouted(text: str) -> bool:
+def _is_shouted(text: str) -> bool:
     """True where most words have capitals, which then name nothing."""
     written = [w for w in words(text) if w.isalpha()]
     return sum(1 for w in written if w[0].isupper()) > _SHOUTED * len(written)

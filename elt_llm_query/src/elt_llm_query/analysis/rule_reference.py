@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from elt_llm_core.language.rule_numbers import canonical, is_within, rule_grammar
 from elt_llm_core.provenance import RuleSpan
@@ -37,37 +38,35 @@ def rule_numbers(question: str) -> Iterator[Number]:
             yield span, tuple(dict.fromkeys(form for form in forms if form))
 
 
-def looked_up(question: str) -> tuple[str, ...]:
-    """The canonical forms of the one rule that a question asks to be told.
+class RuleRequest(NamedTuple):
+    """The one rule that a question names, in its canonical forms; empty for none.
 
-    Nothing where it asks for anything else: "What does rule 5.1 say?" looks a rule up,
-    "What fee is due under rule 5.1?" does not.
+    Attributes:
+        whole: Forms if it asks for nothing but that rule ("What does rule 5.1 say?").
+            "What fee is due under rule 5.1?" asks for something else.
+        told: Forms if it names it as a rule and wants it told, whatever else it says
+            ("What does rule 3.1 of the club say?").
     """
-    _, forms, rest = _one_rule(question)
-    return forms if rest <= _FORM else ()
+
+    whole: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
 
 
-def told_of(question: str) -> tuple[str, ...]:
-    """The forms of the one rule, named as a rule, that a question wants to be told.
+def rule_request(question: str, numbers: Sequence[Number]) -> RuleRequest:
+    """Return the one rule that a question asks to be told, if it does.
 
-    As `looked_up`, and where more is said of it: "What does rule 3.1 of the club say?".
+    Args:
+        question: The question.
+        numbers: Its numbers of rules, as `rule_numbers` finds them.
     """
-    said, forms, rest = _one_rule(question)
-    named = _GRAMMAR.named.match(said)
-    return forms if named and (rest <= _FORM or rest & TELLING) else ()
-
-
-def _one_rule(question: str) -> tuple[str, tuple[str, ...], set[str]]:
-    """How a question writes its only rule, its forms, and all other words.
-
-    No forms where it names none, or several.
-    """
-    numbers = list(rule_numbers(question))
     if len(numbers) != 1:
-        return "", (), set()
+        return RuleRequest()
     ((start, end), forms) = numbers[0]
-    rest = words(question[:start] + " " + question[end:])
-    return question[start:end], forms, {word.lower() for word in rest}
+    others = {w.lower() for w in words(question[:start] + " " + question[end:])}
+    named = _GRAMMAR.named.match(question[start:end])
+    whole = others <= _FORM
+    told = bool(named) and (whole or not others.isdisjoint(TELLING))
+    return RuleRequest(forms if whole else (), forms if told else ())
 
 
 def is_contents(text: str) -> bool:
@@ -75,18 +74,18 @@ def is_contents(text: str) -> bool:
     return _LEADER.search(text) is not None
 
 
-def stretches(
+def rule_stretches(
     spans: Sequence[RuleSpan], rule: str, *, below: bool
 ) -> list[tuple[int, int]]:
     """Where a rule stands, with those below it if wanted; what touches is one."""
-    return merged((s.start, s.end) for s in spans if _wanted(s.rule, rule, below=below))
+    return merge_spans(
+        (s.start, s.end)
+        for s in spans
+        if (is_within(s.rule, rule) if below else s.rule.lower() == rule.lower())
+    )
 
 
-def _wanted(rule: str, asked: str, *, below: bool) -> bool:
-    return is_within(rule, asked) if below else rule.lower() == asked.lower()
-
-
-def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def merge_spans(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Spans in order, those that touch as one."""
     ordered = sorted(spans)
     joined = ordered[:1]

@@ -23,7 +23,7 @@ class Ask(StrEnum):
 
 
 @dataclass(frozen=True)
-class Limit:
+class Comparison:
     """A comparison with a number, as SQL writes it: `operator` `amount`.
 
     `noun` is the stem of the word that follows: what is counted or measured.
@@ -37,7 +37,7 @@ class Limit:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class TableQuestion:
     """A question of a table, taken apart.
 
     `subject` names what the rows are ("which country"); `matter` holds the stems that
@@ -49,7 +49,7 @@ class Wanted:
     text: str
     matter: tuple[str, ...]
     subject: str = ""
-    limit: Limit | None = None
+    limit: Comparison | None = None
     between: bool = False
     measure: str = ""
 
@@ -134,7 +134,7 @@ _CELL = re.compile(
 )
 
 
-def wanted(question: str) -> Wanted | None:
+def parse_table_question(question: str) -> TableQuestion | None:
     """What is asked of a table, or None where the question has no such form."""
     limit, rest = limit_of(question)
     ask, rest = _ask(rest, limit)
@@ -146,7 +146,7 @@ def wanted(question: str) -> Wanted | None:
         matter = []
     between = ask in {Ask.MOST, Ask.LEAST} and not _SUPERLATIVE.search(question)
     measure = _measure(question) if ask in {Ask.MOST, Ask.LEAST} else ""
-    return Wanted(ask, question, tuple(matter), subject, limit, between, measure)
+    return TableQuestion(ask, question, tuple(matter), subject, limit, between, measure)
 
 
 def _measure(question: str) -> str:
@@ -158,7 +158,7 @@ def _measure(question: str) -> str:
     return stem((noun or [found["long"]])[-1].lower())
 
 
-def _ask(question: str, limit: Limit | None) -> tuple[Ask | None, str]:
+def _ask(question: str, limit: Comparison | None) -> tuple[Ask | None, str]:
     """The form, and the question without the words that told it."""
     if _COUNT.search(question) and (limit or _LISTED.search(question)):
         return Ask.COUNT, _LISTED.sub(" ", question)
@@ -175,7 +175,7 @@ def _ask(question: str, limit: Limit | None) -> tuple[Ask | None, str]:
     return (Ask.CELL, question) if _CELL.search(question) else (None, question)
 
 
-def limit_of(question: str) -> tuple[Limit | None, str]:
+def limit_of(question: str) -> tuple[Comparison | None, str]:
     """The comparison with a number, and the question without it."""
     for operator, pattern in _OPERATORS:
         found = re.search(
@@ -189,7 +189,7 @@ def limit_of(question: str) -> tuple[Limit | None, str]:
             return None, question
         figure = next(iter(read.values()))
         scale, rest = (found["scale"] or "").lower(), question[found.end() :]
-        limit = Limit(operator, figure.amount, figure.unit, scale, _noun(rest))
+        limit = Comparison(operator, figure.amount, figure.unit, scale, _noun(rest))
         return limit, f"{question[: found.start()]} {rest}"
     return None, question
 

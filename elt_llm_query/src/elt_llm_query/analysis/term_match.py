@@ -3,15 +3,21 @@
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
-from elt_llm_query.analysis.lexicon import EQUIVALENT, LOWER_PHRASES, UPPER_PHRASES
-from elt_llm_query.analysis.question import Question, synonyms
+from elt_llm_query.analysis.lexicon import (
+    EQUIVALENT,
+    LOWER_PHRASES,
+    RINGS,
+    UPPER_PHRASES,
+)
 from elt_llm_query.analysis.text import stem, words
 
 Vocabulary = frozenset[str]
 Layers = Sequence[tuple[Vocabulary, float]]
 
+# A synonym of the lists counts nearly as much as the word; a word of the same root may
+# mean something else ("policy", "police"), so it alone makes no answer.
 SYNONYM, ROOT = 0.85, 0.5
 FAR = 10  # words between the terms that halve their closeness
 _ROOT_LENGTH = 5
@@ -35,22 +41,39 @@ def vocabulary(text: str) -> Vocabulary:
     return frozenset([*map(stem, words(text)), *bounds])
 
 
-def rarity(question: Question, vocabularies: Sequence[Vocabulary]) -> dict[str, float]:
-    """Weight of each stem, most where no source has it.
+def rarity(
+    weights: Mapping[str, float], vocabularies: Sequence[Vocabulary]
+) -> dict[str, float]:
+    """Return the weight of each stem among these sources, most where none has it.
 
-    Less where the word is common, in English or in these sources.
+    Args:
+        weights: Weights of the stems in English, 0 to 1.
+        vocabularies: The stems of each source.
     """
     count = len(vocabularies)
-    found = {}
-    for term, weight in question.weights.items():
+    rare = {}
+    for term, weight in weights.items():
         df = sum(1 for v in vocabularies if match(term, v) > 0)
         idf = math.log(1 + (count - df + 0.5) / (df + 0.5)) / math.log(2 * count + 2)
-        found[term] = weight * (0.4 + 0.6 * idf)
-    return found
+        rare[term] = weight * (0.4 + 0.6 * idf)
+    return rare
+
+
+@lru_cache(maxsize=65_536)
+def stems_match(term: str, other: str) -> float:
+    """Return how well one stem stands for another; as `match` for one word."""
+    return match(term, frozenset([other]))
+
+
+@cache
+def synonyms(word_stem: str) -> Vocabulary:
+    """Return the stems that may stand for this one."""
+    rings = [{stem(w) for w in ring} for ring in RINGS]
+    return frozenset().union(*(r for r in rings if word_stem in r)) - {word_stem}
 
 
 def match(term: str, vocabulary: Vocabulary) -> float:
-    """1 where the stem is there, less for a synonym or a word of the same root."""
+    """Return 1 where the stem is there, less for a synonym or a word of its root."""
     if term in vocabulary or _equivalent(term) & vocabulary:
         return 1.0
     if synonyms(term) & vocabulary:
@@ -61,7 +84,7 @@ def match(term: str, vocabulary: Vocabulary) -> float:
 
 
 def coverage(weights: Mapping[str, float], layers: Layers) -> float:
-    """Share of the weights whose stems are found, each in its best layer; 0 to 1."""
+    """Return the share of the weights whose stems are there, each in its best layer."""
     total = sum(weights.values())
     if not total:
         return 0.0
@@ -72,21 +95,28 @@ def coverage(weights: Mapping[str, float], layers: Layers) -> float:
     return got / total
 
 
-def closeness(terms: Iterable[str], text: str) -> float:
-    """How closely the stems stand together in the text, 0 to 1.
+def closeness(terms: Iterable[str], stem_list: Sequence[str]) -> float:
+    """Return how closely the terms stand together in a text, 0 to 1.
 
-    The share of them that is there, less the more other words stand between.
+    Args:
+        terms: Stems of the question.
+        stem_list: Stems of the text's words, in order.
+
+    Returns:
+        The share of the terms that is there, less the more other words are between.
     """
     wanted = sorted(terms)
-    tokens = [frozenset([stem(w)]) for w in words(text)]
     places = [
-        (i, t) for i, token in enumerate(tokens) for t in wanted if match(t, token)
+        (i, term)
+        for i, word_stem in enumerate(stem_list)
+        for term in wanted
+        if stems_match(term, word_stem)
     ]
-    found = {t for _, t in places}
-    if not found:
+    there = {term for _, term in places}
+    if not there:
         return 0.0
-    between = _shortest(places, len(found)) - len(found)
-    return len(found) / len(wanted) / (1 + max(between, 0) / FAR)
+    between = _shortest(places, len(there)) - len(there)
+    return len(there) / len(wanted) / (1 + max(between, 0) / FAR)
 
 
 def _shortest(places: Sequence[tuple[int, str]], count: int) -> int:

@@ -15,7 +15,7 @@ _BULLET = re.compile(rf"^\s*{_MARK}\s*$")
 # A line break ends a piece before a bullet, a blank line or a table row, and after a
 # colon or semicolon; elsewhere it may only wrap a line.
 _BREAK = re.compile(rf"\n(?=\s*{_MARK}\s|\s*\n|[^\n]*\t)|(?<=[:;])\n|(?<=\n)\n")
-_LEANS = re.compile(
+_REFERS_BACK = re.compile(
     r"^\W*(?:it|its|this|that|these|those|they|their|such|he|she|exception|however"
     r"|otherwise|in\s+(?:this|that|such)\s+cases?)\b",
     re.IGNORECASE,
@@ -74,9 +74,9 @@ def pieces(text: str) -> list[Piece]:
     return found
 
 
-def leans(sentence: str) -> bool:
-    """True where it opens by referring back: "It must", "In that case"."""
-    return bool(_LEANS.match(sentence))
+def refers_back(sentence: str) -> bool:
+    """Return whether it opens by referring back: "It must", "In that case"."""
+    return bool(_REFERS_BACK.match(sentence))
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:

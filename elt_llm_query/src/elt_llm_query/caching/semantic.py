@@ -4,8 +4,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
-from functools import cached_property
 from itertools import islice
 from weakref import ref
 
@@ -14,75 +12,61 @@ from llama_index.core.schema import NodeWithScore
 from numpy.typing import NDArray
 
 from elt_llm_core.store import Collection
-from elt_llm_query.analysis.identifiers import marks
 from elt_llm_query.analysis.lexicon import STOP_WORDS
-from elt_llm_query.analysis.quantities import guards
-from elt_llm_query.analysis.question import defined_term
+from elt_llm_query.analysis.question import analyse
 from elt_llm_query.analysis.text import stem, words
+from elt_llm_query.plan import CacheOutcome
 
+# A word of few chunks tells questions apart: of ten, or of one in a hundred.
 FEW = 10  # chunks
 SHARE = 100  # one chunk in so many
+TRIED = 5  # kept questions that are compared word by word; each may ask the index
 
-Rare = Callable[[str], bool]
-Matter = tuple[tuple[str, ...], tuple[tuple[str, int], ...]]
+IsRare = Callable[[str], bool]
 
 
-def matter(text: str) -> Matter:
-    """Identifiers, numbers with units, bounds and negations, in order.
+def same_words(one: str, other: str, is_rare: IsRare) -> bool:
+    """Return whether every word that only one question has is a common one.
 
-    Questions of another matter share nothing, however alike they are.
+    They also have to ask for the same term. A word that only a prefix tells from one of
+    the other question ("registered", "unregistered") never passes.
+
+    Args:
+        one: A question.
+        other: Another one.
+        is_rare: Whether a word is rare in the collections.
     """
-    return tuple(marks(text)), tuple(guards(text).items())
-
-
-def same_words(one: str, other: str, rare: Rare) -> bool:
-    """Whether every word that only one of them has is common, and they ask alike.
-
-    `rare` is asked about such words. A word that only a prefix tells from one of the
-    other question ("registered", "unregistered") never passes.
-    """
-    if defined_term(one).casefold() != defined_term(other).casefold():
+    if analyse(one).term.casefold() != analyse(other).term.casefold():
         return False
-    mine, theirs = _content(one), _content(other)
+    mine, theirs = _content_words(one), _content_words(other)
     left = {s: w for s, w in mine.items() if s not in theirs}
     right = {s: w for s, w in theirs.items() if s not in mine}
     opposed = any(a.endswith(b) or b.endswith(a) for a in left for b in theirs) or any(
         a.endswith(b) or b.endswith(a) for a in right for b in mine
     )
-    return not opposed and not any(map(rare, [*left.values(), *right.values()]))
+    return not opposed and not any(map(is_rare, [*left.values(), *right.values()]))
 
 
-def rare_in(collections: Sequence[Collection]) -> Rare:
-    """Tells words that stand in few chunks: ten, or one in a hundred."""
+def rare_in(collections: Sequence[Collection]) -> IsRare:
+    """Return the test whether a word is in few chunks of the collections."""
     chunks = sum(c.card.chunks for c in collections)
     most = max(FEW, chunks // SHARE)
 
-    def rare(word: str) -> bool:
+    def is_rare(word: str) -> bool:
         """True for a word of few chunks, or of none."""
-        found = 0
+        count = 0
         for collection in collections:
-            found += len(collection.search_keyword(word, most + 1 - found))
-            if found > most:
+            count += len(collection.search_keyword(word, most + 1 - count))
+            if count > most:
                 return False
         return True
 
-    return rare
+    return is_rare
 
 
-def _content(text: str) -> dict[str, str]:
+def _content_words(text: str) -> dict[str, str]:
     """Content words by their stems."""
     return {stem(w): w for w in words(text) if w.lower() not in STOP_WORDS}
-
-
-TRIED = 5  # kept questions, for each of which words may be looked up
-
-
-class Kind(StrEnum):
-    """What a look into the cache gave."""
-
-    HIT = "hit"
-    PARTIAL = "partial"
-    MISS = "miss"
 
 
 @dataclass(frozen=True)
@@ -111,17 +95,12 @@ class Kept:
     nodes: tuple[NodeWithScore, ...]
     collections: tuple[str, ...]
 
-    @cached_property
-    def matter(self) -> Matter:
-        """What another question must have in common with it."""
-        return matter(self.question)
-
 
 @dataclass(frozen=True)
 class Look:
     """A kept question and its likeness, -1 to 1; MISS where none may be used."""
 
-    kind: Kind
+    kind: CacheOutcome
     likeness: float = 0.0
     kept: Kept | None = None
 
@@ -158,23 +137,27 @@ class SemanticCache:
             return len(self._held)
 
     def look(
-        self, key: Key, question: str, vector: NDArray[np.float32], rare: Rare
+        self, key: Key, question: str, vector: NDArray[np.float32], is_rare: IsRare
     ) -> Look:
         """The kept question that is most like this one and may be used for it.
 
-        `vector` has unit length; `rare` tells rare words.
+        `vector` has unit length; `is_rare` tells rare words.
         """
         with self._lock:
             self._drop_stale()
             kept = [k for _, other, k in self._held if other == key]
-        partial, own = Look(Kind.MISS), matter(question)
-        near = (pair for pair in self._ranked(kept, vector) if pair[1].matter == own)
+        partial, own = Look(CacheOutcome.MISS), analyse(question).essentials
+        near = (
+            pair
+            for pair in self._ranked(kept, vector)
+            if analyse(pair[1].question).essentials == own
+        )
         for likeness, one in islice(near, TRIED):
-            if likeness >= self._full and same_words(question, one.question, rare):
+            if likeness >= self._full and same_words(question, one.question, is_rare):
                 self._use(key, one)
-                return Look(Kind.HIT, likeness, one)
+                return Look(CacheOutcome.HIT, likeness, one)
             if partial.kept is None:
-                partial = Look(Kind.PARTIAL, likeness, one)
+                partial = Look(CacheOutcome.PARTIAL, likeness, one)
         return partial
 
     def keep(self, key: Key, kept: Kept) -> None:

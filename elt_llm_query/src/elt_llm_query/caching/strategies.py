@@ -18,7 +18,7 @@ class NoCache(Strategy[SemanticCache | None]):
         """None, always."""
 
 
-class Semantic(Strategy[SemanticCache | None]):
+class SemanticCacheOptions(Strategy[SemanticCache | None]):
     """What a question found serves questions that ask the same."""
 
     full: float = Field(
@@ -31,7 +31,7 @@ class Semantic(Strategy[SemanticCache | None]):
     ttl: float = Field(default=3600.0, gt=0, description="seconds that one is kept")
 
     @model_validator(mode="after")
-    def _partial_is_less(self) -> "Semantic":
+    def _partial_is_less(self) -> "SemanticCacheOptions":
         if self.partial > self.full:
             msg = f"partial ({self.partial}) exceeds full ({self.full})"
             raise ValueError(msg)
@@ -43,9 +43,17 @@ class Semantic(Strategy[SemanticCache | None]):
 
 
 def build_cache(config: RagConfig, models: Models) -> SemanticCache | None:
-    """The configured cache, for a caller that asks more than once. Raises ConfigError.
+    """Build the configured cache, for a caller that asks more than once.
 
-    It is the caller's to hold, and to hand to each question.
+    Args:
+        config: The settings; `query.cache_strategy` names the cache.
+        models: The models of the run.
+
+    Returns:
+        The cache, to be held by the caller and handed to each question; None for none.
+
+    Raises:
+        ConfigError: If the cache does not exist or has wrong options.
     """
     name, options = config.query.cache_strategy, config.query.cache_options
     return CACHES.load(name, options, config.allowed_plugins()).build(models)

@@ -15,7 +15,8 @@ from elt_llm_query.evaluation.retrieval_report import StageRecall
 _CUTOFF = 10  # of Recall@10
 _TOP = 10  # passages of a trace besides the gold ones
 _MOST_CHARACTERS = 160  # of a passage's text in a trace
-_SEARCHES = ("dense", "keyword")  # stages that search; later ones select among hits
+# Stages that search; later ones select among their hits.
+_SEARCHES = ("dense", "keyword", "definition_first")
 
 GoldPair = tuple[str, str]  # question id, gold passage id
 

@@ -246,7 +246,7 @@ def _relabelled(one: Outcome, policy: Policy) -> Statement:
 NOTHING_FOUND = "Nothing was found in the collections for this question."
 
 
-def verdict(
+def check_answer(
     response: Any, sources: Sequence[Offered], store: Store, policy: Policy
 ) -> Checked:
     """The checked answer of a LlamaIndex response over `sources`."""

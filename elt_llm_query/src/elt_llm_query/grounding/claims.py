@@ -8,7 +8,8 @@ from typing import NamedTuple
 from elt_llm_core.results import Support
 from elt_llm_query.analysis.negation import differ
 from elt_llm_query.analysis.quantities import negations, numbers
-from elt_llm_query.analysis.term_match import match, vocabulary
+from elt_llm_query.analysis.sentence import read, sentences
+from elt_llm_query.analysis.term_match import match
 from elt_llm_query.analysis.text import pieces, stems, words
 from elt_llm_query.grounding.quote_match import QuoteMatch
 
@@ -105,7 +106,7 @@ def supporting(claim: str, text: str, reading: str = "") -> QuoteMatch:
             best = best._replace(reason="a number is not in the source")
         elif bool(negations(claim)) != bool(negations(window.core(wanted))):
             best = best._replace(reason="a negation differs")
-        elif differ(claim, window.core(wanted), wanted):
+        elif differ(read(claim).signs, read(window.core(wanted)).signs, wanted):
             best = best._replace(reason="a word is negated in one of them")
         elif share >= ENOUGH:
             score = round(share, 4)
@@ -157,7 +158,7 @@ class Window(NamedTuple):
 
 
 def _share(wanted: set[str], text: str) -> float:
-    known = vocabulary(text)
+    known = read(text).stems
     return sum(match(word, known) for word in wanted) / len(wanted)
 
 
@@ -166,9 +167,9 @@ def _windows(text: str, reading: str) -> Iterator[Window]:
     if reading:
         yield Window(0, len(text), (f"{reading} {text}",))
         return
-    found = pieces(text)
-    said = [text[p.start : p.end] for p in found]
+    parts = sentences(text)
     for size in (1, 2):
-        for i in range(len(found) - size + 1):
-            last = i + size - 1
-            yield Window(found[i].start, found[last].end, tuple(said[i : last + 1]))
+        for i in range(len(parts) - size + 1):
+            window = parts[i : i + size]
+            said = tuple(sentence.text for sentence in window)
+            yield Window(window[0].start, window[-1].end, said)

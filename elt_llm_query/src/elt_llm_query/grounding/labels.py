@@ -9,11 +9,11 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from typing_extensions import override
 
 from elt_llm_core import provenance
+from elt_llm_query.components import Postprocessor
 
 LABEL_KEY = "source_label"
 SHOWN_KEY = "source_shown"
@@ -40,16 +40,11 @@ class ParsedAnswer(NamedTuple):
     removed: tuple[str, ...]
 
 
-class LabelSources(BaseNodePostprocessor):
+class LabelSources(Postprocessor):
     """Puts `[S1]`, `[S2]` ... in front of what the model sees of each node.
 
     Numbers follow the rank, which is the order given unless the nodes tell another.
     """
-
-    @classmethod
-    @override
-    def class_name(cls) -> str:
-        return "LabelSources"
 
     @override
     def _postprocess_nodes(

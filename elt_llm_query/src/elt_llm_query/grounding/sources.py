@@ -35,13 +35,15 @@ class Place(NamedTuple):
 Locate = Callable[[Offered, int, int], Place]
 
 
-def offered(nodes: Sequence[NodeWithScore]) -> tuple[Offered, ...]:
+def to_sources(nodes: Sequence[NodeWithScore]) -> tuple[Offered, ...]:
     """One for each node; labels as given, else by position. In the order of labels."""
     found = [_offered(n, i) for i, n in enumerate(nodes, start=1)]
     return tuple(sorted(found, key=lambda one: _number(one.source.label)))
 
 
-def quotable(nodes: Sequence[NodeWithScore], log: TraceLog) -> list[NodeWithScore]:
+def quotable_nodes(
+    nodes: Sequence[NodeWithScore], log: TraceLog
+) -> list[NodeWithScore]:
     """The nodes that a document says: what a model wrote of a picture is no proof.
 
     The log tells what is left out.

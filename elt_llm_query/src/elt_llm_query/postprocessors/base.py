@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import BaseNode, NodeWithScore
 from pydantic import Field
 
@@ -11,12 +10,13 @@ from elt_llm_core import provenance
 from elt_llm_core.provenance import Provenance
 from elt_llm_core.store import Collection
 from elt_llm_core.store.database.records import Outlined
+from elt_llm_query.components import Postprocessor
 
 N = TypeVar("N", bound=BaseNode)
 SMALLEST = 1e-9  # a weight may not be 0: what is below 0 is divided by it
 
 
-class CollectionStep(BaseNodePostprocessor):
+class CollectionStep(Postprocessor):
     """A postprocessor that looks things up in the collections it is `over`.
 
     A node that says it is from none of them stays as it is.

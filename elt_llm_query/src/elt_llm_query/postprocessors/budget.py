@@ -13,6 +13,7 @@ from elt_llm_core.errors import MissingModelError
 from elt_llm_core.models import as_counting
 from elt_llm_core.models.token_count import most_tokens
 from elt_llm_core.strategy import Models, Strategy
+from elt_llm_query.components import Postprocessor
 from elt_llm_query.grounding.labels import header
 from elt_llm_query.postprocessors.expansion import GROUP_KEYS
 
@@ -23,7 +24,7 @@ QUESTION_TOKENS = 500  # of a model's window, for the question and what it is to
 _SORTS: dict[str, Sort] = {"table_row": "table", "table": "table", "figure": "figure"}
 
 
-class TokenBudget(BaseNodePostprocessor):
+class TokenBudget(Postprocessor):
     """The first sources that fit into `tokens`, whole, in the order given.
 
     A source and the neighbours brought with it are taken or left together; the first
@@ -42,11 +43,6 @@ class TokenBudget(BaseNodePostprocessor):
     ) -> None:
         super().__init__(**options)
         self._count = count
-
-    @classmethod
-    @override
-    def class_name(cls) -> str:
-        return "TokenBudget"
 
     @override
     def _postprocess_nodes(
@@ -108,7 +104,7 @@ def _sort(node: BaseNode) -> Sort:
     return _SORTS.get(str(node.metadata.get("kind", "")), "text")
 
 
-class Budget(Strategy[BaseNodePostprocessor]):
+class TokenBudgetOptions(Strategy[BaseNodePostprocessor]):
     """Keep the best sources that fit a number of tokens."""
 
     tokens: int = Field(

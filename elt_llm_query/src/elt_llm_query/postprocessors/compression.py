@@ -14,6 +14,7 @@ from elt_llm_core import provenance
 from elt_llm_core.identifiers import digest
 from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.analysis.text import Piece, pieces
+from elt_llm_query.components import Postprocessor
 from elt_llm_query.context_limits import PART_KEY
 from elt_llm_query.postprocessors.base import noted
 from elt_llm_query.retrieval.hybrid import query_vector
@@ -22,7 +23,7 @@ from elt_llm_query.retrieval.vectors import embedded
 CHARACTERS = 600  # of a sentence that are compared; longer ones are lists
 
 
-class Compression(BaseNodePostprocessor):
+class Compression(Postprocessor):
     """The sentences of each source that are near the question, verbatim.
 
     Of every prose source `share` of its sentences, at least one, with `context` more on
@@ -40,11 +41,6 @@ class Compression(BaseNodePostprocessor):
     def __init__(self, embedder: BaseEmbedding, **options: object) -> None:
         super().__init__(**options)
         self._embedder = embedder
-
-    @classmethod
-    @override
-    def class_name(cls) -> str:
-        return "Compression"
 
     @override
     def _postprocess_nodes(
@@ -123,7 +119,7 @@ def _cut(found: NodeWithScore, run: tuple[int, int], *, first: bool) -> NodeWith
     return NodeWithScore(node=part, score=found.score)
 
 
-class ContextCompression(Strategy[BaseNodePostprocessor]):
+class CompressionOptions(Strategy[BaseNodePostprocessor]):
     """Keep the sentences near the question, letter for letter."""
 
     share: float = Field(default=0.5, gt=0, le=1, description="of a source's sentences")

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.postprocessor import LongContextReorder, SimilarityPostprocessor
@@ -16,6 +16,7 @@ from elt_llm_core import provenance
 from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.analysis.quantities import guards
+from elt_llm_query.components import NamedComponent, Postprocessor, PostprocessorOptions
 from elt_llm_query.grounding.labels import RANK_KEY
 from elt_llm_query.postprocessors.base import CollectionStep, noted
 from elt_llm_query.retrieval.hybrid import query_vector
@@ -34,7 +35,7 @@ _MARK = re.compile(r"\b(?:\w|\w*\d\w*)\b")  # (a), C12, 3
 _WORD = re.compile(r"\w+")
 
 
-class Mmr(BaseNodePostprocessor):
+class Mmr(Postprocessor):
     """Sources that are near the question and unlike each other; see `vectors.mmr`.
 
     `threshold` 1 is all nearness, 0 all variety. How near a node is tells the score it
@@ -52,11 +53,6 @@ class Mmr(BaseNodePostprocessor):
     def __init__(self, embedder: BaseEmbedding, **options: object) -> None:
         super().__init__(**options)
         self._embedder = embedder
-
-    @classmethod
-    @override
-    def class_name(cls) -> str:
-        return "Mmr"
 
     def over(
         self,
@@ -90,16 +86,11 @@ class Mmr(BaseNodePostprocessor):
         return embedded(self._embedder, texts)
 
 
-class DocumentCap(BaseNodePostprocessor):
+class DocumentCap(Postprocessor):
     """The best of every document and section, in the order given; 0 is no limit."""
 
     per_document: int = Field(default=0, ge=0)
     per_section: int = Field(default=0, ge=0)
-
-    @classmethod
-    @override
-    def class_name(cls) -> str:
-        return "DocumentCap"
 
     @override
     def _postprocess_nodes(
@@ -131,11 +122,6 @@ class NearDuplicates(CollectionStep):
 
     cosine: float = Field(default=0.98, gt=0, le=1)
     words: float = Field(default=0.9, gt=0, le=1)
-
-    @classmethod
-    @override
-    def class_name(cls) -> str:
-        return "NearDuplicates"
 
     @override
     def _postprocess_nodes(
@@ -181,18 +167,13 @@ def _named(found: NodeWithScore, others: Sequence[str]) -> NodeWithScore:
     return NodeWithScore(node=noted(found.node, told), score=found.score)
 
 
-class ReadingOrder(LongContextReorder):
+class ReadingOrder(NamedComponent, LongContextReorder):
     """The best first and last, the weakest in the middle (Liu et al., 2023).
 
     Works on the order given, not on scores as LlamaIndex's does, which puts the best of
     an even number last. Ours is the first. Only the prompt has this order: each source
     keeps its rank, and with it its label and its place in the result.
     """
-
-    @classmethod
-    @override
-    def class_name(cls) -> str:
-        return "ReadingOrder"
 
     @override
     def _postprocess_nodes(
@@ -205,7 +186,7 @@ class ReadingOrder(LongContextReorder):
         return [*ranked[::2], *ranked[1::2][::-1]]
 
 
-class MarginalRelevance(Strategy[BaseNodePostprocessor]):
+class MmrOptions(Strategy[BaseNodePostprocessor]):
     """Prefer sources unlike those before them, by stored vectors."""
 
     threshold: float = Field(
@@ -221,37 +202,31 @@ class MarginalRelevance(Strategy[BaseNodePostprocessor]):
         return Mmr(models.embedder, **self.model_dump())
 
 
-class Caps(Strategy[BaseNodePostprocessor]):
+class DocumentCapOptions(PostprocessorOptions):
     """Keep so many sources of one document, of one section."""
 
     per_document: int = Field(default=3, ge=0, le=1000, description="0: no limit")
     per_section: int = Field(default=0, ge=0, le=1000, description="0: no limit")
 
-    @override
-    def build(self, models: Models) -> BaseNodePostprocessor:
-        return DocumentCap(**self.model_dump())
+    component: ClassVar = DocumentCap
 
 
-class Duplicates(Strategy[BaseNodePostprocessor]):
+class NearDuplicatesOptions(PostprocessorOptions):
     """Keep the best of sources that say the same."""
 
     cosine: float = Field(default=0.98, gt=0, le=1, description="of stored vectors")
     words: float = Field(default=0.9, gt=0, le=1, description="share of equal words")
 
-    @override
-    def build(self, models: Models) -> BaseNodePostprocessor:
-        return NearDuplicates(**self.model_dump())
+    component: ClassVar = NearDuplicates
 
 
-class LongContext(Strategy[BaseNodePostprocessor]):
+class ReadingOrderOptions(PostprocessorOptions):
     """Put the best sources first and last, where a model reads best."""
 
-    @override
-    def build(self, models: Models) -> BaseNodePostprocessor:
-        return ReadingOrder()
+    component: ClassVar = ReadingOrder
 
 
-class SimilarityCutoff(Strategy[BaseNodePostprocessor]):
+class SimilarityCutoffOptions(Strategy[BaseNodePostprocessor]):
     """Drop sources with a lower score, or none. LlamaIndex's own."""
 
     cutoff: float = Field(default=0.0, description="the lowest score that stays")

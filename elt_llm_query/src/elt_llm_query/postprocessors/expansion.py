@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 from itertools import zip_longest
+from typing import ClassVar
 
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 from pydantic import Field
 from typing_extensions import override
@@ -11,7 +11,7 @@ from typing_extensions import override
 from elt_llm_core import provenance
 from elt_llm_core.store import Collection
 from elt_llm_core.store.database.records import Outlined
-from elt_llm_core.strategy import Models, Strategy
+from elt_llm_query.components import PostprocessorOptions
 from elt_llm_query.context_limits import NEIGHBOUR_KEY, REFERRED_KEY
 from elt_llm_query.postprocessors.base import CollectionStep, Outlines
 
@@ -28,11 +28,6 @@ class Neighbours(CollectionStep):
 
     before: int = Field(default=1, ge=0)
     after: int = Field(default=1, ge=0)
-
-    @classmethod
-    @override
-    def class_name(cls) -> str:
-        return "Neighbours"
 
     @override
     def _postprocess_nodes(
@@ -67,11 +62,6 @@ class SameDocument(CollectionStep):
 
     chunks: int = Field(default=20, ge=0)
     first: tuple[str, ...] = ()
-
-    @classmethod
-    @override
-    def class_name(cls) -> str:
-        return "SameDocument"
 
     @override
     def _postprocess_nodes(
@@ -115,11 +105,6 @@ class References(CollectionStep):
     best: int = Field(default=3, ge=1)
     most: int = Field(default=3, ge=1)
 
-    @classmethod
-    @override
-    def class_name(cls) -> str:
-        return "References"
-
     @override
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
@@ -157,18 +142,16 @@ def _same_section(own: Outlined, near: Sequence[Outlined]) -> list[str]:
     return found
 
 
-class NeighbouringChunks(Strategy[BaseNodePostprocessor]):
+class NeighboursOptions(PostprocessorOptions):
     """Add the chunks beside each source, within its section."""
 
     before: int = Field(default=1, ge=0, le=50, description="chunks before each")
     after: int = Field(default=1, ge=0, le=50, description="chunks after each")
 
-    @override
-    def build(self, models: Models) -> BaseNodePostprocessor:
-        return Neighbours(**self.model_dump())
+    component: ClassVar = Neighbours
 
 
-class SameDocumentChunks(Strategy[BaseNodePostprocessor]):
+class SameDocumentOptions(PostprocessorOptions):
     """Add chunks of the documents found, section by section in turn."""
 
     chunks: int = Field(default=20, ge=0, le=50, description="more of each document")
@@ -176,17 +159,13 @@ class SameDocumentChunks(Strategy[BaseNodePostprocessor]):
         default=(), description="sections with one of these words come first"
     )
 
-    @override
-    def build(self, models: Models) -> BaseNodePostprocessor:
-        return SameDocument(**self.model_dump())
+    component: ClassVar = SameDocument
 
 
-class ReferredRules(Strategy[BaseNodePostprocessor]):
+class ReferencesOptions(PostprocessorOptions):
     """Add the rules that the best sources refer to."""
 
     best: int = Field(default=3, ge=1, le=100, description="sources that are followed")
     most: int = Field(default=3, ge=1, le=50, description="rules added for each")
 
-    @override
-    def build(self, models: Models) -> BaseNodePostprocessor:
-        return References(**self.model_dump())
+    component: ClassVar = References

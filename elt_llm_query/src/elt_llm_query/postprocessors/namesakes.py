@@ -8,7 +8,7 @@ from typing_extensions import override
 from elt_llm_core import provenance
 from elt_llm_core.document import BlockKind
 from elt_llm_core.store import Collection
-from elt_llm_query.analysis.text import words
+from elt_llm_query.analysis.sentence import read
 from elt_llm_query.context_limits import NAMESAKE_KEY
 from elt_llm_query.postprocessors.base import CollectionStep, noted
 
@@ -23,23 +23,18 @@ class NamesakeLookUp(CollectionStep):
     are looked up by name in every collection, and have the score of the first.
     """
 
-    @classmethod
-    @override
-    def class_name(cls) -> str:
-        return "NamesakeLookUp"
-
     @override
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        asked = _folded(query_bundle.query_str) if query_bundle else ""
+        asked = read(query_bundle.query_str).folded if query_bundle else ""
         taken = {n.node.node_id for n in nodes}
         names: set[str] = set()
         found: list[NodeWithScore] = []
         for one in nodes:
             found.append(one)
             name = _sheet_name(one.node)
-            if not name or name in names or f" {name} " not in f" {asked} ":
+            if not name or name in names or name not in asked:
                 continue
             names.add(name)
             for node in self._named(name):
@@ -55,7 +50,7 @@ class NamesakeLookUp(CollectionStep):
         return found[:MOST]
 
     def _in(self, home: Collection, name: str) -> Iterator[BaseNode]:
-        ids = self.permitted(home, home.with_phrase(name, BlockKind.FACT_SHEET))
+        ids = self.permitted(home, home.with_phrase(name.strip(), BlockKind.FACT_SHEET))
         nodes = home.nodes(ids)
         return (nodes[i] for i in ids if i in nodes and _sheet_name(nodes[i]) == name)
 
@@ -64,8 +59,4 @@ def _sheet_name(node: BaseNode) -> str:
     """The name of a fact sheet, folded; empty for any other chunk."""
     if provenance.read(node).kind != BlockKind.FACT_SHEET:
         return ""
-    return _folded(node.get_content().partition("\n")[0])
-
-
-def _folded(text: str) -> str:
-    return " ".join(words(text.casefold()))
+    return read(node.get_content().partition("\n")[0]).folded

@@ -1,19 +1,19 @@
 """Scores made higher by what stands near: a rule's neighbours tell what it is about."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from pydantic import Field
 from typing_extensions import override
 
 from elt_llm_core import provenance
-from elt_llm_core.strategy import Models, Strategy
+from elt_llm_query.components import Postprocessor, PostprocessorOptions
 
 Place = tuple[str, str, int]
 
 
-class NeighbourSupport(BaseNodePostprocessor):
+class NeighbourSupport(Postprocessor):
     """Scores plus `weight` times the best score among the neighbours, best first.
 
     Neighbours are candidates of the same document at most `reach` chunks away. A chunk
@@ -23,11 +23,6 @@ class NeighbourSupport(BaseNodePostprocessor):
 
     reach: int = 3
     weight: float = 0.05
-
-    @classmethod
-    @override
-    def class_name(cls) -> str:
-        return "NeighbourSupport"
 
     @override
     def _postprocess_nodes(
@@ -58,7 +53,7 @@ def _place(found: NodeWithScore) -> Place:
     return told.collection, told.document_id, told.ordinal
 
 
-class NeighbourSupports(Strategy[BaseNodePostprocessor]):
+class NeighbourSupportOptions(PostprocessorOptions):
     """Lift candidates that stand beside other candidates of the same document."""
 
     reach: int = Field(default=3, ge=1, le=100, description="chunks to either side")
@@ -66,6 +61,4 @@ class NeighbourSupports(Strategy[BaseNodePostprocessor]):
         default=0.05, ge=0, le=1, description="share of the best neighbour's score"
     )
 
-    @override
-    def build(self, models: Models) -> BaseNodePostprocessor:
-        return NeighbourSupport(**self.model_dump())
+    component: ClassVar = NeighbourSupport

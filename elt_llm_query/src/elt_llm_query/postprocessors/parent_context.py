@@ -8,8 +8,8 @@ chunk it stands for.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
+from typing import ClassVar
 
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, TextNode
 from pydantic import Field
 from typing_extensions import override
@@ -17,7 +17,7 @@ from typing_extensions import override
 from elt_llm_core import provenance
 from elt_llm_core.provenance import Parent, Provenance
 from elt_llm_core.store import Collection
-from elt_llm_core.strategy import Models, Strategy
+from elt_llm_query.components import PostprocessorOptions
 from elt_llm_query.postprocessors.base import CollectionStep, Outlines, noted
 
 MERGED_KEY = "merged"
@@ -86,11 +86,6 @@ class AutoMerge(StretchingStep):
     levels: int = Field(default=8, ge=1)
     table_rows: int = Field(default=0, ge=0)
     max_characters: int = Field(default=20_000, ge=1)
-
-    @classmethod
-    @override
-    def class_name(cls) -> str:
-        return "AutoMerge"
 
     @override
     def _postprocess_nodes(
@@ -224,7 +219,7 @@ def ids_of(nodes: Iterable[BaseNode]) -> str:
     return " ".join(node.node_id for node in nodes)
 
 
-class ParentText(Strategy[BaseNodePostprocessor]):
+class AutoMergeOptions(PostprocessorOptions):
     """Read the parent where enough of its chunks were found (chunkers tell parents)."""
 
     share: float = Field(default=0.5, gt=0, le=1, description="of a parent's chunks")
@@ -237,6 +232,4 @@ class ParentText(Strategy[BaseNodePostprocessor]):
         default=20_000, ge=1, description="a longer parent is not read"
     )
 
-    @override
-    def build(self, models: Models) -> BaseNodePostprocessor:
-        return AutoMerge(**self.model_dump())
+    component: ClassVar = AutoMerge

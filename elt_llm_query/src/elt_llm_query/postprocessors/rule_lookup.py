@@ -1,9 +1,8 @@
-"""What every question goes through: a rule asked for alone first, filters that cut."""
+"""Stages of every question: a rule asked for by its number, and the filter `rule`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import (
     BaseNode,
     MetadataMode,
@@ -17,17 +16,18 @@ from typing_extensions import override
 from elt_llm_core import provenance
 from elt_llm_core.language.rule_numbers import canonical
 from elt_llm_core.provenance import Provenance
+from elt_llm_query.analysis.question import analyse
 from elt_llm_query.analysis.rule_reference import (
     GOES_ON_KEY,
     is_contents,
-    looked_up,
-    merged,
-    stretches,
+    merge_spans,
+    rule_stretches,
 )
+from elt_llm_query.components import Postprocessor
 from elt_llm_query.postprocessors.base import noted
 from elt_llm_query.postprocessors.rule_targets import TARGET_KEY, RuleTargets, above
 
-MOST = 8  # chunks of a rule where nothing else was found
+MOST = 8  # chunks of a rule where nothing else was found: as many as sources by default
 
 
 class RuleLookUp(RuleTargets):
@@ -38,42 +38,37 @@ class RuleLookUp(RuleTargets):
     question, and a number that no chunk has, leaves the nodes as they are.
     """
 
-    @classmethod
-    @override
-    def class_name(cls) -> str:
-        return "RuleLookUp"
-
     @override
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        forms = looked_up(query_bundle.query_str) if query_bundle else ()
-        found = self._whole(forms)
-        if not found:
+        forms = analyse(query_bundle.query_str).rule.whole if query_bundle else ()
+        chunks = self._whole_rule(forms)
+        if not chunks:
             return list(nodes)
-        ordered = _as_they_stand(found, [n.node for n in nodes])
+        ordered = _in_reading_order(chunks, [n.node for n in nodes])
         most = len(nodes) or MOST
-        told = [noted(node, {TARGET_KEY: True}) for node in ordered[:most]]
+        lifted = [noted(node, {TARGET_KEY: True}) for node in ordered[:most]]
         if len(ordered) > most:
-            told[-1] = noted(told[-1], {GOES_ON_KEY: True})
-        ids = {node.node_id for node in told}
+            lifted[-1] = noted(lifted[-1], {GOES_ON_KEY: True})
+        ids = {node.node_id for node in lifted}
         rest = [n for n in nodes if n.node.node_id not in ids]
-        return [*above(told, nodes), *rest][:most]
+        return [*above(lifted, nodes), *rest][:most]
 
-    def _whole(self, forms: Sequence[str]) -> list[BaseNode]:
+    def _whole_rule(self, forms: Sequence[str]) -> list[BaseNode]:
         """The chunks of the first form that any has; contents only if nothing else."""
         for form in forms:
-            found = [
+            chunks = [
                 node
                 for home in self.collections.values()
                 for node in self.holding(home, [form], "*")[form]
             ]
-            if found:
-                return [n for n in found if not is_contents(_text(n))] or found
+            if chunks:
+                return [n for n in chunks if not is_contents(_text(n))] or chunks
         return []
 
 
-class RuleCut(BaseNodePostprocessor):
+class RuleCut(Postprocessor):
     """Of every chunk only the rules that the filter `rule` wants.
 
     A chunk with several stretches of them becomes several nodes of its id. Rows of
@@ -83,15 +78,12 @@ class RuleCut(BaseNodePostprocessor):
     wanted: list[str] = Field(default_factory=list)
 
     @classmethod
-    @override
-    def class_name(cls) -> str:
-        return "RuleCut"
-
-    @classmethod
     def of(cls, where: Mapping[str, Any]) -> "RuleCut":
         """What the filters of a question want."""
-        told = where.get("rule", [])
-        several = told if isinstance(told, list | tuple | set | frozenset) else [told]
+        given = where.get("rule", [])
+        several = (
+            given if isinstance(given, list | tuple | set | frozenset) else [given]
+        )
         return cls(wanted=sorted(map(str, several)))
 
     @override
@@ -110,16 +102,16 @@ class RuleCut(BaseNodePostprocessor):
         place = provenance.read(node)
         if not isinstance(node, TextNode) or place.index_text or not place.rule_spans:
             return [node]
-        found = merged(
+        spans = merge_spans(
             span
             for rule in self.wanted
-            for span in stretches(
+            for span in rule_stretches(
                 place.rule_spans,
                 canonical(rule.removesuffix("*")),
                 below=rule.endswith("*"),
             )
         )
-        return [_part(node, place, start, end) for start, end in found]
+        return [_part(node, place, start, end) for start, end in spans]
 
 
 def _part(node: TextNode, place: Provenance, start: int, end: int) -> TextNode:
@@ -140,18 +132,18 @@ def _part(node: TextNode, place: Provenance, start: int, end: int) -> TextNode:
     return provenance.write(node.model_copy(update={"text": text}), inside)
 
 
-def _as_they_stand(
-    found: Sequence[BaseNode], nodes: Sequence[BaseNode]
+def _in_reading_order(
+    chunks: Sequence[BaseNode], nodes: Sequence[BaseNode]
 ) -> list[BaseNode]:
     """The chunks document by document, those of `nodes` first, from its beginning."""
-    known = [provenance.read(node).document_id for node in (*nodes, *found)]
+    known = [provenance.read(node).document_id for node in (*nodes, *chunks)]
     rank = {document: place for place, document in reversed(list(enumerate(known)))}
 
     def order(node: BaseNode) -> tuple[int, int]:
         place = provenance.read(node)
         return rank[place.document_id], place.span_start
 
-    return sorted(found, key=order)
+    return sorted(chunks, key=order)
 
 
 def _text(node: BaseNode) -> str:

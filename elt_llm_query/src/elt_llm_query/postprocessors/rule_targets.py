@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
 
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 from pydantic import Field
 from typing_extensions import override
@@ -11,15 +11,15 @@ from typing_extensions import override
 from elt_llm_core import provenance
 from elt_llm_core.language.rule_numbers import is_within
 from elt_llm_core.store import Collection
-from elt_llm_core.strategy import Models, Strategy
-from elt_llm_query.analysis.rule_reference import Number, rule_numbers
+from elt_llm_query.analysis.identifiers import identifiers
+from elt_llm_query.analysis.question import analyse
+from elt_llm_query.analysis.rule_reference import Number
+from elt_llm_query.components import PostprocessorOptions
 from elt_llm_query.postprocessors.base import CollectionStep, noted
 
 TARGET_KEY = "target"
 DEPTH = 50  # keyword hits that are read for an identifier
 _LIFT = 0.01
-
-_IDENTIFIER = re.compile(r"(?<![\w-])(?=[^\W_]*[-_/]?\d|\w+[-_/])\w+(?:[-_./]\w+)*")
 
 
 class RuleTargets(CollectionStep):
@@ -34,11 +34,6 @@ class RuleTargets(CollectionStep):
 
     most: int = Field(default=3, ge=1)
     below: bool = True
-
-    @classmethod
-    @override
-    def class_name(cls) -> str:
-        return "RuleTargets"
 
     @override
     def _postprocess_nodes(
@@ -64,7 +59,7 @@ class RuleTargets(CollectionStep):
     ) -> Iterator[BaseNode]:
         """The chunks of one collection that are asked for, number by number."""
         read: list[tuple[int, int]] = []
-        numbers = list(rule_numbers(question))
+        numbers = analyse(question).rule_numbers
         for (span, _), found in zip(
             numbers, self._of_rules(home, numbers), strict=True
         ):
@@ -140,14 +135,6 @@ class _Ranks:
         return self.of(node.node_id), document, *place
 
 
-def identifiers(question: str) -> Iterator[tuple[tuple[int, int], str]]:
-    """Names with a letter and a digit in them (`BMS-986158`, `HbA1c`), and where."""
-    for found in _IDENTIFIER.finditer(question):
-        name = found[0]
-        if any(c.isalpha() for c in name) and any(c.isdigit() for c in name):
-            yield found.span(), name
-
-
 def _first(forms: Sequence[str], found: Mapping[str, list[BaseNode]]) -> list[BaseNode]:
     return next((found[form] for form in forms if found.get(form)), [])
 
@@ -173,7 +160,7 @@ def above(
     ]
 
 
-class Targets(Strategy[BaseNodePostprocessor]):
+class RuleTargetsOptions(PostprocessorOptions):
     """Put first what the question asks for by rule number or identifier."""
 
     most: int = Field(default=3, ge=1, le=50, description="chunks for each")
@@ -181,6 +168,4 @@ class Targets(Strategy[BaseNodePostprocessor]):
         default=True, description="rules below it, where it has no chunk of its own"
     )
 
-    @override
-    def build(self, models: Models) -> BaseNodePostprocessor:
-        return RuleTargets(**self.model_dump())
+    component: ClassVar = RuleTargets

@@ -1,13 +1,13 @@
 """The sentences around a found sentence, read in its place."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from typing_extensions import override
 
 from elt_llm_core import provenance
-from elt_llm_core.strategy import Models, Strategy
+from elt_llm_query.components import PostprocessorOptions
 from elt_llm_query.postprocessors.base import noted
 from elt_llm_query.postprocessors.parent_context import (
     MERGED_KEY,
@@ -32,11 +32,6 @@ class SentenceWindow(StretchingStep):
 
     Windows that overlap are one, in the place of the best. Other chunks stay.
     """
-
-    @classmethod
-    @override
-    def class_name(cls) -> str:
-        return "SentenceWindow"
 
     @override
     def _postprocess_nodes(
@@ -92,9 +87,7 @@ def _add(windows: list[_Window], new: _Window) -> None:
     windows[:] = [one for one in windows if one not in same[1:]]
 
 
-class WindowText(Strategy[BaseNodePostprocessor]):
+class SentenceWindowOptions(PostprocessorOptions):
     """Read the window around sentences that the `sentence_window` chunker made."""
 
-    @override
-    def build(self, models: Models) -> BaseNodePostprocessor:
-        return SentenceWindow()
+    component: ClassVar = SentenceWindow

@@ -3,19 +3,19 @@
 import math
 from datetime import date
 from fnmatch import fnmatchcase
+from typing import ClassVar
 
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 from pydantic import Field
 from typing_extensions import override
 
 from elt_llm_core import provenance
-from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.analysis.text import stem, stems
+from elt_llm_query.components import Postprocessor, PostprocessorOptions
 from elt_llm_query.postprocessors.base import weighed
 
 
-class KindWeight(BaseNodePostprocessor):
+class KindWeight(Postprocessor):
     """Scores times a weight for the kind of chunk, best first.
 
     A question that names the kind ("show me the figure ...") lifts a weight below 1,
@@ -24,11 +24,6 @@ class KindWeight(BaseNodePostprocessor):
 
     weights: dict[str, float]
     unless_asked: bool = True
-
-    @classmethod
-    @override
-    def class_name(cls) -> str:
-        return "KindWeight"
 
     @override
     def _postprocess_nodes(
@@ -45,7 +40,7 @@ class KindWeight(BaseNodePostprocessor):
         return weighed(nodes, weight)
 
 
-class SectionWeight(BaseNodePostprocessor):
+class SectionWeight(Postprocessor):
     """Scores times the weight of the first pattern that the section matches.
 
     A pattern is words that stand in the section's path, case aside; `*` stands for
@@ -53,11 +48,6 @@ class SectionWeight(BaseNodePostprocessor):
     """
 
     weights: dict[str, float]
-
-    @classmethod
-    @override
-    def class_name(cls) -> str:
-        return "SectionWeight"
 
     @override
     def _postprocess_nodes(
@@ -73,7 +63,7 @@ class SectionWeight(BaseNodePostprocessor):
         return 1.0
 
 
-class TimeWeight(BaseNodePostprocessor):
+class TimeWeight(Postprocessor):
     """Scores halved for every `half_life` days before `reference`, best first.
 
     The age is that of the chunk's or document's date; of a year or month, its first
@@ -84,11 +74,6 @@ class TimeWeight(BaseNodePostprocessor):
     reference: date
     half_life: float
     floor: float = 0.0
-
-    @classmethod
-    @override
-    def class_name(cls) -> str:
-        return "TimeWeight"
 
     @override
     def _postprocess_nodes(
@@ -116,7 +101,7 @@ def first_day(told: str) -> date | None:
         return None
 
 
-class KindWeights(Strategy[BaseNodePostprocessor]):
+class KindWeightOptions(PostprocessorOptions):
     """Multiply scores by the kind of chunk; pictures described by a model count less.
 
     The figure's .7 is the "30 %" of grounded answers read as 30 % less; .3 reads it as
@@ -130,24 +115,20 @@ class KindWeights(Strategy[BaseNodePostprocessor]):
         default=True, description="a question that names the kind lifts a low weight"
     )
 
-    @override
-    def build(self, models: Models) -> BaseNodePostprocessor:
-        return KindWeight(**self.model_dump())
+    component: ClassVar = KindWeight
 
 
-class SectionWeights(Strategy[BaseNodePostprocessor]):
+class SectionWeightOptions(PostprocessorOptions):
     """Multiply scores by where a chunk stands."""
 
     weights: dict[str, float] = Field(
         default={}, description="weight by words of the section's path, `*` allowed"
     )
 
-    @override
-    def build(self, models: Models) -> BaseNodePostprocessor:
-        return SectionWeight(**self.model_dump())
+    component: ClassVar = SectionWeight
 
 
-class TimeWeights(Strategy[BaseNodePostprocessor]):
+class TimeWeightOptions(PostprocessorOptions):
     """Halve scores with every half-life before a given day."""
 
     reference: date = Field(description="the day that counts as today")
@@ -156,6 +137,4 @@ class TimeWeights(Strategy[BaseNodePostprocessor]):
         default=0.0, ge=0, le=1, description="no score is multiplied by less"
     )
 
-    @override
-    def build(self, models: Models) -> BaseNodePostprocessor:
-        return TimeWeight(**self.model_dump())
+    component: ClassVar = TimeWeight

@@ -5,17 +5,17 @@ from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from numpy.typing import NDArray
 from pydantic import Field
 from typing_extensions import override
 
 from elt_llm_core import provenance
-from elt_llm_query.deadlines import Deadline
+from elt_llm_query.components import Postprocessor
+from elt_llm_query.resilience import Deadline
 
 
-class PairRerank(BaseNodePostprocessor):
+class PairRerank(Postprocessor):
     """The best `top_n` by a model that reads question and text together.
 
     Scores are 0 to 1, so that weights multiply and lists compare. Ties keep the order

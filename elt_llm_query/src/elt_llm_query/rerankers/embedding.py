@@ -11,7 +11,8 @@ from typing_extensions import override
 
 from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models, Strategy
-from elt_llm_query.deadlines import in_time
+from elt_llm_query.components import Postprocessor
+from elt_llm_query.resilience import in_time
 from elt_llm_query.retrieval.fusion import min_max
 from elt_llm_query.retrieval.hybrid import query_vector
 from elt_llm_query.retrieval.vectors import (
@@ -24,7 +25,7 @@ from elt_llm_query.retrieval.vectors import (
 )
 
 
-class StoredVectorRerank(BaseNodePostprocessor):
+class StoredVectorRerank(Postprocessor):
     """The best `top_n` by cosine to the question, blended with the order they came in.
 
     Scores become `(1 - fused_weight) * cosine + fused_weight * score`, both scaled to 0
@@ -48,11 +49,6 @@ class StoredVectorRerank(BaseNodePostprocessor):
     ) -> None:
         super().__init__(vectors=vectors, **options)
         self._embedder = embedder
-
-    @classmethod
-    @override
-    def class_name(cls) -> str:
-        return "StoredVectorRerank"
 
     def over(
         self,
@@ -109,7 +105,7 @@ class StoredVectorRerank(BaseNodePostprocessor):
         return [(1 - weight) * a + weight * b for a, b in zip(near, came, strict=True)]
 
 
-class Embedding(Strategy[BaseNodePostprocessor]):
+class StoredVectorRerankOptions(Strategy[BaseNodePostprocessor]):
     """Order by stored vectors, blended with the fused order."""
 
     top_n: int = Field(default=8, gt=0, description="sources kept")

@@ -43,11 +43,6 @@ class LateInteraction(PairRerank):
         super().__init__(**options)
         self._embedder = _token_vectors(embedder)
 
-    @classmethod
-    @override
-    def class_name(cls) -> str:
-        return "LateInteraction"
-
     @override
     def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
         asked = self._embedder.token_vectors(question)
@@ -74,7 +69,7 @@ class LateInteraction(PairRerank):
         ]
 
 
-class LateInteractionChoice(Strategy[BaseNodePostprocessor]):
+class LateInteractionOptions(Strategy[BaseNodePostprocessor]):
     """Order by the nearest tokens of question and text, blended with the fused order.
 
     The embedder must tell vectors of tokens; the embedded one does.

@@ -12,9 +12,10 @@ from typing_extensions import override
 from elt_llm_core import provenance
 from elt_llm_core.errors import ModelError
 from elt_llm_core.strategy import Models, Strategy
-from elt_llm_query.deadlines import Deadline, in_time
-from elt_llm_query.llm_calls import brief, needed, said
+from elt_llm_query.components import NamedComponent
+from elt_llm_query.llm_calls import brief, require_llm, said
 from elt_llm_query.prompts import RELEVANCE
+from elt_llm_query.resilience import Deadline, in_time
 
 TOKENS = 20  # of an answer, for each source
 HIGHEST = 10  # the relevance a model may give
@@ -23,7 +24,7 @@ _LINE = re.compile(
 )
 
 
-class ModelRerank(LLMRerank):
+class ModelRerank(NamedComponent, LLMRerank):
     """LlamaIndex's `LLMRerank` that loses no source and believes no nonsense.
 
     The model is asked for the relevance of `choice_batch_size` sources at a time, 0 to
@@ -41,11 +42,6 @@ class ModelRerank(LLMRerank):
             choice_batch_size=choice_batch_size,
             top_n=top_n,
         )
-
-    @classmethod
-    @override
-    def class_name(cls) -> str:
-        return "ModelRerank"
 
     def within(self, seconds: float) -> "ModelRerank":
         """The same reranker, which raises ModelError once it takes longer."""
@@ -113,7 +109,7 @@ def relevances(answer: str, count: int) -> list[float]:
     return [found.get(i, 0.0) for i in range(1, count + 1)]
 
 
-class LanguageModel(Strategy[BaseNodePostprocessor]):
+class ModelRerankOptions(Strategy[BaseNodePostprocessor]):
     """Order by the relevance that the language model gives."""
 
     top_n: int = Field(default=8, gt=0, description="sources kept")
@@ -121,5 +117,5 @@ class LanguageModel(Strategy[BaseNodePostprocessor]):
 
     @override
     def build(self, models: Models) -> BaseNodePostprocessor:
-        llm = brief(needed(models, "the reranker llm"), TOKENS * self.batch_size)
+        llm = brief(require_llm(models, "the reranker llm"), TOKENS * self.batch_size)
         return ModelRerank(llm, self.top_n, self.batch_size)

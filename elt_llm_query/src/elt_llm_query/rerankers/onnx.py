@@ -23,17 +23,12 @@ class OnnxCrossEncoder(PairRerank):
         super().__init__(**options)
         self._model = model
 
-    @classmethod
-    @override
-    def class_name(cls) -> str:
-        return "OnnxCrossEncoder"
-
     @override
     def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
         return self._model.scores(question, texts)
 
 
-class OnnxCrossEncoderChoice(Strategy[BaseNodePostprocessor]):
+class OnnxCrossEncoderOptions(Strategy[BaseNodePostprocessor]):
     """Order by a cross-encoder in this process, from files that are there."""
 
     folder: Path = Field(description="holds model.onnx and tokenizer.json")

@@ -31,11 +31,6 @@ class TorchCrossEncoder(PairRerank):
         super().__init__(**options)
         self._model = model
 
-    @classmethod
-    @override
-    def class_name(cls) -> str:
-        return "TorchCrossEncoder"
-
     @override
     def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
         pairs = [(question, text) for text in texts]
@@ -50,7 +45,7 @@ class TorchCrossEncoder(PairRerank):
         return np.asarray(found, np.float64).reshape(len(pairs), -1)[:, -1]
 
 
-class CrossEncoderChoice(Strategy[BaseNodePostprocessor]):
+class TorchCrossEncoderOptions(Strategy[BaseNodePostprocessor]):
     """Order by a cross-encoder of sentence-transformers (extra `cross-encoder`)."""
 
     model: str = Field(default=DEFAULT, description="a folder, or a name on the hub")

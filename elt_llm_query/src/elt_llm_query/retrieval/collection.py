@@ -1,7 +1,7 @@
 """Plain LlamaIndex retrievers, each over one index of one collection."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,52 +13,8 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from elt_llm_core.store import Collection
-from elt_llm_query.analysis.definition import defined_inside, is_sheet_of
-from elt_llm_query.analysis.question import defined_term
 from elt_llm_query.retrieval.fusion import Hit
-
-DEPTH = 400  # hits that are read for a definition
-MOST = 3  # that are put first
-_LIFT = 0.01
-
-
-def definitions_first(
-    question: str,
-    hits: Sequence[Hit],
-    collection: Collection,
-    allowed: frozenset[str] | None = None,
-) -> list[Hit]:
-    """The hits with those in front that define the term the question asks for.
-
-    BM25 cannot tell "Term means ..." from "Other Term means a Term ...", and prefers
-    whichever is shorter. So the best hits for the term are read, and up to three that
-    define exactly it get scores above the best. Other questions keep their hits.
-    `allowed` limits what is read, as it limited the hits.
-    """
-    term = defined_term(question)
-    if not term or not hits:
-        return list(hits)
-    wider = [
-        item
-        for text in (question, f"{term} means defined definition")
-        for item, _ in collection.search_keyword(text, DEPTH, allowed)
-    ]
-    nodes = collection.nodes(wider)
-    defining = [
-        item
-        for item in dict.fromkeys(wider)
-        if defined_inside(term, nodes[item].text)
-        or (
-            nodes[item].metadata.get("kind") == "fact_sheet"
-            and is_sheet_of(term, nodes[item].text)
-        )
-    ][:MOST]
-    top = hits[0][1]
-    lifted = {
-        item: top * (1 + _LIFT * (MOST - place)) for place, item in enumerate(defining)
-    }
-    rest = [hit for hit in hits if hit[0] not in lifted]
-    return [*lifted.items(), *rest]
+from elt_llm_query.retrieval.vectors import to_unit
 
 
 class CollectionRetriever(BaseRetriever):
@@ -134,17 +90,11 @@ class DenseRetriever(CollectionRetriever):
 
 
 class KeywordRetriever(CollectionRetriever):
-    """Best chunks by BM25; only those that share a word with the question.
-
-    What defines the term that a question asks for comes first.
-    """
+    """Best chunks by BM25; only those that share a word with the question."""
 
     @override
     def hits(self, query_bundle: QueryBundle, k: int) -> list[Hit]:
-        question = query_bundle.query_str
-        allowed = self.allowed
-        hits = self.collection.search_keyword(question, k, allowed)
-        return definitions_first(question, hits, self.collection, allowed)[:k]
+        return self.collection.search_keyword(query_bundle.query_str, k, self.allowed)
 
     @override
     def scores(self, query_bundle: QueryBundle, ids: Iterable[str]) -> dict[str, float]:
@@ -158,7 +108,4 @@ def query_vector(
     numbers = query_bundle.embedding or embedder.get_agg_embedding_from_queries(
         query_bundle.embedding_strs
     )
-    vector = np.asarray(numbers, dtype=np.float32)
-    length = float(np.linalg.norm(vector))
-    unit: NDArray[np.float32] = vector / length if length else vector
-    return unit
+    return to_unit(np.asarray(numbers, dtype=np.float32))

@@ -19,6 +19,7 @@ from typing_extensions import override
 
 from elt_llm_core.errors import MissingModelError, ModelError
 from elt_llm_core.results import Degradation, DegradationKind
+from elt_llm_query.analysis.question import analyse
 from elt_llm_query.llm_calls import brief, fenced, reworded
 from elt_llm_query.prompts import REWRITES
 from elt_llm_query.retrieval.collection import (
@@ -27,6 +28,7 @@ from elt_llm_query.retrieval.collection import (
     KeywordRetriever,
     query_vector,
 )
+from elt_llm_query.retrieval.definition_first import put_definitions_first
 from elt_llm_query.retrieval.fusion import (
     KINDS,
     Fusion,
@@ -181,6 +183,8 @@ class HybridRetriever(QueryFusionRetriever):
                         self._degrade(DegradationKind.EMBEDDER_UNAVAILABLE, error)
                         continue
                     note.hits(hits)
+                if kind == "keyword":
+                    hits = self._definitions_first(search, hits, member)[:depth]
                 hit_list = HitList(kind, tuple(hits), search.weight)
                 found.append(_Asked(member, search.bundle, hit_list))
         if not (self._fusion.complete and found):
@@ -190,6 +194,21 @@ class HybridRetriever(QueryFusionRetriever):
             f"complete:{name}", sum(len(a.hit_list.hits) for a in found)
         ):
             return list(_completed(found))
+
+    def _definitions_first(
+        self, search: Search, hits: list[Hit], member: CollectionRetriever
+    ) -> list[Hit]:
+        """The keyword hits of a search with those in front that define its term."""
+        question, collection = search.bundle.query_str, member.collection
+        term = analyse(question).term
+        if not term:
+            return hits
+        with self._log.stage(f"definition_first:{collection.name}", len(hits)) as note:
+            hits = put_definitions_first(
+                term, question, hits, collection, member.allowed
+            )
+            note.hits(hits)
+        return hits
 
     def _fuse(self, lists: dict[str, list[HitList]]) -> list[Hit]:
         """The candidates of every collection with scores that compare among all."""

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.indices.query.query_transform.base import BaseQueryTransform
@@ -12,7 +12,6 @@ from llama_index.core.schema import QueryBundle
 from typing_extensions import override
 
 from elt_llm_core.errors import EmbedError, ModelError
-from elt_llm_core.store import Collection
 
 Embed = Callable[[str], list[float]]
 
@@ -60,14 +59,6 @@ class SearchTransform(BaseQueryTransform):
         """It has none, unless a subclass says so."""
 
 
-@runtime_checkable
-class SeesAll(Protocol):
-    """A transform that looks things up in the collections that are asked."""
-
-    def over(self, collections: Sequence[Collection]) -> SearchTransform:
-        """The same transform with these collections to look into."""
-
-
 def added(
     searches: Sequence[Search], texts: Iterable[str], weight: float
 ) -> list[Search]:
@@ -91,13 +82,13 @@ def embedded(searches: Sequence[Search], embedder: BaseEmbedding) -> list[Search
         bundle = search.bundle
         if not bundle.embedding:
             text = " ".join(bundle.embedding_strs)
-            vector, _ = beginning(embedder.get_query_embedding, text)
+            vector, _ = embed_beginning(embedder.get_query_embedding, text)
             bundle = replace(bundle, embedding=vector)
         found.append(replace(search, bundle=bundle))
     return found
 
 
-def beginning(embed: Embed, text: str) -> tuple[list[float], str]:
+def embed_beginning(embed: Embed, text: str) -> tuple[list[float], str]:
     """A text's vector, and the text; of one too long for the model, its beginning.
 
     Raises ModelError.

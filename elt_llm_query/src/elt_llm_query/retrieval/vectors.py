@@ -59,6 +59,13 @@ def embedded(embedder: BaseEmbedding, texts: Sequence[str]) -> Vector:
     return unit
 
 
+def to_unit(vector: Vector) -> Vector:
+    """Return the vector with length 1; one of zeros as it is."""
+    length = float(np.linalg.norm(vector))
+    unit: Vector = vector / length if length else vector
+    return unit
+
+
 def mmr(worth: Sequence[float], matrix: Vector, threshold: float) -> list[int]:
     """Indexes in the order of maximal marginal relevance (Carbonell, Goldstein, 1998).
 

@@ -16,7 +16,7 @@ from typing_extensions import override
 from elt_llm_core.models import as_counting
 from elt_llm_core.strategy import Models
 from elt_llm_query.retrieval.hybrid import query_vector
-from elt_llm_query.retrieval.search import beginning
+from elt_llm_query.retrieval.search import embed_beginning
 from elt_llm_query.routers.base import Router, RouterOptions
 
 
@@ -55,7 +55,7 @@ class EmbeddingRouter(Router):
         return {i: f"cosine {cosines[i]:.3f}" for i in near[: self._most]}
 
 
-class Embeddings(RouterOptions):
+class EmbeddingRouterOptions(RouterOptions):
     """The collections whose description is near the question."""
 
     threshold: float = Field(default=0.1, ge=-1, le=1, description="least cosine")
@@ -82,7 +82,7 @@ class _Texts:
 def _vectors(given: _Texts) -> NDArray[np.float32]:
     """One vector a text, in order, unit length. Raises ModelError."""
     embed = given.embedder.get_text_embedding
-    rows = [beginning(embed, text)[0] for text in given.texts]
+    rows = [embed_beginning(embed, text)[0] for text in given.texts]
     matrix = np.asarray(rows, dtype=np.float32)
     lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
     unit: NDArray[np.float32] = matrix / np.maximum(lengths, 1e-12)

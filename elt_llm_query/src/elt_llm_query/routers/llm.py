@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from elt_llm_core.errors import ModelError
 from elt_llm_core.strategy import Models
-from elt_llm_query.llm_calls import Prompted, brief, needed, shaped
+from elt_llm_query.llm_calls import Prompted, brief, require_llm, shaped
 from elt_llm_query.prompts import ROUTE
 from elt_llm_query.routers.base import Router, RouterOptions
 
@@ -60,7 +60,7 @@ class LLMRouter(Prompted, Router):
         return dict.fromkeys(known[: self._most], "chosen by the model")
 
 
-class ByModel(RouterOptions):
+class LLMRouterOptions(RouterOptions):
     """A language model chooses the collections."""
 
     most: int = Field(default=3, ge=1, description="most collections")
@@ -68,7 +68,7 @@ class ByModel(RouterOptions):
 
     @override
     def build(self, models: Models) -> BaseSelector:
-        llm = brief(needed(models, "the router 'llm'"), self.tokens)
+        llm = brief(require_llm(models, "the router 'llm'"), self.tokens)
         return LLMRouter(llm, self.most)
 
 

@@ -46,7 +46,7 @@ class RulesRouter(Router):
         return found
 
 
-class All(RouterOptions):
+class AllRouterOptions(RouterOptions):
     """Every collection is searched."""
 
     @override
@@ -54,7 +54,7 @@ class All(RouterOptions):
         return AllRouter()
 
 
-class Rules(RouterOptions):
+class RulesRouterOptions(RouterOptions):
     """Patterns say where a question goes."""
 
     rules: dict[str, tuple[str, ...]] = Field(

@@ -21,7 +21,7 @@ from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.prompts import answer_template, refine_template
 
 
-class _Mode(Strategy[BaseSynthesizer]):
+class _ResponseModeOptions(Strategy[BaseSynthesizer]):
     """What all modes have."""
 
     mode: ClassVar[ResponseMode]
@@ -57,31 +57,31 @@ def _prompt_helper(llm: LLM) -> PromptHelper:
     return PromptHelper.from_llm_metadata(llm.metadata, chunk_overlap_ratio=0.0)
 
 
-class Compact(_Mode):
+class CompactOptions(_ResponseModeOptions):
     """All sources in as few prompts as fit."""
 
     mode = ResponseMode.COMPACT
 
 
-class Refine(_Mode):
+class RefineOptions(_ResponseModeOptions):
     """One prompt a source, each improving the answer."""
 
     mode = ResponseMode.REFINE
 
 
-class TreeSummarize(_Mode):
+class TreeSummarizeOptions(_ResponseModeOptions):
     """Prompts over parts, then over their answers."""
 
     mode = ResponseMode.TREE_SUMMARIZE
 
 
-class SimpleSummarize(_Mode):
+class SimpleSummarizeOptions(_ResponseModeOptions):
     """One prompt; sources are cut to fit."""
 
     mode = ResponseMode.SIMPLE_SUMMARIZE
 
 
-class Accumulate(_Mode):
+class AccumulateOptions(_ResponseModeOptions):
     """One answer a source, put together."""
 
     mode = ResponseMode.ACCUMULATE

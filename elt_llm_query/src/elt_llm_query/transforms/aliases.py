@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import yaml
 from llama_index.core.schema import QueryBundle
@@ -42,8 +43,12 @@ class AliasTransform(SearchTransform):
         self._weight = weight
         self._collections = tuple(collections)
 
-    def over(self, collections: Sequence[Collection]) -> "AliasTransform":
-        """The same transform, looking for short forms in these collections."""
+    def over(
+        self,
+        collections: Sequence[Collection],
+        where: Mapping[str, Any] | None = None,  # noqa: ARG002 - it adds no chunk
+    ) -> "AliasTransform":
+        """Return a copy that looks for short forms in these collections."""
         return AliasTransform(self._rings, self._most, self._weight, collections)
 
     @override
@@ -73,7 +78,7 @@ class AliasTransform(SearchTransform):
                         yield pair.short, pair.long
 
 
-class Aliases(Strategy[SearchTransform]):
+class AliasTransformOptions(Strategy[SearchTransform]):
     """Search for other names of what the question names too."""
 
     table: dict[str, tuple[str, ...]] = Field(
@@ -94,15 +99,17 @@ class Aliases(Strategy[SearchTransform]):
         rings = [
             (name, *others) for name, others in [*self.table.items(), *read.items()]
         ]
-        kind = AliasTransform if self.acronyms else _Told
+        kind = AliasTransform if self.acronyms else _TableOnly
         return kind(rings, self.most, self.weight)
 
 
-class _Told(AliasTransform):
-    """Without short forms."""
+class _TableOnly(AliasTransform):
+    """Without short forms of the collections."""
 
     @override
-    def over(self, collections: Sequence[Collection]) -> "AliasTransform":
+    def over(
+        self, collections: Sequence[Collection], where: Mapping[str, Any] | None = None
+    ) -> "AliasTransform":
         return self
 
 

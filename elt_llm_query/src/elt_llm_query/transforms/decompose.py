@@ -7,7 +7,14 @@ from pydantic import BaseModel, Field
 from typing_extensions import override
 
 from elt_llm_core.strategy import Models, Strategy
-from elt_llm_query.llm_calls import Prompted, brief, faithful, loaded, needed, shaped
+from elt_llm_query.llm_calls import (
+    Prompted,
+    brief,
+    faithful,
+    loaded,
+    require_llm,
+    shaped,
+)
 from elt_llm_query.prompts import DECOMPOSE
 from elt_llm_query.retrieval.search import Search, SearchTransform, added
 
@@ -41,7 +48,7 @@ class DecomposeTransform(Prompted, SearchTransform):
         return added(searches, parts, self._weight)
 
 
-class Decompose(Strategy[SearchTransform]):
+class DecomposeTransformOptions(Strategy[SearchTransform]):
     """Search for the parts of a question too."""
 
     most: int = Field(default=3, ge=1, le=3, description="most parts")
@@ -52,7 +59,7 @@ class Decompose(Strategy[SearchTransform]):
 
     @override
     def build(self, models: Models) -> SearchTransform:
-        llm = brief(needed(models, "the transform 'decompose'"), self.tokens)
+        llm = brief(require_llm(models, "the transform 'decompose'"), self.tokens)
         return DecomposeTransform(llm, self.most, self.weight)
 
 

@@ -12,9 +12,9 @@ from typing_extensions import override
 
 from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.analysis.identifiers import invented, missing
-from elt_llm_query.llm_calls import Prompted, brief, needed, prose, said
+from elt_llm_query.llm_calls import Prompted, brief, prose, require_llm, said
 from elt_llm_query.prompts import HYDE
-from elt_llm_query.retrieval.search import Search, SearchTransform, beginning
+from elt_llm_query.retrieval.search import Search, SearchTransform, embed_beginning
 
 LONGEST = 1200  # characters of a passage
 
@@ -54,11 +54,11 @@ class HydeTransform(Prompted, SearchTransform):
         if not any(c.isalnum() for c in passage):
             return None
         text = " ".join([*missing(question, passage), passage])
-        vector, text = beginning(self._embedder.get_text_embedding, text)
+        vector, text = embed_beginning(self._embedder.get_text_embedding, text)
         return QueryBundle(question, custom_embedding_strs=[text], embedding=vector)
 
 
-class Hyde(Strategy[SearchTransform]):
+class HydeTransformOptions(Strategy[SearchTransform]):
     """Search near a passage the model makes up, beside the question."""
 
     weight: float = Field(
@@ -68,5 +68,5 @@ class Hyde(Strategy[SearchTransform]):
 
     @override
     def build(self, models: Models) -> SearchTransform:
-        llm = brief(needed(models, "the transform 'hyde'"), self.tokens)
+        llm = brief(require_llm(models, "the transform 'hyde'"), self.tokens)
         return HydeTransform(llm, models.embedder, self.weight)

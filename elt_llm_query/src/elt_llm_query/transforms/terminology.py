@@ -9,7 +9,7 @@ from pydantic import Field
 from typing_extensions import override
 
 from elt_llm_core.strategy import Models, Strategy
-from elt_llm_query.llm_calls import Prompted, brief, needed, reworded, said
+from elt_llm_query.llm_calls import Prompted, brief, require_llm, reworded, said
 from elt_llm_query.prompts import TERMINOLOGY
 from elt_llm_query.retrieval.search import Search, SearchTransform, added
 
@@ -45,7 +45,7 @@ class TerminologyTransform(Prompted, SearchTransform):
         return reworded(question, answer, 1)
 
 
-class Terminology(Strategy[SearchTransform]):
+class TerminologyTransformOptions(Strategy[SearchTransform]):
     """Search for the question in the documents' terms."""
 
     mode: Mode = Field(
@@ -61,5 +61,5 @@ class Terminology(Strategy[SearchTransform]):
 
     @override
     def build(self, models: Models) -> SearchTransform:
-        llm = brief(needed(models, "the transform 'terminology'"), self.tokens)
+        llm = brief(require_llm(models, "the transform 'terminology'"), self.tokens)
         return TerminologyTransform(llm, self.mode, self.subject, self.weight)

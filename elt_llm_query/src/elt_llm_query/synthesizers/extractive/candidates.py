@@ -7,27 +7,31 @@ heading, its neighbours and the rest of its source less.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import NamedTuple
 
 from elt_llm_core.provenance import RuleSpan
-from elt_llm_query.analysis.question import Form, Question
+from elt_llm_query.analysis.question import Form, QuestionAnalysis
+from elt_llm_query.analysis.sentence import Sentence, read, sentence_index, sentences
 from elt_llm_query.analysis.term_match import (
     Layers,
     Vocabulary,
     closeness,
     coverage,
     match,
-    vocabulary,
 )
-from elt_llm_query.analysis.text import leans, pieces, words
 from elt_llm_query.synthesizers.extractive.constraints import (
-    Said,
+    Setting,
     agrees,
     form_fit,
     meets,
-    said_otherwise,
+    terms_in_other_form,
 )
-from elt_llm_query.synthesizers.extractive.fact_sheet import Pick, asks_for_cell, pick
+from elt_llm_query.synthesizers.extractive.fact_sheet import (
+    Pick,
+    asks_for_cell,
+    pick_line,
+)
 
 _NUMBERED = re.compile(r"\W*\d[\d.]*\W*\s[A-Z]")
 _CAPTION = re.compile(r"Table\s+\w{1,6}\s*[:.\u2013-]\s.*[^.!?]")
@@ -35,10 +39,12 @@ _LONGEST_TITLE = 8  # words
 _TITLE_WORD = 4  # letters of a word that a title writes with a capital
 
 AROUND = 3  # sentences each side that may tell what a sentence is about
+# What a word counts by where it is. A heading names the matter nearly as surely as the
+# sentence; beyond the neighbours a source may have gone on to something else.
 OWN, HEADING, NEIGHBOUR, REST = 1.0, 0.9, 0.6, 0.4
 
 
-class Placed(NamedTuple):
+class PlacedCell(NamedTuple):
     """A cell of a table: `text[start:end]` of a passage, under `header`."""
 
     start: int
@@ -50,13 +56,20 @@ class Placed(NamedTuple):
 class Passage:
     """One source as the synthesizer reads it.
 
-    `text` is verbatim and quoted from; `heading` is where it stands (title, section);
-    `reading` is searched where it says more than the text (a table row with its
-    headers). A `whole` passage is quoted as one piece, of a `sheet` the line that is
-    asked for. `about` holds words that name what kind of thing it is, `cells` are those
-    of the rows in it, `rules` tell which part of the text is of which rule, `goes_on`
-    that the rule asked for has more than the passages hold. `language` is empty for
-    English.
+    Attributes:
+        label: Its label in the answer, for example `S1`.
+        node_id: The node it is from.
+        text: The verbatim text that is quoted from.
+        heading: Title and section.
+        reading: What is searched where it says more than the text, as of a table row
+            with its headers.
+        whole: Whether it is quoted as one piece.
+        about: Words that name what kind of thing it is.
+        sheet: Whether it is a fact sheet, of which the line asked for is quoted.
+        cells: The cells of the table rows in it.
+        rules: Which part of the text belongs to which rule.
+        goes_on: Whether the rule asked for has more than the passages hold.
+        language: Its language; empty for English.
     """
 
     label: str
@@ -67,20 +80,47 @@ class Passage:
     whole: bool = False
     about: str = ""
     sheet: bool = False
-    cells: tuple[Placed, ...] = ()
+    cells: tuple[PlacedCell, ...] = ()
     rules: tuple[RuleSpan, ...] = ()
     goes_on: bool = False
     language: str = ""
+
+    @cached_property
+    def above(self) -> Sentence:
+        """What it is about: its heading, and what kind of thing it is."""
+        return read(f"{self.heading} {self.about}")
+
+    @cached_property
+    def searched(self) -> Sentence:
+        """All that is searched of a whole passage."""
+        return read(f"{self.reading}\n{self.text}")
+
+    @cached_property
+    def stems(self) -> Vocabulary:
+        """Stems of the passage with its heading."""
+        return read(f"{self.heading} {self.about} {self.reading} {self.text}").stems
+
+    @cached_property
+    def header_words(self) -> frozenset[str]:
+        """The words of its cells' headers, in one case."""
+        headers = (word for cell in self.cells for word in read(cell.header).words)
+        return frozenset(read(word).folded for word in headers)
 
 
 @dataclass(frozen=True)
 class Candidate:
     """`passages[passage].text[start:end]`.
 
-    `coverage` of the question's words and `fit` to the form it asks for are 0 to 1.
-    `said` is how an answer says it where that is not the text; `close` tells how near
-    to each other the question's words stand, and `own` what share of them its own words
-    are, 0 to 1. An `opposed` one negates what the question does not, or the reverse.
+    Attributes:
+        passage: The place of its passage.
+        start: Where it begins in the passage.
+        end: Where it ends.
+        coverage: Share of the question's words that it and what is around it hold.
+        fit: How well it has the form that the question asks for, 0 to 1.
+        wording: How an answer says it where that is not the text.
+        close: How near to each other the question's words are in it, 0 to 1.
+        own: Share of the question's words that are its own, 0 to 1.
+        opposed: Whether it negates what the question does not, or the reverse.
     """
 
     passage: int
@@ -88,162 +128,161 @@ class Candidate:
     end: int
     coverage: float
     fit: float
-    said: str = ""
+    wording: str = ""
     close: float = 1.0
     own: float = 1.0
     opposed: bool = False
 
-
-def passage_vocabulary(passage: Passage) -> Vocabulary:
-    """Stems of a source with its heading."""
-    return vocabulary(
-        f"{passage.heading} {passage.about} {passage.reading} {passage.text}"
-    )
+    def text_in(self, passages: Sequence[Passage]) -> str:
+        """Return its text."""
+        return passages[self.passage].text[self.start : self.end]
 
 
-def candidates(
-    question: Question, passages: Sequence[Passage], weights: Mapping[str, float]
+def find_candidates(
+    question: QuestionAnalysis,
+    passages: Sequence[Passage],
+    weights: Mapping[str, float],
 ) -> list[Candidate]:
-    """Pieces in reading order, without those far from what the question names.
+    """Return pieces of the passages in reading order.
 
-    The row of a table that holds the headers answers nothing.
+    Those far from what the question names are left out, and the row of a table that
+    holds its headers.
+
+    Args:
+        question: What is asked.
+        passages: The sources.
+        weights: Weights of the question's stems among these sources.
     """
-    headers = {_line(" ".join(c.header for c in p.cells)) for p in passages}
-    return [
-        candidate
-        for index, passage in enumerate(passages)
-        if not (passage.whole and _line(passage.text) in headers)
-        for candidate in (
-            _of_whole(question, index, passage, weights)
-            if passage.whole
-            else _of_prose(question, index, passage, weights)
-        )
-    ]
+    headers = {read(" ".join(c.header for c in p.cells)).folded for p in passages}
+    candidates: list[Candidate] = []
+    for index, passage in enumerate(passages):
+        if not passage.whole:
+            candidates += _in_prose(question, index, passage, weights)
+        elif read(passage.text).folded not in headers:
+            candidates += _in_whole(question, index, passage, weights)
+    return candidates
 
 
-def _line(text: str) -> str:
-    return " ".join(words(text)).casefold()
-
-
-def _of_whole(
-    question: Question, index: int, passage: Passage, weights: Mapping[str, float]
+def _in_whole(
+    question: QuestionAnalysis,
+    index: int,
+    passage: Passage,
+    weights: Mapping[str, float],
 ) -> Iterator[Candidate]:
     """The passage as one candidate; of a fact sheet what is asked for."""
-    heading = vocabulary(f"{passage.heading} {passage.about}")
-    said = f"{passage.reading}\n{passage.text}"
-    own = vocabulary(said) | said_otherwise(question, said)
-    if any(not match(n, own | heading) for n in question.names):
+    text, above = passage.searched, passage.above
+    own = text.stems | terms_in_other_form(question, text)
+    if any(not match(n, own | above.stems) for n in question.names):
         return
-    about = f"{passage.heading} {passage.about}"
-    if not meets(question, Said(said, about, said)):
+    if not meets(question, Setting(text, above, text)):
         return
-    covered = coverage(weights, ((own, OWN), (heading, HEADING)))
-    found = pick(question, passage.text) if passage.sheet else None
-    if passage.sheet and not found and question.form is Form.PERSON:
+    covered = coverage(weights, ((own, OWN), (above.stems, HEADING)))
+    picked = pick_line(question, passage.text) if passage.sheet else None
+    if passage.sheet and not picked and question.form is Form.PERSON:
         return  # no line of it tells who
-    found = found or Pick(0, len(passage.text), "", _row_fit(question, passage))
+    picked = picked or Pick(0, len(passage.text), "", _row_fit(question, passage))
     yield Candidate(
         index,
-        found.start,
-        found.end,
+        picked.start,
+        picked.end,
         covered,
-        found.fit,
-        found.said,
+        picked.fit,
+        picked.wording,
         own=coverage(weights, ((own, OWN),)),
-        opposed=not agrees(question, said, about, said),
+        opposed=not agrees(question, Setting(text, above, text)),
     )
 
 
-def _row_fit(question: Question, passage: Passage) -> float:
+def _row_fit(question: QuestionAnalysis, passage: Passage) -> float:
     if question.form is Form.OPEN and asks_for_cell(question, passage.reading):
         return 1.0
     reading = passage.reading or passage.text
     return max(form_fit(question, t) for t in (reading, passage.text))
 
 
-def _of_prose(
-    question: Question, index: int, passage: Passage, weights: Mapping[str, float]
+def _in_prose(
+    question: QuestionAnalysis,
+    index: int,
+    passage: Passage,
+    weights: Mapping[str, float],
 ) -> Iterator[Candidate]:
     """Sentences and list items; a heading answers nothing."""
-    spans = [(p.start, p.end) for p in pieces(passage.text)]
-    own = [vocabulary(passage.text[a:b]) for a, b in spans]
-    heading = vocabulary(f"{passage.heading} {passage.about}")
-    rest: Vocabulary = frozenset().union(*own)
-    for place, (start, end) in enumerate(spans):
-        near = frozenset().union(*own[max(place - 1, 0) : place + 2])
-        if any(not match(n, near | heading) for n in question.names):
-            continue  # what the question names stands elsewhere in the source
-        text = passage.text[start:end]
-        if _is_heading(text, passage.heading) or _is_header(passage, text):
+    all_sentences, above = sentences(passage.text), passage.above.stems
+    rest: Vocabulary = frozenset().union(*(s.stems for s in all_sentences))
+    for place, sentence in enumerate(all_sentences):
+        around = all_sentences[max(place - 1, 0) : place + 2]
+        near: Vocabulary = frozenset().union(*(s.stems for s in around))
+        if any(not match(n, near | above) for n in question.names):
+            continue  # what the question names is elsewhere in the source
+        if _is_heading(sentence, passage.heading) or _is_header(passage, sentence):
             continue
-        said = _said(passage, spans, place)
-        if not meets(question, said):
+        setting = _setting(passage, all_sentences, place)
+        if not meets(question, setting):
             continue
-        layers = (
-            (own[place], OWN),
-            (heading, HEADING),
-            (near, NEIGHBOUR),
-            (rest, REST),
-        )
-        measured = _measured(question, text, said, layers, weights)
-        yield Candidate(index, start, end, **measured)
+        further = ((above, HEADING), (near, NEIGHBOUR), (rest, REST))
+        yield _measured(question, index, sentence, setting, further, weights)
 
 
 def _measured(
-    question: Question,
-    text: str,
-    said: Said,
-    layers: Layers,
+    question: QuestionAnalysis,
+    index: int,
+    sentence: Sentence,
+    setting: Setting,
+    further: Layers,
     weights: Mapping[str, float],
-) -> dict[str, Any]:
-    """How well a sentence answers; the first layer holds its own words."""
-    opposed = not agrees(question, said.own, said.heading, said.near)
-    (own, share), *further = layers
-    its = (own | said_otherwise(question, text), share)
-    return {
-        "coverage": coverage(weights, (its, *further)),
-        "fit": form_fit(question, text),
-        "close": closeness(question.weights, text),
-        "own": coverage(weights, ((own, OWN) if opposed else its,)),
-        "opposed": opposed,
-    }
+) -> Candidate:
+    """How well a sentence answers, with the words around it as further layers."""
+    opposed = not agrees(question, setting)
+    own = (sentence.stems | terms_in_other_form(question, sentence), OWN)
+    return Candidate(
+        index,
+        sentence.start,
+        sentence.end,
+        coverage=coverage(weights, (own, *further)),
+        fit=form_fit(question, sentence.text),
+        close=closeness(question.weights, sentence.stem_list),
+        own=coverage(weights, ((sentence.stems, OWN) if opposed else own,)),
+        opposed=opposed,
+    )
 
 
-def _said(passage: Passage, spans: Sequence[tuple[int, int]], place: int) -> Said:
-    """The sentence, with the one before it where it leans on that."""
-    start, end = spans[place]
-    before = spans[max(place - 1, 0)][0]
-    after = spans[min(place + 1, len(spans) - 1)][1]
-    own = passage.text[before if leans(passage.text[start:end]) else start : end]
-    heading = f"{passage.heading} {passage.about}"
-    return Said(own, heading, passage.text[before:after])
+def _setting(
+    passage: Passage, all_sentences: Sequence[Sentence], place: int
+) -> Setting:
+    """The sentence, with the one before it where it refers back to that."""
+    sentence = all_sentences[place]
+    before = all_sentences[max(place - 1, 0)].start
+    after = all_sentences[min(place + 1, len(all_sentences) - 1)].end
+    own = sentence
+    if sentence.refers_back:
+        own = read(passage.text[before : sentence.end])
+    return Setting(own, passage.above, read(passage.text[before:after]))
 
 
 def surroundings(passage: Passage, candidate: Candidate) -> str:
-    """A candidate with its heading and, of prose, the sentences around it."""
-    above = f"{passage.heading} {passage.about}"
+    """Return a candidate with its heading and, of prose, the sentences around it."""
+    above = passage.above.text
     if passage.whole:
-        return f"{above}\n{passage.reading}\n{passage.text}"
-    spans = [(p.start, p.end) for p in pieces(passage.text)]
-    place = spans.index((candidate.start, candidate.end))
-    start = spans[max(place - AROUND, 0)][0]
-    end = spans[min(place + AROUND, len(spans) - 1)][1]
+        return f"{above}\n{passage.searched.text}"
+    all_sentences = sentences(passage.text)
+    place = sentence_index(passage.text, candidate.start) or 0
+    start = all_sentences[max(place - AROUND, 0)].start
+    end = all_sentences[min(place + AROUND, len(all_sentences) - 1)].end
     return f"{above}\n{passage.text[start:end]}"
 
 
-def _is_header(passage: Passage, text: str) -> bool:
+def _is_header(passage: Passage, sentence: Sentence) -> bool:
     """True for the caption of a table in prose, and for the row of its headers."""
-    headers = {_line(w) for c in passage.cells for w in words(c.header)}
-    said = {_line(w) for w in words(text)}
-    return bool(_CAPTION.fullmatch(text)) or (bool(said) and said <= headers)
-
-
-def _is_heading(text: str, heading: str) -> bool:
-    """True for a line that its source's heading repeats, or that is set like one."""
-    said = words(text)
-    line, above = _line(text), _line(heading)
-    titled = _NUMBERED.match(text) and all(
-        w[0].isupper() for w in said if len(w) >= _TITLE_WORD and w.isalpha()
+    own = {read(word).folded for word in sentence.words} if passage.cells else set()
+    return bool(_CAPTION.fullmatch(sentence.text)) or (
+        bool(own) and own <= passage.header_words
     )
-    short = len(said) <= _LONGEST_TITLE and text[-1].isalnum()
-    return f" {line} " in f" {above} " or bool(titled and short)
+
+
+def _is_heading(sentence: Sentence, heading: str) -> bool:
+    """True for a line that its source's heading repeats, or that is set like one."""
+    titled = _NUMBERED.match(sentence.text) and all(
+        w[0].isupper() for w in sentence.words if len(w) >= _TITLE_WORD and w.isalpha()
+    )
+    short = len(sentence.words) <= _LONGEST_TITLE and sentence.text[-1].isalnum()
+    return sentence.folded in read(heading).folded or bool(titled and short)

@@ -1,11 +1,11 @@
-"""What the one sentence that answers must itself say, whatever stands around it.
+"""What the one sentence that answers must itself say, whatever is around it.
 
 Close is not the same: "Level 9" is not "Level 3", "before" not "after", and what one
 official must do says nothing of another. Each demand is read from the question's form.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -25,20 +25,11 @@ from elt_llm_query.analysis.lexicon import (
     UPPER,
     UPPER_PHRASES,
 )
-from elt_llm_query.analysis.negation import (
-    OPPOSITE,
-    Sign,
-    Signed,
-    bases,
-    denies,
-    prefixed,
-    signed,
-    signs_of,
-)
-from elt_llm_query.analysis.quantities import numbers
-from elt_llm_query.analysis.question import Form, Question, is_shouted
-from elt_llm_query.analysis.term_match import match, phrases, vocabulary
-from elt_llm_query.analysis.text import stem, words
+from elt_llm_query.analysis.negation import OPPOSITE, Sign, Signs
+from elt_llm_query.analysis.question import Form, QuestionAnalysis, analyse
+from elt_llm_query.analysis.sentence import Sentence, read
+from elt_llm_query.analysis.term_match import Vocabulary, match, phrases
+from elt_llm_query.analysis.text import stem
 
 _CODE = re.compile(r"\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z\d]+(?:-[A-Za-z\d]+)*\b")
 _RUN = re.compile(r"\d+|[A-Za-z]+")
@@ -70,63 +61,116 @@ _ATTRIBUTE = re.compile(
 
 
 @dataclass(frozen=True)
-class Said:
-    """A candidate's words: `own` with its heading, and `near` with its neighbours."""
+class Setting:
+    """A candidate's words: its own, those of its heading, and with its neighbours'."""
 
-    own: str
-    heading: str
-    near: str
+    own: Sentence
+    heading: Sentence
+    near: Sentence
 
     @property
-    def titled(self) -> str:
+    def titled(self) -> Sentence:
         """Its own words under its heading."""
-        return f"{self.heading}\n{self.own}"
+        return read(f"{self.heading.text}\n{self.own.text}")
 
 
-def meets(question: Question, said: Said) -> bool:
-    """True where the candidate says what its question demands of the answer."""
-    asked = question.text
+@dataclass(frozen=True)
+class Pair:
+    """A noun with a mark of its own, "Level 9": that pair, or the noun with another."""
+
+    same: re.Pattern[str]
+    other: re.Pattern[str]
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """What can be measured ("age"), and the stems and symbols of its units."""
+
+    noun: str
+    units: Vocabulary
+    symbols: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Demands:
+    """What the answer to a question must itself say, read from the question once.
+
+    Attributes:
+        codes: Each "AAL4", as people write it.
+        pairs: Each "Level 9".
+        ordinals: Words one of which has to be there, for each "second".
+        sides: Patterns of a wrong side and the right one, for "before" and "after".
+        names: Who acts, and other names of two words, as stems with spaces around.
+        attribute: What is measured, where that is asked for.
+    """
+
+    codes: tuple[re.Pattern[str], ...]
+    pairs: tuple[Pair, ...]
+    ordinals: tuple[frozenset[str], ...]
+    sides: tuple[re.Pattern[str], re.Pattern[str]] | None
+    names: tuple[str, ...]
+    attribute: Attribute | None
+
+
+@lru_cache(maxsize=64)
+def demands_of(text: str) -> Demands:
+    """Return what a question demands of the sentence that answers it."""
+    question = analyse(text)
+    ordinals = re.findall(r"\w+", _NO_ORDINAL.sub(" ", text.lower()))
+    return Demands(
+        codes=tuple(
+            _code_pattern(code)
+            for code in _CODE.findall(text)
+            if not _DIGIT_ORDINAL.fullmatch(code)
+        ),
+        pairs=tuple(_pairs(text)),
+        ordinals=tuple(_ORDINAL_OF[w] for w in ordinals if w in _ORDINAL_OF),
+        sides=_sides(text),
+        names=() if question.shouted else tuple(_names(question)),
+        attribute=_attribute(question),
+    )
+
+
+def meets(question: QuestionAnalysis, setting: Setting) -> bool:
+    """Return whether the candidate says what its question demands of the answer."""
+    demands = demands_of(question.text)
     return (
-        _same_codes(asked, said)
-        and _same_pairs(asked, said)
-        and _same_ordinals(asked, said)
-        and not _other_side(asked, said.own)
-        and _same_names(question, said)
-        and _same_attribute(question, said.own)
+        _has_codes(demands, setting)
+        and all(_has_pair(pair, setting) for pair in demands.pairs)
+        and _has_ordinals(demands, setting)
+        and not _other_side(demands, setting.own.text)
+        and all(name in setting.titled.stem_line for name in demands.names)
+        and _has_attribute(demands.attribute, setting.own)
     )
 
 
-def _same_codes(asked: str, said: Said) -> bool:
-    """Every "AAL4" of the question stands by the candidate, whole."""
-    text = f"{said.heading}\n{said.near}"
-    return all(
-        re.search(_code_pattern(code), text, re.IGNORECASE)
-        for code in _CODE.findall(asked)
-        if not _DIGIT_ORDINAL.fullmatch(code)
-    )
+def _has_codes(demands: Demands, setting: Setting) -> bool:
+    """Every "AAL4" of the question is near the candidate, whole."""
+    if not demands.codes:
+        return True
+    text = f"{setting.heading.text}\n{setting.near.text}"
+    return all(code.search(text) for code in demands.codes)
 
 
-@lru_cache(maxsize=256)
-def _code_pattern(code: str) -> str:
+def _code_pattern(code: str) -> re.Pattern[str]:
     runs = r"[-\s.]?".join(_RUN.findall(code))
-    return rf"(?<![^\W_]){runs}(?:'?s)?(?![^\W_])"
+    return re.compile(rf"(?<![^\W_]){runs}(?:'?s)?(?![^\W_])", re.IGNORECASE)
 
 
-def _same_pairs(asked: str, said: Said) -> bool:
-    """Every "Level 9" of the question stands there as that pair."""
-    for found in _PAIR.finditer(asked):
-        noun, mark, after = found["noun"], found["mark"], found["after"] or ""
-        if not _is_pair(noun, mark, after):
-            continue
-        pair = _pair_pattern(noun, mark)
-        if pair.search(said.titled):
-            continue
-        other = re.search(
-            rf"\b{re.escape(noun)}\b\W{{1,3}}(?:\d|[A-Z]\b)", said.own, re.IGNORECASE
-        )
-        if other or not pair.search(said.near):
-            return False
-    return True
+def _pairs(asked: str) -> Iterator[Pair]:
+    for pair in _PAIR.finditer(asked):
+        noun, mark = pair["noun"], pair["mark"]
+        if _is_pair(noun, mark, pair["after"] or ""):
+            other = rf"\b{re.escape(noun)}\b\W{{1,3}}(?:\d|[A-Z]\b)"
+            yield Pair(_pair_pattern(noun, mark), re.compile(other, re.IGNORECASE))
+
+
+def _has_pair(pair: Pair, setting: Setting) -> bool:
+    """The "Level 9" of the question is there as that pair."""
+    if pair.same.search(setting.titled.text):
+        return True
+    other = pair.other.search(setting.own.text)
+    return not other and bool(pair.same.search(setting.near.text))
 
 
 def _is_pair(noun: str, mark: str, after: str) -> bool:
@@ -143,59 +187,65 @@ def _is_pair(noun: str, mark: str, after: str) -> bool:
 def _pair_pattern(noun: str, mark: str) -> re.Pattern[str]:
     marks = [mark, *(w for w, value in NUMBER_WORDS.items() if value == mark)]
     either = "|".join(map(re.escape, marks))
-    found = rf"\b{re.escape(noun)}s?\b\W{{1,3}}(?:{either})(?![^\W_]|\.\d)"
+    pattern = rf"\b{re.escape(noun)}s?\b\W{{1,3}}(?:{either})(?![^\W_]|\.\d)"
     place = int(mark) if mark.isdigit() else 0
     if 0 < place <= len(ORDINALS) and (ring := ORDINALS[place - 1]):
-        found += rf"|\b(?:{'|'.join(ring)})\W{{1,3}}{re.escape(noun)}\b"
-    return re.compile(found, re.IGNORECASE)
+        pattern += rf"|\b(?:{'|'.join(ring)})\W{{1,3}}{re.escape(noun)}\b"
+    return re.compile(pattern, re.IGNORECASE)
 
 
-def _same_ordinals(asked: str, said: Said) -> bool:
+def _has_ordinals(demands: Demands, setting: Setting) -> bool:
     """A "second" of the question is a "second" or "2nd" of the sentence."""
-    told = {w.lower() for w in re.findall(r"\w+", said.titled)}
-    wanted = re.findall(r"\w+", _NO_ORDINAL.sub(" ", asked.lower()))
-    return all(not told.isdisjoint(_ORDINAL_OF[w]) for w in wanted if w in _ORDINAL_OF)
+    if not demands.ordinals:
+        return True
+    own = {w.lower() for w in re.findall(r"\w+", setting.titled.text)}
+    return not any(own.isdisjoint(ring) for ring in demands.ordinals)
 
 
-def _other_side(asked: str, own: str) -> bool:
-    """True where one asks for "before" and the other tells "after" alone."""
+def _sides(asked: str) -> tuple[re.Pattern[str], re.Pattern[str]] | None:
+    """The pattern of the side that is not asked for, and of the one that is."""
     for here, there in ((_BEFORE, _AFTER), (_AFTER, _BEFORE)):
         if here.search(asked) and not there.search(asked):
-            return bool(there.search(own)) and not here.search(own)
-    return False
+            return there, here
+    return None
 
 
-def _same_names(question: Question, said: Said) -> bool:
-    """Who acts in the question acts in the sentence; so does any name of two words."""
-    asked = question.text
-    if is_shouted(asked):
-        return True
-    names = [m["name"] for m in _AGENT.finditer(asked)]
-    if question.form in _STRICT:
-        names += [m["name"] for m in _LONG_NAME.finditer(asked)]
-    told = f" {_stemmed(said.titled)} "
-    return all(f" {_stemmed(name)} " in told for name in names)
+def _other_side(demands: Demands, own: str) -> bool:
+    """True where one asks for "before" and the other tells "after" alone."""
+    if demands.sides is None:
+        return False
+    wrong, right = demands.sides
+    return bool(wrong.search(own)) and not right.search(own)
 
 
-def _stemmed(text: str) -> str:
-    return " ".join(map(stem, words(text)))
+def _names(question: QuestionAnalysis) -> Iterator[str]:
+    """Who acts in the question, and where it counts any name of two words."""
+    for pattern in (_AGENT, _LONG_NAME):
+        if pattern is _AGENT or question.form in _STRICT:
+            for name in pattern.finditer(question.text):
+                yield read(name["name"]).stem_line
 
 
-def _same_attribute(question: Question, own: str) -> bool:
+def _attribute(question: QuestionAnalysis) -> Attribute | None:
+    asked = _ATTRIBUTE.search(question.text)
+    if question.form is not Form.NUMBER or not asked:
+        return None
+    noun = asked["noun"].lower()
+    units = ATTRIBUTES[noun]
+    symbols = tuple(unit for unit in units if not unit.isalpha())
+    return Attribute(stem(noun), frozenset(map(stem, units)), symbols)
+
+
+def _has_attribute(attribute: Attribute | None, own: Sentence) -> bool:
     """An age is told by "age" or by years, an area by "area" or by square metres."""
-    found = _ATTRIBUTE.search(question.text)
-    if question.form is not Form.NUMBER or not found:
-        return True
-    noun = found["noun"].lower()
-    told = vocabulary(own)
-    units = frozenset(map(stem, ATTRIBUTES[noun]))
-    symbols = [u for u in ATTRIBUTES[noun] if not u.isalpha()]
-    return bool(
-        match(stem(noun), told) or units & told or any(s in own for s in symbols)
+    return attribute is None or bool(
+        match(attribute.noun, own.stems)
+        or attribute.units & own.stems
+        or any(symbol in own.text for symbol in attribute.symbols)
     )
 
 
-# What is not done, or may not be, tells not who does it nor what may be done.
+# A negated statement does not answer who does something, or what may be done.
 _AFFIRMED = re.compile(
     r"^\W*(?:(?:to|by|from|with|for)\s+)?(?:who|whom|whose|where)\b"
     r"|^\W*(?:what|which)\b.*\b(?:may|can|must|shall|should)\b"
@@ -207,69 +257,60 @@ _OPPOSITES = {sign: {OPPOSITE[sign]} for sign in (Sign.PLAIN, Sign.NEGATED)}
 _DENYING = {**_OPPOSITES, Sign.PLAIN: {Sign.NEGATED, Sign.OPEN}}
 
 
-def agrees(question: Question, own: str, heading: str, near: str) -> bool:
-    """Whether the words of a question are negated in a sentence as they are in it.
+def agrees(question: QuestionAnalysis, setting: Setting) -> bool:
+    """Return whether a sentence negates the question's words as the question does.
 
-    A word that its own text does not hold is looked for in its heading, then near it;
-    one that the question negates must stand there, negated.
+    A word that the sentence itself does not hold is looked for in its heading, then
+    near it; one that the question negates must be there, negated.
     """
-    asked = signed(question.text)
-    told = [signed(own), signed(heading), signed(near)]
-    denied = _denied(asked)
-    plain = all(sign is Sign.PLAIN for _, sign in asked)
+    asked = question.read.signs
+    layers = [setting.own.signs, setting.heading.signs, setting.near.signs]
+    plain = all(sign is Sign.PLAIN for _, sign in asked.words)
     affirmed = plain and bool(_AFFIRMED.match(question.text))
     wrong = _DENYING if affirmed else _OPPOSITES
-    if not all(_stands(term, asked, told, wrong) for term in question.weights):
+    if not all(_same_sign(term, asked, layers, wrong) for term in question.weights):
         return False
-    if question.form is Form.YES_NO or not denied:
+    if question.form is Form.YES_NO or not asked.denied:
         return True
-    negated = (s for t in question.weights for s in signs_of(t, told[0]))
-    return _denied(told[0]) or Sign.NEGATED in negated
+    own = layers[0]
+    return own.denied or any(Sign.NEGATED in own.of(t) for t in question.weights)
 
 
-def said_otherwise(question: Question, text: str) -> frozenset[str]:
-    """Terms of the question that the text has with a prefix, or without theirs."""
-    asked, told = signed(question.text), signed(text)
+def terms_in_other_form(question: QuestionAnalysis, text: Sentence) -> frozenset[str]:
+    """Return the question's terms that a text has with a prefix, or without theirs."""
+    asked = question.read.signs
     return frozenset(
         term
         for term in question.weights
-        if prefixed(term, told)
-        or any(signs_of(base, told) for base in _unprefixed(term, asked))
+        if text.signs.prefixed(term)
+        or any(text.signs.of(base) for base in asked.bases_of(term))
     )
 
 
-def _stands(
-    term: str, asked: Signed, told: Sequence[Signed], wrong: Mapping[Sign, set[Sign]]
+def _same_sign(
+    term: str, asked: Signs, layers: Sequence[Signs], wrong: Mapping[Sign, set[Sign]]
 ) -> bool:
-    """Whether a word of the question stands as it is asked for, or is not there.
+    """Whether a word of the question is negated as it is asked for, or is not there.
 
-    `wrong` tells of a sign in the question which alone may not answer it.
+    `wrong` holds the signs which alone do not answer a sign of the question.
     """
-    wanted = {sign for word, sign in asked if stem(word) == term}
+    wanted = asked.of_word(term)
     if len(wanted) != 1 or Sign.OPEN in wanted:
         return True
     (sign,) = wanted
-    for layer in told:
-        if have := signs_of(term, layer):
+    for layer in layers:
+        if have := layer.of(term):
             return not have <= wrong[sign]
-        for base in _unprefixed(term, asked):
-            if have := signs_of(base, layer):
+        for base in asked.bases_of(term):
+            if have := layer.of(base):
                 return not have <= wrong[OPPOSITE[sign]]
     return sign is Sign.PLAIN
 
 
-def _unprefixed(term: str, asked: Signed) -> Iterable[str]:
-    """Stems of what a word of the question negates by how it begins."""
-    return [base for word, _ in asked if stem(word) == term for _, base in bases(word)]
-
-
-def _denied(told: Signed) -> bool:
-    """True where a verb is denied."""
-    return any(sign is Sign.OPEN and denies(word) for word, sign in told)
-
-
 NEAR = 5  # words between a number and what it counts
-UNCOUNTED = 0.6  # fit of a number that stands by something else
+# Fit of a number that is not near what is counted: more than an open form (.5), as a
+# number is there, and less than one that is.
+UNCOUNTED = 0.6
 
 _TIME_WORDS = MONTHS | TIME_UNITS
 _TEMPORAL = frozenset(
@@ -311,12 +352,15 @@ _HOUR = re.compile(
 )
 
 
-def form_fit(question: Question, text: str) -> float:
-    """1 where the text has the form asked for, 0 where it lacks it, else between.
+def form_fit(question: QuestionAnalysis, text: str) -> float:
+    """Return how well a text has the form that is asked for.
 
     A number that the question itself names answers nothing, nor does that of a rule; a
-    lower bound does not answer a question for an upper one. Of a definition it is how
-    plain it is.
+    lower bound does not answer a question for an upper one.
+
+    Returns:
+        1 where the text has the form, 0 where it lacks it, .5 where no form is asked
+        for; of a definition how plain it is.
     """
     if question.form is Form.DEFINITION:
         return grade(question.term, text)
@@ -330,38 +374,35 @@ def form_fit(question: Question, text: str) -> float:
     return 0.5
 
 
-def _counted(question: Question, text: str) -> float:
+def _counted(question: QuestionAnalysis, text: str) -> float:
     """Whether a number tells how many, how long or how often."""
-    often = not vocabulary(text).isdisjoint(_FREQUENCY)
-    if question.often and often:
+    if question.often and not read(text).stems.isdisjoint(_FREQUENCY):
         return 1.0
-    asked = numbers(question.text)
-    if not numbers(text) - asked:
+    asked, told = question.read.numbers, read(text)
+    if not told.numbers - asked:
         return 0.0
     if not question.counted:
         return 1.0
-    tokens = words(text)
-    for place, token in enumerate(tokens):
-        if numbers(token) - asked:
-            around = " ".join(tokens[max(place - NEAR, 0) : place + NEAR + 1])
-            if any(match(c, vocabulary(around)) for c in question.counted):
+    for place, word in enumerate(told.words):
+        if read(word).numbers - asked:
+            around = read(" ".join(told.words[max(place - NEAR, 0) : place + NEAR + 1]))
+            if any(match(c, around.stems) for c in question.counted):
                 return 1.0
     return UNCOUNTED
 
 
-def _tells_when(question: Question, text: str) -> bool:
+def _tells_when(question: QuestionAnalysis, text: str) -> bool:
     """True for a date, a span, an hour, or a day that the question does not name."""
-    lowered = {w.lower() for w in words(text)}
-    days = DAYS - {w.lower() for w in words(question.text)}
-    if not lowered.isdisjoint(_TIME_WORDS | _TEMPORAL | days):
+    days = DAYS - question.read.lowered
+    if not read(text).lowered.isdisjoint(_TIME_WORDS | _TEMPORAL | days):
         return True
-    hours = (found["next"].lower() for found in _HOUR.finditer(text))
+    hours = (hour["next"].lower() for hour in _HOUR.finditer(text))
     return bool(_DATE.search(text) or _CLOCK.search(text)) or any(
         not after or after in STOP_WORDS or after in DAYS for after in hours
     )
 
 
-def _wrong_bound(question: Question, text: str) -> bool:
+def _wrong_bound(question: QuestionAnalysis, text: str) -> bool:
     """True where an upper bound is asked for and a lower one told, or the reverse."""
     for asked, told in ((_UPPER, _LOWER), (_LOWER, _UPPER)):
         if asked.search(question.text) and not told.search(question.text):

@@ -6,20 +6,26 @@ sentences on how it is related to others.
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
-from elt_llm_query.analysis.question import Form, Question
-from elt_llm_query.analysis.term_match import SYNONYM, match, vocabulary
-from elt_llm_query.analysis.text import stem, words
+from elt_llm_query.analysis.question import Form, QuestionAnalysis
+from elt_llm_query.analysis.sentence import Sentence, read
+from elt_llm_query.analysis.term_match import SYNONYM, match
+from elt_llm_query.analysis.text import stem
 
 _LABELLED = re.compile(r"(?P<label>[A-Z][^:.\n]{0,40}): (?P<value>\S.*)")
 _DESCRIPTION = frozenset(map(stem, ["describe", "description", "definition", "define"]))
 _RELATED = frozenset(map(stem, ["related", "connected", "linked"]))
 _RELATIONS = _RELATED | frozenset(map(stem, ["relationship", "connection", "link"]))
 
+# Fits of a line. They are ordered, not measured: the line that is asked for of a sheet
+# that is named, then the description, then the line of a sheet of another name, then a
+# line that only holds some of the words.
 ASKED = 1.0
 DESCRIBED = 0.9
 OTHER_NAME = 0.8  # from this fit on the line is the one asked for
+SOME_WORDS = 0.7
 
 
 class Line(NamedTuple):
@@ -30,106 +36,117 @@ class Line(NamedTuple):
     label: str
     value: str
 
+    @property
+    def read(self) -> Sentence:
+        """Its value, read."""
+        return read(self.value)
+
 
 class Pick(NamedTuple):
-    """What is quoted of a sheet, how it is said, and how well it fits, 0 to 1."""
+    """What is quoted of a sheet, how an answer says it, and its fit, 0 to 1."""
 
     start: int
     end: int
-    said: str
+    wording: str
     fit: float
 
 
-def pick(question: Question, text: str) -> Pick | None:
-    """The line asked for, or None where the question is for none in particular."""
-    name, *rest = _lines(text)
-    asked = _asked(question, name.value)
+def pick_line(question: QuestionAnalysis, text: str) -> Pick | None:
+    """Return the line asked for, or None if the question is for none in particular.
+
+    Args:
+        question: What is asked.
+        text: The text of the fact sheet.
+    """
+    name, *rest = _read_lines(text)
+    asked = _stems_beside(question, name.value)
     relations = [x for x in (name, *rest) if _relates(x, name, rest)]
-    about = [x for x in relations if question.names <= vocabulary(x.value)]
-    found = _labelled(question, rest, asked)
-    if about and (_RELATED & asked.keys() or (not found and _RELATIONS & asked.keys())):
-        return _span(text, about)
-    if found:
-        fit = ASKED if _names(question, name.value) else OTHER_NAME
-        return _picked(text, name, found, fit)
+    about = [x for x in relations if question.names <= x.read.stems]
+    line = _labelled_line(question, rest, asked)
+    if about and (_RELATED & asked.keys() or (not line and _RELATIONS & asked.keys())):
+        return _pick_relations(text, about)
+    if line:
+        fit = ASKED if _is_named(question, name.value) else OTHER_NAME
+        return _pick(text, name, line, fit)
     described = [x for x in rest if not x.label and x not in relations]
     if question.form is Form.DEFINITION or _DESCRIPTION & asked.keys():
         labelled = [x for x in rest if x.label]
-        return _described(question, text, name, described or labelled)
+        return _pick_description(question, text, name, described or labelled)
     if question.form is Form.PERSON:  # a status or label is no one
         rest = [x for x in rest if not x.label]
-    return _by_value(question, text, name, rest)
+    return _pick_by_value(question, text, name, rest)
 
 
-def _described(
-    question: Question, text: str, name: Line, found: Sequence[Line]
+def _pick_description(
+    question: QuestionAnalysis, text: str, name: Line, lines: Sequence[Line]
 ) -> Pick | None:
     """The description; without one a label tells a little of what the thing is."""
-    if not found:
+    if not lines:
         return None
-    fit = DESCRIBED if _names(question, name.value) else 0.5
-    if found[0].label:
+    fit = DESCRIBED if _is_named(question, name.value) else 0.5
+    if lines[0].label:
         fit = 0.5 if question.form is Form.DEFINITION else 0.0
-    return _picked(text, name, found[0], fit)
+    return _pick(text, name, lines[0], fit)
 
 
-def _names(question: Question, name: str) -> bool:
+def _is_named(question: QuestionAnalysis, name: str) -> bool:
     """True where the question holds the name, word for word."""
-    asked, wanted = (words(t.casefold()) for t in (question.text, name))
-    return f" {' '.join(wanted)} " in f" {' '.join(asked)} "
+    return read(name).folded in question.read.folded
 
 
-def asks_for_cell(question: Question, reading: str) -> bool:
-    """True where the row of a table has a cell that is asked for.
+def asks_for_cell(question: QuestionAnalysis, reading: str) -> bool:
+    """Return whether the row of a table has a cell that is asked for.
 
     The question holds the whole of the row's first cell, and the header of another
     whose value it does not give.
     """
     cells = [c.partition(": ") for c in reading.split(" - ", 1)[-1].split(" | ")]
-    known = vocabulary(question.text)
-    named = all(value for _, _, value in cells) and _names(question, cells[0][2])
+    known = question.read.stems
+    named = all(value for _, _, value in cells) and _is_named(question, cells[0][2])
     return named and any(
-        all(match(stem(w), known) for w in words(header))
-        and not vocabulary(value) <= known
+        all(match(s, known) for s in read(header).stem_list)
+        and not read(value).stems <= known
         for header, _, value in cells[1:]
     )
 
 
-def _lines(text: str) -> list[Line]:
-    found: list[Line] = []
+@lru_cache(maxsize=1024)
+def _read_lines(text: str) -> tuple[Line, ...]:
+    """The lines of a sheet that hold something; the first is its name."""
+    lines: list[Line] = []
     for line in re.finditer(r"\S[^\n]*", text):
-        said = line[0].rstrip()
-        labelled = _LABELLED.fullmatch(said) if found else None
-        label, value = labelled.groups() if labelled else ("", said)
-        found.append(Line(line.start(), line.start() + len(said), label, value))
-    return found or [Line(0, len(text), "", text)]
+        written = line[0].rstrip()
+        labelled = _LABELLED.fullmatch(written) if lines else None
+        label, value = labelled.groups() if labelled else ("", written)
+        lines.append(Line(line.start(), line.start() + len(written), label, value))
+    return tuple(lines) or (Line(0, len(text), "", text),)
 
 
-def _asked(question: Question, name: str) -> dict[str, int]:
-    """Stems of the question without the sheet's name, and where they first stand."""
+def _stems_beside(question: QuestionAnalysis, name: str) -> dict[str, int]:
+    """Stems of the question without the sheet's name, and their first places."""
     left = re.sub(re.escape(name), " ", question.text, flags=re.IGNORECASE)
-    found: dict[str, int] = {}
-    for place, word in enumerate(words(left)):
-        found.setdefault(stem(word), place)
-    return found
+    places: dict[str, int] = {}
+    for place, word_stem in enumerate(read(left).stem_list):
+        places.setdefault(word_stem, place)
+    return places
 
 
-def _labelled(
-    question: Question, rest: Sequence[Line], asked: Mapping[str, int]
+def _labelled_line(
+    question: QuestionAnalysis, rest: Sequence[Line], asked: Mapping[str, int]
 ) -> Line | None:
     """The line whose label is asked for: the first that the question names.
 
     A label whose value stands in the question is given, not asked for.
     """
     known = frozenset(asked)
-    found = []
+    fitting = []
     for line in rest:
-        label = [stem(w) for w in words(line.label)]
+        label = read(line.label).stem_list
         if label and all(match(x, known) >= SYNONYM for x in label):
-            given = vocabulary(line.value) <= vocabulary(question.text)
+            given = line.read.stems <= question.read.stems
             place = min((asked[x] for x in label if x in asked), default=len(asked))
-            found.append((given, -len(label), place, line.start, line))
-    return min(found)[-1] if found else None
+            fitting.append((given, -len(label), place, line.start, line))
+    return min(fitting)[-1] if fitting else None
 
 
 def _relates(line: Line, name: Line, rest: Sequence[Line]) -> bool:
@@ -143,32 +160,32 @@ def _relates(line: Line, name: Line, rest: Sequence[Line]) -> bool:
     return any(bare.startswith(f"{e} ") or bare.endswith(f" {e}") for e in ends)
 
 
-def _by_value(
-    question: Question, text: str, name: Line, rest: Sequence[Line]
+def _pick_by_value(
+    question: QuestionAnalysis, text: str, name: Line, rest: Sequence[Line]
 ) -> Pick | None:
     """The line that has most of the words that the name leaves open."""
-    wanted = question.weights.keys() - vocabulary(name.value)
-    common = [(len(vocabulary(x.value) & wanted), -x.start, x) for x in rest]
+    wanted = question.weights.keys() - name.read.stems
+    common = [(len(x.read.stems & wanted), -x.start, x) for x in rest]
     shared, _, line = max(common, default=(0, 0, name))
-    return _picked(text, name, line, 0.7) if shared else None
+    return _pick(text, name, line, SOME_WORDS) if shared else None
 
 
-def _picked(text: str, name: Line, line: Line, fit: float) -> Pick:
+def _pick(text: str, name: Line, line: Line, fit: float) -> Pick:
     adjacent = not text[name.end : line.start].strip()
     start = name.start if adjacent else line.start
     subject = name.value.split(". ")[0].rstrip(".")
-    said = f"{subject} - {text[line.start : line.end]}"
-    return Pick(start, line.end, said, fit)
+    wording = f"{subject} - {text[line.start : line.end]}"
+    return Pick(start, line.end, wording, fit)
 
 
-def _span(text: str, found: Sequence[Line]) -> Pick:
+def _pick_relations(text: str, lines: Sequence[Line]) -> Pick:
     """Lines that follow each other, as one quote; the more they tell the better."""
-    last = found[0]
+    last = lines[0]
     count = 1
-    for line in found[1:]:
+    for line in lines[1:]:
         if text[last.end : line.start].strip():
             break
         last, count = line, count + 1
-    quote = text[found[0].start : last.end]
-    said = " ".join(quote.split("\n"))
-    return Pick(found[0].start, last.end, said, ASKED - 0.5 / count)
+    quote = text[lines[0].start : last.end]
+    wording = " ".join(quote.split("\n"))
+    return Pick(lines[0].start, last.end, wording, ASKED - 0.5 / count)

@@ -1,21 +1,30 @@
 """Which of the candidates are the answer: one good sentence, seldom more."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from elt_llm_query.analysis.definition import PLAIN, TOLD
-from elt_llm_query.analysis.question import Form, Question
-from elt_llm_query.analysis.term_match import match, vocabulary
-from elt_llm_query.analysis.text import words
-from elt_llm_query.synthesizers.extractive.candidates import Candidate, Passage
-from elt_llm_query.synthesizers.extractive.claim_spans import same_matter
+import numpy as np
+from llama_index.core.base.embeddings.base import BaseEmbedding
 
-CLOSE = 0.92  # of the best rank that a further sentence must reach
+from elt_llm_core.errors import EmbedError, ModelError
+from elt_llm_query.analysis.definition import PLAIN, TOLD
+from elt_llm_query.analysis.lexicon import STOP_WORDS
+from elt_llm_query.analysis.question import Form, QuestionAnalysis
+from elt_llm_query.analysis.sentence import read
+from elt_llm_query.analysis.term_match import match
+from elt_llm_query.synthesizers.extractive.candidates import Candidate, Passage
+from elt_llm_query.synthesizers.extractive.claim_spans import say_the_same
+
+# Share of the best rank that a further sentence must reach: one good sentence is an
+# answer, and a second one has to be about as good.
+CLOSE = 0.92
 HALF = 0.5  # of the question's weight
 _FIGURES = frozenset([Form.NUMBER, Form.TIME])
-_WORTH = 0.35  # of coverage that a cosine may make good
-_FIT = 0.3  # what the form adds to the evidence
-NEARNESS = 0.2  # what closeness adds
+# How much coverage a cosine may make good: what is further behind is not embedded.
+_WORTH = 0.35
+# Form and closeness order sentences of like evidence (0 to 2); they do not outweigh it.
+_FIT = 0.3
+NEARNESS = 0.2
 _FEWEST_WORDS = 8  # of a sentence without a full stop
 
 
@@ -42,13 +51,13 @@ class Scored:
         return self.evidence + form
 
 
-def plain(question: Question, candidate: Candidate) -> bool:
+def plain(question: QuestionAnalysis, candidate: Candidate) -> bool:
     """True where the form alone says that the term is defined here."""
     return question.form is Form.DEFINITION and candidate.fit >= PLAIN
 
 
 def in_form(
-    question: Question, candidate: Candidate, passages: Sequence[Passage]
+    question: QuestionAnalysis, candidate: Candidate, passages: Sequence[Passage]
 ) -> bool:
     """True where it has the form asked for; for a term any whole sentence may do.
 
@@ -58,27 +67,34 @@ def in_form(
         return False
     if candidate.fit > 0 or question.form is not Form.DEFINITION:
         return candidate.fit > 0
-    passage = passages[candidate.passage]
-    text = passage.text[candidate.start : candidate.end]
+    text = candidate.text_in(passages)
     ended = text.rstrip("\"'\u201d)").endswith((".", "!", "?", ";"))
-    return passage.whole or ended or len(words(text)) >= _FEWEST_WORDS
+    whole = passages[candidate.passage].whole
+    return whole or ended or len(read(text).words) >= _FEWEST_WORDS
 
 
-def unopposed(found: Sequence[Candidate]) -> list[Candidate]:
+def drop_opposed(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Those that agree with the question in what they negate.
 
     One that holds less of the question than a sentence that says the opposite is about
     something else.
     """
-    least = max((c.own for c in found if c.opposed), default=0.0)
-    return [c for c in found if not c.opposed and c.own >= least]
+    least = max((c.own for c in candidates if c.opposed), default=0.0)
+    return [c for c in candidates if not c.opposed and c.own >= least]
 
 
-def worth_comparing(question: Question, found: Sequence[Candidate]) -> list[Candidate]:
+def worth_comparing(
+    question: QuestionAnalysis, candidates: Sequence[Candidate]
+) -> list[Candidate]:
     """Candidates that a cosine could put first, those with most words first."""
     ordered = sorted(
-        found,
-        key=lambda c: (-_told(question, c), -_words_and_form(c), c.passage, c.start),
+        candidates,
+        key=lambda c: (
+            -_definition_grade(question, c),
+            -_words_and_form(c),
+            c.passage,
+            c.start,
+        ),
     )
     most = max((_words_and_form(c) for c in ordered), default=0.0)
     return [
@@ -86,24 +102,29 @@ def worth_comparing(question: Question, found: Sequence[Candidate]) -> list[Cand
     ]
 
 
-def ranked(
-    question: Question, found: Sequence[Candidate], cosines: Sequence[float | None]
+def rank(
+    question: QuestionAnalysis,
+    candidates: Sequence[Candidate],
+    cosines: Sequence[float | None],
 ) -> list[Scored]:
     """Best first: what defines the term, then by evidence and form."""
     scored = [
-        Scored(c, x, plain(question, c)) for c, x in zip(found, cosines, strict=True)
+        Scored(c, x, plain(question, c))
+        for c, x in zip(candidates, cosines, strict=True)
     ]
-    return sorted(scored, key=lambda s: (-_told(question, s.candidate), -s.rank))
+    return sorted(
+        scored, key=lambda s: (-_definition_grade(question, s.candidate), -s.rank)
+    )
 
 
-def chosen_of(
+def choose(
     good: Sequence[Scored],
-    question: Question,
+    question: QuestionAnalysis,
     passages: Sequence[Passage],
     most: int,
 ) -> list[Scored]:
     """The best, and what adds to it; one definition suffices."""
-    if good and _told(question, good[0].candidate):
+    if good and _definition_grade(question, good[0].candidate):
         return [good[0]]
     chosen: list[Scored] = []
     for scored in good:
@@ -116,7 +137,9 @@ def chosen_of(
 
 
 def with_namesakes(
-    chosen: Sequence[Scored], found: Sequence[Candidate], passages: Sequence[Passage]
+    chosen: Sequence[Scored],
+    candidates: Sequence[Candidate],
+    passages: Sequence[Passage],
 ) -> list[Candidate]:
     """The chosen, and the same line of every other fact sheet of the first one's name.
 
@@ -125,23 +148,27 @@ def with_namesakes(
     taken = [s.candidate for s in chosen]
     if not taken or not passages[taken[0].passage].sheet or not _subject(taken[0]):
         return taken
-    known = {c.said for c in taken}
-    for candidate in sorted(found, key=lambda c: (c.passage, c.start)):
+    known = {c.wording for c in taken}
+    for candidate in sorted(candidates, key=lambda c: (c.passage, c.start)):
         same = _line_of(candidate) == _line_of(taken[0])
-        if passages[candidate.passage].sheet and same and candidate.said not in known:
-            known.add(candidate.said)
+        if (
+            passages[candidate.passage].sheet
+            and same
+            and candidate.wording not in known
+        ):
+            known.add(candidate.wording)
             taken.append(candidate)
     return taken
 
 
 def _line_of(candidate: Candidate) -> tuple[str, str, float]:
     """Whose line of a fact sheet it is, its label, and how well it fits."""
-    subject, _, line = candidate.said.partition(" - ")
+    subject, _, line = candidate.wording.partition(" - ")
     label, colon, _ = line.partition(": ")
     return subject, label if colon else "", candidate.fit
 
 
-def _told(question: Question, candidate: Candidate) -> float:
+def _definition_grade(question: QuestionAnalysis, candidate: Candidate) -> float:
     """How plainly it defines the term asked for; 0 where it only uses it."""
     asked = question.form is Form.DEFINITION and candidate.fit >= TOLD
     return candidate.fit if asked else 0.0
@@ -152,7 +179,7 @@ def _words_and_form(candidate: Candidate) -> float:
 
 
 def _adds(
-    question: Question,
+    question: QuestionAnalysis,
     candidate: Candidate,
     taken: Sequence[Candidate],
     passages: Sequence[Passage],
@@ -164,23 +191,71 @@ def _adds(
     """
     passage, first = passages[candidate.passage], taken[0]
     if passage.sheet:
-        told = " ".join(c.said for c in taken)
+        wordings = " ".join(c.wording for c in taken)
         names = [_subject(c) for c in (candidate, first)]
-        return names[0] == names[1] and candidate.said.split(". ")[0] not in told
-    if any(same_matter(candidate, c, passages) for c in taken):
+        return names[0] == names[1] and candidate.wording.split(". ")[0] not in wordings
+    if any(say_the_same(candidate, c, passages) for c in taken):
         return False
-    known = vocabulary(" ".join(_read_with_heading(c, passages) for c in taken))
-    own = vocabulary(passage.text[candidate.start : candidate.end])
+    known = read(" ".join(_with_heading(c, passages) for c in taken)).stems
+    own = read(candidate.text_in(passages)).stems
     return any(match(t, own) and not match(t, known) for t in question.weights)
 
 
 def _subject(candidate: Candidate) -> str:
     """What a line of a sheet is said of; of relations and prose nothing."""
-    subject, dash, _ = candidate.said.partition(" - ")
+    subject, dash, _ = candidate.wording.partition(" - ")
     return subject if dash else ""
 
 
-def _read_with_heading(candidate: Candidate, passages: Sequence[Passage]) -> str:
+def _with_heading(candidate: Candidate, passages: Sequence[Passage]) -> str:
     passage = passages[candidate.passage]
-    text = passage.text[candidate.start : candidate.end]
+    text = candidate.text_in(passages)
     return f"{passage.heading} {passage.reading if passage.whole else ''} {text}"
+
+
+# Cosine below which no word of a source can stand for a word of the question. The
+# embedded model gives unrelated words less, and words of one subject more.
+FAR = 0.4
+_MOST_WORDS = 400  # of a source that are compared, to bound what is embedded
+
+
+def lacks_a_word(
+    question: QuestionAnalysis, text: str, embedder: BaseEmbedding | None
+) -> bool:
+    """Return whether a telling word of the question is foreign to a text.
+
+    It is if the text holds neither the word nor one of similar meaning. Common words
+    are never foreign.
+
+    Args:
+        question: What is asked.
+        text: The sentence with what is around it.
+        embedder: Compares words; without one nothing is foreign, and coverage decides.
+    """
+    source = read(text)
+    telling = {s for s, weight in question.weights.items() if weight == 1}
+    asked = question.read
+    missing = [
+        word
+        for word, word_stem in zip(asked.words, asked.stem_list, strict=True)
+        if word_stem in telling and not match(word_stem, source.stems)
+    ]
+    if not missing or embedder is None:
+        return False
+    try:
+        known = np.array(
+            embedder.get_text_embedding_batch(
+                _content_words(source.words)[:_MOST_WORDS]
+            )
+        )
+        wanted = np.array([embedder.get_query_embedding(word) for word in missing])
+    except (ModelError, EmbedError):
+        return False
+    lengths = np.outer(np.linalg.norm(wanted, axis=1), np.linalg.norm(known, axis=1))
+    cosines = wanted @ known.T / np.maximum(lengths, 1e-12)
+    return bool((cosines.max(axis=1) < FAR).any())
+
+
+def _content_words(written: Iterable[str]) -> list[str]:
+    lowered = (w.lower() for w in written)
+    return list(dict.fromkeys(w for w in lowered if w not in STOP_WORDS)) or ["a"]

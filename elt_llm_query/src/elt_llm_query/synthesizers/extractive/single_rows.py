@@ -8,7 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from elt_llm_query.analysis.lexicon import STOP_WORDS
-from elt_llm_query.analysis.table_question import Ask, Wanted, limit_of, wanted
+from elt_llm_query.analysis.question import QuestionAnalysis
+from elt_llm_query.analysis.sentence import read
+from elt_llm_query.analysis.table_question import Ask, TableQuestion, limit_of
 from elt_llm_query.analysis.term_match import Vocabulary, match, vocabulary
 from elt_llm_query.analysis.text import stem, words
 from elt_llm_query.synthesizers.extractive.candidates import Candidate, Passage
@@ -29,99 +31,112 @@ _STATED = {
 
 
 @dataclass(frozen=True)
-class Row:
-    """A row of a table by its words: the stems of its label in order, its headers."""
+class CandidateRow:
+    """A candidate that is a row of a table.
+
+    Attributes:
+        label: The stems of its label, in order.
+        label_header: The stems of the header over the labels.
+        headers: The stems of the other headers.
+        reading: Its cells with their headers.
+    """
 
     label: str
-    labelled: Vocabulary
+    label_header: Vocabulary
     headers: Vocabulary
-    said: str
+    reading: str
 
 
-def of_all_rows(question: str) -> Wanted | None:
-    """What is asked of all rows of a table, or None where one may answer."""
-    asked = wanted(question)
+def of_all_rows(question: QuestionAnalysis) -> TableQuestion | None:
+    """Return what is asked of all rows of a table, or None if one may answer."""
+    asked = question.table
     if asked is None or asked.ask is Ask.ROWS:
         return asked if asked and asked.subject else None
-    if asked.ask is Ask.CELL and _TOTAL.search(question):
+    if asked.ask is Ask.CELL and _TOTAL.search(question.text):
         return replace(asked, ask=Ask.SUM)
     if asked.ask is Ask.CELL:
-        return asked if _HOW_MANY.search(question) else None
+        return asked if _HOW_MANY.search(question.text) else None
     return asked
 
 
-def without_single_rows(
-    question: str, found: Sequence[Candidate], passages: Sequence[Passage]
+def drop_single_rows(
+    question: QuestionAnalysis,
+    candidates: Sequence[Candidate],
+    passages: Sequence[Passage],
 ) -> list[Candidate]:
-    """The candidates without rows that do not state what is asked of all of them."""
+    """Return the candidates without rows that do not state what is asked of all."""
     asked = of_all_rows(question)
     if asked is None:
-        return list(found)
-    rows = [_row(c, passages[c.passage]) for c in found]
-    named = _named(question, [r.label for r in rows if r is not None])
+        return list(candidates)
+    rows = [_to_row(c, passages[c.passage]) for c in candidates]
+    named = _named_labels(question, [r.label for r in rows if r is not None])
     return [
         candidate
-        for candidate, row in zip(found, rows, strict=True)
+        for candidate, row in zip(candidates, rows, strict=True)
         if row is None or _states(asked, row, named, passages[candidate.passage])
     ]
 
 
-def _states(asked: Wanted, row: Row, named: Sequence[str], passage: Passage) -> bool:
+def _states(
+    asked: TableQuestion, row: CandidateRow, named: Sequence[str], passage: Passage
+) -> bool:
     """True where the row is itself the answer."""
     if asked.limit is not None:
-        limit, _ = limit_of(row.said)
+        limit, _ = limit_of(row.reading)
         return limit is not None and limit.amount == asked.limit.amount
     if asked.ask in {Ask.COUNT, Ask.CELL}:
         return _counts(asked, row, alone=[*named] == [row.label])
     return _sums_up(asked, row, named, passage)
 
 
-def _counts(asked: Wanted, row: Row, *, alone: bool) -> bool:
+def _counts(asked: TableQuestion, row: CandidateRow, *, alone: bool) -> bool:
     """True where a cell holds the count, or the question is not of the rows."""
-    noun = _counted(asked.text)
+    noun = _counted_stems(asked.text)
     if any(match(n, row.headers) for n in noun):
         return True
-    of_rows = any(match(n, row.labelled) for n in noun)
+    of_rows = any(match(n, row.label_header) for n in noun)
     return not of_rows and (alone or asked.ask is Ask.CELL)
 
 
-def _sums_up(asked: Wanted, row: Row, named: Sequence[str], passage: Passage) -> bool:
+def _sums_up(
+    asked: TableQuestion, row: CandidateRow, named: Sequence[str], passage: Passage
+) -> bool:
     """True for the total, and for the one row that the question is of."""
     alone = [*named] == [row.label]
-    known = vocabulary(f"{passage.heading} {row.said}")
+    known = vocabulary(f"{passage.heading} {row.reading}")
     other = any(w not in known for w in words(asked.text) if w.isdigit())
     if asked.between or other or (named and not alone):
         return False
-    told = bool(_STATED[asked.ask] & vocabulary(row.said))
-    return told or (alone and asked.ask is not Ask.AVERAGE)
+    stated = bool(_STATED[asked.ask] & vocabulary(row.reading))
+    return stated or (alone and asked.ask is not Ask.AVERAGE)
 
 
-def _counted(question: str) -> list[str]:
+def _counted_stems(question: str) -> list[str]:
     """Stems of what is counted, up to the first stop word."""
-    found = _HOW_MANY.search(question)
+    match_ = _HOW_MANY.search(question)
     noun: list[str] = []
-    for word in words(found["what"]) if found else []:
+    for word in words(match_["what"]) if match_ else []:
         if word.lower() in STOP_WORDS and noun:
             break
         noun += [] if word.lower() in STOP_WORDS else [stem(word)]
     return noun
 
 
-def _named(question: str, labels: Iterable[str]) -> list[str]:
-    """Labels that stand in the question, as often as rows have them.
+def _named_labels(question: QuestionAnalysis, labels: Iterable[str]) -> list[str]:
+    """Labels that the question holds, as often as rows have them.
 
     Of overlapping ones the longest.
     """
-    asked = f" {' '.join(map(stem, words(question)))} "
-    found = [label for label in labels if label and f" {label} " in asked]
+    asked = question.read.stem_line
+    there = [label for label in labels if label and f" {label} " in asked]
     return [
         label
-        for label in found
-        if not any(label != o and f" {label} " in f" {o} " for o in found)
+        for label in there
+        if not any(label != o and f" {label} " in f" {o} " for o in there)
     ]
 
 
-def _row(candidate: Candidate, passage: Passage) -> Row | None:
+def _to_row(candidate: Candidate, passage: Passage) -> CandidateRow | None:
     """The row that a candidate is, None for prose and sheets."""
     if passage.sheet:
         return None
@@ -133,7 +148,7 @@ def _row(candidate: Candidate, passage: Passage) -> Row | None:
     if not cells and not passage.whole:
         return None
     header, label = cells[0] if cells else ("", "")
-    said = " | ".join(f"{h}: {value}" for h, value in cells) or passage.reading
+    reading = " | ".join(f"{h}: {value}" for h, value in cells) or passage.reading
     others = " ".join(h for h, _ in cells[1:])
-    stems = " ".join(map(stem, words(label)))
-    return Row(stems, vocabulary(header), vocabulary(others), said)
+    stems = " ".join(read(label).stem_list)
+    return CandidateRow(stems, read(header).stems, read(others).stems, reading)

@@ -1,8 +1,8 @@
 """Answers without a language model: verbatim sentences with labels, or a refusal.
 
-Deterministic. A sentence answers where the question's words stand in it and its
-surroundings (weighted by rarity), it means the same (cosine), and it has the form asked
-for (a number, a time). Where none passes, it says so and names the nearest sections.
+Deterministic. A sentence answers if it and its surroundings hold the question's words
+(weighted by rarity), it means the same (cosine), and it has the form asked for (a
+number, a time). If none does, the answer says so and names the nearest sections.
 """
 
 from collections.abc import Sequence
@@ -19,45 +19,54 @@ from typing_extensions import override
 
 from elt_llm_core import provenance
 from elt_llm_core.errors import EmbedError, ModelError
+from elt_llm_core.language.detect import question_language
+from elt_llm_core.language.languages import ENGLISH, name_of
 from elt_llm_core.language.rule_numbers import rule_grammar
+from elt_llm_core.models.none import NoEmbedding
 from elt_llm_core.provenance import RuleSpan
+from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_core.strategy import Models, Strategy
-from elt_llm_query.analysis.question import Question, analyse
-from elt_llm_query.analysis.rule_reference import GOES_ON_KEY, told_of
+from elt_llm_query.analysis.question import QuestionAnalysis, analyse
+from elt_llm_query.analysis.rule_reference import GOES_ON_KEY
 from elt_llm_query.analysis.term_match import coverage, match, rarity
-from elt_llm_query.grounding.claim import CLAIMS_KEY, REFUSED_KEY, UNSERVED_KEY, Claim
+from elt_llm_query.grounding.claim import (
+    CLAIMS_KEY,
+    REFUSED_KEY,
+    UNSERVED_KEY,
+    WRITTEN_BY_KEY,
+    Claim,
+)
 from elt_llm_query.grounding.labels import label_of, split_shown
+from elt_llm_query.prompts import REFUSAL
 from elt_llm_query.synthesizers.base import ModellessSynthesizer
 from elt_llm_query.synthesizers.extractive.candidates import (
     Candidate,
     Passage,
-    Placed,
-    candidates,
-    passage_vocabulary,
+    PlacedCell,
+    find_candidates,
     surroundings,
 )
 from elt_llm_query.synthesizers.extractive.claim_spans import claim_of, rule_claims
 from elt_llm_query.synthesizers.extractive.ranking import (
     Scored,
-    chosen_of,
+    choose,
+    drop_opposed,
     in_form,
+    lacks_a_word,
     plain,
-    ranked,
-    unopposed,
+    rank,
     with_namesakes,
     worth_comparing,
 )
-from elt_llm_query.synthesizers.extractive.relevance import has_stranger
-from elt_llm_query.synthesizers.extractive.single_rows import without_single_rows
-from elt_llm_query.synthesizers.extractive.unserved_language import (
-    LEAD,
-    degradation,
-    is_served,
-    nearest_claims,
-    reason_unserved,
-)
+from elt_llm_query.synthesizers.extractive.single_rows import drop_single_rows
 
 GOES_ON = "The rule goes on after this."
+# The rules that take a question apart and weigh sentences are written for English. For
+# other languages the nearest passages are shown as what they are, with the reason.
+SERVED = frozenset([ENGLISH])
+LEAD = "No answer was picked: {reason}. The nearest passages, as they stand:"
+_RULES = "the rules that pick an answer know English only"
+_INSTEAD = "the nearest passages are shown instead; a language model may answer"
 # Kinds of chunks that are quoted as one piece, and the words that name them.
 _WHOLE_KINDS = {
     "table_row": "table row",
@@ -68,8 +77,8 @@ _SHEETS = frozenset(["fact_sheet", "relationship"])
 _CHARACTERS = 600  # of a sentence that are embedded; longer ones are lists or tables
 
 
-class Limits(Strategy[BaseSynthesizer]):
-    """What the extractive synthesizer accepts; measured with the embedded model."""
+class ExtractiveOptions(Strategy[BaseSynthesizer]):
+    """Verbatim sentences, or a refusal; needs no language model."""
 
     most: int = Field(default=3, ge=1, le=10, description="sentences of an answer")
     threshold: float = Field(
@@ -87,28 +96,31 @@ class Limits(Strategy[BaseSynthesizer]):
 
     @override
     def build(self, models: Models) -> BaseSynthesizer:
-        return ExtractiveSynthesizer(embedder=models.embedder, limits=self)
-
-
-class Extractive(Limits):
-    """Verbatim sentences, or a refusal; needs no language model."""
+        none = isinstance(models.embedder, NoEmbedding)
+        return ExtractiveSynthesizer(None if none else models.embedder, self)
 
 
 class ExtractiveSynthesizer(ModellessSynthesizer):
     """Picks the sentences of the sources that answer, or refuses.
 
     The response's metadata holds `claims` (label, node id, span in the node's text),
-    `refused`, and `degradation` where the nearest passages stand for an answer because
-    the rules do not know a language. `embedder` may be None: then words alone decide,
-    more strictly.
+    `refused`, and `degradation` if the nearest passages stand for an answer because the
+    rules do not know a language.
+
+    Args:
+        embedder: Compares sentences with the question. Without one words alone decide,
+            more strictly.
+        limits: What it accepts; measured with the embedded model.
     """
 
     def __init__(
-        self, embedder: BaseEmbedding | None = None, limits: Limits | None = None
+        self,
+        embedder: BaseEmbedding | None = None,
+        limits: ExtractiveOptions | None = None,
     ) -> None:
         super().__init__()
         self._embedder = embedder
-        self.limits = limits or Extractive()
+        self.limits = limits or ExtractiveOptions()
 
     @override
     def synthesize(
@@ -119,14 +131,17 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         **response_kwargs: Any,
     ) -> Response:
         bundle = QueryBundle(query) if isinstance(query, str) else query
-        passages = [_passage(n.node, i) for i, n in enumerate(nodes, start=1)]
+        passages = [_to_passage(n.node, i) for i, n in enumerate(nodes, start=1)]
         text, claims = self.answer(bundle, passages)
-        metadata = {CLAIMS_KEY: claims, REFUSED_KEY: not claims}
-        if not claims and (reason := reason_unserved(bundle.query_str, passages)):
-            claims = nearest_claims(passages, self.limits.most)
-            text = f"{LEAD.format(reason=reason)}\n{_told(claims)}"
-            metadata = {CLAIMS_KEY: claims, REFUSED_KEY: True}
-            metadata[UNSERVED_KEY] = degradation(reason)
+        refused = not claims
+        metadata: dict[str, Any] = {WRITTEN_BY_KEY: False}
+        if refused and (reason := reason_unserved(bundle.query_str, passages)):
+            claims = _quote_whole(passages[: self.limits.most])
+            text = f"{LEAD.format(reason=reason)}\n{_write(claims)}"
+            kind = DegradationKind.LANGUAGE_NOT_SERVED
+            detail = f"{reason}; {_INSTEAD}"
+            metadata[UNSERVED_KEY] = Degradation(kind=kind, detail=detail)
+        metadata |= {CLAIMS_KEY: claims, REFUSED_KEY: refused}
         sources = [*nodes, *(additional_source_nodes or [])]
         return Response(text, source_nodes=sources, metadata=metadata)
 
@@ -157,84 +172,86 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
     def answer(
         self, bundle: QueryBundle, passages: Sequence[Passage]
     ) -> tuple[str, list[Claim]]:
-        """The answer with labels and what it rests on; no claims is a refusal."""
-        claims = rule_claims(bundle.query_str, passages)
+        """Return the answer with labels, and its claims; without claims a refusal."""
+        question = analyse(bundle.query_str)
+        claims = rule_claims(question, passages)
         if claims:
             goes_on = any(p.goes_on for p in passages)
-            return _told(claims) + f"\n{GOES_ON}" * goes_on, claims
-        question = analyse(bundle.query_str)
+            return _write(claims) + f"\n{GOES_ON}" * goes_on, claims
         passages = [p for p in passages if is_served(p)]
-        found = self._found(question, bundle, passages)
-        best = self._scored(question, found, bundle, passages)
+        candidates = self._candidates(question, passages)
+        best = self._rank(question, candidates, bundle, passages)
         good = [s for s in best if self._passes(s)]
         good = [s for s in good if s.plain or not self._strange(question, s, passages)]
-        if rule := told_of(bundle.query_str):  # what only names it does not tell it
+        if rule := question.rule.told:  # what only names it does not tell it
             good = [
-                s for s in good if rule_grammar().starts_with(_said(s, passages), rule)
+                s
+                for s in good
+                if rule_grammar().starts_with(s.candidate.text_in(passages), rule)
             ]
-        chosen = chosen_of(good, question, passages, self.limits.most)
+        chosen = choose(good, question, passages, self.limits.most)
         if not chosen:
             return refusal(passages, best), []
-        told = with_namesakes(chosen, found, passages)
-        claims = [claim_of(passages[c.passage], c) for c in told]
-        return _told(claims), claims
+        quoted = with_namesakes(chosen, candidates, passages)
+        claims = [claim_of(passages[c.passage], c) for c in quoted]
+        return _write(claims), claims
 
-    def _found(
-        self, question: Question, bundle: QueryBundle, passages: Sequence[Passage]
+    def _candidates(
+        self, question: QuestionAnalysis, passages: Sequence[Passage]
     ) -> list[Candidate]:
         """Candidates that may answer; those out of form are left out."""
-        vocabularies = [passage_vocabulary(p) for p in passages]
+        vocabularies = [p.stems for p in passages]
         everything = frozenset().union(*vocabularies)
         if any(match(name, everything) == 0 for name in question.names):
             return []
-        weights = rarity(question, vocabularies)
+        weights = rarity(question.weights, vocabularies)
         reach = [coverage(weights, [(v, 1.0)]) for v in vocabularies]
-        pieces = candidates(question, passages, weights)
+        candidates = drop_opposed(find_candidates(question, passages, weights))
         return [
             c
-            for c in without_single_rows(bundle.query_str, unopposed(pieces), passages)
+            for c in drop_single_rows(question, candidates, passages)
             if in_form(question, c, passages)
             and (reach[c.passage] + 1.0 >= self.limits.threshold or plain(question, c))
         ]
 
-    def _scored(
+    def _rank(
         self,
-        question: Question,
-        found: Sequence[Candidate],
+        question: QuestionAnalysis,
+        candidates: Sequence[Candidate],
         bundle: QueryBundle,
         passages: Sequence[Passage],
     ) -> list[Scored]:
         """The candidates that are worth comparing, best first."""
-        compared = worth_comparing(question, found)[: self.limits.compared]
+        compared = worth_comparing(question, candidates)[: self.limits.compared]
         cosines = self._cosines(bundle, compared, passages)
-        return ranked(question, compared, cosines)
+        return rank(question, compared, cosines)
 
     def _cosines(
         self,
         bundle: QueryBundle,
-        found: Sequence[Candidate],
+        candidates: Sequence[Candidate],
         passages: Sequence[Passage],
     ) -> list[float | None]:
         """Cosine of each candidate to the question, None where nothing can embed."""
-        if self._embedder is None or not found:
-            return [None] * len(found)
-        texts = [_embedded_text(passages[c.passage], c) for c in found]
+        if self._embedder is None or not candidates:
+            return [None] * len(candidates)
+        texts = [_embedded_text(passages[c.passage], c) for c in candidates]
         try:
             asked = bundle.embedding or self._embedder.get_query_embedding(
                 bundle.query_str
             )
             vectors = self._embedder.get_text_embedding_batch(texts)
         except (ModelError, EmbedError):
-            return [None] * len(found)
+            return [None] * len(candidates)
         return [float(x) for x in _cosine(np.array(asked), np.array(vectors))]
 
     def _strange(
-        self, question: Question, scored: Scored, passages: Sequence[Passage]
+        self, question: QuestionAnalysis, scored: Scored, passages: Sequence[Passage]
     ) -> bool:
         """True where the sentence and what stands by it are about something else."""
         passage = passages[scored.candidate.passage]
-        said = surroundings(passage, scored.candidate)
-        return has_stranger(question, said, self._embedder)
+        around = surroundings(passage, scored.candidate)
+        return lacks_a_word(question, around, self._embedder)
 
     def _passes(self, scored: Scored) -> bool:
         if scored.plain:
@@ -244,26 +261,54 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         return scored.evidence >= self.limits.threshold
 
 
-def _said(scored: Scored, passages: Sequence[Passage]) -> str:
-    one = scored.candidate
-    return passages[one.passage].text[one.start : one.end]
-
-
-def _told(claims: Sequence[Claim]) -> str:
+def _write(claims: Sequence[Claim]) -> str:
     return "\n".join(f"{c.text} [{c.label}]" for c in claims)
 
 
+def _quote_whole(passages: Sequence[Passage]) -> list[Claim]:
+    return [
+        Claim(p.label, p.node_id, 0, len(p.text), " ".join(p.text.split()))
+        for p in passages
+    ]
+
+
+def is_served(passage: Passage) -> bool:
+    """Return whether the rules know the language of a passage."""
+    return (passage.language or ENGLISH) in SERVED
+
+
+def reason_unserved(question: str, passages: Sequence[Passage]) -> str:
+    """Why the rules cannot answer the question from the passages.
+
+    Args:
+        question: The question as it was asked.
+        passages: What was found for it.
+
+    Returns:
+        One clause that names the language: that of the nearest passage, or that of the
+        question. Empty where the rules serve both: passages further down in another
+        language do not keep an English question from being refused.
+    """
+    if passages and not is_served(passages[0]):
+        return (
+            f"{_RULES}, and the nearest passage is in {name_of(passages[0].language)}"
+        )
+    asked = question_language(question, {p.language or ENGLISH for p in passages})
+    if asked and asked not in SERVED:
+        return f"{_RULES}, and the question is in {name_of(asked)}"
+    return ""
+
+
 def refusal(passages: Sequence[Passage], best: Sequence[Scored] = ()) -> str:
-    """One honest sentence, and where the nearest material stands."""
+    """Return one sentence that refuses, and the headings of the nearest passages."""
     order = [s.candidate.passage for s in best] + list(range(len(passages)))
     nearest = list(
         dict.fromkeys(passages[i].heading for i in order if passages[i].heading)
     )
-    said = "The documents do not answer this."
-    return f"{said} Nearest: {'; '.join(nearest[:3])}." if nearest else said
+    return f"{REFUSAL} Nearest: {'; '.join(nearest[:3])}." if nearest else REFUSAL
 
 
-def _passage(node: Any, number: int) -> Passage:
+def _to_passage(node: Any, number: int) -> Passage:
     place = provenance.read(node)
     text = node.text if isinstance(node, TextNode) else node.get_content()
     heading = ", ".join(p for p in (place.document, place.section) if p)
@@ -277,7 +322,7 @@ def _passage(node: Any, number: int) -> Passage:
         about=_WHOLE_KINDS.get(place.kind, ""),
         sheet=place.kind in _SHEETS,
         cells=tuple(
-            Placed(c.start - place.span_start, c.end - place.span_start, c.header)
+            PlacedCell(c.start - place.span_start, c.end - place.span_start, c.header)
             for c in place.cells
         ),
         rules=tuple(_inside(s, place.span_start) for s in place.rule_spans),

@@ -14,7 +14,7 @@ from elt_llm_core.tables import (
 )
 from elt_llm_core.tables.relations import Amount
 from elt_llm_core.tables.sql import Best
-from elt_llm_query.analysis.table_question import Ask, Limit
+from elt_llm_query.analysis.table_question import Ask, Comparison
 from elt_llm_query.synthesizers.table_qa.planner import Plan
 
 MOST_TIED, MOST_LISTED, MOST_CITED = 10, 30, 100
@@ -97,7 +97,7 @@ def _extreme(plan: Plan) -> Told | None:
     return Told(text, _cells(plan.relation, won, plan.columns))
 
 
-def _limited(plan: Plan, limit: Limit) -> Told | None:
+def _limited(plan: Plan, limit: Comparison) -> Told | None:
     """Rows that a comparison holds for, counted and listed."""
     amount, column = _in_column(plan, limit), plan.columns[0]
     if amount is None:
@@ -131,7 +131,7 @@ def _total(plan: Plan) -> Told | None:
     return Told(text, _cells(plan.relation, used, plan.columns))
 
 
-def _in_column(plan: Plan, limit: Limit) -> float | None:
+def _in_column(plan: Plan, limit: Comparison) -> float | None:
     """The limit in the unit of the column; None where they do not compare."""
     column = plan.relation.columns[plan.columns[0]]
     over = (

@@ -14,7 +14,7 @@ from functools import cached_property
 from elt_llm_core.tables import Kind, Relation, Row
 from elt_llm_core.tables.relations import one_unit
 from elt_llm_query.analysis.lexicon import STOP_WORDS
-from elt_llm_query.analysis.table_question import Ask, Wanted
+from elt_llm_query.analysis.table_question import Ask, TableQuestion
 from elt_llm_query.analysis.term_match import Vocabulary, match, vocabulary
 from elt_llm_query.analysis.text import stem, words
 
@@ -88,7 +88,7 @@ class Table:
         """Stems of each label up to its first comma."""
         return [stems_in(bare(r.label).partition(",")[0]) for r in self.relation.rows]
 
-    def over(self, wanted: Wanted) -> frozenset[str]:
+    def over(self, wanted: TableQuestion) -> frozenset[str]:
         """Stems of the matter that stand over the table, or are the document's name.
 
         A file name may run words together: BESTBUY is Best Buy.
@@ -144,7 +144,7 @@ class Plan:
     """
 
     relation: Relation
-    wanted: Wanted
+    wanted: TableQuestion
     columns: tuple[int, ...]
     rows: tuple[int, ...]
     inside: frozenset[str] | set[str]
@@ -152,7 +152,7 @@ class Plan:
     across: bool = False
 
 
-def plan(wanted: Wanted, relation: Relation) -> Plan | None:
+def plan(wanted: TableQuestion, relation: Relation) -> Plan | None:
     """How this table answers, or None where a word is left or there is doubt."""
     table = Table(relation)
     wanted = _measured(wanted, table)
@@ -178,7 +178,7 @@ def plan(wanted: Wanted, relation: Relation) -> Plan | None:
 
 
 def _is_of_another(
-    wanted: Wanted, table: Table, column: int, over: frozenset[str]
+    wanted: TableQuestion, table: Table, column: int, over: frozenset[str]
 ) -> bool:
     """True where the column has another form of what stands before the noun.
 
@@ -203,7 +203,7 @@ def _plain(word: str) -> str:
     return word.casefold().removesuffix("s")
 
 
-def _measured(wanted: Wanted, table: Table) -> Wanted:
+def _measured(wanted: TableQuestion, table: Table) -> TableQuestion:
     """The question with its subject as matter, where it names what is compared.
 
     "Which fee is highest" asks for a row, as "which service has the highest fee" does.
@@ -216,7 +216,7 @@ def _measured(wanted: Wanted, table: Table) -> Wanted:
     return replace(wanted, subject="", matter=subject)
 
 
-def _in_column(wanted: Wanted, table: Table, shape: "Shape") -> bool:
+def _in_column(wanted: TableQuestion, table: Table, shape: "Shape") -> bool:
     """True where what is compared with a number is what the column holds."""
     noun = wanted.limit.noun if wanted.limit else ""
     return not noun or bool(match(noun, table.headers[shape[0][0]]))
@@ -226,7 +226,7 @@ Shape = tuple[tuple[int, ...], tuple[int, ...], bool]
 
 
 def _shaped(
-    wanted: Wanted, table: Table, named: Sequence[int], columns: Sequence[int]
+    wanted: TableQuestion, table: Table, named: Sequence[int], columns: Sequence[int]
 ) -> Shape | None:
     """Columns, rows and direction for what is asked, where they fit it."""
     if wanted.ask is Ask.CELL:
@@ -240,7 +240,7 @@ def _shaped(
 
 
 def _down(
-    wanted: Wanted, table: Table, named: Sequence[int], column: int
+    wanted: TableQuestion, table: Table, named: Sequence[int], column: int
 ) -> Shape | None:
     """Rows compared in one column."""
     relation = table.relation
@@ -262,7 +262,7 @@ def _down(
 
 
 def _are_apart(
-    wanted: Wanted, table: Table, rows: Sequence[int], named: Sequence[int]
+    wanted: TableQuestion, table: Table, rows: Sequence[int], named: Sequence[int]
 ) -> bool:
     """False where rows are the same thing at other times, or are told apart otherwise.
 
@@ -303,7 +303,7 @@ def _across(table: Table, row: int, columns: Sequence[int]) -> Shape | None:
     return (tuple(kept), (row,), True) if same and len(kept) >= FEWEST else None
 
 
-def _named_rows(wanted: Wanted, table: Table) -> list[int]:
+def _named_rows(wanted: TableQuestion, table: Table) -> list[int]:
     """Rows whose whole label stands in the question; the longest where they overlap."""
     asked = f" {' '.join(stems_in(wanted.text))} "
     spans = _spans(asked, table.labels)
@@ -324,7 +324,7 @@ def _spans(asked: str, labels: Sequence[tuple[str, ...]]) -> dict[int, str]:
     return {n: said for n, said in found.items() if said and f" {said} " in asked}
 
 
-def _columns(left: Sequence[str], wanted: Wanted, table: Table) -> list[int]:
+def _columns(left: Sequence[str], wanted: TableQuestion, table: Table) -> list[int]:
     """The columns whose headers account for most words; of equals those without more.
 
     Empty where no header accounts for any word and there are several columns.

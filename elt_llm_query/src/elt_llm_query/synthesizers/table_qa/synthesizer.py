@@ -20,14 +20,14 @@ from elt_llm_core.store import Collection
 from elt_llm_core.tables import Field, Relation
 from elt_llm_query.analysis.lexicon import STOP_WORDS
 from elt_llm_query.analysis.question import analyse
-from elt_llm_query.analysis.table_question import Wanted, wanted
+from elt_llm_query.analysis.table_question import TableQuestion
 from elt_llm_query.analysis.term_match import match, vocabulary
 from elt_llm_query.analysis.text import stem, words
 from elt_llm_query.grounding.claim import CLAIMS_KEY, REFUSED_KEY, WRITTEN_BY_KEY, Claim
 from elt_llm_query.grounding.labels import LabelSources, label_of
 from elt_llm_query.grounding.quote_match import check_quote
 from elt_llm_query.synthesizers.base import WrappingSynthesizer
-from elt_llm_query.synthesizers.extractive.relevance import has_stranger
+from elt_llm_query.synthesizers.extractive.ranking import lacks_a_word
 from elt_llm_query.synthesizers.table_qa.answer import Told, told
 from elt_llm_query.synthesizers.table_qa.planner import Plan, plan
 from elt_llm_query.trace import TraceLog
@@ -79,14 +79,14 @@ class TableSynthesizer(WrappingSynthesizer):
         """The answer of the one table that fits best, with its cells as claims."""
         rows = [n for n in nodes if _has_rows(n)]
         with self._log.stage("tables", len(rows)) as note:
-            asked = wanted(question) if rows else None
+            asked = analyse(question).table if rows else None
             found = self._told(asked, rows) if asked else None
             response = _response(*found, nodes) if found else None
             note.n_out = int(response is not None)
         return response
 
     def _told(
-        self, asked: Wanted, nodes: Sequence[NodeWithScore]
+        self, asked: TableQuestion, nodes: Sequence[NodeWithScore]
     ) -> tuple[Told, list[TextNode]] | None:
         plans = [
             (found, chunks)
@@ -149,7 +149,7 @@ class TableSynthesizer(WrappingSynthesizer):
             return True
         if self._embedder is None or not self._speaks_of(asked, chunks):
             return False
-        return not has_stranger(analyse(chosen.wanted.subject), said, self._embedder)
+        return not lacks_a_word(analyse(chosen.wanted.subject), said, self._embedder)
 
     def _speaks_of(self, asked: Sequence[str], chunks: Sequence[TextNode]) -> bool:
         """True where the document of the table holds all these stems."""

@@ -1,24 +1,32 @@
-"""The step that looks into the cache, and the one that puts into it."""
+"""Looking a question up in the cache, and keeping what it found."""
 
 from collections.abc import Sequence
 from weakref import ref
 
 import numpy as np
 from llama_index.core.schema import NodeWithScore
-from numpy.typing import NDArray
 
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.identifiers import item_key
 from elt_llm_core.models import as_counting
+from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models
-from elt_llm_query.caching.semantic import Kept, Key, Kind, Look, SemanticCache, rare_in
+from elt_llm_query.caching.semantic import (
+    Kept,
+    Key,
+    Look,
+    SemanticCache,
+    rare_in,
+)
 from elt_llm_query.grounding.labels import LabelSources
+from elt_llm_query.plan import CacheOutcome
 from elt_llm_query.request import Request
+from elt_llm_query.retrieval.vectors import Vector, to_unit
 
-MISS = Look(Kind.MISS)
+MISS = Look(CacheOutcome.MISS)
 
 
-class Remembering:
+class CacheLookup:
     """One request and a cache, or none. Made before the request is routed."""
 
     def __init__(
@@ -33,10 +41,12 @@ class Remembering:
         self._request = request
         if self._cache is not None:
             self._key = _key(request, config, models)
-            self._vector = _unit(request)
+            self._vector: Vector = to_unit(
+                np.asarray(request.bundle.embedding, dtype=np.float32)
+            )
 
     def look(self) -> Look:
-        """What is kept for a question like this one."""
+        """Return the entry of a similar question, or a miss."""
         if self._cache is None:
             return MISS
         request = self._request
@@ -47,29 +57,31 @@ class Remembering:
             note.n_out = len(look.kept.nodes) if look.kept else 0
         return look
 
-    def keep(self, nodes: Sequence[NodeWithScore]) -> None:
-        """Hold what was found, unless anything made it poorer than it could be."""
+    def keep(
+        self, nodes: Sequence[NodeWithScore], collections: Sequence[Collection]
+    ) -> None:
+        """Keep what was found, unless anything made it poorer than it could be."""
         if self._cache is None or self._request.log.degradations:
             return
-        names = tuple(c.name for c in self._request.collections)
+        names = tuple(c.name for c in collections)
         kept = Kept(self._request.question, self._vector, tuple(nodes), names)
         self._cache.keep(self._key, kept)
 
 
-def merged(
+def merge_nodes(
     fresh: Sequence[NodeWithScore], kept: Sequence[NodeWithScore]
 ) -> list[NodeWithScore]:
-    """What is fresh, then what was kept and is not among it, labelled anew.
+    """Return the fresh nodes, then the kept ones that are not among them, relabelled.
 
-    As many as the longer of both has. Scores never rise from one to the next.
+    As many as the longer of both lists has. Scores never rise from one to the next.
     """
-    ids = {found.node.node_id for found in fresh}
+    ids = {hit.node.node_id for hit in fresh}
     joined = [*fresh, *(k for k in kept if k.node.node_id not in ids)]
-    lowest, shown = float("inf"), []
-    for found in joined[: max(len(fresh), len(kept))]:
-        lowest = min(lowest, found.score or 0.0)
-        shown.append(NodeWithScore(node=found.node, score=lowest))
-    return LabelSources().postprocess_nodes(shown)
+    lowest, merged = float("inf"), []
+    for hit in joined[: max(len(fresh), len(kept))]:
+        lowest = min(lowest, hit.score or 0.0)
+        merged.append(NodeWithScore(node=hit.node, score=lowest))
+    return LabelSources().postprocess_nodes(merged)
 
 
 def _key(request: Request, config: RagConfig, models: Models) -> Key:
@@ -81,10 +93,3 @@ def _key(request: Request, config: RagConfig, models: Models) -> Key:
         repr(sorted(request.where.items())),
     )
     return Key(tuple(ref(c) for c in request.collections), settings)
-
-
-def _unit(request: Request) -> NDArray[np.float32]:
-    vector = np.asarray(request.bundle.embedding, dtype=np.float32)
-    length = float(np.linalg.norm(vector))
-    unit: NDArray[np.float32] = vector / length if length else vector
-    return unit

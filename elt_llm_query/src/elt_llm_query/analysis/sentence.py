@@ -1,0 +1,89 @@
+"""A sentence read once: its words, stems, numbers, and what it negates.
+
+Scoring, constraints and quoting ask the same questions of the same sentences. Each is
+answered when it is first asked, and kept with the sentence.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from elt_llm_query.analysis.negation import Signs
+from elt_llm_query.analysis.quantities import numbers
+from elt_llm_query.analysis.term_match import Vocabulary, vocabulary
+from elt_llm_query.analysis.text import pieces, refers_back, stem, words
+
+# What stays known: the sources of some ten questions, and the texts read of them.
+_SOURCES, _TEXTS = 256, 4096
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """`source[start:end]`: a sentence, a list item, or any other stretch of text."""
+
+    start: int
+    end: int
+    text: str
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """Words and numbers as written, in order."""
+        return tuple(words(self.text))
+
+    @cached_property
+    def lowered(self) -> frozenset[str]:
+        """Its words in lower case."""
+        return frozenset(word.lower() for word in self.words)
+
+    @cached_property
+    def folded(self) -> str:
+        """Its words in one case with a space around each, to look names up in."""
+        return f" {' '.join(words(self.text.casefold()))} "
+
+    @cached_property
+    def stem_list(self) -> tuple[str, ...]:
+        """Stems of all words, in order."""
+        return tuple(map(stem, self.words))
+
+    @cached_property
+    def stem_line(self) -> str:
+        """The stems in order with a space around each, to look phrases up in."""
+        return f" {' '.join(self.stem_list)} "
+
+    @cached_property
+    def stems(self) -> Vocabulary:
+        """Stems of all words; "at most" counts as "maximum" too."""
+        return vocabulary(self.text)
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        """Its numbers, number words as digits."""
+        return frozenset(numbers(self.text))
+
+    @cached_property
+    def signs(self) -> Signs:
+        """Which of its words are negated."""
+        return Signs(self.text)
+
+    @cached_property
+    def refers_back(self) -> bool:
+        """True for "It must", "In that case": the one before is needed with it."""
+        return refers_back(self.text)
+
+
+@lru_cache(maxsize=_TEXTS)
+def read(text: str) -> Sentence:
+    """Return a text as one sentence, the same object for the same text."""
+    return Sentence(0, len(text), text)
+
+
+@lru_cache(maxsize=_SOURCES)
+def sentences(text: str) -> tuple[Sentence, ...]:
+    """Return the sentences and list items of a source, in order."""
+    return tuple(Sentence(p.start, p.end, text[p.start : p.end]) for p in pieces(text))
+
+
+@lru_cache(maxsize=_TEXTS)
+def sentence_index(text: str, start: int) -> int | None:
+    """Return the place of the sentence of a source that begins at `start`."""
+    places = (i for i, one in enumerate(sentences(text)) if one.start == start)
+    return next(places, None)

@@ -1,0 +1,159 @@
+"""How one question is searched: decided once, before the first index is read.
+
+The plan takes the place of settings that change on the way: a search without an answer,
+a cache that gives a part, a router that chooses. Every stage reads its numbers here.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+from elt_llm_core.config.sections import QuerySection, RagConfig
+from elt_llm_core.store import Collection
+from elt_llm_query.retrieval.hybrid import Breadth
+
+
+class CacheOutcome(StrEnum):
+    """What a look into the cache gave."""
+
+    HIT = "hit"
+    PARTIAL = "partial"
+    MISS = "miss"
+
+
+@dataclass(frozen=True)
+class SearchPlan:
+    """The collections, how many hits each stage keeps, and what the cache gave.
+
+    Attributes:
+        config: The settings in force for the question; no stage changes them.
+        similarity_top_k: Sources where nothing reranks.
+        retrieve_k: Candidates for the reranker, over all collections.
+        rerank_k: Sources that the reranker keeps.
+        collections: Those that are searched, in the order given.
+        where: Filters that every chunk has to match.
+        dense: Whether vectors are searched; False where the question has none.
+        cached: What the cache held: a hit is not searched again, a part is searched
+            for half as many.
+    """
+
+    config: RagConfig
+    similarity_top_k: int
+    retrieve_k: int
+    rerank_k: int
+    collections: tuple[Collection, ...] = ()
+    where: Mapping[str, Any] = field(default_factory=dict)
+    dense: bool = True
+    cached: CacheOutcome = CacheOutcome.MISS
+
+    @classmethod
+    def of(cls, config: RagConfig, **parts: Any) -> "SearchPlan":
+        """Return the plan that a configuration asks for.
+
+        Args:
+            config: The settings in force.
+            **parts: The other fields: `collections`, `where`, `dense`.
+        """
+        query = config.query
+        return cls(
+            config,
+            similarity_top_k=query.similarity_top_k,
+            retrieve_k=query.reranker_retrieve_k,
+            rerank_k=query.reranker_top_k,
+            **parts,
+        )
+
+    @property
+    def query(self) -> QuerySection:
+        """The settings of the question."""
+        return self.config.query
+
+    @property
+    def breadth(self) -> Breadth:
+        """How many candidates are retrieved, of each collection and in all.
+
+        `retrieve_k` is shared out evenly, at least one each. Without a reranker all
+        collections compete for `similarity_top_k`, or each has its own share.
+        """
+        count = len(self.collections)
+        if self.query.use_reranker:
+            each = max(self.retrieve_k // max(count, 1), 1)
+            return Breadth(each=each, total=max(self.retrieve_k, count))
+        if self.query.collection_top_k:
+            each = self.query.collection_top_k
+            return Breadth(each=each, total=each * max(count, 1))
+        return Breadth(each=self.similarity_top_k, total=self.similarity_top_k)
+
+    @property
+    def source_limit(self) -> int:
+        """How many sources postprocessors may pass on."""
+        return self.rerank_k if self.query.use_reranker else self.breadth.total
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The stages by their names in the trace, in order.
+
+        `rewrite`, `transform:...` and `embed:searches` stand for the searches,
+        `complete:...` for fusions that need every score. A stage of a collection ends
+        in its name. Those that had nothing to do leave no record: `cache` and `route`
+        where nothing is configured, `definition_first` where no term is asked for,
+        `tables` where no source holds a row.
+        """
+        return tuple(self._stages())
+
+    def halved(self) -> "SearchPlan":
+        """Return the plan with half as many candidates and sources, rounded up."""
+        names = ("similarity_top_k", "retrieve_k", "rerank_k")
+        return replace(self, **{n: (getattr(self, n) + 1) // 2 for n in names})
+
+    def over(self, collections: Sequence[Collection]) -> "SearchPlan":
+        """Return the plan for these collections."""
+        return replace(self, collections=tuple(collections))
+
+    def _stages(self) -> Iterator[str]:
+        query = self.query
+        yield "embed"
+        yield from ["cache"] * (query.cache_strategy != "none")
+        yield from ["route"] * (query.router_strategy != "all")
+        if self.cached is not CacheOutcome.HIT:
+            yield from self._retrieval_stages()
+        yield from ("tables",) * query.use_tables
+        yield "synthesize"
+        yield "verify"
+
+    def _retrieval_stages(self) -> Iterator[str]:
+        query = self.query
+        yield from ["rewrite"] * (query.num_queries > 1)
+        yield from (f"transform:{name}" for name in query.transform_strategy)
+        for collection in self.collections:
+            yield from [f"dense:{collection.name}"] * self.dense
+            if query.use_hybrid_search or not self.dense:
+                yield f"keyword:{collection.name}"
+                yield f"definition_first:{collection.name}"
+        yield from ("fuse", "fetch")
+        yield from (f"candidate:{name}" for name in query.candidate_strategy)
+        yield from ["rerank"] * query.use_reranker
+        yield from (f"postprocessor:{name}" for name in query.postprocessor_strategy)
+        yield from ("rule_lookup", "namesakes", "rule_filter", "label")
+
+
+def search_settings(config: RagConfig, k: int | None) -> RagConfig:
+    """Return the settings of a search without an answer.
+
+    Args:
+        config: The settings of a question.
+        k: How many sources to find instead of the configured number.
+    """
+    query = config.query
+    changes: dict[str, object] = {
+        "synthesizer_strategy": "extractive",
+        "synthesizer_options": {},
+    }
+    if k is not None:
+        changes |= {
+            "similarity_top_k": k,
+            "reranker_top_k": k,
+            "reranker_retrieve_k": max(query.reranker_retrieve_k, k),
+        }
+    return config.model_copy(update={"query": query.model_copy(update=changes)})

@@ -1,0 +1,61 @@
+"""The chunks that define the term a question asks for, before all other hits."""
+
+from collections.abc import Sequence
+
+from elt_llm_core.store import Collection
+from elt_llm_query.analysis.definition import defined_inside, is_sheet_of
+from elt_llm_query.retrieval.fusion import Hit
+
+# Hits that are read for a definition: in a glossary of some hundred terms, BM25 puts
+# every entry that mentions the term in front of the one that defines it.
+DEPTH = 400
+MOST = 3  # definitions that are put first: a term may be defined in several documents
+_LIFT = 0.01  # of the best score, so that the lifted hits stay apart and in order
+
+
+def put_definitions_first(
+    term: str,
+    question: str,
+    hits: Sequence[Hit],
+    collection: Collection,
+    allowed: frozenset[str] | None = None,
+) -> list[Hit]:
+    """Return keyword hits with those in front that define the term.
+
+    BM25 cannot tell "Term means ..." from "Other Term means a Term ...", and prefers
+    whichever is shorter.
+
+    Args:
+        term: The term asked for; an empty one leaves the hits as they are.
+        question: The question; its hits are read further down than `hits` reach.
+        hits: Ids and scores, best first.
+        collection: Where they were found.
+        allowed: Ids that may be read, or None for all.
+
+    Returns:
+        Up to three chunks that define exactly the term, with scores above the best,
+        then the other hits.
+    """
+    if not term or not hits:
+        return list(hits)
+    wider = [
+        item
+        for text in (question, f"{term} means defined definition")
+        for item, _ in collection.search_keyword(text, DEPTH, allowed)
+    ]
+    nodes = collection.nodes(wider)
+    defining = [
+        item
+        for item in dict.fromkeys(wider)
+        if defined_inside(term, nodes[item].text)
+        or (
+            nodes[item].metadata.get("kind") == "fact_sheet"
+            and is_sheet_of(term, nodes[item].text)
+        )
+    ][:MOST]
+    top = hits[0][1]
+    lifted = {
+        item: top * (1 + _LIFT * (MOST - place)) for place, item in enumerate(defining)
+    }
+    rest = [hit for hit in hits if hit[0] not in lifted]
+    return [*lifted.items(), *rest]
