@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from elt_llm_core.language.sentences import sentence_spans
@@ -29,6 +30,7 @@ class Piece(NamedTuple):
     end: int
 
 
+@lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """The English Snowball stem of a word in lower case, without a possessive 's."""
     lowered = word.lower().replace("\u2019", "'").removesuffix("'s").strip("'")
