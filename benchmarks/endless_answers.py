@@ -18,7 +18,8 @@ import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from elt_llm_core.testing.endless import EndlessServer, Way
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+from endless_server import EndlessServer, Way
 
 LONG = 600.0
 QUESTIONS = 8

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
+from endless_server import EndlessServer, Way
 
 from elt_llm_api.gate import Gate
 from elt_llm_core.config.sections import (
@@ -20,7 +21,6 @@ from elt_llm_core.config.sections import (
 from elt_llm_core.errors import AbandonedError, BusyError
 from elt_llm_core.models.bounds import SILENCES
 from elt_llm_core.patience import current
-from elt_llm_core.testing.endless import EndlessServer, Way
 
 pytestmark = pytest.mark.network
 QUESTION = {"question": "What is the registration fee for each Player?"}

@@ -5,7 +5,9 @@ import threading
 
 import httpx
 import pytest
+from endless_server import EndlessServer, Way
 from llama_index.core.llms import ChatMessage
+from ollama_server import OllamaServer
 
 from elt_llm_core.errors import (
     AbandonedError,
@@ -28,8 +30,6 @@ from elt_llm_core.models.openai_like import (
     OpenAILikeLLM,
 )
 from elt_llm_core.patience import Patience, at_most, current
-from elt_llm_core.testing import OllamaServer
-from elt_llm_core.testing.endless import EndlessServer, Way
 
 pytestmark = pytest.mark.network
 ASKED = [ChatMessage(role="user", content="Say a word.")]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from llama_index.core.llms import ChatMessage
 from llama_index.core.prompts import PromptTemplate
+from ollama_server import Fault, OllamaServer
 from pydantic import BaseModel
 
 from elt_llm_core.config.sections import RagConfig
@@ -30,7 +31,7 @@ from elt_llm_core.models.ollama import (
     check_ollama_connection,
     server_status,
 )
-from elt_llm_core.testing import Fault, HashEmbedding, OllamaServer
+from elt_llm_core.testing import HashEmbedding
 
 LONG = "the pump is checked every week and the valve every month " * 200
 SILENT = {Fault.SLOW_FIRST_TOKEN, Fault.STALL}

@@ -7,13 +7,13 @@ import pytest
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import ChatMessage
 from ollama import Client, ResponseError
+from ollama_server import OllamaServer
 
 from elt_llm_core.errors import ConfigError, EmbedError
 from elt_llm_core.models import as_counting
 from elt_llm_core.testing import (
     HashEmbedding,
     NetworkBlockedError,
-    OllamaServer,
     ScriptedLLM,
     no_network,
 )
@@ -112,7 +112,7 @@ def test_the_protocol_server_embeds_with_the_embedded_model(monkeypatch):
         made.append(threads)
         return HashEmbedding()
 
-    monkeypatch.setattr("elt_llm_core.testing.ollama_server.OnnxEmbedding", lazily)
+    monkeypatch.setattr("ollama_server.OnnxEmbedding", lazily)
     with OllamaServer() as server:
         assert made == []
         assert server.embedder is server.embedder

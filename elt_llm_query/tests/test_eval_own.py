@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from llama_index.core.base.llms.types import CompletionResponse
 from llama_index.core.callbacks import CBEventType, EventPayload
+from ollama_server import Fault, OllamaServer
 
 from elt_llm_core.cli import elt_llm
 from elt_llm_core.cli.failures import run
@@ -15,7 +16,7 @@ from elt_llm_core.jobs import silent
 from elt_llm_core.models.factory import build_models
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
-from elt_llm_core.testing import Fault, HashEmbedding, OllamaServer, ScriptedLLM
+from elt_llm_core.testing import HashEmbedding, ScriptedLLM
 from elt_llm_query.evaluation.answer_evaluation import (
     AnswerEvaluator,
     Judge,

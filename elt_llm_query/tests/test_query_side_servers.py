@@ -6,12 +6,12 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from ollama_server import Fault, OllamaServer
 
 from elt_llm_core.config.sections import ModelsSection, OllamaSection, OpenAILikeSection
 from elt_llm_core.models.factory import build_models
 from elt_llm_core.results import DegradationKind
 from elt_llm_core.strategy import Models
-from elt_llm_core.testing import Fault, OllamaServer
 from elt_llm_query.query import search_collections
 from test_query import ASK, BOTH, configured, kinds
 

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from elt_llm_core.testing import Fault, OllamaServer
+from ollama_server import Fault, OllamaServer
 
 pytestmark = pytest.mark.network
 

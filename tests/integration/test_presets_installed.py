@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ollama_server import OllamaServer
 
 from elt_llm_core.config.loader import known_profiles, load_config
 from elt_llm_core.errors import CollectionMismatchError
@@ -14,7 +15,6 @@ from elt_llm_core.jobs import JOBS, JobContext
 from elt_llm_core.models.factory import build_models
 from elt_llm_core.results import DegradationKind, QueryResult
 from elt_llm_core.store import Store
-from elt_llm_core.testing.ollama_server import OllamaServer
 from elt_llm_query import query_collections
 
 PACKS = Path(__file__).parents[2] / "elt_llm_consumer/src/elt_llm_consumer/packs"
