@@ -10,10 +10,13 @@ from typing import Any
 import numpy as np
 
 from elt_llm_consumer.corpus import Handbook
-from elt_llm_consumer.definitions.candidate_terms import cleaned, split_paren
-from elt_llm_consumer.definitions.explanations import confidence, located, seen
-from elt_llm_consumer.definitions.extract import extract
-from elt_llm_consumer.definitions.names import WORD, fold
+from elt_llm_consumer.definitions.explanations import (
+    confidence,
+    locate_term,
+    match_cues,
+)
+from elt_llm_consumer.definitions.extract import extract_definitions
+from elt_llm_consumer.definitions.terms import WORD, clean_term, fold, split_paren
 from elt_llm_core.config.loader import RagConfig, load_config
 from elt_llm_core.document import Block, BlockKind
 from elt_llm_core.jobs import JOBS, JobContext
@@ -61,7 +64,7 @@ def listed_figure(
 ) -> dict[str, Any]:
     """A definition counts where term and four fifths of the words agree."""
     wanted = [
-        (fold(split_paren(cleaned(row["term"]))[0]), row["definition"])
+        (fold(split_paren(clean_term(row["term"]))[0]), row["definition"])
         for row in json.loads(gold.read_text(encoding="utf-8"))
     ]
     ours = _glossary(document, config, models)
@@ -97,7 +100,7 @@ def _glossary(
             options = {"paths": (str(document),), "collection": "definitions"}
             JOBS.load("ingest", options).build(models)(JobContext(config, store))
             entries = Handbook(store, ["definitions"]).entries
-            return [(fold(e.found.term), e.found.definition) for e in entries]
+            return [(fold(e.term), e.definition.definition) for e in entries]
         finally:
             store.close()
 
@@ -128,7 +131,7 @@ def sentence_figures(
     ours = np.array([confidence(one.text) >= LIKELY for one in marked])
     both = [o.text for o, ours_too, true in zip(marked, ours, gold, strict=True)
             if ours_too and true]  # fmt: skip
-    placed = sum(located(text) is not None for text in both)
+    placed = sum(locate_term(text) is not None for text in both)
     detail = {**average_scores([ours], gold, files), "sentences": len(marked),
               "chiefly": score(ours, chiefly)["f1"],
               "term_placed": round(placed / max(len(both), 1), 4)}  # fmt: skip
@@ -150,7 +153,7 @@ def _peers(
     """Simpler ways; and cues, or the embedder's vectors, with fitted weights."""
     files = [one.file for one in marked]
     texts = [one.text for one in marked]
-    cues = np.array([seen(text) for text in texts], dtype=np.float64)
+    cues = np.array([match_cues(text) for text in texts], dtype=np.float64)
     vectors = _turned(np.array(models.embedder.get_text_embedding_batch(texts)))
     return {
         "every_sentence": [np.ones(len(marked), dtype=bool)],
@@ -176,4 +179,6 @@ def _turned(vectors: Rows) -> Rows:
 
 
 def _by_rules(text: str) -> Sequence[object]:
-    return extract(text, [Block(kind=BlockKind.PARAGRAPH, start=0, end=len(text))])
+    return extract_definitions(
+        text, [Block(kind=BlockKind.PARAGRAPH, start=0, end=len(text))]
+    )

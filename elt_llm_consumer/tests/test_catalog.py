@@ -7,7 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from elt_llm_consumer.catalog import NAMED, CatalogJob
-from elt_llm_consumer.outputs import schema
+from elt_llm_consumer.product import schema
 
 
 @pytest.fixture

@@ -3,9 +3,12 @@
 import pytest
 
 from elt_llm_consumer.corpus import Handbook
-from elt_llm_consumer.definitions.extract import extract
-from elt_llm_consumer.definitions.paragraphs import units
-from elt_llm_consumer.definitions.records import Definition, DefinitionSource
+from elt_llm_consumer.definitions.extract import extract_definitions
+from elt_llm_consumer.definitions.records import (
+    Definition,
+    DefinitionSource,
+    text_units,
+)
 from elt_llm_core.document import Block, BlockKind, Cell
 from elt_llm_core.jobs import JOBS
 
@@ -67,7 +70,7 @@ def found_in(text: str, section: str = "Rules") -> list[Definition]:
     block = Block(
         kind=BlockKind.PARAGRAPH, start=0, end=len(text), section=section, page=1
     )
-    return extract(text, [block])
+    return extract_definitions(text, [block])
 
 
 @pytest.mark.parametrize(("text", "term", "definition"), SHAPES)
@@ -172,7 +175,7 @@ def test_table_rows_padded_and_over_rows():
         ("", "to occupy."),
         ("Deposit", "A sum paid early."),
     )
-    found = extract(text, blocks)
+    found = extract_definitions(text, blocks)
     assert [d.term for d in found] == ["Lease", "Deposit"]
     assert " ".join(found[0].definition.split()) == "a right to occupy"
     assert found[1].definition == "A sum paid early."
@@ -183,14 +186,14 @@ def test_table_rows_padded_and_over_rows():
 
 def test_a_table_of_something_else_is_none():
     text, blocks = rows(("Copy", "5 crowns"), header=("Service", "Fee"))
-    assert extract(text, blocks) == []
+    assert extract_definitions(text, blocks) == []
 
 
 def test_abbreviations_in_a_table():
     text, blocks = rows(
         ("TPB", "Town Planning Board"), header=("Abbreviation", "Meaning")
     )
-    (one,) = extract(text, blocks)
+    (one,) = extract_definitions(text, blocks)
     assert one.source is DefinitionSource.ACRONYM
     assert one.synonyms == ("Town Planning Board",)
 
@@ -203,7 +206,7 @@ def test_one_column_table_with_a_dash():
               cells=(Cell(header=header, start=s, end=e),))
         for s, e in ((0, len(header)), (len(header) + 1, len(text)))
     ]  # fmt: skip
-    (one,) = extract(text, blocks)
+    (one,) = extract_definitions(text, blocks)
     assert (one.term, one.definition) == ("All Down", "everybody lands at once")
     assert one.source is DefinitionSource.TABLE
 
@@ -222,7 +225,7 @@ def test_definition_over_a_page_break():
         Block(kind=BlockKind.FURNITURE, start=at, end=at + len(running), page=2),
         Block(kind=BlockKind.PARAGRAPH, start=back, end=len(text), page=2),
     ]
-    (one,) = extract(text, blocks)
+    (one,) = extract_definitions(text, blocks)
     assert one.definition == "a right\nto occupy a ground"
     assert [text[s:e] for s, e in one.spans] == ["a right", "to occupy a ground"]
 
@@ -235,14 +238,14 @@ def test_list_items_after_a_colon():
         kind = BlockKind.LIST_ITEM if number else BlockKind.PARAGRAPH
         blocks.append(Block(kind=kind, start=at, end=at + len(part), page=1))
         at += len(part) + 1
-    (one,) = extract(text, blocks)
+    (one,) = extract_definitions(text, blocks)
     assert one.definition.endswith("(b) a member.")
 
 
 def test_reference_is_followed(make):
     document = make('1.1 "Deposit" has the meaning given in Rule 2.3.\n'
                     "2.3 A sum paid early is called the Deposit.")  # fmt: skip
-    (one,) = extract(document.text, document.blocks)
+    (one,) = extract_definitions(document.text, document.blocks)
     assert one.source is DefinitionSource.REFERENCE
     assert (one.definition, one.reference) == (
         "the meaning given in Rule 2.3",
@@ -256,7 +259,7 @@ def test_reference_is_followed(make):
 
 def test_reference_that_leads_nowhere_is_kept(make):
     document = make('1.1 "Deposit" has the meaning given in the Land Act.')
-    (one,) = extract(document.text, document.blocks)
+    (one,) = extract_definitions(document.text, document.blocks)
     assert (one.definition, one.resolved) == ("the meaning given in the Land Act", None)
 
 
@@ -320,7 +323,7 @@ def paragraphs(*said: str, section: str = "1 Definitions"):
 
 def test_list_after_a_dash():
     text, blocks = paragraphs('"Cedar" means \u2013', "(a) a tree; or", "(b) a chest.")
-    (one,) = extract(text, blocks)
+    (one,) = extract_definitions(text, blocks)
     assert one.definition == "(a) a tree; or\n\n(b) a chest."
 
 
@@ -346,7 +349,7 @@ def test_items_of_a_list_belong_to_what_announces_them(lines, belonging):
         block = Block(kind=BlockKind.LIST_ITEM, start=at, end=end, section="3 Rules")
         blocks.append(block)
         at = end + 1
-    (unit, *_) = units(text, blocks)
+    (unit, *_) = text_units(text, blocks)
     assert len(unit.follows) == belonging
 
 
@@ -358,7 +361,7 @@ def test_a_word_before_a_definition_that_says_so_is_no_part_of_the_term():
 
 def test_description_in_a_paragraph_of_its_own():
     text, blocks = paragraphs("Barn", ": A house for hay. It is dry.", section="Rules")
-    (one,) = extract(text, blocks)
+    (one,) = extract_definitions(text, blocks)
     assert (one.term, one.definition) == ("Barn", "A house for hay. It is dry.")
 
 
@@ -371,7 +374,7 @@ def test_reference_to_an_item_of_a_rule():
         "2.3 Others.",
         "(b) a Birch is a tree.",
     )
-    aspen, birch = extract(text, blocks)
+    aspen, birch = extract_definitions(text, blocks)
     assert aspen.resolved.text == "(a) an Aspen is a plot by the river;"
     assert birch.resolved is None
 
@@ -389,7 +392,7 @@ def test_reference_to_another_text_is_not_looked_up_here():
         '"Yew" has the meaning given in section 2 of the Land Act 1990.',
         "2 A Yew is a tree.",
     )
-    (one,) = extract(text, blocks)
+    (one,) = extract_definitions(text, blocks)
     assert (one.reference, one.resolved) == ("section 2 of the Land Act", None)
 
 
@@ -417,4 +420,4 @@ def test_definition_list_of_a_web_page(context, models, store, tmp_path):
     job = JOBS.load("ingest", {"paths": (str(page),), "collection": "pages"})
     job.build(models)(context)
     (entry,) = Handbook(store, ["pages"]).entries
-    assert (entry.found.term, entry.found.definition) == ("Barn", "A house for hay.")
+    assert (entry.term, entry.definition.definition) == ("Barn", "A house for hay.")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from elt_llm_consumer.catalog import NAMED
-from elt_llm_consumer.definitions.names import clean, fold
-from elt_llm_consumer.demo import run_demo, told
+from elt_llm_consumer.definitions.terms import clean, fold
+from elt_llm_consumer.demo import demo_text, run_demo
 from elt_llm_consumer.domain_packs import find_pack
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.jobs import JobContext
@@ -144,7 +144,7 @@ def test_catalogue_and_coverage_agree(demo):
 
 
 def test_told(demo, pack):
-    text = told(demo[0], pack, Path("data"))
+    text = demo_text(demo[0], pack, Path("data"))
     assert "uv run elt-llm serve --data-dir data" in text
     assert " 1 documents" not in text
     assert " 1 document, " in text

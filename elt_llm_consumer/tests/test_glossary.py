@@ -90,7 +90,7 @@ def test_aliases_change_the_key(context, models, aliases):
 def test_killed_run_goes_on(context, models, monkeypatch):
     from elt_llm_consumer import glossary
 
-    real, calls = glossary.record, []
+    real, calls = glossary.glossary_record, []
 
     def dies(*args):
         calls.append(args)
@@ -98,7 +98,7 @@ def test_killed_run_goes_on(context, models, monkeypatch):
             raise KeyboardInterrupt
         return real(*args)
 
-    monkeypatch.setattr(glossary, "record", dies)
+    monkeypatch.setattr(glossary, "glossary_record", dies)
     with pytest.raises(KeyboardInterrupt):
         run(context, models)
     report, rows = run(context, models)
@@ -109,15 +109,15 @@ def test_killed_run_goes_on(context, models, monkeypatch):
 def test_an_error_is_never_content(context, models, monkeypatch):
     from elt_llm_consumer import glossary
 
-    real = glossary.record
+    real = glossary.glossary_record
 
     def fails(handbook, entry, matcher):
-        if entry.found.term == "Tenant":
+        if entry.term == "Tenant":
             raise IngestError("broken")
         return real(handbook, entry, matcher)
 
     with monkeypatch.context() as patch:
-        patch.setattr(glossary, "record", fails)
+        patch.setattr(glossary, "glossary_record", fails)
         report, rows = run(context, models)
     assert report.exit_code == 2
     assert "Tenant" not in rows

@@ -2,7 +2,7 @@
 
 import pytest
 
-from elt_llm_consumer.definitions.names import PhraseIndex, fold, normalise, variants
+from elt_llm_consumer.definitions.terms import PhraseIndex, fold, normalise, variants
 from elt_llm_consumer.linking.entity_linker import Matcher
 from elt_llm_consumer.linking.entity_model import Entity
 

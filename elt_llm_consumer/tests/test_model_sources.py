@@ -8,8 +8,7 @@ import pytest
 from elt_llm_consumer.catalog import NO_DESCRIPTION, CatalogJob
 from elt_llm_consumer.coverage import CoverageJob
 from elt_llm_consumer.glossary import GlossaryJob
-from elt_llm_consumer.inventory import entities_of
-from elt_llm_consumer.linking.entity_model import read_model
+from elt_llm_consumer.linking.entity_model import inventory_entities, read_model
 from elt_llm_core.document import Sidecar
 from elt_llm_core.errors import CollectionNotFoundError, UsageError
 
@@ -64,7 +63,7 @@ def test_a_drawing_and_an_inventory_of_two_collections_are_one_model(sources, mo
 
 
 def test_the_fact_sheets_of_an_inventory_are_entities():
-    found = entities_of([SHEETS])
+    found = inventory_entities([SHEETS])
     assert [(e.name, e.domain, e.subtype) for e in found] == [
         ("Contracts", "CONTRACTS", ""),
         ("Ground Lease", "CONTRACTS", "Leases"),

@@ -12,7 +12,7 @@ from elt_llm_consumer.coverage import VERDICTS
 from elt_llm_consumer.definitions.records import DefinitionSource
 from elt_llm_consumer.glossary import GlossaryRecord
 from elt_llm_consumer.linking.entity_linker import Confidence
-from elt_llm_consumer.outputs import (
+from elt_llm_consumer.product import (
     ProductError,
     default_path,
     dump_csv,
@@ -20,24 +20,25 @@ from elt_llm_consumer.outputs import (
     escape_cell,
     json_text,
     schema,
-    sound,
+    split_valid,
 )
 from elt_llm_core.results import Support
 
 CONFIDENCES = get_args(Confidence)
 
 PURE = """
-from elt_llm_consumer.definitions.extract import extract
+from elt_llm_consumer.definitions.extract import extract_definitions
 from elt_llm_consumer.coverage import gaps
 from elt_llm_consumer.linking.entity_linker import Matcher
 from elt_llm_consumer.linking.entity_model import Entity
-from elt_llm_consumer.outputs import dump_json
+from elt_llm_consumer.product import dump_json
 from elt_llm_core.document import Block
 text = (
     '"Lease" or "Tenancy" means a right. "Survey" means a plan (see the Town Planning '
     'Board (TPB)). "TPB" means the board. Days means calendar days.'
 )
-found = extract(text, [Block(kind="paragraph", start=0, end=len(text), section="1")])
+block = Block(kind="paragraph", start=0, end=len(text), section="1")
+found = extract_definitions(text, [block])
 entities = [Entity(name=n, domain=d) for n in ("Lease", "Survey", "Plan") for d in "AB"]
 aliases = {"lease": ("tenancy", "days"), "plan": ("days", "survey")}
 matcher = Matcher(entities, aliases)
@@ -91,7 +92,7 @@ def test_a_product_that_breaks_its_schema_has_no_text():
 
 def test_rows_that_break_the_schema_leave_the_others(make_row):
     rows = [make_row(term="A"), make_row(term=""), make_row(term="C")]
-    kept, problems = sound(rows, "glossary", "items")
+    kept, problems = split_valid(rows, "glossary", "items")
     assert [row["term"] for row in kept] == ["A", "C"]
     (problem,) = problems
     assert problem.kind == "item_failed"

@@ -40,7 +40,7 @@ def test_a_folder_is_a_pack(tmp_path):
     ("change", "said"),
     [
         ({"qestions": []}, "did you mean 'questions'"),
-        ({"folder": "/"}, "must hold the keys"),
+        ({"folder": "/"}, "must contain the keys"),
         ({"documents": []}, "documents"),
         ({"documents": [{"path": "/etc/passwd", "collection": "abc"}]}, "own folder"),
         ({"documents": [{"path": "../x", "collection": "abc"}]}, "own folder"),

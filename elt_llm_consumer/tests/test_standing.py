@@ -2,7 +2,7 @@
 
 import pytest
 
-from elt_llm_consumer.linking.mentions import as_term, stands_alone
+from elt_llm_consumer.linking.mentions import is_capitalised_term, stands_alone
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_stands_alone(sentence, word, alone):
     assert stands_alone(sentence, start, start + len(word)) is alone
 
 
-def test_as_term():
-    assert as_term("The Isle has a council.", 4)
-    assert not as_term("4.2 Isle has a council.", 4)
-    assert not as_term("The isle has a council.", 4)
+def test_is_capitalised_term():
+    assert is_capitalised_term("The Isle has a council.", 4)
+    assert not is_capitalised_term("4.2 Isle has a council.", 4)
+    assert not is_capitalised_term("The isle has a council.", 4)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from elt_llm_consumer.corpus import Handbook
-from elt_llm_consumer.definitions.extract import explained
+from elt_llm_consumer.definitions.extract import extract_explanations
 from elt_llm_consumer.definitions.records import DefinitionSource
 from elt_llm_core.document import Block, BlockKind
 from elt_llm_core.jobs import JOBS
@@ -36,7 +36,9 @@ PLAIN = [
 
 
 def told(text):
-    return explained(text, [Block(kind=BlockKind.PARAGRAPH, start=0, end=len(text))])
+    return extract_explanations(
+        text, [Block(kind=BlockKind.PARAGRAPH, start=0, end=len(text))]
+    )
 
 
 @pytest.mark.parametrize(("text", "term", "meaning"), SAID)
@@ -58,17 +60,17 @@ EXPLAINING = SAID[0][0]
 
 
 def test_rule_books_keep_to_their_stated_definitions(store, make, add):
-    before = [e.found for e in Handbook(store, ["handbook"]).entries]
+    before = [e.definition for e in Handbook(store, ["handbook"]).entries]
     add(store, "handbook", make(f"# 1 On books\n{EXPLAINING}", "Essay"))
-    assert [e.found for e in Handbook(store, ["handbook"]).entries] == before
+    assert [e.definition for e in Handbook(store, ["handbook"]).entries] == before
     asked = Handbook(store, ["handbook"], textbook=True).entries
-    assert "ledger" in {e.found.term for e in asked}
+    assert "ledger" in {e.term for e in asked}
 
 
 def test_a_book_without_definitions_is_read_as_a_textbook(store, make, add):
     add(store, "essays", make(f"# 1 On books\n{EXPLAINING}", "Essay"))
     (one,) = Handbook(store, ["essays"]).entries
-    assert (one.found.term, one.found.source) == ("ledger", DefinitionSource.TEXTBOOK)
+    assert (one.term, one.definition.source) == ("ledger", DefinitionSource.TEXTBOOK)
 
 
 USES = """\

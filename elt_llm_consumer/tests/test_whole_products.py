@@ -10,7 +10,7 @@ from elt_llm_consumer import catalog, cli, coverage, glossary
 from elt_llm_consumer.catalog import CatalogJob
 from elt_llm_consumer.coverage import CoverageJob
 from elt_llm_consumer.glossary import GlossaryJob
-from elt_llm_consumer.outputs import ProductError
+from elt_llm_consumer.product import ProductError
 from elt_llm_core.errors import StoreWriteError
 
 JOBS = {"glossary": GlossaryJob, "catalog": CatalogJob, "coverage": CoverageJob}
@@ -57,14 +57,14 @@ def test_a_row_that_breaks_the_schema_is_left_out_and_told(
 def spoil(monkeypatch, name):
     """Have one row of a product break its schema."""
     module = {"glossary": glossary, "catalog": catalog, "coverage": coverage}[name]
-    checked = module.check
+    checked = module.check_schema
 
     def refuse(content, schema, pointer=""):
         if "Ground Lease" in (content.get("term"), content.get("entity_name")):
-            raise ProductError(f"the {schema} breaks its schema at 'page'")
+            raise ProductError(f"the {schema} does not match its schema at 'page'")
         return checked(content, schema, pointer)
 
-    monkeypatch.setattr(module, "check", refuse)
+    monkeypatch.setattr(module, "check_schema", refuse)
 
 
 @pytest.mark.parametrize("name", JOBS)
@@ -119,4 +119,7 @@ def test_an_edited_product_is_kept_and_told(name, store, models, monkeypatch):
     assert file.name in kept["detail"]
     assert beside.name in kept["detail"]
     shown = CliRunner().invoke(getattr(cli, name), arguments).output
-    assert f"file_kept: kept as edited, or as written elsewhere: {file.name}" in shown
+    assert (
+        f"file_kept: kept because edited or not written by this program: {file.name}"
+        in shown
+    )

@@ -11,7 +11,7 @@ from elt_llm_query.evaluation.labelled_questions import (
 from eval_world import PASSAGES, QUESTIONS, write_beir
 
 LOST = (
-    "dev.tsv: 1 judged passages are empty or not in the corpus, 'nowhere' first; they "
+    "dev.tsv: 1 judged passages are empty or not in the corpus ('nowhere' first); they "
     "count as not found"
 )
 

@@ -14,8 +14,8 @@ import jsonschema
 import pytest
 from unlike_documents import DATA, INVENTORY, ROW, Document, stands_in
 
-from elt_llm_consumer.definitions import function_words
-from elt_llm_consumer.outputs import schema
+from elt_llm_consumer.definitions import patterns
+from elt_llm_consumer.product import schema
 from elt_llm_core.cli import elt_llm
 from elt_llm_core.cli.failures import run
 from elt_llm_core.store import Store
@@ -31,11 +31,11 @@ SCHEMAS = {
     "coverage_json": "coverage",
 }
 LITTLE = (
-    function_words.NOT_FIRST
-    | function_words.NOT_LAST
-    | function_words.NOT_INSIDE
-    | function_words.SMALL
-    | function_words.ARTICLES
+    patterns.NOT_FIRST
+    | patterns.NOT_LAST
+    | patterns.NOT_INSIDE
+    | patterns.SMALL
+    | patterns.ARTICLES
     | {"please", "kindly", "bitte"}
 )
 MARK = re.compile(

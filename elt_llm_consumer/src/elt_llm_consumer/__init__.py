@@ -1,7 +1,6 @@
 """Glossary, catalogue and coverage reports with evidence, and the demo.
 
-Names are imported when first used: a command line that only wants `--help` must not
-pay for LlamaIndex.
+Names are imported on first use, so that `--help` does not import LlamaIndex.
 """
 
 from typing import TYPE_CHECKING
@@ -11,27 +10,31 @@ from elt_llm_core.lazy import lazy_names
 if TYPE_CHECKING:
     from elt_llm_consumer.catalog import CatalogJob
     from elt_llm_consumer.coverage import CoverageJob
-    from elt_llm_consumer.definitions.extract import extract
+    from elt_llm_consumer.definitions.extract import extract_definitions
     from elt_llm_consumer.definitions.records import Definition, DefinitionSource
     from elt_llm_consumer.domain_packs import Pack, find_pack, known_packs, read_pack
-    from elt_llm_consumer.entity import Entity
     from elt_llm_consumer.glossary import GlossaryJob, GlossaryRecord
     from elt_llm_consumer.linking.entity_linker import Match, Matcher
-    from elt_llm_consumer.linking.entity_model import Model, read_aliases, read_model
+    from elt_llm_consumer.linking.entity_model import (
+        EnterpriseModel,
+        Entity,
+        read_aliases,
+        read_model,
+    )
 
 __all__ = [
     "CatalogJob",
     "CoverageJob",
     "Definition",
     "DefinitionSource",
+    "EnterpriseModel",
     "Entity",
     "GlossaryJob",
     "GlossaryRecord",
     "Match",
     "Matcher",
-    "Model",
     "Pack",
-    "extract",
+    "extract_definitions",
     "find_pack",
     "known_packs",
     "read_aliases",
@@ -44,12 +47,16 @@ __getattr__ = lazy_names(
     {
         "catalog": ["CatalogJob"],
         "coverage": ["CoverageJob"],
-        "definitions.extract": ["extract"],
+        "definitions.extract": ["extract_definitions"],
         "definitions.records": ["Definition", "DefinitionSource"],
         "domain_packs": ["Pack", "find_pack", "known_packs", "read_pack"],
-        "entity": ["Entity"],
         "glossary": ["GlossaryJob", "GlossaryRecord"],
         "linking.entity_linker": ["Match", "Matcher"],
-        "linking.entity_model": ["Model", "read_aliases", "read_model"],
+        "linking.entity_model": [
+            "EnterpriseModel",
+            "Entity",
+            "read_aliases",
+            "read_model",
+        ],
     },
 )

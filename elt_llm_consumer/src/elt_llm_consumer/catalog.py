@@ -1,4 +1,4 @@
-"""The consolidated catalogue: the model's entities and the handbook's terms as one."""
+"""The catalogue: the model's entities and the handbook's own terms in one file."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -7,41 +7,59 @@ from typing import Any
 
 from typing_extensions import override
 
-from elt_llm_consumer.context_fields import FIELDS, as_text, context_of, naming
-from elt_llm_consumer.corpus import Entry, Evidence, Handbook
-from elt_llm_consumer.definitions.names import fold, normalise
-from elt_llm_consumer.entity import Entity
-from elt_llm_consumer.linking.classifier import UNASSIGNED, Placer, review_status
-from elt_llm_consumer.linking.entity_linker import Match, Matcher
-from elt_llm_consumer.linking.entity_model import Edge, Model, read_aliases, read_model
-from elt_llm_consumer.linking.mentions import Mentions
-from elt_llm_consumer.linking.similarity import Semantics
-from elt_llm_consumer.outputs import (
-    check,
-    default_path,
-    finished,
-    json_text,
-    sound,
+from elt_llm_consumer.context_fields import (
+    FIELDS,
+    as_text,
+    collect_context,
+    first_mention,
 )
-from elt_llm_consumer.product import Item, ProductJob, run_items
+from elt_llm_consumer.corpus import Evidence, GlossaryEntry, Handbook
+from elt_llm_consumer.definitions.terms import fold, normalise
+from elt_llm_consumer.linking.classifier import (
+    UNASSIGNED,
+    TaxonomyClassifier,
+    review_status,
+)
+from elt_llm_consumer.linking.entity_linker import Match, Matcher
+from elt_llm_consumer.linking.entity_model import (
+    Edge,
+    EnterpriseModel,
+    Entity,
+    read_aliases,
+    read_model,
+)
+from elt_llm_consumer.linking.mentions import MentionIndex
+from elt_llm_consumer.linking.similarity import SemanticIndex
+from elt_llm_consumer.product import (
+    ProductJob,
+    WorkItem,
+    check_schema,
+    default_path,
+    json_text,
+    publish_files,
+    run_items,
+    split_valid,
+)
 from elt_llm_core.identifiers import digest
 from elt_llm_core.jobs import JobContext, JobReport, Runner
 from elt_llm_core.strategy import Models
 
 
-def assemble(model: Model, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Domains to their subtypes, entities and handbook terms, records in their order.
+def assemble(
+    model: EnterpriseModel, rows: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return domain to its subtypes, entities and handbook terms, in record order.
 
-    Every domain of the model is there, also where all its entities failed.
+    Every domain of the model is a key, even if all its entities failed.
     """
-    found: dict[str, Any] = {}
+    domains: dict[str, Any] = {}
     for entity in model.entities:
-        domain = found.setdefault(entity.domain or UNASSIGNED, _domain(model, entity))
+        domain = domains.setdefault(entity.domain or UNASSIGNED, _domain(model, entity))
         if entity.subtype:
             domain["subtypes"].setdefault(entity.subtype, _subtype(model, entity))
     for row in rows:
         name = row["domain"] or UNASSIGNED
-        domain = found.setdefault(name, _domain(model, Entity(name="", domain=name)))
+        domain = domains.setdefault(name, _domain(model, Entity(name="", domain=name)))
         record = row["record"]
         if record["source"] == "HANDBOOK_ONLY":
             domain["handbook_only"].append(record)
@@ -49,10 +67,10 @@ def assemble(model: Model, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             domain["subtypes"][row["subtype"]]["entities"].append(record)
         else:
             domain["entities"].append(record)
-    return {name: found[name] for name in sorted(found)}
+    return {name: domains[name] for name in sorted(domains)}
 
 
-def _domain(model: Model, entity: Entity) -> dict[str, Any]:
+def _domain(model: EnterpriseModel, entity: Entity) -> dict[str, Any]:
     sheet = entity.domain_fact_sheet_id
     return {
         "fact_sheet_id": sheet,
@@ -63,7 +81,7 @@ def _domain(model: Model, entity: Entity) -> dict[str, Any]:
     }
 
 
-def _subtype(model: Model, entity: Entity) -> dict[str, Any]:
+def _subtype(model: EnterpriseModel, entity: Entity) -> dict[str, Any]:
     sheet = entity.subtype_fact_sheet_id
     return {
         "fact_sheet_id": sheet,
@@ -82,11 +100,11 @@ _RANK = {"high": 0, "medium": 1, "low": 2}
 
 
 class CatalogJob(ProductJob):
-    """Options of the catalogue. Without `model` it holds the handbook's terms only."""
+    """Options of the catalogue. Without `model` it has only the handbook's terms."""
 
     @override
     def build(self, models: Models) -> Runner:
-        """A runner that writes the catalogue and the relationships as JSON files."""
+        """Return a runner that writes the catalogue and the relationships as JSON."""
         return lambda context: self._run(context, models)
 
     def _run(self, context: JobContext, models: Models) -> JobReport:
@@ -97,34 +115,34 @@ class CatalogJob(ProductJob):
             models,
             context.config.consumer.thin,
         )
-        found_terms = len(cataloguer.handbook.entries)
-        context.progress("definitions", found_terms, found_terms)
-        outcome = run_items(
+        terms = len(cataloguer.handbook.entries)
+        context.progress("definitions", terms, terms)
+        batch = run_items(
             context, "catalog", cataloguer.items(), cataloguer.record, fresh=self.fresh
         )
-        relationships, unsound = sound(
-            table(cataloguer.model), "relationships", "items"
+        relationships, invalid = split_valid(
+            relationship_table(cataloguer.model), "relationships", "items"
         )
-        sources = Counter(row["record"]["source"].lower() for row in outcome.good)
+        sources = Counter(row["record"]["source"].lower() for row in batch.succeeded)
         report = JobReport(
             job="catalog",
-            counts=outcome.counted(
-                **dict(sorted(sources.items())), unsound=len(unsound)
+            counts=batch.counts_with(
+                **dict(sorted(sources.items())), invalid=len(invalid)
             ),
-            degradations=(*outcome.degradations, *unsound),
+            degradations=(*batch.degradations, *invalid),
         )
         path = self.output or default_path(
             context.store.data_dir, "catalog", self.collections
         )
-        beside = path.with_name(f"{path.stem}_relationships.json")
-        catalog = assemble(cataloguer.model, outcome.good)
-        return finished(
+        second_path = path.with_name(f"{path.stem}_relationships.json")
+        catalog = assemble(cataloguer.model, batch.succeeded)
+        return publish_files(
             context,
             report,
             {
                 "catalog_json": (path, json_text(catalog, "catalog")),
                 "relationships_json": (
-                    beside,
+                    second_path,
                     json_text(relationships, "relationships"),
                 ),
             },
@@ -132,12 +150,12 @@ class CatalogJob(ProductJob):
 
 
 class Cataloguer:
-    """Makes one record an entity, and one for each term that no entity has."""
+    """Builds a record per entity, and one per term that no entity has."""
 
     def __init__(
         self,
         handbook: Handbook,
-        model: Model,
+        model: EnterpriseModel,
         aliases: Mapping[str, Sequence[str]],
         models: Models,
         thin: float,
@@ -146,62 +164,68 @@ class Cataloguer:
         self.model = model
         self._aliases = aliases
         self._thin = thin
-        self._semantics = Semantics(handbook, models)
-        self._placer = Placer(model.entities, self._semantics)
-        self._mapped, self._loose = _sorted_out(
+        self._semantics = SemanticIndex(handbook, models)
+        self._classifier = TaxonomyClassifier(model.entities, self._semantics)
+        self._mapped, self._unmapped = _match_entries(
             handbook.entries, Matcher(model.entities, aliases)
         )
 
-    def items(self) -> list[Item]:
-        """Entities in their order, then the handbook's own terms in theirs."""
+    def items(self) -> list[WorkItem]:
+        """Return an item per entity, then one per term that no entity has, in order."""
         shared = digest(
             self.handbook.identity,
             self.model.identity,
             str(sorted(self._aliases.items())),
             str(self._thin),
         )
-        found = [
-            Item(name=entity.name, parts=(shared, entity.model_dump_json()))
+        items = [
+            WorkItem(name=entity.name, parts=(shared, entity.model_dump_json()))
             for entity in self.model.entities
         ]
-        return found + [
-            Item(
-                name=entry.found.term,
-                parts=(shared, entry.row.document_id, entry.found.model_dump_json()),
+        return items + [
+            WorkItem(
+                name=entry.term,
+                parts=(
+                    shared,
+                    entry.document.document_id,
+                    entry.definition.model_dump_json(),
+                ),
             )
-            for entry in self._loose
+            for entry in self._unmapped
         ]
 
     def record(self, number: int) -> dict[str, Any]:
-        """One record with its place: {domain, subtype, record}.
+        """Return one record with its location: {domain, subtype, record}.
 
-        Raises ProductError for a record that breaks its schema.
+        Raises ProductError if the record does not match its schema.
         """
         entities = self.model.entities
         if number < len(entities):
-            row, kind = self._of_entity(entities[number]), "entity"
+            row, kind = self._entity_row(entities[number]), "entity"
         else:
-            row, kind = (
-                self._of_term(self._loose[number - len(entities)]),
-                "handbook_only",
-            )
-        check(row["record"], "catalog", f"$defs/{kind}")
+            entry = self._unmapped[number - len(entities)]
+            row, kind = self._term_row(entry), "handbook_only"
+        check_schema(row["record"], "catalog", f"$defs/{kind}")
         return row
 
     @cached_property
-    def _mentions(self) -> Mentions:
+    def _mentions(self) -> MentionIndex:
         names = [entity.name for entity in self.model.entities]
-        terms = [entry.found.term for entry in self.handbook.entries]
-        return Mentions(self.handbook.passages, [*names, *terms], self._aliases, terms)
+        terms = [entry.term for entry in self.handbook.entries]
+        return MentionIndex(
+            self.handbook.passages, [*names, *terms], self._aliases, terms
+        )
 
-    def _of_entity(self, entity: Entity) -> dict[str, Any]:
+    def _entity_row(self, entity: Entity) -> dict[str, Any]:
         fields, evidence = self._context(entity.name, self._mapped.get(entity, []))
         mapped = self._mapped.get(entity, [])
         entry, match = mapped[0] if mapped else (None, None)
-        hits = self._mentions.of(entity.name)
-        both = entry is not None or bool(hits)
+        mentions = self._mentions.of(entity.name)
+        both = entry is not None or bool(mentions)
         if entry is None and not evidence["domain_context"]:
-            evidence["domain_context"] = naming(hits, self.handbook, self._mentions)
+            evidence["domain_context"] = first_mention(
+                mentions, self.handbook, self._mentions
+            )
             fields["domain_context"] = as_text(evidence["domain_context"])
         rationale = NAMED
         if match is not None:
@@ -214,33 +238,33 @@ class Cataloguer:
             "source": "BOTH" if both else "LEANIX_ONLY",
             "leanix_description": entity.description or NO_DESCRIPTION,
             **fields,
-            "handbook_term": entry.found.term if entry else None,
+            "handbook_term": entry.term if entry else None,
             "mapping_confidence": match.confidence if match else "",
             "mapping_rationale": rationale,
             "review_status": _needs_review(match),
             "review_notes": "",
-            "relationships": of_entity(entity, self.model.edges),
-            "evidence": _dumped(evidence),
+            "relationships": relationships_of(entity, self.model.edges),
+            "evidence": _dump_evidence(evidence),
         }
         return {"domain": entity.domain, "subtype": entity.subtype, "record": record}
 
     def _unnamed(self, entity: Entity) -> str:
-        """What is known of an entity that the handbook does not name."""
+        """The rationale of an entity that the handbook does not name."""
         nearest = self._semantics.nearest(entity.name, 1)
         if nearest and nearest[0][0] >= self._thin:
             return f"{UNNAMED}; only passages near in meaning ({nearest[0][0]:.2f})"
         return UNNAMED
 
-    def _of_term(self, entry: Entry) -> dict[str, Any]:
-        fields, evidence = self._context(entry.found.term, [(entry, None)])
-        place = self._placer.place(entry.found.term, fields["formal_definition"])
+    def _term_row(self, entry: GlossaryEntry) -> dict[str, Any]:
+        fields, evidence = self._context(entry.term, [(entry, None)])
+        place = self._classifier.place(entry.term, fields["formal_definition"])
         record = {
             "fact_sheet_id": "",
-            "entity_name": entry.found.term,
+            "entity_name": entry.term,
             "source": "HANDBOOK_ONLY",
             "leanix_description": CANDIDATE,
             **fields,
-            "handbook_term": entry.found.term,
+            "handbook_term": entry.term,
             "mapping_confidence": "",
             "mapping_rationale": "discovered in the handbook; no entity has this name",
             "review_status": review_status(place),
@@ -251,27 +275,27 @@ class Cataloguer:
             "inference_confidence": place.confidence,
             "inference_reasoning": place.reasoning,
             "alternative_domain": place.alternative,
-            "evidence": _dumped(evidence),
+            "evidence": _dump_evidence(evidence),
         }
         return {"domain": place.domain, "subtype": place.subgroup, "record": record}
 
     def _context(
-        self, name: str, mapped: Sequence[tuple[Entry, Match | None]]
+        self, name: str, mapped: Sequence[tuple[GlossaryEntry, Match | None]]
     ) -> tuple[dict[str, str], dict[str, list[Evidence]]]:
-        """The eight fields and what each rests on."""
-        hits = self._mentions.of(name)
-        evidence = context_of(
-            name, hits, self.handbook, self._mentions, self._semantics
+        """The eight fields, and the evidence of each."""
+        mentions = self._mentions.of(name)
+        evidence = collect_context(
+            name, mentions, self.handbook, self._mentions, self._semantics
         )
         evidence["formal_definition"] = (
             self.handbook.quotes(mapped[0][0]) if mapped else []
         )
-        _without_repeats(evidence)
+        _drop_definition_from_context(evidence)
         return {field: as_text(evidence[field]) for field in FIELDS}, evidence
 
 
-def _without_repeats(evidence: Mapping[str, list[Evidence]]) -> None:
-    """A sentence that holds the definition is not told again as context."""
+def _drop_definition_from_context(evidence: Mapping[str, list[Evidence]]) -> None:
+    """Drop sentences from the context that overlap the formal definition."""
     taken = [(e.document, e.start, e.end) for e in evidence["formal_definition"]]
     evidence["domain_context"][:] = [
         e
@@ -283,31 +307,31 @@ def _without_repeats(evidence: Mapping[str, list[Evidence]]) -> None:
     ]
 
 
-def _sorted_out(
-    entries: Sequence[Entry], matcher: Matcher
-) -> tuple[dict[Entity, list[tuple[Entry, Match]]], list[Entry]]:
-    """Entity to its definitions, surest first; and the first one of each other term."""
-    mapped: dict[Entity, list[tuple[Entry, Match]]] = {}
-    loose: dict[str, Entry] = {}
+def _match_entries(
+    entries: Sequence[GlossaryEntry], matcher: Matcher
+) -> tuple[dict[Entity, list[tuple[GlossaryEntry, Match]]], list[GlossaryEntry]]:
+    """Entity to its entries, best match first; and the first entry of other terms."""
+    mapped: dict[Entity, list[tuple[GlossaryEntry, Match]]] = {}
+    unmapped: dict[str, GlossaryEntry] = {}
     for entry in entries:
-        match = matcher.match(entry.found.term, entry.found.synonyms)
+        match = matcher.match(entry.term, entry.definition.synonyms)
         if match.entity is None:
-            loose.setdefault(fold(entry.found.term), entry)
+            unmapped.setdefault(fold(entry.term), entry)
         else:
             mapped.setdefault(match.entity, []).append((entry, match))
-    for found in mapped.values():
-        found.sort(key=lambda pair: (_RANK[pair[1].confidence], *pair[0].order))
-    return mapped, list(loose.values())
+    for matches in mapped.values():
+        matches.sort(key=lambda pair: (_RANK[pair[1].confidence], *pair[0].order))
+    return mapped, list(unmapped.values())
 
 
 def _needs_review(match: Match | None) -> str:
     return "NEEDS_CLARIFICATION" if match is not None and match.ambiguous else "PENDING"
 
 
-def _dumped(evidence: Mapping[str, Sequence[Evidence]]) -> dict[str, Any]:
-    """Evidence lists of the fields that have any, by field."""
+def _dump_evidence(evidence: Mapping[str, Sequence[Evidence]]) -> dict[str, Any]:
+    """Field to its evidence as JSON; fields without evidence are absent."""
     return {
-        field: [one.model_dump(mode="json") for one in evidence[field]]
+        field: [quote.model_dump(mode="json") for quote in evidence[field]]
         for field in FIELDS
         if evidence[field]
     }
@@ -317,25 +341,28 @@ DIRECTION = "unidirectional"
 SOURCE = "LEANIX_CONCEPTUAL_MODEL"
 
 
-def of_entity(entity: Entity, edges: Sequence[Edge]) -> list[dict[str, Any]]:
-    """Relationships that begin at an entity, its own first, then its domain's.
+def relationships_of(entity: Entity, edges: Sequence[Edge]) -> list[dict[str, Any]]:
+    """Return relationships that start at an entity, then those of its domain.
 
-    `provenance` is "direct", or names the domain edge that the member inherits.
+    `provenance` is "direct", or names the domain's edge that the entity inherits.
     """
-    found = []
+    relations = []
     for edge in edges:
-        if _is(edge.source, entity.name) and edge.source_domain in ("", entity.domain):
-            found.append(_relation(edge, "direct"))
-        elif _is(edge.source, entity.domain):
-            said = f"inherited from {edge.source} -> {edge.target}"
-            found.append(_relation(edge, said))
+        if _is_same_name(edge.source, entity.name) and edge.source_domain in (
+            "",
+            entity.domain,
+        ):
+            relations.append(_relation(edge, "direct"))
+        elif _is_same_name(edge.source, entity.domain):
+            provenance = f"inherited from {edge.source} -> {edge.target}"
+            relations.append(_relation(edge, provenance))
     return sorted(
-        found, key=lambda r: (r["provenance"] != "direct", str(sorted(r.items())))
+        relations, key=lambda r: (r["provenance"] != "direct", str(sorted(r.items())))
     )
 
 
-def table(model: Model) -> list[dict[str, Any]]:
-    """Every edge of the model once, both ends in their order of the model."""
+def relationship_table(model: EnterpriseModel) -> list[dict[str, Any]]:
+    """Return every edge of the model once, sorted by its normalised ends."""
     rows = {
         (normalise(e.source), normalise(e.target), e.cardinality): {
             "entity_a": e.source.lower(),
@@ -350,7 +377,7 @@ def table(model: Model) -> list[dict[str, Any]]:
     return [rows[key] for key in sorted(rows)]
 
 
-def _is(left: str, right: str) -> bool:
+def _is_same_name(left: str, right: str) -> bool:
     return bool(right) and normalise(left) == normalise(right)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def _product_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that every product takes."""
+    """Add the options that every product has."""
     file = click.Path(path_type=Path, dir_okay=False)
     options = [
         click.option(
@@ -23,24 +23,22 @@ def _product_options(function: Callable[..., Any]) -> Callable[..., Any]:
             type=COLLECTION,
             required=True,
             multiple=True,
-            help="A collection with handbooks; may be given again.",
+            help="Collection with handbooks (repeatable).",
         ),
         click.option(
             "--model",
             type=COLLECTION,
             multiple=True,
-            help="A collection with the enterprise model: a drawing, an inventory or "
-            "both; may be given again, and is joined into one model.",
+            help="Collection with the enterprise model: a drawing, an inventory or "
+            "both (repeatable; all are joined into one model).",
         ),
         click.option(
-            "--output", type=file, help="The file to write.  [default: DATA-DIR/output]"
+            "--output", type=file, help="File to write.  [default: DATA-DIR/output]"
         ),
         click.option(
-            "--aliases", type=file, help="YAML file of entity name to synonyms."
+            "--aliases", type=file, help="YAML file that maps entity names to synonyms."
         ),
-        click.option(
-            "--fresh", is_flag=True, help="Do every item again, reuse nothing."
-        ),
+        click.option("--fresh", is_flag=True, help="Process every item again."),
     ]
     for option in reversed(options):
         function = option(function)
@@ -51,7 +49,7 @@ def _product_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @_product_options
 @common_options
 def glossary(ctx: CommandContext, /, **options: Any) -> None:
-    """Write every defined term with its quote, page and entity, as CSV and JSON."""
+    """Write every defined term with its quote, page and entity as CSV and JSON."""
     _run(ctx, "glossary", options)
 
 
@@ -59,7 +57,7 @@ def glossary(ctx: CommandContext, /, **options: Any) -> None:
 @_product_options
 @common_options
 def catalog(ctx: CommandContext, /, **options: Any) -> None:
-    """Write the consolidated catalogue of model and handbook, with evidence."""
+    """Write a catalogue of model and handbook with evidence."""
     _run(ctx, "catalog", options)
 
 
@@ -67,21 +65,21 @@ def catalog(ctx: CommandContext, /, **options: Any) -> None:
 @_product_options
 @common_options
 def coverage(ctx: CommandContext, /, **options: Any) -> None:
-    """Report how well handbooks cover a model, and the gaps both ways."""
+    """Report how well handbooks cover a model, and the gaps in both."""
     _run(ctx, "coverage", options)
 
 
 @click.command()
-@click.option("--pack", default=None, help="A shipped pack's name, or a folder.")
+@click.option("--pack", default=None, help="Name of a shipped pack, or a folder.")
 @common_options
 def demo(ctx: CommandContext, pack: str | None) -> None:
-    """Take in the shipped sample, ask it questions, build every product."""
-    from elt_llm_consumer.demo import run_demo, told
+    """Ingest the shipped sample, ask it questions and build every product."""
+    from elt_llm_consumer.demo import demo_text, run_demo
     from elt_llm_consumer.domain_packs import DEFAULT, find_pack
 
-    found = find_pack(pack or DEFAULT)
-    report = run_demo(found, ctx.job_context, ctx.models)
-    ctx.emit(report, lambda: told(report, found, ctx.config.stores.data_dir))
+    chosen = find_pack(pack or DEFAULT)
+    report = run_demo(chosen, ctx.job_context, ctx.models)
+    ctx.emit(report, lambda: demo_text(report, chosen, ctx.config.stores.data_dir))
     ctx.exit(report.exit_code)
 
 
@@ -89,11 +87,11 @@ def _run(ctx: CommandContext, job: str, options: Mapping[str, Any]) -> None:
     from elt_llm_core.jobs import JOBS
 
     report = JOBS.load(job, options).build(ctx.models)(ctx.job_context)
-    ctx.emit(report, lambda: _told(report))
+    ctx.emit(report, lambda: _report_text(report))
     ctx.exit(report.exit_code)
 
 
-def _told(report: "JobReport") -> str:
+def _report_text(report: "JobReport") -> str:
     counts = ", ".join(f"{value} {name}" for name, value in report.counts.items())
     lines = [f"{report.job}: {counts}"]
     lines += [f"  {name:<20} {path}" for name, path in sorted(report.files.items())]

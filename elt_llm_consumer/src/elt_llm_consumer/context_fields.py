@@ -1,13 +1,13 @@
-"""What a handbook says about an entity, sentence by sentence, each with its proof."""
+"""What a handbook says about an entity: sentences by context field, as evidence."""
 
 import re
 from collections.abc import Mapping, Sequence
 
-from elt_llm_consumer.corpus import Evidence, Handbook, Passage, quoted
+from elt_llm_consumer.corpus import Evidence, Handbook, Passage, quote_passage
 from elt_llm_consumer.definitions import patterns
-from elt_llm_consumer.definitions.names import clean
-from elt_llm_consumer.linking.mentions import Hit, Mentions
-from elt_llm_consumer.linking.similarity import Semantics
+from elt_llm_consumer.definitions.terms import clean
+from elt_llm_consumer.linking.mentions import EntityMention, MentionIndex
+from elt_llm_consumer.linking.similarity import SemanticIndex
 from elt_llm_core.results import Support
 
 
@@ -26,7 +26,7 @@ FIELDS = (
     "associated_agreements",
 )
 
-# A "must" in a sentence makes it a rule; what it regulates may put it in more fields.
+# "must" makes a sentence a governance rule; what it regulates may add more fields.
 CUES = {
     "governance_rules": _any(
         r"must(?:\s+not)?",
@@ -117,100 +117,99 @@ CONTEXT = _any(
 
 
 def fields_of(sentence: str) -> list[str]:
-    """The context fields a sentence speaks to, in their order; none for most."""
-    found = [name for name in FIELDS if name in CUES and CUES[name].search(sentence)]
+    """Return the context fields of a sentence, in order; most sentences have none."""
+    fields = [name for name in FIELDS if name in CUES and CUES[name].search(sentence)]
     if not _RULE.search(sentence) and CONTEXT.search(sentence):
-        found.insert(0, "domain_context")
-    return found
+        fields.insert(0, "domain_context")
+    return fields
 
 
-MOST_SENTENCES = 3
-BELIEVED = frozenset({Support.VERIFIED.value, Support.NORMALISED.value})
+_MOST_SENTENCES = 3  # per field, so that a record stays readable
+_ACCEPTED = frozenset({Support.VERIFIED.value, Support.NORMALISED.value})
 
 
-def context_of(
+def collect_context(
     name: str,
-    hits: Sequence[Hit],
+    mentions: Sequence[EntityMention],
     handbook: Handbook,
-    mentions: Mentions,
-    semantics: Semantics,
+    index: MentionIndex,
+    semantics: SemanticIndex,
 ) -> dict[str, list[Evidence]]:
-    """Field name to the sentences that fill it, best first; every field is a key.
+    """Return field name to its sentences, best first; every field is a key.
 
-    Only sentences that name the entity or an alias of it count. Those of the passages
-    nearest to the name come first; a quote that is not found again is left out.
+    Only sentences that mention the entity or an alias of it are used, those of the
+    passages most similar to the name first. Quotes that cannot be verified are dropped.
     """
-    found: dict[str, list[Evidence]] = {field: [] for field in FIELDS}
-    if not hits:
-        return found
+    evidence: dict[str, list[Evidence]] = {field: [] for field in FIELDS}
+    if not mentions:
+        return evidence
     scores = semantics.scores(name)
     order = sorted(
-        hits,
-        key=lambda h: (
-            h.alias != "",
-            h.plain,
-            -round(float(scores[h.number]), 6),
-            *h[:2],
+        mentions,
+        key=lambda m: (
+            m.alias != "",
+            m.plain,
+            -round(float(scores[m.number]), 6),
+            *m[:2],
         ),
     )
     seen: set[str] = set()
-    for hit in order:
-        passage = handbook.passages[hit.number]
-        start, end = mentions.sentence(hit)
-        _file(found, passage, start, end, seen)
-    return found
+    for mention in order:
+        passage = handbook.passages[mention.number]
+        _add_sentence(evidence, passage, index.sentence(mention), seen)
+    return evidence
 
 
-def naming(
-    hits: Sequence[Hit], handbook: Handbook, mentions: Mentions
+def first_mention(
+    mentions: Sequence[EntityMention], handbook: Handbook, index: MentionIndex
 ) -> list[Evidence]:
-    """The first sentence that names an entity; a heading or a row if there is none."""
+    """Return the first sentence that mentions an entity, else a heading or a row."""
     ranked = sorted(
-        (*_rank(handbook.passages[hit.number].text, *mentions.sentence(hit)), hit)
-        for hit in hits
+        (*_rank(handbook.passages[m.number].text, *index.sentence(m)), m)
+        for m in mentions
     )
-    for *_, hit in ranked:
-        passage = handbook.passages[hit.number]
-        start, end = mentions.sentence(hit)
-        evidence = quoted(passage, _begin(passage.text, start, end), end)
-        if evidence.support in BELIEVED:
+    for *_, mention in ranked:
+        passage = handbook.passages[mention.number]
+        start, end = index.sentence(mention)
+        evidence = quote_passage(passage, _skip_mark(passage.text, start, end), end)
+        if evidence.support in _ACCEPTED:
             return [evidence]
     return []
 
 
 def _rank(text: str, start: int, end: int) -> tuple[bool, bool]:
-    said = text[_begin(text, start, end) : end].strip()
-    return "\t" in said, not said.endswith((".", ";", ":", "!", "?", "; and", "; or"))
+    """Sort key: sentences, then headings, then rows of a table."""
+    words = text[_skip_mark(text, start, end) : end].strip()
+    return "\t" in words, not words.endswith((".", ";", ":", "!", "?", "; and", "; or"))
 
 
-def _begin(text: str, start: int, end: int) -> int:
-    """Where the words begin, after a number or a bullet."""
+def _skip_mark(text: str, start: int, end: int) -> int:
+    """Where the words begin after a number or a bullet."""
     mark = patterns.LEAD.match(text, start, end)
     return mark.end() if mark and mark.end() < end else start
 
 
-def _file(
-    found: Mapping[str, list[Evidence]],
+def _add_sentence(
+    evidence: Mapping[str, list[Evidence]],
     passage: Passage,
-    start: int,
-    end: int,
+    span: tuple[int, int],
     seen: set[str],
 ) -> None:
-    start = _begin(passage.text, start, end)
-    said = clean(passage.text[start:end])
-    if said in seen or "\t" in passage.text[start:end].strip():
+    start, end = _skip_mark(passage.text, *span), span[1]
+    sentence = clean(passage.text[start:end])
+    if sentence in seen or "\t" in passage.text[start:end].strip():
         return
-    seen.add(said)
-    for field in fields_of(said):
-        if field == "domain_context" and not said[:1].isupper():
+    seen.add(sentence)
+    for field in fields_of(sentence):
+        if field == "domain_context" and not sentence[:1].isupper():
             continue
-        if len(found[field]) >= MOST_SENTENCES:
+        if len(evidence[field]) >= _MOST_SENTENCES:
             continue
-        evidence = quoted(passage, start, end)
-        if evidence.support in BELIEVED:
-            found[field].append(evidence)
+        quote = quote_passage(passage, start, end)
+        if quote.support in _ACCEPTED:
+            evidence[field].append(quote)
 
 
 def as_text(evidence: Sequence[Evidence]) -> str:
-    """The sentences as the text of a field, one a line."""
+    """Return the sentences as the text of a field, one per line."""
     return "\n".join(clean(one.quote) for one in evidence)

@@ -1,13 +1,19 @@
-"""The handbook side of every product: documents, passages and definitions."""
+"""The handbook as products read it: documents, passages, definitions and evidence."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 
-from elt_llm_consumer.definitions.extract import explained, extract
-from elt_llm_consumer.definitions.names import fold
-from elt_llm_consumer.definitions.paragraphs import units
-from elt_llm_consumer.definitions.records import Definition, DefinitionSource
+from elt_llm_consumer.definitions.extract import (
+    extract_definitions,
+    extract_explanations,
+)
+from elt_llm_consumer.definitions.records import (
+    Definition,
+    DefinitionSource,
+    text_units,
+)
+from elt_llm_consumer.definitions.terms import fold
 from elt_llm_consumer.definitions.undefined import UndefinedTerm, undefined_terms
 from elt_llm_core.document import Block
 from elt_llm_core.errors import UsageError
@@ -22,7 +28,7 @@ MODEL_KINDS = frozenset({"fact_sheet", "relationship"})
 
 
 class Passage(Record):
-    """A chunk: `document_text[start:end]` is `text`."""
+    """A chunk with its location: `document_text[start:end] == text`."""
 
     node_id: str
     collection: str
@@ -36,7 +42,7 @@ class Passage(Record):
 
 
 class Evidence(Record):
-    """A quote, where it stands, and what the check against its source found."""
+    """A quote, its location, and the verdict of checking it against its source."""
 
     node_id: str
     document: str
@@ -48,96 +54,105 @@ class Evidence(Record):
     support: str
 
 
-class Entry(Record):
-    """A definition with its document."""
+class GlossaryEntry(Record):
+    """A definition and the document that states it."""
 
-    row: DocumentRow
-    found: Definition
+    document: DocumentRow
+    definition: Definition
+
+    @property
+    def term(self) -> str:
+        """The defined term."""
+        return self.definition.term
 
     @property
     def order(self) -> tuple[str, str, str, int]:
-        """By term without case, then as written, then document and place."""
+        """Sort key: term without case, then as written, then document and place."""
         return (
-            self.found.term.casefold(),
-            self.found.term,
-            self.row.uri,
-            self.found.start,
+            self.term.casefold(),
+            self.term,
+            self.document.uri,
+            self.definition.start,
         )
 
 
 class Handbook:
-    """The documents of some collections, read once."""
+    """The documents of one or several collections, each read once."""
 
     def __init__(
         self, store: Store, collections: Sequence[str], *, textbook: bool = False
     ) -> None:
         if not collections:
-            raise UsageError("no collection is named", "pass --collection NAME")
+            raise UsageError("no collection is given", "pass --collection NAME")
         self.store = store
         self._textbook = textbook
         self.collections = tuple(dict.fromkeys(collections))
-        self.rows = [r for name in self.collections for r in store.documents(name)]
+        self.documents = [r for name in self.collections for r in store.documents(name)]
         self.text = lru_cache(maxsize=8)(store.document_text)
         self._pages = lru_cache(maxsize=2)(store.pages)
 
     @cached_property
     def identity(self) -> str:
-        """Changes with any document, with how it was cut and with its embedder."""
+        """A digest of the documents, their chunking and their embedder."""
         cards = [self.store.card(name) for name in self.collections]
         parts = [f"{c.name} {c.embedder_digest} {c.chunker}" for c in cards]
-        parts += [f"{r.document_id} {r.sha256} {r.config_key}" for r in self.rows]
+        parts += [f"{r.document_id} {r.sha256} {r.config_key}" for r in self.documents]
         return digest(*parts)
 
     @cached_property
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[GlossaryEntry]:
         """Every definition, by term and then by document.
 
-        Sentences that only explain a term count where `textbook` asks for them, or
-        where none of the documents states a definition.
+        Sentences that only explain a term are used if `textbook` is set, or if none of
+        the documents states a definition.
         """
-        found = self._stated(extract)
-        if self._textbook or not any(_is_formal(entry.found) for entry in found):
-            known = {fold(entry.found.term) for entry in found}
-            told = self._stated(explained)
-            found += [e for e in told if fold(e.found.term) not in known]
-        return sorted(found, key=lambda entry: entry.order)
+        entries = self._extract(extract_definitions)
+        formal = any(
+            entry.definition.source is not DefinitionSource.ACRONYM for entry in entries
+        )
+        if self._textbook or not formal:
+            known = {fold(entry.term) for entry in entries}
+            explained = self._extract(extract_explanations)
+            entries += [entry for entry in explained if fold(entry.term) not in known]
+        return sorted(entries, key=lambda entry: entry.order)
 
-    def _stated(
-        self, find: Callable[[str, Sequence[Block]], list[Definition]]
-    ) -> list[Entry]:
+    def _extract(
+        self, extract: Callable[[str, Sequence[Block]], list[Definition]]
+    ) -> list[GlossaryEntry]:
         return [
-            Entry(row=row, found=one)
-            for row in self.rows
-            for one in find(
-                self.text(row.document_id), self.store.blocks(row.document_id)
+            GlossaryEntry(document=document, definition=definition)
+            for document in self.documents
+            for definition in extract(
+                self.text(document.document_id), self.store.blocks(document.document_id)
             )
         ]
 
     @cached_property
     def undefined(self) -> list[UndefinedTerm]:
-        """Terms used like defined ones and defined nowhere, document by document."""
+        """Terms used like defined ones and defined nowhere, in document order."""
         known = [
             name
             for entry in self.entries
-            for name in (entry.found.term, *entry.found.synonyms)
+            for name in (entry.term, *entry.definition.synonyms)
         ]
-        found = []
-        for row in self.rows:
-            text = self.text(row.document_id)
-            running = units(text, self.store.blocks(row.document_id))
-            found += undefined_terms(row.document_id, text, running, known)
-        return found
+        terms = []
+        for document in self.documents:
+            document_id = document.document_id
+            text = self.text(document_id)
+            units = text_units(text, self.store.blocks(document_id))
+            terms += undefined_terms(document_id, text, units, known)
+        return terms
 
     @cached_property
     def passages(self) -> list[Passage]:
-        """Every chunk but the fact sheets of a model, in the order of the documents."""
-        found = []
+        """Every chunk except fact sheets of a model, in document order."""
+        passages = []
         for name in self.collections:
             for node in self.store.nodes(name):
                 place = read(node)
                 if place.kind in MODEL_KINDS:
                     continue
-                found.append(
+                passages.append(
                     Passage(
                         node_id=node.node_id,
                         collection=name,
@@ -150,7 +165,7 @@ class Handbook:
                         text=node.get_content(),
                     )
                 )
-        return found
+        return passages
 
     @cached_property
     def _starts(self) -> dict[str, tuple[list[int], list[Passage]]]:
@@ -161,7 +176,7 @@ class Handbook:
         return {k: ([p.start for p in v], v) for k, v in sorted_.items()}
 
     def passage_at(self, document_id: str, start: int) -> Passage | None:
-        """The last passage that begins at or before a character of a document."""
+        """Return the last passage that begins at or before a character."""
         starts, passages = self._starts.get(document_id, ([], []))
         number = bisect_right(starts, start) - 1
         return passages[number] if number >= 0 else None
@@ -169,7 +184,7 @@ class Handbook:
     def boxes(
         self, document_id: str, spans: Sequence[tuple[int, int]]
     ) -> tuple[Box, ...]:
-        """One box a line for the spans, in reading order."""
+        """Return one box per line of the spans, in reading order."""
         first, last = min(s for s, _ in spans), max(e for _, e in spans)
         pages = [
             page
@@ -180,44 +195,41 @@ class Handbook:
             b for start, end in spans for b in boxes_of_span(pages, start, end)
         )
 
-    def quotes(self, entry: Entry) -> list[Evidence]:
-        """The words of a definition (those it refers to, where found) as evidence."""
-        one, row = entry.found, entry.row
-        place = one.resolved
-        spans = ((place.start, place.end),) if place else one.spans
-        text = self.text(row.document_id)
-        found = []
+    def quotes(self, entry: GlossaryEntry) -> list[Evidence]:
+        """Return the words of a definition as evidence, or those it refers to."""
+        definition, document = entry.definition, entry.document
+        place = definition.resolved or definition
+        excerpt = definition.resolved
+        spans = ((excerpt.start, excerpt.end),) if excerpt else definition.spans
+        text = self.text(document.document_id)
+        quotes = []
         for start, end in spans:
-            passage = self.passage_at(row.document_id, start)
-            found.append(
+            passage = self.passage_at(document.document_id, start)
+            quotes.append(
                 Evidence(
                     node_id=passage.node_id if passage else "",
-                    document=passage.document if passage else row.name,
-                    section=place.section if place else one.section,
-                    page=place.page if place else one.page,
+                    document=passage.document if passage else document.name,
+                    section=place.section,
+                    page=place.page,
                     quote=text[start:end],
                     start=start,
                     end=end,
                     support=check_quote(text[start:end], text).support.value,
                 )
             )
-        return found
+        return quotes
 
 
-def _is_formal(found: Definition) -> bool:
-    return found.source is not DefinitionSource.ACRONYM
-
-
-def quoted(passage: Passage, start: int, end: int) -> Evidence:
-    """Characters `[start, end)` of a passage's text, as evidence."""
-    said = passage.text[start:end]
+def quote_passage(passage: Passage, start: int, end: int) -> Evidence:
+    """Return characters `[start, end)` of a passage's text as evidence."""
+    quote = passage.text[start:end]
     return Evidence(
         node_id=passage.node_id,
         document=passage.document,
         section=passage.section,
         page=passage.page,
-        quote=said,
+        quote=quote,
         start=passage.start + start,
         end=passage.start + end,
-        support=check_quote(said, passage.text).support.value,
+        support=check_quote(quote, passage.text).support.value,
     )

@@ -1,4 +1,4 @@
-"""How well a handbook covers a model: evidence per entity, and the gaps both ways."""
+"""How well a handbook covers a model: evidence per entity, and gaps in both."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,21 +8,27 @@ from typing import Any, Literal
 from pydantic import Field
 from typing_extensions import override
 
-from elt_llm_consumer.corpus import Entry, Evidence, Handbook, quoted
-from elt_llm_consumer.definitions.names import clean, fold, normalise
-from elt_llm_consumer.entity import Entity
+from elt_llm_consumer.corpus import Evidence, GlossaryEntry, Handbook, quote_passage
+from elt_llm_consumer.definitions.terms import clean, fold, normalise
 from elt_llm_consumer.linking.entity_linker import Match, Matcher
-from elt_llm_consumer.linking.entity_model import Model, read_aliases, read_model
-from elt_llm_consumer.linking.mentions import Hit, Mentions
-from elt_llm_consumer.linking.similarity import Semantics
-from elt_llm_consumer.outputs import (
-    check,
-    default_path,
-    finished,
-    json_text,
-    sound,
+from elt_llm_consumer.linking.entity_model import (
+    EnterpriseModel,
+    Entity,
+    read_aliases,
+    read_model,
 )
-from elt_llm_consumer.product import Item, ProductJob, run_items
+from elt_llm_consumer.linking.mentions import EntityMention, MentionIndex
+from elt_llm_consumer.linking.similarity import SemanticIndex
+from elt_llm_consumer.product import (
+    ProductJob,
+    WorkItem,
+    check_schema,
+    default_path,
+    json_text,
+    publish_files,
+    run_items,
+    split_valid,
+)
 from elt_llm_core.config.sections import ConsumerSection
 from elt_llm_core.errors import UsageError
 from elt_llm_core.identifiers import digest
@@ -30,12 +36,13 @@ from elt_llm_core.jobs import JobContext, JobReport, Runner
 from elt_llm_core.records import Record
 from elt_llm_core.strategy import Models
 
-NEAR = 0.88
-SHORTEST = 5  # characters; shorter names are nearly anything
+# Share of equal letters; not measured. About one letter in eight may differ.
+_NEAR_SPELLING = 0.88
+_SHORTEST_NAME = 5  # characters; one letter makes another word of a shorter name
 
 
 class Gap(Record):
-    """One name on either side. `match` says how it matched, or what else is known."""
+    """One name of either side. `match` says how it matched, or what else is known."""
 
     normalized_name: str
     model_name: str
@@ -49,54 +56,59 @@ def gaps(
     matched: Iterable[tuple[str, Match]],
     mentioned: Iterable[str] = (),
 ) -> list[Gap]:
-    """The gap analysis, by name. `mentioned` are entities whose name is in the text.
+    """Return the gap analysis, sorted by name.
 
-    Terms pair with entities by name, alias or synonym; what is left is paired by the
-    same words in another order or nearly the same spelling, and said to be so.
+    Terms pair with entities by name, alias or synonym; the rest pairs by the same words
+    in another order or nearly the same spelling, which `match` then says.
+
+    Args:
+        entities: The entities of the model.
+        matched: Terms of the handbook with their matches.
+        mentioned: Names of entities that the text mentions.
     """
     terms: dict[str, tuple[str, Match]] = {}
     for term, match in matched:
         terms.setdefault(fold(term), (term, match))
     pairs = [(term, m.entity, m.rationale) for term, m in terms.values() if m.entity]
-    found = [
-        _gap(entity.name, term, "MATCHED", said.split(":")[0])
-        for term, entity, said in pairs
+    rows = [
+        _gap(entity.name, term, "MATCHED", rationale.split(":")[0])
+        for term, entity, rationale in pairs
     ]
-    seen = {entity for _, entity, _ in pairs}
-    loose = [term for term, match in terms.values() if match.entity is None]
-    found += _left(entities, seen, loose, frozenset(mentioned))
-    found += [
-        _gap("", term, "HANDBOOK_ONLY", "defined, not modelled") for term in loose
+    paired = {entity for _, entity, _ in pairs}
+    unmatched = [term for term, match in terms.values() if match.entity is None]
+    rows += _unpaired_entities(entities, paired, unmatched, frozenset(mentioned))
+    rows += [
+        _gap("", term, "HANDBOOK_ONLY", "defined, not modelled") for term in unmatched
     ]
     return sorted(
-        found, key=lambda g: (g.normalized_name, g.model_name, g.handbook_name)
+        rows, key=lambda g: (g.normalized_name, g.model_name, g.handbook_name)
     )
 
 
-def _left(
+def _unpaired_entities(
     entities: Sequence[Entity],
-    seen: set[Entity],
-    loose: list[str],
+    paired: set[Entity],
+    unmatched: list[str],
     mentioned: frozenset[str],
 ) -> list[Gap]:
-    """The entities no term names; a term that nearly names one leaves `loose`."""
-    shared = {fold(e.name) for e in seen}
-    found = []
+    """Entities that no term names; a term that nearly does leaves `unmatched`."""
+    names = {fold(e.name) for e in paired}
+    rows = []
     for entity in entities:
-        if entity in seen:
+        if entity in paired:
             continue
-        near = _nearest(entity.name, loose)
-        if fold(entity.name) in shared:
-            said = "same name in another domain"
-            found.append(_gap(entity.name, "", "MATCHED", said))
+        near = _nearest(entity.name, unmatched)
+        if fold(entity.name) in names:
+            match = "same name in another domain"
+            rows.append(_gap(entity.name, "", "MATCHED", match))
         elif near:
-            loose.remove(near[0])
-            found.append(_gap(entity.name, near[0], "MATCHED", near[1]))
+            unmatched.remove(near[0])
+            rows.append(_gap(entity.name, near[0], "MATCHED", near[1]))
         else:
             known = entity.name in mentioned
-            said = "mentioned, not defined" if known else "not mentioned"
-            found.append(_gap(entity.name, "", "MODEL_ONLY", said))
-    return found
+            match = "mentioned, not defined" if known else "not mentioned"
+            rows.append(_gap(entity.name, "", "MODEL_ONLY", match))
+    return rows
 
 
 def _gap(
@@ -115,7 +127,7 @@ def _gap(
 
 
 def _nearest(name: str, terms: Sequence[str]) -> tuple[str, str] | None:
-    """The term with the same words or nearly the same spelling, and how it matched."""
+    """The term with the same words or nearly the same spelling, and the reason."""
     key = fold(name)
     for term in sorted(terms):
         other = fold(term)
@@ -124,29 +136,34 @@ def _nearest(name: str, terms: Sequence[str]) -> tuple[str, str] | None:
     best = max(
         ((_ratio(key, fold(term)), term) for term in sorted(terms)), default=None
     )
-    if best is not None and best[0] >= NEAR:
+    if best is not None and best[0] >= _NEAR_SPELLING:
         return best[1], f"fuzzy match (spelling {best[0]:.2f})"
     return None
 
 
 def _ratio(left: str, right: str) -> float:
-    if min(len(left), len(right)) < SHORTEST:
+    if min(len(left), len(right)) < _SHORTEST_NAME:
         return 0.0
     matcher = SequenceMatcher(None, left, right, autojunk=False)
-    if matcher.real_quick_ratio() < NEAR or matcher.quick_ratio() < NEAR:
+    if (
+        matcher.real_quick_ratio() < _NEAR_SPELLING
+        or matcher.quick_ratio() < _NEAR_SPELLING
+    ):
         return 0.0
     return round(matcher.ratio(), 4)
 
 
-DEFINED = {"high": 0.95, "medium": 0.85, "low": 0.60}
-NAMED = (0.55, 0.62, 0.70)
-BY_ALIAS = 0.10
-PREVIEW = 120
+# Set against the default bands (.70, .55, .40): a definition is strong, and so are
+# three mentions; one mention is moderate; those of an alias are one band lower.
+_DEFINED = {"high": 0.95, "medium": 0.85, "low": 0.60}
+_NAMED = (0.55, 0.62, 0.70)
+_BY_ALIAS = 0.10
+_PREVIEW = 120  # characters
 VERDICTS = ("STRONG", "MODERATE", "THIN", "ABSENT")
 
 
-class Scored(Evidence):
-    """Evidence with its kind (definition, lexical, semantic) and its score, 0 to 1."""
+class ScoredEvidence(Evidence):
+    """Evidence with its kind (definition, lexical, semantic) and a score of 0 to 1."""
 
     kind: str
     score: float = Field(ge=0, le=1)
@@ -158,74 +175,75 @@ class CoverageJob(ProductJob):
 
     @override
     def build(self, models: Models) -> Runner:
-        """A runner that embeds entity names and writes one JSON file."""
+        """Return a runner that embeds entity names and writes one JSON file."""
         return lambda context: self._run(context, models)
 
     def _run(self, context: JobContext, models: Models) -> JobReport:
         if not self.model:
             raise UsageError(
-                "coverage compares a handbook with a model, and no model is named",
+                "coverage compares a handbook with a model, and no model is given",
                 "pass --model NAME, a collection with a drawing or an inventory",
             )
         aliases = read_aliases(self.aliases or context.config.consumer.aliases)
-        surveyor = Surveyor(
+        scorer = CoverageScorer(
             Handbook(context.store, self.collections, textbook=self.textbook),
             read_model(context.store, self.model),
             aliases,
             context.config.consumer,
             models,
         )
-        found_terms = len(surveyor.handbook.entries)
-        context.progress("definitions", found_terms, found_terms)
-        outcome = run_items(
-            context, "coverage", surveyor.items(), surveyor.row, fresh=self.fresh
+        terms = len(scorer.handbook.entries)
+        context.progress("definitions", terms, terms)
+        batch = run_items(
+            context, "coverage", scorer.items(), scorer.row, fresh=self.fresh
         )
-        rows = outcome.good
-        listed, unsound = sound(
-            [gap.model_dump(mode="json") for gap in surveyor.gaps()],
+        rows = batch.succeeded
+        valid_gaps, invalid = split_valid(
+            [gap.model_dump(mode="json") for gap in scorer.gaps()],
             "coverage",
             "properties/gaps/items",
         )
         content = {
-            "summary": summary(rows, [Gap.model_validate(gap) for gap in listed]),
+            "summary": summary(rows, [Gap.model_validate(gap) for gap in valid_gaps]),
             "entities": rows,
-            "gaps": listed,
+            "gaps": valid_gaps,
         }
         verdicts = Counter(row["verdict"] for row in rows)
         report = JobReport(
             job="coverage",
-            counts=outcome.counted(
-                **{v.lower(): verdicts[v] for v in VERDICTS}, unsound=len(unsound)
+            counts=batch.counts_with(
+                **{v.lower(): verdicts[v] for v in VERDICTS}, invalid=len(invalid)
             ),
-            degradations=(*outcome.degradations, *unsound),
+            degradations=(*batch.degradations, *invalid),
         )
         path = self.output or default_path(
             context.store.data_dir, "coverage", self.collections
         )
-        return finished(
+        return publish_files(
             context, report, {"coverage_json": (path, json_text(content, "coverage"))}
         )
 
 
-class Surveyor:
+class CoverageScorer:
     """Scores entities against a handbook.
 
     The score of an entity is the best of three kinds of evidence:
 
     - definition: the handbook defines the entity's name (0.95), an alias or synonym of
       it (0.85), or an alias that several entities share (0.60);
-    - lexical: the name stands, as a noun phrase, in one sentence (0.55), two (0.62),
-      three or more (0.70); 0.10 less where only aliases are found;
-    - semantic: the calibrated cosine of the nearest passage (`Semantics.scores`), 0 for
-      what every passage has in common with the name, 1 for the same text.
+    - lexical: the name occurs, as a noun phrase, in one sentence (0.55), two (0.62),
+      three or more (0.70); 0.10 less if only aliases occur;
+    - semantic: the calibrated cosine of the nearest passage, `SemanticIndex.scores`: 0
+      for what every passage has in common with the name, 1 for the same text.
 
-    The verdict is STRONG, MODERATE or THIN from the configured bands on, else ABSENT.
+    The verdict is the highest configured band (STRONG, MODERATE, THIN) that the score
+    reaches, else ABSENT.
     """
 
     def __init__(
         self,
         handbook: Handbook,
-        model: Model,
+        model: EnterpriseModel,
         aliases: Mapping[str, Sequence[str]],
         config: ConsumerSection,
         models: Models,
@@ -235,12 +253,12 @@ class Surveyor:
         self._aliases = aliases
         self._config = config
         self._matcher = Matcher(model.entities, aliases)
-        self._semantics = Semantics(handbook, models)
-        self._mentions: Mentions | None = None
+        self._semantics = SemanticIndex(handbook, models)
+        self._mentions: MentionIndex | None = None
         self._defined = self._definitions()
 
-    def items(self) -> list[Item]:
-        """One item an entity; its key covers handbook, model, aliases and bands."""
+    def items(self) -> list[WorkItem]:
+        """Return an item per entity, keyed by handbook, model, aliases and bands."""
         config = self._config.model_dump_json(exclude={"aliases"})
         shared = digest(
             self.handbook.identity,
@@ -249,30 +267,32 @@ class Surveyor:
             config,
         )
         return [
-            Item(name=entity.name, parts=(shared, entity.model_dump_json()))
+            WorkItem(name=entity.name, parts=(shared, entity.model_dump_json()))
             for entity in self.model.entities
         ]
 
     def row(self, number: int) -> dict[str, Any]:
-        """The report's row of one entity.
+        """Return the report's row of one entity.
 
-        Raises ProductError for a row that breaks its schema.
+        Raises ProductError if the row does not match its schema.
         """
         entity = self.model.entities[number]
         k = self._config.evidence_top_k
         nearest = self._semantics.nearest(entity.name, k)
-        hits = self.mentions.of(entity.name)
-        evidence = [*self._by_definition(entity), *self._by_name(entity, hits)]
+        mentions = self.mentions.of(entity.name)
+        evidence = [*self._by_definition(entity), *self._by_name(entity, mentions)]
         near = [(score, p) for score, p in nearest if score >= self._config.thin]
         for score, passage in near:
-            whole = quoted(passage, 0, len(passage.text))
+            whole = quote_passage(passage, 0, len(passage.text))
             evidence.append(
-                Scored(**whole.model_dump(), kind="semantic", score=round(score, 4))
+                ScoredEvidence(
+                    **whole.model_dump(), kind="semantic", score=round(score, 4)
+                )
             )
         top = max(
             [one.score for one in evidence] + [s for s, _ in nearest[:1]], default=0.0
         )
-        numbers = {self.handbook.passages[hit.number].node_id for hit in hits}
+        numbers = {self.handbook.passages[m.number].node_id for m in mentions}
         evidence.sort(key=lambda one: (-one.score, one.kind, one.document, one.start))
         row = {
             "fact_sheet_id": entity.fact_sheet_id,
@@ -285,17 +305,19 @@ class Surveyor:
             else 0.0,
             "verdict": verdict(float(top), self._config),
             "evidence": [one.model_dump(mode="json") for one in evidence],
-            "top_chunk_preview": clean(evidence[0].quote)[:PREVIEW] if evidence else "",
+            "top_chunk_preview": clean(evidence[0].quote)[:_PREVIEW]
+            if evidence
+            else "",
         }
-        check(row, "coverage", "properties/entities/items")
+        check_schema(row, "coverage", "properties/entities/items")
         return row
 
     def gaps(self) -> list[Gap]:
-        """The gap analysis both ways."""
+        """Return the gap analysis of model and handbook."""
         matched = [
             (
-                entry.found.term,
-                self._matcher.match(entry.found.term, entry.found.synonyms),
+                entry.term,
+                self._matcher.match(entry.term, entry.definition.synonyms),
             )
             for entry in self.handbook.entries
         ]
@@ -303,11 +325,11 @@ class Surveyor:
         return gaps(self.model.entities, matched, mentioned)
 
     @property
-    def mentions(self) -> Mentions:
-        """Every mention of the model's names; made when first needed."""
+    def mentions(self) -> MentionIndex:
+        """Mentions of the model's names; found when first needed."""
         if self._mentions is None:
-            terms = [entry.found.term for entry in self.handbook.entries]
-            self._mentions = Mentions(
+            terms = [entry.term for entry in self.handbook.entries]
+            self._mentions = MentionIndex(
                 self.handbook.passages,
                 [entity.name for entity in self.model.entities],
                 self._aliases,
@@ -315,54 +337,55 @@ class Surveyor:
             )
         return self._mentions
 
-    def _definitions(self) -> dict[Entity, list[tuple[Entry, Match]]]:
-        found: dict[Entity, list[tuple[Entry, Match]]] = {}
+    def _definitions(self) -> dict[Entity, list[tuple[GlossaryEntry, Match]]]:
+        definitions: dict[Entity, list[tuple[GlossaryEntry, Match]]] = {}
         for entry in self.handbook.entries:
-            match = self._matcher.match(entry.found.term, entry.found.synonyms)
-            also = set(match.ambiguous)
-            named = [e for e in self.model.entities if also and e.label in also]
-            for entity in [*([match.entity] if match.entity else []), *named]:
-                found.setdefault(entity, []).append((entry, match))
-        return found
+            match = self._matcher.match(entry.term, entry.definition.synonyms)
+            others = [e for e in self.model.entities if e.label in match.ambiguous]
+            for entity in [*([match.entity] if match.entity else []), *others]:
+                definitions.setdefault(entity, []).append((entry, match))
+        return definitions
 
-    def _by_definition(self, entity: Entity) -> list[Scored]:
+    def _by_definition(self, entity: Entity) -> list[ScoredEvidence]:
         return [
-            Scored(
-                **one.model_dump(),
+            ScoredEvidence(
+                **quote.model_dump(),
                 kind="definition",
-                score=DEFINED[match.confidence],
-                matched=entry.found.term,
+                score=_DEFINED[match.confidence],
+                matched=entry.term,
             )
             for entry, match in self._defined.get(entity, [])
-            for one in self.handbook.quotes(entry)
+            for quote in self.handbook.quotes(entry)
         ]
 
-    def _by_name(self, entity: Entity, hits: Sequence[Hit]) -> list[Scored]:
-        own = [hit for hit in hits if not hit.alias]
-        used = sorted(own or hits, key=lambda hit: (hit.plain, hit))
-        first: dict[tuple[int, int], Hit] = {}
-        for hit in used:
-            first.setdefault((hit.number, self.mentions.sentence(hit)[0]), hit)
+    def _by_name(
+        self, entity: Entity, mentions: Sequence[EntityMention]
+    ) -> list[ScoredEvidence]:
+        own = [mention for mention in mentions if not mention.alias]
+        first: dict[tuple[int, int], EntityMention] = {}
+        for mention in sorted(own or mentions, key=lambda m: (m.plain, m)):
+            start, _ = self.mentions.sentence(mention)
+            first.setdefault((mention.number, start), mention)
         if not first:
             return []
-        score = NAMED[min(len(first), len(NAMED)) - 1] - (0.0 if own else BY_ALIAS)
+        score = _NAMED[min(len(first), len(_NAMED)) - 1] - (0.0 if own else _BY_ALIAS)
         return [
-            Scored(
-                **self._said(hit).model_dump(),
+            ScoredEvidence(
+                **self._sentence_around(mention).model_dump(),
                 kind="lexical",
                 score=round(score, 4),
-                matched=hit.alias or entity.name,
+                matched=mention.alias or entity.name,
             )
-            for hit in list(first.values())[: self._config.evidence_top_k]
+            for mention in list(first.values())[: self._config.evidence_top_k]
         ]
 
-    def _said(self, hit: Hit) -> Evidence:
-        """The sentence around a mention."""
-        return quoted(self.handbook.passages[hit.number], *self.mentions.sentence(hit))
+    def _sentence_around(self, mention: EntityMention) -> Evidence:
+        passage = self.handbook.passages[mention.number]
+        return quote_passage(passage, *self.mentions.sentence(mention))
 
 
 def verdict(score: float, config: ConsumerSection) -> str:
-    """The band of a score."""
+    """Return the band of a score."""
     bands = (
         (config.strong, "STRONG"),
         (config.moderate, "MODERATE"),
@@ -371,10 +394,10 @@ def verdict(score: float, config: ConsumerSection) -> str:
     return next((name for least, name in bands if score >= least), "ABSENT")
 
 
-def summary(rows: Sequence[Mapping[str, Any]], found: Sequence[Gap]) -> dict[str, Any]:
-    """Counts by verdict and by gap status, and the two shares to watch."""
+def summary(rows: Sequence[Mapping[str, Any]], gaps: Sequence[Gap]) -> dict[str, Any]:
+    """Return counts by verdict and gap status, and the shares covered and matched."""
     verdicts = Counter(row["verdict"] for row in rows)
-    statuses = Counter(gap.status for gap in found)
+    statuses = Counter(gap.status for gap in gaps)
     covered = verdicts["STRONG"] + verdicts["MODERATE"]
     matched = statuses["MATCHED"]
     modelled = matched + statuses["MODEL_ONLY"]

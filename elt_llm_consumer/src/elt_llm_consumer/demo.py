@@ -1,4 +1,4 @@
-"""The whole product on the shipped sample: ingest, ask, build every product."""
+"""The demo: ingest the shipped sample, ask its questions, build every product."""
 
 import time
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from elt_llm_query.query import query_collections
 
 
 class DemoAnswer(Record):
-    """One question of the pack and what came of it."""
+    """One question of the pack and its answer."""
 
     question: str
     status: Status
@@ -31,7 +31,7 @@ class DemoAnswer(Record):
 
 
 class DemoReport(Record):
-    """What the demo did. `files` are paths below the data root."""
+    """The result of the demo. `files` are paths below the data root."""
 
     seconds: float
     collections: dict[str, dict[str, int]]
@@ -41,19 +41,19 @@ class DemoReport(Record):
 
     @property
     def exit_code(self) -> int:
-        """0; 2 where a document or an item of a product failed or lacks a part."""
-        poorer = (
+        """0, or 2 if a document, a chunk or an item of a product failed."""
+        failures = (
             DegradationKind.DOCUMENT_FAILED,
             DegradationKind.CHUNK_QUARANTINED,
             DegradationKind.ITEM_FAILED,
         )
-        return PARTIAL if any(d.kind in poorer for d in self.degradations) else 0
+        return PARTIAL if any(d.kind in failures for d in self.degradations) else 0
 
 
 def run_demo(pack: Pack, context: JobContext, models: Models) -> DemoReport:
     """Ingest the pack, answer its questions, write glossary, catalogue and coverage.
 
-    Running it again in the same data root does only what changed. Raises what the jobs
+    Running it again in the same data root only processes changes. Raises what the jobs
     and the question engine raise.
     """
     begun = time.monotonic()
@@ -92,7 +92,7 @@ def _ingest(
     options = {
         "paths": tuple(str(pack.folder / d.path) for d in files),
         "collection": collection,
-        # The same ids on every machine: the source is the sample, not a path.
+        # Ids are derived from the URI; a path would make them differ between machines.
         "uris": tuple(f"sample:{d.path}" for d in files),
         "titles": tuple(d.title for d in files),
     }
@@ -117,7 +117,7 @@ def _ask(pack: Pack, context: JobContext, models: Models) -> list[QueryResult]:
 
 
 def _sides(pack: Pack, context: JobContext) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The collections with handbooks, and those with drawings and inventories."""
+    """Collections with handbooks, and those with drawings or inventories."""
     sidecars = context.store.sidecars
     models = tuple(
         name
@@ -126,7 +126,7 @@ def _sides(pack: Pack, context: JobContext) -> tuple[tuple[str, ...], tuple[str,
     )
     handbooks = tuple(name for name in pack.collections if name not in models)
     if not handbooks:
-        raise ConfigError(f"the pack {pack.name!r} has no handbook beside its model")
+        raise ConfigError(f"the pack {pack.name!r} has a model but no handbook")
     return handbooks, models
 
 
@@ -146,34 +146,34 @@ def _product(job: str, pack: Pack, context: JobContext, models: Models) -> JobRe
     return JOBS.load(job, options).build(models)(context)
 
 
-def told(report: DemoReport, pack: Pack, data_dir: Path) -> str:
-    """The report for people: questions with answers and proof, files, what next."""
+def demo_text(report: DemoReport, pack: Pack, data_dir: Path) -> str:
+    """Format questions with answers and quotes, then files and what to do next."""
     lines = [f"{pack.title}: {report.seconds:.1f} s", ""]
     for name, counts in report.collections.items():
-        counted = ", ".join(_counted(number, what) for what, number in counts.items())
-        lines.append(f"  {name:<12} {counted}")
-    for said in report.answers:
-        lines += ["", f"Q  {said.question}", f"A  {said.answer or '(no answer)'}"]
-        lines.append(f"   status: {said.status.value}")
-        lines += [f"   {_cited(c)}" for c in said.citations]
+        numbers = (_count_noun(number, noun) for noun, number in counts.items())
+        lines.append(f"  {name:<12} {', '.join(numbers)}")
+    for one in report.answers:
+        lines += ["", f"Q  {one.question}", f"A  {one.answer or '(no answer)'}"]
+        lines.append(f"   status: {one.status.value}")
+        lines += [f"   {_citation_line(c)}" for c in one.citations]
     lines += ["", "Files:"]
     lines += [f"  {name:<20} {path}" for name, path in sorted(report.files.items())]
     if report.degradations:
-        lines += ["", "What was not as good as it could be:"]
-        for one in report.degradations:
-            where = f" ({one.collection})" if one.collection else ""
-            lines.append(f"  {one.kind.value}{where}: {in_line(one.detail)}")
+        lines += ["", "Degradations:"]
+        for problem in report.degradations:
+            where = f" ({problem.collection})" if problem.collection else ""
+            lines.append(f"  {problem.kind.value}{where}: {in_line(problem.detail)}")
     lines += ["", f"Open the page: uv run elt-llm serve --data-dir {data_dir}"]
     return "\n".join(lines)
 
 
-def _counted(number: int, plural: str) -> str:
+def _count_noun(number: int, plural: str) -> str:
     """The number with its noun: "1 chunk", "2 chunks"."""
     return f"{number} {plural.removesuffix('s') if number == 1 else plural}"
 
 
-def _cited(citation: Citation) -> str:
+def _citation_line(citation: Citation) -> str:
     page = f", page {citation.page}" if citation.page else ""
     quote = " ".join(citation.quote.split())
-    said = f"[{citation.label}] {citation.document}{page}"
-    return f"{said} ({citation.support.value}): {quote[:160]}"
+    source = f"[{citation.label}] {citation.document}{page}"
+    return f"{source} ({citation.support.value}): {quote[:160]}"

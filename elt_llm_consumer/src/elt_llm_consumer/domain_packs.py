@@ -6,19 +6,19 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from elt_llm_consumer.definitions.names import clean
+from elt_llm_consumer.definitions.terms import clean
 from elt_llm_core.errors import ConfigError, UsageError, suggest
 from elt_llm_core.identifiers import collection_name
 
 DEFAULT = "kite-regatta"
-MAX_PACK_BYTES = 1_000_000
+_MAX_PACK_BYTES = 1_000_000  # of pack.yaml; what a person writes is far smaller
 
 
-class _Closed(BaseModel):
+class _PackRecord(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class PackDocument(_Closed):
+class PackDocument(_PackRecord):
     """A file of the pack and the collection it goes into."""
 
     path: str
@@ -36,8 +36,8 @@ class PackDocument(_Closed):
         return collection_name(value)
 
 
-class Pack(_Closed):
-    """What pack.yaml says. `folder` is where it was read from."""
+class Pack(_PackRecord):
+    """The contents of pack.yaml; `folder` is where the file is."""
 
     name: str
     title: str
@@ -56,7 +56,7 @@ class Pack(_Closed):
 
     @property
     def collections(self) -> tuple[str, ...]:
-        """Collections of the pack in the order they are first named."""
+        """Collections of the pack in the order of their first document."""
         return tuple(dict.fromkeys(d.collection for d in self.documents))
 
     def files(self, collection: str) -> tuple[PackDocument, ...]:
@@ -72,24 +72,27 @@ class Pack(_Closed):
 def _inside(value: str) -> str:
     path = PurePosixPath(value)
     if path.is_absolute() or ".." in path.parts or "\\" in value:
-        msg = "a pack names files inside its own folder only"
+        msg = "a pack may only name files inside its own folder"
         raise ValueError(msg)
     return value
 
 
 def packs_folder() -> Path:
-    """Where the shipped packs are."""
+    """Return the folder of the shipped packs."""
     return Path(__file__).parent / "packs"
 
 
 def known_packs() -> dict[str, Path]:
-    """Name to folder of the shipped packs, sorted."""
-    found = sorted(packs_folder().glob("*/pack.yaml"))
-    return {file.parent.name: file.parent for file in found}
+    """Return name to folder of the shipped packs, sorted."""
+    packs = sorted(packs_folder().glob("*/pack.yaml"))
+    return {file.parent.name: file.parent for file in packs}
 
 
 def find_pack(name: str) -> Pack:
-    """A shipped pack by name, or a folder by path. Raises UsageError, ConfigError."""
+    """Read a shipped pack by name, or a pack's folder.
+
+    Raises UsageError if there is no such pack, and ConfigError if it is invalid.
+    """
     known = known_packs()
     if name in known:
         return read_pack(known[name])
@@ -99,27 +102,27 @@ def find_pack(name: str) -> Pack:
 
 
 def read_pack(folder: Path) -> Pack:
-    """The pack in a folder. Raises ConfigError for unknown keys and missing files."""
+    """Read the pack in a folder. Raises ConfigError if it is invalid or incomplete."""
     file = folder / "pack.yaml"
     try:
-        if file.stat().st_size > MAX_PACK_BYTES:
-            raise ConfigError(f"{file} is larger than a pack can be")
+        if file.stat().st_size > _MAX_PACK_BYTES:
+            raise ConfigError(f"{file} is too large for a pack")
         loaded = yaml.safe_load(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"cannot read {file}: {error.strerror}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file} is not valid YAML: {clean(str(error))}") from error
-    pack = _checked(loaded, file).model_copy(update={"folder": folder})
-    named = [d.path for d in pack.documents] + ([pack.aliases] if pack.aliases else [])
-    for name in named:
+    pack = _validate(loaded, file).model_copy(update={"folder": folder})
+    paths = [d.path for d in pack.documents] + ([pack.aliases] if pack.aliases else [])
+    for name in paths:
         if not (folder / name).is_file():
             raise ConfigError(f"{file} names {name!r}, which is not in the folder")
     return pack
 
 
-def _checked(loaded: Any, file: Path) -> Pack:
+def _validate(loaded: Any, file: Path) -> Pack:
     if not isinstance(loaded, dict) or "folder" in loaded:
-        raise ConfigError(f"{file} must hold the keys {', '.join(_keys())}")
+        raise ConfigError(f"{file} must contain the keys {', '.join(_keys())}")
     try:
         return Pack.model_validate(loaded)
     except ValidationError as error:
@@ -131,8 +134,8 @@ def _checked(loaded: Any, file: Path) -> Pack:
             raise ConfigError(
                 f"unknown key {where!r} in {file}", suggest(last, known)
             ) from error
-        said = first["msg"].removeprefix("Value error, ")
-        raise ConfigError(f"{where} in {file}: {said}") from error
+        reason = first["msg"].removeprefix("Value error, ")
+        raise ConfigError(f"{where} in {file}: {reason}") from error
 
 
 def _keys() -> list[str]:

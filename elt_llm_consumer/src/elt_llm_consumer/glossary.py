@@ -1,4 +1,4 @@
-"""The glossary: every term a handbook defines, with its proof and its entity."""
+"""The glossary: every term a handbook defines, with its quote and its entity."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -7,18 +7,24 @@ from typing import Any
 from pydantic import Field
 from typing_extensions import override
 
-from elt_llm_consumer.corpus import Entry, Handbook
-from elt_llm_consumer.linking.entity_linker import Match, Matcher
-from elt_llm_consumer.linking.entity_model import Model, read_aliases, read_model
-from elt_llm_consumer.outputs import (
-    check,
+from elt_llm_consumer.corpus import GlossaryEntry, Handbook
+from elt_llm_consumer.linking.entity_linker import Matcher
+from elt_llm_consumer.linking.entity_model import (
+    EnterpriseModel,
+    read_aliases,
+    read_model,
+)
+from elt_llm_consumer.product import (
+    ProductJob,
+    WorkItem,
+    check_schema,
     default_path,
     dump_csv,
-    finished,
     json_text,
-    sound,
+    publish_files,
+    run_items,
+    split_valid,
 )
-from elt_llm_consumer.product import Item, ProductJob, run_items
 from elt_llm_core.identifiers import digest
 from elt_llm_core.jobs import JobContext, JobReport, Runner
 from elt_llm_core.records import Record
@@ -26,15 +32,15 @@ from elt_llm_core.results import Box, Support
 from elt_llm_core.strategy import Models
 from elt_llm_query.grounding.quote_match import check_quote
 
-_ORDER = list(Support)
+_SUPPORT_ORDER = list(Support)  # best first; a row has the worst of its spans
 
 
 class GlossaryRecord(Record):
     """One row of the glossary.
 
-    `definition` is letter for letter what stands at characters `[start, end)` of the
-    document; `quote_support` is the verdict of looking it up there again. A definition
-    that points to another rule keeps its own words, and `resolved_definition` holds the
+    `definition` is the text at characters `[start, end)` of the document, letter for
+    letter; `quote_support` is the verdict of checking it there. A definition that
+    refers to another rule keeps its own words, and `resolved_definition` holds the
     words of that rule.
     """
 
@@ -56,7 +62,7 @@ class GlossaryRecord(Record):
     reference: str = ""
     resolved_definition: str = ""
     resolved_page: int | None = None
-    mapped_entity: str = Field(default="", description="empty where there is none")
+    mapped_entity: str = Field(default="", description="empty if there is none")
     entity_domain: str = ""
     fact_sheet_id: str = ""
     mapping_confidence: str
@@ -69,11 +75,11 @@ COLUMNS = tuple(GlossaryRecord.model_fields)
 
 
 class GlossaryJob(ProductJob):
-    """Options of the glossary. Without `model` no term is mapped."""
+    """Options of the glossary. Without `model` no term is mapped to an entity."""
 
     @override
     def build(self, models: Models) -> Runner:
-        """A runner that needs no model and writes a CSV and a JSON file."""
+        """Return a runner that writes CSV and JSON files and uses no language model."""
         return self._run
 
     def _run(self, context: JobContext) -> JobReport:
@@ -83,37 +89,41 @@ class GlossaryJob(ProductJob):
         entries = handbook.entries
         context.progress("definitions", len(entries), len(entries))
         matcher = Matcher(model.entities, aliases)
-        outcome = run_items(
-            context,
-            "glossary",
-            items(handbook, entries, model, aliases),
-            lambda i: check(_row(handbook, entries[i], matcher), "glossary", "items"),
-            fresh=self.fresh,
+
+        def build_row(number: int) -> dict[str, Any]:
+            row = glossary_record(handbook, entries[number], matcher)
+            checked: dict[str, Any] = check_schema(
+                row.model_dump(mode="json"), "glossary", "items"
+            )
+            return checked
+
+        items = work_items(handbook, entries, model, aliases)
+        batch = run_items(context, "glossary", items, build_row, fresh=self.fresh)
+        rows = batch.succeeded
+        undefined, invalid = split_valid(
+            [term.model_dump(mode="json") for term in handbook.undefined],
+            "undefined",
+            "properties/undefined_terms/items",
         )
-        rows = outcome.good
-        named = [one.model_dump(mode="json") for one in handbook.undefined]
-        undefined, unsound = sound(
-            named, "undefined", "properties/undefined_terms/items"
-        )
-        csv_file, json_file, undefined_file = self._files(context)
         report = JobReport(
             job="glossary",
-            counts=outcome.counted(terms=len(rows), unsound=len(unsound)),
-            degradations=(*outcome.degradations, *unsound),
+            counts=batch.counts_with(terms=len(rows), invalid=len(invalid)),
+            degradations=(*batch.degradations, *invalid),
         )
-        listed = {"undefined_terms": undefined}
-        return finished(
+        csv_file, json_file, undefined_file = self._files(context)
+        undefined_text = json_text({"undefined_terms": undefined}, "undefined")
+        return publish_files(
             context,
             report,
             {
                 "glossary_csv": (csv_file, dump_csv(COLUMNS, rows)),
                 "glossary_json": (json_file, json_text(rows, "glossary")),
-                "undefined_terms": (undefined_file, json_text(listed, "undefined")),
+                "undefined_terms": (undefined_file, undefined_text),
             },
         )
 
     def _files(self, context: JobContext) -> tuple[Path, Path, Path]:
-        """The CSV and the JSON file, and the JSON file of terms not defined."""
+        """The CSV file, the JSON file and the JSON file of undefined terms."""
         path = self.output or default_path(
             context.store.data_dir, "glossary", self.collections
         )
@@ -126,69 +136,62 @@ class GlossaryJob(ProductJob):
         )
 
 
-def items(
+def work_items(
     handbook: Handbook,
-    entries: Sequence[Entry],
-    model: Model,
+    entries: Sequence[GlossaryEntry],
+    model: EnterpriseModel,
     aliases: Mapping[str, Sequence[str]],
-) -> list[Item]:
-    """One item a definition; its key covers the document, the model and the aliases."""
+) -> list[WorkItem]:
+    """Return an item per definition, keyed by its document, the model and aliases."""
     shared = digest(handbook.identity, model.identity, str(sorted(aliases.items())))
     return [
-        Item(
-            name=entry.found.term,
-            parts=(shared, entry.row.document_id, entry.found.model_dump_json()),
+        WorkItem(
+            name=entry.term,
+            parts=(
+                shared,
+                entry.document.document_id,
+                entry.definition.model_dump_json(),
+            ),
         )
         for entry in entries
     ]
 
 
-def _row(handbook: Handbook, entry: Entry, matcher: Matcher) -> dict[str, Any]:
-    return record(handbook, entry, matcher).model_dump(mode="json")
-
-
-def record(handbook: Handbook, entry: Entry, matcher: Matcher) -> GlossaryRecord:
-    """The row of one definition, its quote looked up in the document again."""
-    one, row = entry.found, entry.row
-    text = handbook.text(row.document_id)
-    checks = [check_quote(text[start:end], text) for start, end in one.spans]
-    match = matcher.match(one.term, one.synonyms)
-    passage = handbook.passage_at(row.document_id, one.start)
+def glossary_record(
+    handbook: Handbook, entry: GlossaryEntry, matcher: Matcher
+) -> GlossaryRecord:
+    """Return the row of one definition, its quote checked against the document."""
+    definition, document = entry.definition, entry.document
+    document_id = document.document_id
+    text = handbook.text(document_id)
+    checks = [check_quote(text[start:end], text) for start, end in definition.spans]
+    passage = handbook.passage_at(document_id, definition.start)
+    resolved = definition.resolved
+    match = matcher.match(definition.term, definition.synonyms)
+    entity = match.entity
     return GlossaryRecord(
-        term=one.term,
-        definition=one.definition,
-        section=one.section,
-        page=one.page,
-        document=passage.document if passage else row.name,
-        collection=row.collection,
-        document_id=row.document_id,
+        term=definition.term,
+        definition=definition.definition,
+        section=definition.section,
+        page=definition.page,
+        document=passage.document if passage else document.name,
+        collection=document.collection,
+        document_id=document_id,
         node_id=passage.node_id if passage else "",
-        start=one.start,
-        end=one.end,
-        quote_support=max((c.support for c in checks), key=_ORDER.index),
+        start=definition.start,
+        end=definition.end,
+        quote_support=max((c.support for c in checks), key=_SUPPORT_ORDER.index),
         quote_score=min(c.score for c in checks),
-        boxes=handbook.boxes(row.document_id, one.spans),
-        synonyms=one.synonyms,
-        definition_source=one.source.value,
-        reference=one.reference,
-        resolved_definition=one.resolved.text if one.resolved else "",
-        resolved_page=one.resolved.page if one.resolved else None,
-        **_mapping(match),
+        boxes=handbook.boxes(document_id, definition.spans),
+        synonyms=definition.synonyms,
+        definition_source=definition.source.value,
+        reference=definition.reference,
+        resolved_definition=resolved.text if resolved else "",
+        resolved_page=resolved.page if resolved else None,
+        mapped_entity=entity.name if entity else "",
+        entity_domain=entity.domain if entity else "",
+        fact_sheet_id=entity.fact_sheet_id if entity else "",
+        mapping_confidence=match.confidence,
+        mapping_rationale=match.rationale,
+        ambiguous=match.ambiguous,
     )
-
-
-def _mapping(match: Match) -> dict[str, Any]:
-    """The columns that say which entity a term is."""
-    said: dict[str, Any] = {
-        "mapping_confidence": match.confidence,
-        "mapping_rationale": match.rationale,
-        "ambiguous": match.ambiguous,
-    }
-    if match.entity is None:
-        return said
-    return {
-        **said,
-        "mapped_entity": match.entity.name,
-        "entity_domain": match.entity.domain,
-        "fact_sheet_id": match.entity.fact_sheet_id,
-    }

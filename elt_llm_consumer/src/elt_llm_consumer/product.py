@@ -1,15 +1,25 @@
-"""What batch products share: their options, and a journal row for each item."""
+"""What products share: options, a resumable batch, schemas and the files written.
 
+Each item is committed to the journal when it is done. Files have the same bytes for the
+same content and are checked against their JSON Schema before they are published.
+"""
+
+import csv
+import io
+import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 from pydantic import Field, ValidationError, field_validator
 
 from elt_llm_core.errors import EltLlmError
 from elt_llm_core.identifiers import digest, item_key
-from elt_llm_core.jobs import JobContext, Runner
+from elt_llm_core.jobs import JobContext, JobReport, Runner
+from elt_llm_core.publication import publish
 from elt_llm_core.records import Record
 from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_core.strategy import Strategy
@@ -18,56 +28,56 @@ from elt_llm_core.strategy import Strategy
 class ProductJob(Strategy[Runner]):
     """Options that all products share."""
 
-    collections: tuple[str, ...] = Field(description="where the documents are")
+    collections: tuple[str, ...] = Field(description="collections of the documents")
     model: tuple[str, ...] = Field(
         default=(), description="collections that hold the model, joined into one"
     )
-    output: Path | None = Field(default=None, description="where the file goes")
-    fresh: bool = Field(default=False, description="do finished items again")
+    output: Path | None = Field(default=None, description="the file to write")
+    fresh: bool = Field(default=False, description="process finished items again")
     aliases: Path | None = Field(
         default=None, description="YAML file of entity name to synonyms"
     )
     textbook: bool = Field(
-        default=False, description="count sentences that only explain a term too"
+        default=False, description="also use sentences that only explain a term"
     )
 
     @field_validator("model", mode="before")
     @classmethod
-    def _several(cls, value: object) -> object:
-        """One name may stand for a tuple of it, and "" for none."""
+    def _to_tuple(cls, value: object) -> object:
+        """Accept one name, and "" for none."""
         names = (value,) if isinstance(value, str) else value
         return (
             tuple(n for n in names if n) if isinstance(names, tuple | list) else names
         )
 
 
-class Item(Record):
-    """One thing to do: what it is called, and everything its result depends on."""
+class WorkItem(Record):
+    """One unit of work: its name, and everything its result depends on."""
 
     name: str
     parts: tuple[str, ...]
 
 
-class Outcome(Record):
-    """Results in the order of the items, None where one failed."""
+class BatchResult(Record):
+    """Results in the order of the items; None for an item that failed."""
 
     results: tuple[dict[str, Any] | None, ...]
     counts: dict[str, int]
     degradations: tuple[Degradation, ...] = ()
 
     @property
-    def good(self) -> list[dict[str, Any]]:
-        """The results there are."""
+    def succeeded(self) -> list[dict[str, Any]]:
+        """The results of items that did not fail."""
         return [result for result in self.results if result is not None]
 
-    def counted(self, *, unsound: int = 0, **more: int) -> dict[str, int]:
-        """The counts with others; `unsound` rows are among the failed."""
-        return {**self.counts, "failed": self.counts["failed"] + unsound, **more}
+    def counts_with(self, *, invalid: int = 0, **more: int) -> dict[str, int]:
+        """Return the counts and `more`; `invalid` rows count as failed."""
+        return {**self.counts, "failed": self.counts["failed"] + invalid, **more}
 
 
 @cache
-def program() -> str:
-    """Changes with any line of this package: no older program's result is reused."""
+def program_digest() -> str:
+    """Return a digest of this package's code: results of older code are not reused."""
     folder = Path(__file__).parent
     return digest(
         *(p.read_text(encoding="utf-8") for p in sorted(folder.rglob("*.py")))
@@ -77,39 +87,41 @@ def program() -> str:
 def run_items(
     context: JobContext,
     job: str,
-    items: Sequence[Item],
+    items: Sequence[WorkItem],
     work: Callable[[int], Mapping[str, Any]],
     fresh: bool = False,
-) -> Outcome:
-    """Do `work(i)` for every item whose result the journal does not have.
+) -> BatchResult:
+    """Call `work(i)` for every item whose result is not in the journal.
 
-    Each result is committed before the next item begins. An item that raises an error
-    of this project, or whose record is refused, is recorded as failed, is not content,
-    and is tried again next time.
+    Each result is committed before the next item begins. An item that raises an
+    EltLlmError, or whose record is invalid, is recorded as failed and tried again in
+    the next run.
     """
     results: list[dict[str, Any] | None] = []
     counts = {"done": 0, "reused": 0, "failed": 0}
     problems: list[Degradation] = []
     for number, item in enumerate(items):
         context.progress(job, number, len(items), item.name)
-        key = item_key(job, program(), *item.parts)
-        held = None if fresh else context.store.journal.get(key)
-        if held is not None:
+        key = item_key(job, program_digest(), *item.parts)
+        stored = None if fresh else context.store.journal.get(key)
+        if stored is not None:
             counts["reused"] += 1
-            results.append(held)
+            results.append(stored)
             continue
         result, problem = _attempt(context, job, (number, item, key), work)
         counts["done" if problem is None else "failed"] += 1
         results.append(result)
         problems += [] if problem is None else [problem]
     context.progress(job, len(items), len(items), "")
-    return Outcome(results=tuple(results), counts=counts, degradations=tuple(problems))
+    return BatchResult(
+        results=tuple(results), counts=counts, degradations=tuple(problems)
+    )
 
 
 def _attempt(
     context: JobContext,
     job: str,
-    place: tuple[int, Item, str],
+    place: tuple[int, WorkItem, str],
     work: Callable[[int], Mapping[str, Any]],
 ) -> tuple[dict[str, Any] | None, Degradation | None]:
     number, item, key = place
@@ -117,7 +129,7 @@ def _attempt(
     try:
         result = dict(work(number))
     except (EltLlmError, ValidationError) as error:
-        code, message = _explained(error)
+        code, message = _describe_error(error)
         failure = {"error": {"code": code, "message": message}}
         journal.put(job, key, number, item.name, result=failure, state="failed")
         detail = f"{job}: {item.name!r} is left out: {message}"
@@ -126,10 +138,161 @@ def _attempt(
     return result, None
 
 
-def _explained(error: EltLlmError | ValidationError) -> tuple[str, str]:
-    """The code and the sentence of an error; a record that is refused is CON001."""
+def _describe_error(error: EltLlmError | ValidationError) -> tuple[str, str]:
+    """The code and message of an error; CON001 for an invalid record."""
     if isinstance(error, EltLlmError):
         return error.code, error.message
     first = error.errors()[0]
     where = "/".join(str(part) for part in first["loc"])
-    return "CON001", f"its record is refused at {where!r}: {first['msg']}"
+    return "CON001", f"its record is invalid at {where!r}: {first['msg']}"
+
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+class ProductError(EltLlmError):
+    """A product does not match its own schema: a fault of this program."""
+
+    code = "CON001"
+
+
+def dump_json(content: Any) -> str:
+    """Return JSON with sorted keys, two spaces, unescaped UTF-8 and a final newline."""
+    return json.dumps(content, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
+
+
+def dump_csv(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return RFC 4180 CSV with a header.
+
+    A cell that a spreadsheet would run as a formula gets a leading '. Lists become
+    "a; b", records JSON, and None an empty cell.
+    """
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\r\n")
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow([escape_cell(_cell(row.get(name))) for name in columns])
+    return buffer.getvalue()
+
+
+def escape_cell(text: str) -> str:
+    """Return `text`, with a leading ' if it could be taken for a formula."""
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, list | tuple) and all(isinstance(v, str) for v in value):
+        return "; ".join(value)
+    if isinstance(value, list | tuple | dict):
+        return json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return str(value)
+
+
+@cache
+def schema(name: str) -> dict[str, Any]:
+    """Read a shipped schema: glossary, undefined, catalog, relationships, coverage."""
+    file = files("elt_llm_consumer") / "schema" / f"{name}.schema.json"
+    loaded: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return loaded
+
+
+@cache
+def _validator(name: str, pointer: str) -> Any:
+    """The validator of a schema, or of the part that `pointer` names."""
+    part = root = schema(name)
+    for key in pointer.split("/") if pointer else ():
+        part = part[key]
+    definitions = {"$defs": root.get("$defs", {})}
+    return jsonschema.Draft202012Validator({**definitions, **part})
+
+
+def check_schema(content: Any, name: str, pointer: str = "") -> Any:
+    """Check content against a schema and return it as plain JSON.
+
+    Args:
+        content: Anything that JSON can represent.
+        name: The schema's name.
+        pointer: The part of the schema that applies, such as "properties/gaps/items".
+
+    Raises:
+        ProductError: If the content does not match; names the place and the value.
+    """
+    plain = json.loads(dump_json(content))
+    fault = jsonschema.exceptions.best_match(
+        _validator(name, pointer).iter_errors(plain)
+    )
+    if fault is None:
+        return plain
+    where = "/".join(str(part) for part in fault.absolute_path)
+    at = f" at {where!r}" if where else ""
+    raise ProductError(
+        f"the {name} does not match its schema{at}: {fault.message[:300]}"
+    )
+
+
+def split_valid(
+    rows: Sequence[Mapping[str, Any]], name: str, pointer: str
+) -> tuple[list[dict[str, Any]], list[Degradation]]:
+    """Return the rows that match their schema, and a problem for each other row."""
+    valid, problems = [], []
+    for number, row in enumerate(rows, start=1):
+        try:
+            valid.append(check_schema(row, name, pointer))
+        except ProductError as error:
+            detail = f"{name}: row {number} is left out: {error.message}"
+            kind = DegradationKind.ITEM_FAILED
+            problems.append(Degradation(kind=kind, detail=detail))
+    return valid, problems
+
+
+def json_text(content: Any, name: str) -> str:
+    """Return the text of a JSON file. Raises ProductError if it breaks its schema."""
+    return dump_json(check_schema(content, name))
+
+
+def publish_files(
+    context: JobContext, report: JobReport, files: Mapping[str, tuple[Path, str]]
+) -> JobReport:
+    """Publish the files of a product as a set, and add their paths to the report.
+
+    Args:
+        context: The job's context; its store records the digests of written files.
+        report: Counts and degradations of the job.
+        files: Name in the report to path and text.
+
+    Raises:
+        StoreWriteError: If a file cannot be written; then none was changed.
+    """
+    published = publish(context.store, list(files.values()))
+    paths = {name: str(path) for name, path in zip(files, published.paths, strict=True)}
+    degradations = (*report.degradations, *_unused_model(context))
+    if published.kept:
+        names = ", ".join(path.name for path in published.kept)
+        wrote = ", ".join(path.name for path in published.paths)
+        detail = (
+            f"kept because edited or not written by this program: {names}; this run "
+            f"wrote {wrote} instead (remove or rename the kept files to write there "
+            "again)"
+        )
+        kept = Degradation(kind=DegradationKind.FILE_KEPT, detail=detail)
+        degradations = (*degradations, kept)
+    return report.model_copy(update={"files": paths, "degradations": degradations})
+
+
+def _unused_model(context: JobContext) -> list[Degradation]:
+    """A notice that the configured language model is not used."""
+    name = context.config.models.llm_strategy
+    if name == "none":
+        return []
+    detail = (
+        f"models.llm_strategy is {name!r} and has no effect here: products are "
+        "extracted from the text without a language model"
+    )
+    return [Degradation(kind=DegradationKind.SETTING_UNUSED, detail=detail)]
+
+
+def default_path(data_dir: Path, product: str, collections: Sequence[str]) -> Path:
+    """Return `<data-dir>/output/<product>_<collection>.json`, names joined by '+'."""
+    return data_dir / "output" / f"{product}_{'+'.join(collections)}.json"

@@ -1,14 +1,18 @@
-"""The shapes in which people write definitions, as data.
+"""The shapes in which people write definitions, and English function words, as data.
 
-A definition is a head (the term and what stands around it), a connector ("means") and
-the defining text. The lists hold function words only, no word of any field.
+A definition is a head (the term and what surrounds it), a connector ("means") and the
+defining text. All lists hold function words only: the position of a function word tells
+a term from a sentence in any field of knowledge.
 """
 
 import re
 
+from elt_llm_core.language.languages import ENGLISH
+from elt_llm_core.language.stop_words import stop_words
+
 QUOTE_OPEN = "[\"\u201c\u201f\u201e\u2018'\u00ab]"
 QUOTE_CLOSE = "[\"\u201d\u201c\u2019'\u00bb]"
-# No quotation mark inside, but an apostrophe between letters.
+# A quotation mark would end the term; an apostrophe between letters does not.
 _QUOTED_TEXT = (
     "(?:[^\"\u201c\u201d\u2018\u2019'\u00ab\u00bb\\n]|\\n(?!\\n)|"
     "(?<=\\w)['\u2019](?=\\w)|(?<=s)['\u2019](?=\\s\\w)){1,90}?"
@@ -33,7 +37,8 @@ _STATES = (
     r"|(?P<refers>\brefers?\s+to\b)"
 )
 CONNECTOR = re.compile(rf"{_STATES}|(?P<includes>\bincludes?\b)", re.IGNORECASE)
-# What may not follow "means" (or "mean"): the noun, the verb of a consequence.
+# What may not follow "means" (or "mean"): then it is the noun ("by means of") or the
+# verb of a consequence ("this means you must").
 NOT_AFTER = re.compile(
     r"\s*(?:of|to|by|for|from|or|in\s+which|through\s+which|by\s+which|whereby|includ\w+|"
     r"is|are|was|were|may|must|shall|can|will|should|available|necessary|used|"
@@ -69,7 +74,7 @@ SPOKEN = re.compile(
     r"(?:I|he|she|it|we|you|they|this|that|what|who)\s+(?:\w+\s+)?means?\b",
     re.IGNORECASE,
 )
-# A line that defines another term, after one that ended.
+# A line that starts another definition, after one that ended.
 NEXT_ONE = re.compile(
     r"(?<=[.;])[ \t]*\n\s*"
     r"(?:by\s+|(?:the\s+)?(?:terms?|words?|expressions?|phrases?)\s+)?"
@@ -141,7 +146,8 @@ MARKUP = re.compile(
     r"\[\]\([^)]*\)|\{:?[^}]*\}|(?<!\w)[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?!\w)|`|"
     r"<br\s*/?>|(?<=\])\([^)]*\)"
 )
-# After the gap of a single space only this looks like a definition.
+# After a dash with single spaces only these words start a definition; anything else may
+# be an ordinary dash in a sentence.
 DETERMINED = re.compile(
     r"(?:the|an?|any|all|each|every|one|those|such|whatever|anything|anyone|someone)\s",
 )
@@ -150,3 +156,63 @@ TRAILING_MARK = re.compile(
     r"(?:[a-z]|[ivx]{1,4}|\d{1,3}(?:\.\d{1,3})*)[.)]?\s*$"
 )
 TRAILING = re.compile(r"(?:[\s;,]|;?\s*\b(?:and|or)\s*$)+$")
+
+
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
+# No term starts with one of these words.
+NOT_FIRST = _words(
+    """
+    all also always and another any are as at be because been being both but by can
+    could did do does each either every example for from had has have he hence her
+    here his how however i if in is it its may might moreover must my neither never
+    no nor not note of often on only or other our over per same see shall she should
+    since so some sometimes such that their then there therefore these they this
+    those through thus to under usually was we were what when where which while who
+    whom whose why will with within without would you your
+    """
+)
+# Nor with these: "Please refer to the list" is a request, not a definition.
+ADDRESS = _words(
+    """
+    kindly please
+    """
+)
+# No term ends with one of these.
+NOT_LAST = _words(
+    """
+    a all also an and any are as be been but by for generally has have in is it
+    merely no normally not of often only or other simply some sometimes such that
+    the therefore these they this those thus to typically usually what which who
+    with
+    """
+)
+# No term has one of these after its first word.
+NOT_INSIDE = _words(
+    """
+    are be because been being but can could did do does had has have however if is
+    it may might must not shall should therefore these they this those was were what
+    when which while who will would
+    """
+)
+# Not capitalised inside a capitalised name.
+SMALL = stop_words(ENGLISH, "name")
+ARTICLES = _words(
+    """
+    a an the
+    """
+)
+# A bare noun after one of these is in a fixed phrase: "in charge", "under protest".
+FIXED_BEFORE = _words(
+    """
+    at in on under without
+    """
+)
+# A bare word after one of these is a verb: "may appeal", "to protest".
+VERB_BEFORE = _words(
+    """
+    can cannot could may must shall should to will would
+    """
+)

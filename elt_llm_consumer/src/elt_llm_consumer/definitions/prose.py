@@ -1,93 +1,165 @@
-"""Definitions in running text and in lists of terms."""
+"""Definitions in running text and in lists of terms.
+
+A candidate is a term and where its defining text begins: before a connector ("means"),
+or set apart by layout. It becomes a definition when the end of that text is known.
+Sentences may also name a term in brackets behind its meaning.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from elt_llm_consumer.definitions import patterns
-from elt_llm_consumer.definitions.candidate_terms import (
-    Head,
-    cleaned,
-    head_before,
-    is_short_form,
-    plausible,
-    split_paren,
-    titled,
-)
-from elt_llm_consumer.definitions.paragraphs import Unit
 from elt_llm_consumer.definitions.records import (
     Definition,
     DefinitionSource,
-    Found,
-    joined,
-    trimmed,
-    verbatim,
-    without_stop,
+    TextUnit,
+    merge_spans,
+    strip_full_stop,
+    text_of_spans,
+    trim_span,
+)
+from elt_llm_consumer.definitions.terms import (
+    can_be_term,
+    clean_term,
+    is_title_case,
+    spells_out,
+    split_paren,
 )
 from elt_llm_query.analysis.text import pieces
 
-LONGEST_TERM = 14
-_AHEAD = 250  # characters by which the beginning of another definition is known
+_MOST_LISTED_WORDS = 14  # of a term in a definition list
+_MOST_MARKED_WORDS = 12  # of a quoted or bold term; longer ones are quotations
+_REACH = 420  # characters before a connector: a term of 90, its qualifiers, a preface
+_AHEAD = 250  # characters in which the beginning of another definition is recognised
 _SEE = re.compile(r"\s*See(?:\s+also)?\s+(?P<target>[^.;\n]{2,90})[.;]?\s*")
+_AFTER_CONNECTOR = re.compile(r"\s*(?::-|[:,\u2013\u2014])?\s*")
+_LEADS_LIST = re.compile(r"\s*[:\u2013\u2014]-?\s*\n")
+# A shorter meaning is hardly one; a longer name in brackets is a remark.
+_FEWEST_MEANING_WORDS, _MOST_NAME_WORDS = 2, 6
+_NAMED_IN_BRACKETS = re.compile(
+    r"\s*,?\s*\(\s*(?:(?:each|together|collectively|hereinafter|hereafter)\b,?\s*)?"
+    r"(?:(?:referred\s+to\s+as|called)\s+)?(?:(?:an?|the)\s+)?"
+    rf"{patterns.QUOTE_OPEN}(?P<term>[A-Z][\w'\u2019/ -]{{1,60}}?)"
+    rf"{patterns.QUOTE_CLOSE}\s*\)"
+)
+_RULE_NUMBER = re.compile(r"\d+(?:\.\d+)*\.?(?:\([a-z0-9]+\))+\s+")
+# A short form in brackets abbreviates the name before it, not the whole sentence.
+_NAME = r"(?:[A-Z][\w'\u2019&-]*|\d{4})"
+_FULL_NAME = re.compile(
+    rf"{_NAME}(?:\s+(?:(?:of|and|for|the|in|on|to|&)\s+){{0,2}}{_NAME})+\s*$"
+)
 
 
-def in_units(text: str, running: Sequence[Unit]) -> list[Definition]:
-    """Definitions of all units, in order."""
-    found: list[Definition] = []
-    for unit in running:
-        candidates = _apart(sorted(_candidates(unit), key=lambda one: one.head))
-        for number, one in enumerate(candidates):
-            following = (
-                candidates[number + 1].head if number + 1 < len(candidates) else None
-            )
-            found.append(_finished(text, unit, one, following))
-    return found
+class TermHead(NamedTuple):
+    """A term before a connector.
+
+    `start` is its position in the unit. `strong`: it is quoted or bold. `opens`: only a
+    list mark precedes it on its line.
+    """
+
+    term: str
+    synonyms: tuple[str, ...]
+    start: int
+    strong: bool
+    opens: bool
 
 
-def _candidates(unit: Unit) -> Iterator[Found]:
-    listed = list(_listed(unit))
-    yield from listed
-    if not any(one.listed for one in listed):
-        yield from _connected(unit)
+class DefinitionCandidate(NamedTuple):
+    """A term whose definition's end is not known yet; positions are the unit's.
+
+    `head` is where the term begins, `start` where the defining text begins. `whole`: it
+    runs to the end of the unit. `listed`: it is in a definition list.
+    """
+
+    term: str
+    synonyms: tuple[str, ...]
+    head: int
+    start: int
+    source: DefinitionSource = DefinitionSource.PROSE
+    whole: bool = False
+    listed: bool = False
 
 
-def _connected(unit: Unit) -> Iterator[Found]:
+def find_in_prose(text: str, units: Sequence[TextUnit]) -> list[Definition]:
+    """Return the definitions of all units, in order."""
+    definitions: list[Definition] = []
+    for unit in units:
+        candidates = _without_nested(sorted(_candidates(unit), key=lambda c: c.head))
+        heads = [candidate.head for candidate in candidates]
+        definitions += [
+            _to_definition(text, unit, candidate, following)
+            for candidate, following in zip(candidates, [*heads, None][1:], strict=True)
+        ]
+    return definitions
+
+
+def find_in_brackets(text: str, units: Sequence[TextUnit]) -> list[Definition]:
+    """Return terms named in brackets: "a written notice (a "Stop Notice")".
+
+    The definition is what the sentence says before the brackets; `named_at` is the span
+    of the term.
+    """
+    return [
+        definition
+        for unit in units
+        for match in _NAMED_IN_BRACKETS.finditer(unit.text)
+        if (definition := _bracketed_definition(text, unit, match))
+    ]
+
+
+def _candidates(unit: TextUnit) -> Iterator[DefinitionCandidate]:
+    by_layout = list(_layout_candidates(unit))
+    yield from by_layout
+    if not any(candidate.listed for candidate in by_layout):
+        yield from _connector_candidates(unit)
+
+
+def _without_nested(
+    candidates: Sequence[DefinitionCandidate],
+) -> list[DefinitionCandidate]:
+    """Without candidates that begin inside another one's head."""
+    kept: list[DefinitionCandidate] = []
+    for candidate in candidates:
+        if not kept or candidate.head >= kept[-1].start:
+            kept.append(candidate)
+    return kept
+
+
+def _connector_candidates(unit: TextUnit) -> Iterator[DefinitionCandidate]:
     """Terms before a connector."""
     for match in patterns.CONNECTOR.finditer(unit.text):
-        head = head_before(unit.text, match.start(), unit.defining)
+        head = _head_before(unit.text, match.start(), unit.defining)
         if head is None or not _connects(unit, match, head):
             continue
-        reference = match["reference"] is not None
-        yield Found(
+        leads_list = _LEADS_LIST.match(unit.text, match.end()) is not None
+        source, start = DefinitionSource.PROSE, match.end()
+        if match["reference"] is not None:
+            # The defining text of a reference is "the meaning given in Rule 4.2".
+            source, start = DefinitionSource.REFERENCE, _reference_start(match)
+        elif after := _AFTER_CONNECTOR.match(unit.text, match.end()):
+            start = after.end()
+        yield DefinitionCandidate(
             term=head.term,
             synonyms=head.synonyms,
             head=head.start,
-            start=_the_meaning(match) if reference else _after(unit.text, match.end()),
-            source=DefinitionSource.REFERENCE if reference else DefinitionSource.PROSE,
-            whole=head.opens and (unit.defining or _leads_list(unit.text, match.end())),
+            start=start,
+            source=source,
+            whole=head.opens and (unit.defining or leads_list),
         )
 
 
-def _after(text: str, position: int) -> int:
-    """Behind a colon, comma or dash that follows the connector."""
-    match = re.compile(r"\s*(?::-|[:,\u2013\u2014])?\s*").match(text, position)
-    return match.end() if match else position
-
-
-def _the_meaning(match: re.Match[str]) -> int:
-    """Behind "has": a reference is "the meaning given in Rule 4.2"."""
+def _reference_start(match: re.Match[str]) -> int:
+    """Where a reference begins: after "has"."""
     verb = patterns.THE_MEANING.match(match.group())
     return match.start() + (verb.end() if verb else 0)
 
 
-def _leads_list(text: str, position: int) -> bool:
-    return re.compile(r"\s*[:\u2013\u2014]-?\s*\n").match(text, position) is not None
-
-
-def _connects(unit: Unit, match: re.Match[str], head: Head) -> bool:
-    """Whether the connector defines, rather than being a noun or a consequence."""
+def _connects(unit: TextUnit, match: re.Match[str], head: TermHead) -> bool:
+    """Whether the connector defines, instead of being a noun or a consequence."""
     rest = unit.text[match.end() : match.end() + 60]
     likely = head.strong or (unit.defining and head.opens)
-    if match["includes"]:  # elsewhere a rule, not a definition
+    if match["includes"]:  # outside a list of definitions "includes" states a rule
         likely = head.strong and unit.defining
     if match["refers"] or match["includes"]:
         return likely
@@ -101,59 +173,132 @@ def _connects(unit: Unit, match: re.Match[str], head: Head) -> bool:
     return (head.opens or not bare) and patterns.NOT_AFTER.match(rest) is None
 
 
-def _listed(unit: Unit) -> Iterator[Found]:
-    """Terms set apart by layout: definition lists, dashes, colons, tabs."""
-    position = 0
-    for line in unit.text.split("\n"):
-        yield from _on_line(unit, position)
-        position += len(line) + 1
+def _head_before(text: str, end: int, defining: bool) -> TermHead | None:
+    """The term that ends right before `end`, or None if there is no term."""
+    low = max(0, end - _REACH)
+    window = text[low:end]
+    for pattern in (patterns.QUOTED_HEAD, patterns.BOLD_HEAD):
+        if match := pattern.search(window):
+            return _marked_head(text, low, match)
+    line = text.rfind("\n", 0, end) + 1
+    if "\t" in text[line:end]:  # "Term<tab>means ...": a table as plain text
+        return _bare_head_from(text, line, end, defining=True)
+    heads = (
+        _bare_head_from(text, start, end, defining)
+        for start in _start_positions(text, end, defining)
+    )
+    return next((head for head in heads if head), None)
 
 
-def _on_line(unit: Unit, position: int) -> Iterator[Found]:
-    lead = patterns.LEAD.match(unit.text, position)
-    start = lead.end() if lead else position
-    for pattern in (patterns.LISTED, patterns.DASH, patterns.TABBED, patterns.COLON):
-        match = pattern.match(unit.text, start)
-        if match is None or not _set_apart(unit, pattern, match):
-            continue
-        if pattern is not patterns.LISTED and _defined_before(unit, match):
-            continue
-        term, names = split_paren(cleaned(match["term"]))
-        if not _is_term(term, pattern is patterns.LISTED):
-            continue
-        begin = match.end()
-        if again := patterns.LEADING_CONNECTOR.match(unit.text, begin):
-            begin = again.start() if again["reference"] else again.end()
-        yield Found(
-            term=term,
-            synonyms=names,
-            head=start,
-            start=begin,
-            whole=True,
-            listed=pattern is patterns.LISTED,
-        )
-        return
-
-
-def _defined_before(unit: Unit, match: re.Match[str]) -> bool:
-    """Whether a term and its connector stand before the dash, which is in the text."""
-    return any(
-        head.strong
-        for verb in patterns.CONNECTOR.finditer(unit.text, *match.span("term"))
-        if (head := head_before(unit.text, verb.start(), unit.defining))
+def _marked_head(text: str, low: int, match: re.Match[str]) -> TermHead | None:
+    """The quoted or bold term of a match that begins `low` characters into `text`."""
+    term = clean_term(match["term"])
+    words = len(term.split())
+    if not any(c.isalnum() for c in term) or words > _MOST_MARKED_WORDS:
+        return None
+    if patterns.SPOKEN.match(term):
+        return None
+    bold = match.re is patterns.BOLD_HEAD
+    part = patterns.BOLD_PART if bold else patterns.QUOTED_PART
+    others = part.finditer(match["others"] or "")
+    names = [clean_term(other[part.groups]) for other in others]
+    paren = clean_term(match["paren"] or "")
+    if patterns.ACRONYM.fullmatch(paren):
+        names.append(paren)
+    start = low + match.start("head")
+    return TermHead(
+        term=term,
+        synonyms=tuple(name for name in names if name),
+        start=start,
+        strong=True,
+        opens=_opens_line(text, start),
     )
 
 
-def _is_term(term: str, listed: bool) -> bool:
-    if listed:
-        return (
-            bool(term) and len(term.split()) <= LONGEST_TERM and not term.endswith(".")
+def _opens_line(text: str, start: int) -> bool:
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    return not line.strip() or patterns.LEAD.fullmatch(line.rstrip() + " ") is not None
+
+
+def _bare_head_from(text: str, start: int, end: int, defining: bool) -> TermHead | None:
+    head = text[start:end]
+    skipped = _preface_length(head)
+    match = patterns.BARE_HEAD.fullmatch(head, skipped)
+    if match is None:
+        return None
+    term = clean_term(match["term"])
+    if not can_be_term(term, defining):
+        return None
+    paren = clean_term(match["paren"] or "")
+    return TermHead(
+        term=term,
+        synonyms=(paren,) if patterns.ACRONYM.fullmatch(paren) else (),
+        start=start + skipped,
+        strong=False,
+        opens=_opens_line(text, start + skipped),
+    )
+
+
+def _start_positions(text: str, end: int, defining: bool) -> Iterator[int]:
+    """Where a bare term may begin: the last sentence's start, then later lines."""
+    low = max(0, end - _REACH)
+    marks = [m.end() for m in patterns.BOUNDARY.finditer(text, low, end)]
+    marks = [m for m in marks if m < end] or [low]
+    sentences = [
+        m for m in marks if m == 0 or text[:m].rstrip()[-1:] in '.;:!?"\u201d\u2019)'
+    ]
+    if sentences:
+        yield sentences[-1]
+    if defining:
+        last = sentences[-1] if sentences else -1
+        yield from (mark for mark in marks if mark > last)
+
+
+def _preface_length(head: str) -> int:
+    """Length of list marks, introductory clauses and "the term" before a term."""
+    position = 0
+    for pattern in (patterns.LEAD, patterns.PREFACE, patterns.WRAPPING):
+        match = pattern.match(head, position)
+        if match is not None:
+            position = match.end()
+    return position + len(head[position:]) - len(head[position:].lstrip())
+
+
+def _layout_candidates(unit: TextUnit) -> Iterator[DefinitionCandidate]:
+    """Terms set apart by layout: definition lists, dashes, colons, tabs."""
+    position = 0
+    for line in unit.text.split("\n"):
+        if candidate := _candidate_on_line(unit, position):
+            yield candidate
+        position += len(line) + 1
+
+
+def _candidate_on_line(unit: TextUnit, position: int) -> DefinitionCandidate | None:
+    lead = patterns.LEAD.match(unit.text, position)
+    head = lead.end() if lead else position
+    for pattern in (patterns.LISTED, patterns.DASH, patterns.TABBED, patterns.COLON):
+        listed = pattern is patterns.LISTED
+        match = pattern.match(unit.text, head)
+        if match is None or not _is_set_apart(unit, pattern, match):
+            continue
+        if not listed and _is_defined_before(unit, match):
+            continue
+        term, synonyms = split_paren(clean_term(match["term"]))
+        if not _can_be_set_apart(term, listed):
+            continue
+        start = match.end()
+        if again := patterns.LEADING_CONNECTOR.match(unit.text, start):
+            start = again.start() if again["reference"] else again.end()
+        return DefinitionCandidate(
+            term, synonyms, head, start, whole=True, listed=listed
         )
-    return titled(term) or plausible(term[:1].upper() + term[1:], defining=True)
+    return None
 
 
-def _set_apart(unit: Unit, pattern: re.Pattern[str], match: re.Match[str]) -> bool:
-    """Whether the layout says "definition" here and not only a dash or a colon."""
+def _is_set_apart(
+    unit: TextUnit, pattern: re.Pattern[str], match: re.Match[str]
+) -> bool:
+    """Whether the layout means a definition here, not just a dash or a colon."""
     if pattern is patterns.LISTED:
         return True
     if pattern is patterns.DASH:
@@ -167,60 +312,108 @@ def _set_apart(unit: Unit, pattern: re.Pattern[str], match: re.Match[str]) -> bo
     return unit.defining
 
 
-def _apart(found: Sequence[Found]) -> list[Found]:
-    """Without candidates whose head stands inside another's head."""
-    kept: list[Found] = []
-    for one in found:
-        if not kept or one.head >= kept[-1].start:
-            kept.append(one)
-    return kept
+def _is_defined_before(unit: TextUnit, match: re.Match[str]) -> bool:
+    """Whether a marked term and its connector precede the dash, which is then text."""
+    return any(
+        head.strong
+        for verb in patterns.CONNECTOR.finditer(unit.text, *match.span("term"))
+        if (head := _head_before(unit.text, verb.start(), unit.defining))
+    )
 
 
-def _finished(text: str, unit: Unit, one: Found, following: int | None) -> Definition:
+def _can_be_set_apart(term: str, listed: bool) -> bool:
+    if listed:
+        few = len(term.split()) <= _MOST_LISTED_WORDS
+        return bool(term) and few and not term.endswith(".")
+    return is_title_case(term) or can_be_term(
+        term[:1].upper() + term[1:], defining=True
+    )
+
+
+def _to_definition(
+    text: str, unit: TextUnit, candidate: DefinitionCandidate, following: int | None
+) -> Definition:
+    """Find where the definition ends: at `following`, or the sentence or unit ends."""
+    start = candidate.start
     end = len(unit.text) if following is None else following
-    if not one.whole:
-        end = min(end, _sentence_end(unit.text, one.start))
-    if another := patterns.NEXT_ONE.search(unit.text, one.start, end + _AHEAD):
+    if not candidate.whole:
+        sentences = pieces(unit.text[start:])
+        end = min(end, start + sentences[0].end if sentences else len(unit.text))
+    if another := patterns.NEXT_ONE.search(unit.text, start, end + _AHEAD):
         end = min(end, another.start())
-    body = unit.text[one.start : end]
+    body = unit.text[start:end]
     if end == following:
         body = patterns.TRAILING_MARK.sub("", body)
-    body = without_stop(patterns.TRAILING.sub("", body))
-    spans = [
-        trimmed(text, *span) for span in unit.spans(one.start, one.start + len(body))
-    ]
+    body = strip_full_stop(patterns.TRAILING.sub("", body))
+    spans = [trim_span(text, *span) for span in unit.spans(start, start + len(body))]
     if end == len(unit.text):
         for item in unit.follows:
             spans += item.spans(0, len(item.text))
-    return _made(text, unit, one, spans)
+    return _build_definition(text, unit, candidate, spans)
 
 
-def _made(
-    text: str, unit: Unit, one: Found, spans: Sequence[tuple[int, int]]
+def _build_definition(
+    text: str,
+    unit: TextUnit,
+    candidate: DefinitionCandidate,
+    spans: Sequence[tuple[int, int]],
 ) -> Definition:
-    exact = joined(text, spans) or ((unit.pieces[0].start, unit.pieces[0].start),)
-    definition = verbatim(text, exact)
-    source, synonyms, reference = one.source, list(one.synonyms), ""
+    exact = merge_spans(text, spans) or ((unit.parts[0].start, unit.parts[0].start),)
+    words = text_of_spans(text, exact)
+    source, synonyms, reference = candidate.source, candidate.synonyms, ""
     if unit.in_table and source is DefinitionSource.PROSE:
         source = DefinitionSource.TABLE
-    if is_short_form(one.term, definition):
+    if spells_out(candidate.term, words):
         source = DefinitionSource.ACRONYM
-        synonyms.append(cleaned(definition))
-    if match := _SEE.fullmatch(definition):
+        synonyms = (*synonyms, clean_term(words))
+    if match := _SEE.fullmatch(words):
         source = DefinitionSource.REFERENCE
-        reference = cleaned(match["target"])
+        reference = clean_term(match["target"])
     return Definition(
-        term=one.term,
-        definition=definition,
+        term=candidate.term,
+        definition=words,
         source=source,
         spans=exact,
         page=unit.page,
         section=unit.section,
-        synonyms=tuple(synonyms),
+        synonyms=synonyms,
         reference=reference,
     )
 
 
-def _sentence_end(text: str, start: int) -> int:
-    found = pieces(text[start:])
-    return start + found[0].end if found else len(text)
+def _bracketed_definition(
+    text: str, unit: TextUnit, match: re.Match[str]
+) -> Definition | None:
+    term = clean_term(match["term"])
+    start = _meaning_start(unit.text, term, match.start())
+    spans = unit.spans(start, match.start())
+    exact = merge_spans(text, [trim_span(text, *span) for span in spans])
+    words = text_of_spans(text, exact)
+    named = unit.spans(*match.span("term"))
+    if len(term.split()) > _MOST_NAME_WORDS:
+        return None
+    if len(words.split()) < _FEWEST_MEANING_WORDS:
+        return None
+    return Definition(
+        term=term,
+        definition=words,
+        source=DefinitionSource.PROSE,
+        spans=exact,
+        page=unit.page,
+        section=unit.section,
+        named_at=(named[0][0], named[-1][1]),
+    )
+
+
+def _meaning_start(text: str, term: str, end: int) -> int:
+    """Where the name, sentence or list item begins that contains position `end`."""
+    if term.isupper():
+        name = _FULL_NAME.search(text, 0, end)
+        return name.start() if name else end
+    line = text.rfind("\n\n", 0, end) + 1
+    sentences = [piece for piece in pieces(text[line:end]) if piece.end > piece.start]
+    start = line + sentences[-1].start if sentences else line
+    for pattern in (patterns.LEAD, _RULE_NUMBER):
+        lead = pattern.match(text, start, end)
+        start = lead.end() if lead else start
+    return start

@@ -1,4 +1,4 @@
-"""What a found definition is made of."""
+"""What the finders of definitions read (`TextUnit`) and return (`Definition`)."""
 
 import re
 from collections.abc import Sequence
@@ -6,11 +6,28 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from elt_llm_core.document import Block, BlockKind
 from elt_llm_core.records import Record
+
+RUNNING = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST_ITEM})
+SKIPPED = frozenset({BlockKind.FURNITURE, BlockKind.CONTENTS, BlockKind.CAPTION})
+_DEFINING = re.compile(
+    r"\b(?:definitions?|interpretation|glossary|terminology|defined\s+terms|"
+    r"(?:key|defined)\s+(?:terms|words)|terms\s+used|abbreviations?|acronyms?|"
+    r"meanings?|explanations?)\b",
+    re.IGNORECASE,
+)
+_ENDED = re.compile(r"[.!?:;][\"'\u2019\u201d)\]*]*\s*$")
+_LETTERED = re.compile(r"\s*\(?(?:[a-z]|[ivx]{1,4})\)\s")
+_NUMBERED = re.compile(r"\s*\(?(\d{1,3}(?:\.?[a-z](?![a-z])|\.?\d+)*|[a-z])[.)]*\s")
+_PART = re.compile(r"\d+|[a-z]")
+_LONGEST_HEADING = 90  # characters: about one line of a page
+_DESCRIBES = ": "  # how a definition list of Markdown marks a description
+_ANNOUNCING = (":", ":-", "\u2013", "\u2014")
 
 
 class DefinitionSource(StrEnum):
-    """Which shape a definition was found in."""
+    """The shape in which a definition was found."""
 
     PROSE = "prose"
     TABLE = "table"
@@ -19,8 +36,8 @@ class DefinitionSource(StrEnum):
     TEXTBOOK = "textbook"
 
 
-class Place(Record):
-    """Words elsewhere in the same document: `text == document_text[start:end]`."""
+class Excerpt(Record):
+    """Words of a document with their location: `text == document_text[start:end]`."""
 
     text: str
     start: int
@@ -32,9 +49,9 @@ class Place(Record):
 class Definition(Record):
     """A term and what the document says it means.
 
-    `definition` is the text of `spans` (one span unless a page break or an empty table
-    cell cuts it), joined by a line break. `reference` names the place a definition
-    points to ("Rule 4.2"), whether it could be followed or not.
+    `definition` is the text of `spans`, joined by line breaks. There is one span unless
+    a page break or an empty table cell cuts it. `reference` names the place a
+    definition points to ("Rule 4.2"), whether or not that place was found.
     """
 
     term: str
@@ -45,11 +62,11 @@ class Definition(Record):
     section: str = ""
     synonyms: tuple[str, ...] = ()
     reference: str = ""
-    resolved: Place | None = Field(
-        default=None, description="the words a reference points to, where found"
+    resolved: Excerpt | None = Field(
+        default=None, description="the words a reference points to, if found"
     )
     named_at: tuple[int, int] | None = Field(
-        default=None, description="where the term stands, of a sentence that explains"
+        default=None, description="the term's span, if the sentence names it elsewhere"
     )
     confidence: float = Field(
         default=1, ge=0, le=1, description="below 1 for a sentence that only explains"
@@ -66,25 +83,79 @@ class Definition(Record):
         return self.spans[-1][1]
 
 
-class Found(Record):
-    """A candidate inside a unit, before its end is known."""
+class UnitPart(Record):
+    """Characters `[start, end)` of the document, `[at, at + end - start)` of a unit."""
 
-    term: str
-    synonyms: tuple[str, ...] = ()
-    head: int = Field(description="where the term begins, in the unit")
-    start: int = Field(description="where the defining text begins, in the unit")
-    source: DefinitionSource = DefinitionSource.PROSE
-    whole: bool = Field(default=False, description="runs to the end of the unit")
-    listed: bool = Field(default=False, description="stands in a list of definitions")
+    at: int
+    start: int
+    end: int
 
 
-def verbatim(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """The text of the spans, joined by a line break."""
+class TextUnit(Record):
+    """The text of one paragraph or list item.
+
+    A paragraph that goes on after a page break is one unit, although a running header
+    separates its halves; `spans` maps any part of it back to the document.
+    """
+
+    text: str
+    parts: tuple[UnitPart, ...]
+    page: int | None = None
+    section: str = ""
+    in_table: bool = Field(default=False, description="a table row of one cell")
+    defining: bool = Field(description="the headings above announce definitions")
+    follows: tuple["TextUnit", ...] = Field(
+        default=(), description="list items that belong to a colon or dash at its end"
+    )
+
+    def spans(self, start: int, end: int) -> tuple[tuple[int, int], ...]:
+        """Spans of the document for characters `[start, end)` of this unit."""
+        spans = []
+        for part in self.parts:
+            low = max(start, part.at)
+            high = min(end, part.at + part.end - part.start)
+            if low < high:
+                shift = part.start - part.at
+                spans.append((low + shift, high + shift))
+        return tuple(spans)
+
+
+def text_units(text: str, blocks: Sequence[Block]) -> list[TextUnit]:
+    """Return paragraphs and list items in order, joined over page breaks."""
+    groups: list[list[Block]] = []
+    for block in blocks:
+        if block.kind in SKIPPED:
+            continue
+        if groups and _continues(text, groups[-1][-1], block):
+            groups[-1].append(block)
+        else:
+            groups.append([block])
+    groups = [group for group in groups if _is_running(text, group[0])]
+    units = [_build_unit(text, group) for group in groups]
+    are_items = [_is_item(text, group[0]) for group in groups]
+    return [_add_items(units, are_items, number) for number in range(len(units))]
+
+
+def announces_definitions(section: str) -> bool:
+    """Return True if a heading of the path, such as "Glossary", announces definitions.
+
+    A longer line is no heading but a sentence that happens to mention definitions.
+    """
+    return any(
+        len(part) <= _LONGEST_HEADING and _DEFINING.search(part)
+        for part in section.split(" > ")
+    )
+
+
+def text_of_spans(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """Return the text of the spans, joined by line breaks."""
     return "\n".join(text[start:end] for start, end in spans)
 
 
-def joined(text: str, spans: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """The spans without the empty, those with only white space between them as one."""
+def merge_spans(
+    text: str, spans: Sequence[tuple[int, int]]
+) -> tuple[tuple[int, int], ...]:
+    """Drop empty spans and merge those with only white space between them."""
     merged: list[tuple[int, int]] = []
     for start, end in spans:
         if start >= end:
@@ -96,16 +167,108 @@ def joined(text: str, spans: Sequence[tuple[int, int]]) -> tuple[tuple[int, int]
     return tuple(merged)
 
 
-def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """The span without white space around it."""
+def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the span without the white space around its text."""
     inner = text[start:end]
     start += len(inner) - len(inner.lstrip())
     return start, max(start, start + len(inner.strip()))
 
 
-def without_stop(body: str) -> str:
-    """A phrase without the full stop of its sentence; whole sentences keep theirs."""
-    said = body.rstrip()
-    sentences = re.search(r"[.!?][\"'\u2019\u201d)]*\s+[A-Z\"\u201c(]", said)
-    phrase = said.lstrip()[:1].islower() and sentences is None
-    return said[:-1].rstrip() if phrase and said.endswith((".", ";")) else said
+def strip_full_stop(body: str) -> str:
+    """Return a phrase without its full stop; whole sentences keep theirs."""
+    body = body.rstrip()
+    sentences = re.search(r"[.!?][\"'\u2019\u201d)]*\s+[A-Z\"\u201c(]", body)
+    is_phrase = body.lstrip()[:1].islower() and sentences is None
+    return body[:-1].rstrip() if is_phrase and body.endswith((".", ";")) else body
+
+
+def _is_item(text: str, block: Block) -> bool:
+    return block.kind is BlockKind.LIST_ITEM or (
+        _LETTERED.match(text, block.start, block.end) is not None
+    )
+
+
+def _is_running(text: str, block: Block) -> bool:
+    """Running text, or the only cell of a table row that is not the header."""
+    if block.kind is BlockKind.TABLE_ROW and len(block.cells) == 1:
+        return text[block.start : block.end].strip() != block.cells[0].header.strip()
+    return block.kind in RUNNING
+
+
+def _continues(text: str, before: Block, after: Block) -> bool:
+    """A line that describes the one before, or a paragraph cut by a page break.
+
+    A cut paragraph has no full stop before the break and a small letter after it.
+    """
+    if before.kind not in RUNNING or after.kind is not BlockKind.PARAGRAPH:
+        return False
+    if text.startswith(_DESCRIBES, after.start):
+        return before.end - before.start <= _LONGEST_HEADING
+    last_page = before.end_page or before.page
+    if last_page is None or after.page is None or after.page != last_page + 1:
+        return False
+    ended = _ENDED.search(text[before.start : before.end])
+    return ended is None and text[after.start : after.start + 1].islower()
+
+
+def _build_unit(text: str, group: Sequence[Block]) -> TextUnit:
+    first = group[0]
+    header = first.cells[0].header if first.cells else ""
+    whole = ""
+    parts = []
+    for block in group:
+        whole += "\n" if whole else ""
+        parts.append(UnitPart(at=len(whole), start=block.start, end=block.end))
+        whole += text[block.start : block.end]
+    return TextUnit(
+        text=whole,
+        parts=tuple(parts),
+        page=first.page,
+        section=first.section,
+        in_table=bool(first.cells),
+        defining=announces_definitions(first.section)
+        or announces_definitions(f"{first.table} > {header}"),
+    )
+
+
+def _add_items(
+    units: Sequence[TextUnit], are_items: Sequence[bool], number: int
+) -> TextUnit:
+    """The unit and, if it ends in a colon, the list items right after it."""
+    unit = units[number]
+    if not unit.text.rstrip().endswith(_ANNOUNCING):
+        return unit
+    last = number + 1
+    while last < len(units) and are_items[last]:
+        item = units[last]
+        if item.section != unit.section:
+            break
+        if _is_numbered_after(item.text, unit.text, units[number + 1].text):
+            break
+        last += 1
+    return unit.model_copy(update={"follows": tuple(units[number + 1 : last])})
+
+
+def _is_numbered_after(item: str, unit: str, first: str) -> bool:
+    """Whether an item's number comes after the unit's instead of below it.
+
+    "12a6" and "12b" come after "12a5"; "12a5b" belongs to it. A count of its own that
+    starts right below the unit ("1." or "a)" in `first`) belongs to it as well.
+    """
+    own, others = _number(unit), _number(item)
+    if not own or not others or others[: len(own)] == own:
+        return False
+    starts_count = len(others) == 1 and _number(first) in _FIRST
+    return others > own and not starts_count
+
+
+def _number(text: str) -> tuple[tuple[bool, int, str], ...]:
+    """The parts of the number that a text begins with, comparable; () without one."""
+    match = _NUMBERED.match(text)
+    parts = _PART.findall(match[1].lower()) if match else []
+    return tuple(
+        (not part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts
+    )
+
+
+_FIRST = {_number("1 "), _number("a) "), _number("i) ")}

@@ -1,73 +1,74 @@
-"""Definitions in tables: a term cell and a meaning cell."""
+"""Definitions in tables: a term cell and a meaning cell in one row."""
 
 from collections.abc import Iterator, Sequence
 
 from elt_llm_consumer.definitions import patterns
-from elt_llm_consumer.definitions.candidate_terms import (
-    cleaned,
-    is_short_form,
-    plausible,
-    split_paren,
-)
-from elt_llm_consumer.definitions.paragraphs import is_defining
 from elt_llm_consumer.definitions.records import (
     Definition,
     DefinitionSource,
-    joined,
-    trimmed,
-    verbatim,
-    without_stop,
+    announces_definitions,
+    merge_spans,
+    strip_full_stop,
+    text_of_spans,
+    trim_span,
+)
+from elt_llm_consumer.definitions.terms import (
+    can_be_term,
+    clean_term,
+    spells_out,
+    split_paren,
 )
 from elt_llm_core.document import Block, BlockKind, Cell
 from elt_llm_core.records import Record
 
 _PAIR = 2
-_LONGEST_TERM, _LONGEST_HEADER, _MOST_WORDS = 120, 30, 14
+# A longer first cell is a statement; a longer second cell is a meaning, not a header.
+_LONGEST_TERM, _LONGEST_HEADER = 120, 30  # characters
+_MOST_WORDS = 14  # of a term
 _BETWEEN = frozenset({BlockKind.FURNITURE, BlockKind.TABLE_ROW})
 
 
-class _Row(Record):
+class _TermRow(Record):
     term: str
     meaning: tuple[tuple[int, int], ...]
     block: Block
 
 
-def in_tables(text: str, blocks: Sequence[Block]) -> list[Definition]:
-    """Definitions in table rows; a row with an empty term cell goes on from before."""
-    found: list[Definition] = []
-    for row in _rows(text, blocks):
-        spans = joined(
-            text, [_meaning(text, span, n) for n, span in enumerate(row.meaning)]
-        )
+def find_in_tables(text: str, blocks: Sequence[Block]) -> list[Definition]:
+    """Return definitions in table rows; an empty term cell continues the row before."""
+    definitions: list[Definition] = []
+    for row in _term_rows(text, blocks):
+        first, *more = row.meaning
+        spans = merge_spans(text, [_without_connector(text, first), *more])
         if spans:
             start, end = spans[-1]
-            last = (start, start + len(without_stop(text[start:end])))
-            found.append(_made(text, row, (*spans[:-1], last)))
-    return found
+            last = (start, start + len(strip_full_stop(text[start:end])))
+            definitions.append(_build_row_definition(text, row, (*spans[:-1], last)))
+    return definitions
 
 
-def _rows(text: str, blocks: Sequence[Block]) -> Iterator[_Row]:
-    held: _Row | None = None
+def _term_rows(text: str, blocks: Sequence[Block]) -> Iterator[_TermRow]:
+    pending: _TermRow | None = None
     for block in blocks:
         pair = _pair(text, block) if block.kind is BlockKind.TABLE_ROW else None
-        if held is not None and (block.kind not in _BETWEEN):
-            yield held
-            held = None
+        if pending is not None and block.kind not in _BETWEEN:
+            yield pending
+            pending = None
         if pair is None or _is_header(text, block):
             continue
         term, meaning = pair
-        said = cleaned(text[term.start : term.end])
-        span = trimmed(text, meaning.start, meaning.end)
-        if not said and held is not None:
-            held = held.model_copy(update={"meaning": (*held.meaning, span)})
+        name = clean_term(text[term.start : term.end])
+        span = trim_span(text, meaning.start, meaning.end)
+        if not name and pending is not None:
+            pending = pending.model_copy(update={"meaning": (*pending.meaning, span)})
             continue
-        if held is not None:
-            yield held
-        held = None
-        if said and len(said) <= _LONGEST_TERM and _defines(text, block, said, span):
-            held = _Row(term=said, meaning=(span,), block=block)
-    if held is not None:
-        yield held
+        if pending is not None:
+            yield pending
+        pending = None
+        if name and len(name) <= _LONGEST_TERM and _defines(text, block, name, span):
+            pending = _TermRow(term=name, meaning=(span,), block=block)
+    if pending is not None:
+        yield pending
 
 
 def _pair(text: str, block: Block) -> tuple[Cell, Cell] | None:
@@ -87,14 +88,14 @@ def _pair(text: str, block: Block) -> tuple[Cell, Cell] | None:
 
 def _is_header(text: str, block: Block) -> bool:
     """A header row, repeated on every page of a long table."""
-    said = [cleaned(text[c.start : c.end]).lower() for c in block.cells]
-    if said == [cleaned(c.header).lower() for c in block.cells]:
+    cells = [clean_term(text[c.start : c.end]).lower() for c in block.cells]
+    if cells == [clean_term(c.header).lower() for c in block.cells]:
         return True
     return bool(
-        len(said) >= _PAIR
-        and patterns.TERM_HEADER.fullmatch(said[0])
-        and patterns.MEANING_HEADER.fullmatch(said[1])
-        and len(said[1]) <= _LONGEST_HEADER
+        len(cells) >= _PAIR
+        and patterns.TERM_HEADER.fullmatch(cells[0])
+        and patterns.MEANING_HEADER.fullmatch(cells[1])
+        and len(cells[1]) <= _LONGEST_HEADER
     )
 
 
@@ -106,32 +107,32 @@ def _defines(text: str, block: Block, term: str, span: tuple[int, int]) -> bool:
     named = any(patterns.TERM_HEADER.fullmatch(h) for h in headers)
     explained = any(patterns.MEANING_HEADER.fullmatch(h) for h in headers)
     if named and explained:
-        return not _only_described(headers) or is_defining(
+        return not _is_any_list(headers) or announces_definitions(
             f"{block.section} > {block.table}"
         )
     if patterns.LEADING_CONNECTOR.match(meaning):
         return True
-    defining = is_defining(block.section) or is_defining(block.table)
+    defining = announces_definitions(block.section) or announces_definitions(
+        block.table
+    )
     return (
         defining
         and len(block.cells) == _PAIR
-        and plausible(term[:1].upper() + term[1:], defining=True)
+        and can_be_term(term[:1].upper() + term[1:], defining=True)
         and " " in meaning
     )
 
 
-def _only_described(headers: Sequence[str]) -> bool:
-    """A table of names and descriptions may be a table of anything."""
-    said = {header.strip().lower() for header in headers}
-    return bool(said & {"name", "names"}) and not any(
-        "mean" in h or "defin" in h for h in said
+def _is_any_list(headers: Sequence[str]) -> bool:
+    """Names with descriptions may be a list of anything, such as people or files."""
+    lowered = {header.strip().lower() for header in headers}
+    return bool(lowered & {"name", "names"}) and not any(
+        "mean" in h or "defin" in h for h in lowered
     )
 
 
-def _meaning(text: str, span: tuple[int, int], number: int) -> tuple[int, int]:
+def _without_connector(text: str, span: tuple[int, int]) -> tuple[int, int]:
     """The span of a meaning cell without a leading "means"."""
-    if number:
-        return span
     match = patterns.LEADING_CONNECTOR.match(text[span[0] : span[1]])
     if match is None:
         return span
@@ -142,18 +143,20 @@ def _meaning(text: str, span: tuple[int, int], number: int) -> tuple[int, int]:
     return (start, span[1]) if start < span[1] else span
 
 
-def _made(text: str, row: _Row, spans: tuple[tuple[int, int], ...]) -> Definition:
+def _build_row_definition(
+    text: str, row: _TermRow, spans: tuple[tuple[int, int], ...]
+) -> Definition:
     term, synonyms = split_paren(row.term)
-    definition = verbatim(text, spans)
+    words = text_of_spans(text, spans)
     source = DefinitionSource.TABLE
-    if is_short_form(term, definition):
+    if spells_out(term, words):
         source = DefinitionSource.ACRONYM
-        synonyms = (*synonyms, cleaned(definition))
-    if patterns.A_REFERENCE.match(definition):
+        synonyms = (*synonyms, clean_term(words))
+    if patterns.A_REFERENCE.match(words):
         source = DefinitionSource.REFERENCE
     return Definition(
         term=term,
-        definition=definition,
+        definition=words,
         source=source,
         spans=spans,
         page=row.block.page,

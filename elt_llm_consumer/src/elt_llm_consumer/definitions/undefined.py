@@ -1,4 +1,4 @@
-"""Terms that a text uses as it uses its defined terms, and never defines.
+"""Terms that a text uses like its defined terms and never defines.
 
 A defined term is a kind of thing: besides "the Deposit" a text says "a Deposit" or
 "Deposits". A name of one person, body, place or law only takes "the".
@@ -11,19 +11,21 @@ from typing import NamedTuple
 
 from pydantic import Field
 
-from elt_llm_consumer.definitions import function_words
-from elt_llm_consumer.definitions.names import clean, fold, fold_word
-from elt_llm_consumer.definitions.paragraphs import Unit
-from elt_llm_consumer.definitions.records import Place
+from elt_llm_consumer.definitions import patterns
+from elt_llm_consumer.definitions.records import Excerpt, TextUnit
+from elt_llm_consumer.definitions.terms import fold_all, fold_word
 from elt_llm_core.records import Record
 
-FEWEST_USES, MOST_PLACES, MOST_WORDS = 3, 10, 6
-_FEWEST_UNIQUE, _FEWEST_UNIQUE_WORD = 4, 8  # uses where it only takes "the"
-_MOST_ADJECTIVE = 0.8
+# Set by judging a hundred rows by hand before and after (see measurements.md).
+FEWEST_USES = 3
+_FEWEST_UNIQUE, _FEWEST_UNIQUE_WORD = 4, 8  # uses of a name that only takes "the"
+_MOST_ADJECTIVE = 0.8  # share of uses before a noun: "English" in "an English text"
+MOST_PLACES = 10  # listed per term
+_MOST_WORDS = 6  # of a term
 _WORD = r"[A-Z][\w'\u2019/-]*[a-z][\w'\u2019/-]*"
 _SMALL = r"(?:of|and|for|to|in|the)"
-# "the Tether Certificate": a determiner before it tells a term from a person's name.
-# "Rule 3" is a place in the text, "Acting" in "the Activity of Acting as" a clause.
+# "the Tether Certificate": the determiner tells a term from a person's name. "Rule 3"
+# is a place in the text; "Acting" in "the Activity of Acting as" starts a clause.
 _CAPITALS = re.compile(
     r"(?<![\w.])(?:(?P<the>[Tt]he)|[Aa]n?|[Aa]ny|[Ee]ach|[Ee]very|[Nn]o|[Ss]uch|"
     r"[Tt]his|[Tt]hat)\s+"
@@ -52,12 +54,7 @@ _NAMES = re.compile(
     r"office|ordinance|organi[sz]ation|regulations?|society|statute|treaty|"
     r"tribunal|union|university)(?:\s+(?:of|for|on)\b.*)?$"
 )
-_LITTLE = (
-    function_words.NOT_FIRST
-    | function_words.NOT_LAST
-    | function_words.NOT_INSIDE
-    | function_words.SMALL
-)
+_LITTLE = patterns.NOT_FIRST | patterns.NOT_LAST | patterns.NOT_INSIDE | patterns.SMALL
 
 
 class UndefinedTerm(Record):
@@ -66,53 +63,62 @@ class UndefinedTerm(Record):
     term: str
     uses: int = Field(ge=FEWEST_USES)
     document_id: str
-    places: tuple[Place, ...] = Field(min_length=1, max_length=MOST_PLACES)
+    places: tuple[Excerpt, ...] = Field(min_length=1, max_length=MOST_PLACES)
 
 
 class _Use(NamedTuple):
-    said: str
-    place: Place
-    kind: bool  # of several things, not the name of one
+    term: str
+    place: Excerpt
+    kind: bool  # one of several things, not the name of one
     adjective: bool  # before a noun: "an English text"
 
 
 def undefined_terms(
-    document_id: str, text: str, running: Sequence[Unit], known: Iterable[str]
+    document_id: str, text: str, units: Sequence[TextUnit], known: Iterable[str]
 ) -> list[UndefinedTerm]:
-    """Names used three times or more like terms, and not in `known`.
+    """Return terms used three times or more and not known, most used first.
 
-    Most used first, then by name. `known` are terms and synonyms, folded here. Quoted
-    words count, and short forms that the text never spells out; capitals only where a
-    term in `known` has them: else they mean nothing here. A name made of other terms
-    ("Trustee of the Fund") is left out.
+    Quoted words count, and short forms that the text never spells out. Capitalised
+    words count only if a known term is capitalised: otherwise capitals mean nothing in
+    this text. A name made of other terms ("Trustee of the Fund") is left out.
+
+    Args:
+        document_id: The document, copied to the result.
+        text: Its text.
+        units: Its running text.
+        known: Terms and synonyms that are defined.
     """
-    names = [clean(name) for name in known]
-    folded = {fold(name) for name in names}
+    names = [name.strip() for name in known]
+    folded = set(fold_all(names))
     capitals = any(name[:1].isupper() for name in names)
-    uses: Mapping[str, list[_Use]] = defaultdict(list)
-    for unit in running:
-        for use in (*_named(text, unit, capitals), *_short_forms(text, unit)):
-            if fold(use.said) not in folded:
-                uses[fold(use.said)].append(use)
-    likely = {
-        name
-        for name, those in uses.items()
-        if _like_a_term(name, those) and not _spelt_out(text, those[0].said)
-    }
-    found = [
-        UndefinedTerm(
-            term=min(use.said for use in uses[name]),
-            uses=len(uses[name]),
-            document_id=document_id,
-            places=tuple(use.place for use in uses[name][:MOST_PLACES]),
-        )
-        for name in sorted(likely)
-        if not _made_of(uses[name][0].said, folded | likely - {name})
+    all_uses = [
+        use
+        for unit in units
+        for use in (*_name_uses(text, unit, capitals), *_short_form_uses(text, unit))
     ]
-    return sorted(found, key=lambda one: (-one.uses, one.term))
+    uses: Mapping[str, list[_Use]] = defaultdict(list)
+    for key, use in zip(fold_all([u.term for u in all_uses]), all_uses, strict=True):
+        if key not in folded:
+            uses[key].append(use)
+    likely = {
+        key
+        for key, those in uses.items()
+        if _is_used_like_a_term(key, those) and not _is_spelt_out(text, those[0].term)
+    }
+    undefined = [
+        UndefinedTerm(
+            term=min(use.term for use in uses[key]),
+            uses=len(uses[key]),
+            document_id=document_id,
+            places=tuple(use.place for use in uses[key][:MOST_PLACES]),
+        )
+        for key in sorted(likely)
+        if not _is_made_of(uses[key][0].term, folded | likely - {key})
+    ]
+    return sorted(undefined, key=lambda one: (-one.uses, one.term))
 
 
-def _like_a_term(name: str, uses: Sequence[_Use]) -> bool:
+def _is_used_like_a_term(name: str, uses: Sequence[_Use]) -> bool:
     if len(uses) < FEWEST_USES or _PARTS.fullmatch(name):
         return False
     word = " " not in name
@@ -124,37 +130,37 @@ def _like_a_term(name: str, uses: Sequence[_Use]) -> bool:
     return named_once or any(use.kind for use in uses)
 
 
-def _spelt_out(text: str, said: str) -> bool:
-    """Whether capitals are a short form in brackets somewhere, or an ordinary word."""
-    if not said.isupper():
+def _is_spelt_out(text: str, term: str) -> bool:
+    """Whether capitals are spelt out in brackets somewhere, or an ordinary word."""
+    if not term.isupper():
         return False
     shapes = (
-        rf"\(\W?{said}s?\W?\)",
-        rf"\b{said}\s\((?=[A-Za-z])",
-        rf"\b(?:{said.lower()}|{said.title()})\b",
+        rf"\(\W?{term}s?\W?\)",
+        rf"\b{term}\s\((?=[A-Za-z])",
+        rf"\b(?:{term.lower()}|{term.title()})\b",
     )
     return any(re.search(shape, text) for shape in shapes)
 
 
-def _made_of(said: str, terms: set[str]) -> bool:
-    """Whether nothing but other terms and small words make up a name."""
-    parts = [part.strip() for part in _JOINTS.split(said) if part.strip()]
-    return len(parts) > 1 and all(fold(part) in terms for part in parts)
+def _is_made_of(name: str, terms: set[str]) -> bool:
+    """Whether a name consists of other terms and small words only."""
+    parts = [part.strip() for part in _JOINTS.split(name) if part.strip()]
+    return len(parts) > 1 and set(fold_all(parts)) <= terms
 
 
-def _named(text: str, unit: Unit, capitals: bool) -> Iterator[_Use]:
+def _name_uses(text: str, unit: TextUnit, capitals: bool) -> Iterator[_Use]:
     for pattern in (_CAPITALS, _QUOTED) if capitals else (_QUOTED,):
         for match in pattern.finditer(unit.text):
-            said, end = match["term"], match.end("term")
-            clause = _CLAUSE.search(said)
-            if clause and (" of " in said or _AFTER_CLAUSE.match(unit.text, end)):
-                said, end = said[: clause.start()], match.start("term") + clause.start()
-            term = clean(said)
+            name, end = match["term"], match.end("term")
+            clause = _CLAUSE.search(name)
+            if clause and (" of " in name or _AFTER_CLAUSE.match(unit.text, end)):
+                name, end = name[: clause.start()], match.start("term") + clause.start()
+            term = " ".join(name.split())
             if _can_be_term(term):
                 before_noun = _before_noun(unit.text, end)
                 unique = pattern is _CAPITALS and (match["the"] or before_noun)
                 kind = not unique or _is_plural(term)
-                for place in _places(text, unit, match.start("term"), end):
+                for place in _excerpts(text, unit, match.start("term"), end):
                     yield _Use(term, place, kind, before_noun)
 
 
@@ -164,18 +170,18 @@ def _before_noun(text: str, end: int) -> bool:
     return bool(word) and word.lower() not in _LITTLE
 
 
-def _short_forms(text: str, unit: Unit) -> Iterator[_Use]:
-    """Two to six capitals that are no number and no small word."""
+def _short_form_uses(text: str, unit: TextUnit) -> Iterator[_Use]:
+    """Two to six capitals that are neither a Roman number nor a small word."""
     for match in _SHORT.finditer(unit.text):
-        said = match["term"]
-        if not _ROMAN.fullmatch(said) and said.lower() not in _LITTLE:
-            for place in _places(text, unit, *match.span("term")):
-                yield _Use(said, place, kind=True, adjective=False)
+        term = match["term"]
+        if not _ROMAN.fullmatch(term) and term.lower() not in _LITTLE:
+            for place in _excerpts(text, unit, *match.span("term")):
+                yield _Use(term, place, kind=True, adjective=False)
 
 
-def _places(text: str, unit: Unit, start: int, end: int) -> Iterator[Place]:
+def _excerpts(text: str, unit: TextUnit, start: int, end: int) -> Iterator[Excerpt]:
     for low, high in unit.spans(start, end)[:1]:
-        yield Place(
+        yield Excerpt(
             text=text[low:high], start=low, end=high,
             page=unit.page, section=unit.section,
         )  # fmt: skip
@@ -186,8 +192,8 @@ def _is_plural(term: str) -> bool:
     return fold_word(last) != last.casefold()
 
 
-def _can_be_term(said: str) -> bool:
-    words = said.lower().split()
-    return 0 < len(words) <= MOST_WORDS and not (
-        words[0] in function_words.NOT_FIRST or words[-1] in function_words.NOT_LAST
+def _can_be_term(name: str) -> bool:
+    words = name.lower().split()
+    return 0 < len(words) <= _MOST_WORDS and not (
+        words[0] in patterns.NOT_FIRST or words[-1] in patterns.NOT_LAST
     )

@@ -1,10 +1,10 @@
-"""Which entity of the model a term of the handbook is."""
+"""Link the terms of a handbook to the entities of a model, by whole names."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from elt_llm_consumer.definitions.names import fold, normalise
-from elt_llm_consumer.entity import Entity
+from elt_llm_consumer.definitions.terms import fold, normalise
+from elt_llm_consumer.linking.entity_model import Entity
 from elt_llm_core.records import Record
 
 Confidence = Literal["high", "medium", "low"]
@@ -12,10 +12,10 @@ NOT_MAPPED = "Not mapped: no entity has this name or alias"
 
 
 class Match(Record):
-    """The entity, or None. `ambiguous` names every entity that fits as well.
+    """The entity, or None. `ambiguous` lists the other entities that fit.
 
-    `confidence` is high for the entity's own name, medium for an alias, a synonym or a
-    name that two entities share, low for an alias of several entities and for none.
+    `confidence` is high for the entity's own name; medium for an alias, a synonym or a
+    name that several entities share; low for an alias of several entities and for none.
     """
 
     entity: Entity | None
@@ -25,7 +25,7 @@ class Match(Record):
 
 
 class Matcher:
-    """Terms to entities by whole names: own name first, then aliases both ways."""
+    """Links terms to entities by the entity's name, then by aliases both ways."""
 
     def __init__(
         self, entities: Iterable[Entity], aliases: Mapping[str, Sequence[str]]
@@ -44,56 +44,53 @@ class Matcher:
             self._aliases.setdefault(fold(alias), {}).setdefault(entity, alias)
 
     def match(self, term: str, synonyms: Sequence[str] = ()) -> Match:
-        """The entity that `term`, or failing that a synonym of it, names."""
+        """Return the entity that `term` names, or else a synonym of it."""
         key = fold(term)
         if key in self._names:
-            return self._by_name(term, self._names[key])
+            return _match_by_name(term, self._names[key])
         if key in self._aliases:
-            found = sorted(self._aliases[key], key=lambda e: e.order)
-            return _by_other(found, f"alias match: {term!r} is an alias of")
+            entities = sorted(self._aliases[key], key=lambda e: e.order)
+            return _match_by_alias(entities, f"alias match: {term!r} is an alias of")
         for synonym in sorted(synonyms):
             other = fold(synonym)
-            found = self._names.get(other) or sorted(
+            entities = self._names.get(other) or sorted(
                 self._aliases.get(other, {}), key=lambda e: e.order
             )
-            if found:
-                said = f"synonym match: the handbook also calls it {synonym!r}, that is"
-                return _by_other(found, said)
-        return Match(
-            entity=None,
-            confidence="low",
-            rationale=NOT_MAPPED,
-        )
-
-    def _by_name(self, term: str, found: Sequence[Entity]) -> Match:
-        exact = [e for e in found if normalise(e.name) == normalise(term)]
-        chosen = (exact or found)[0]
-        how = "direct match" if exact else "direct match but for the plural"
-        rationale = f"{how}: the entity is called {chosen.name!r}"
-        others = _others(chosen, found)
-        if others:
-            rationale += f"; ambiguous, also {', '.join(others)}"
-        return Match(
-            entity=chosen,
-            confidence="medium" if others else "high",
-            rationale=rationale,
-            ambiguous=others,
-        )
+            if entities:
+                reason = (
+                    f"synonym match: the handbook also calls it {synonym!r}, that is"
+                )
+                return _match_by_alias(entities, reason)
+        return Match(entity=None, confidence="low", rationale=NOT_MAPPED)
 
 
-def _by_other(found: Sequence[Entity], rationale: str) -> Match:
-    chosen = found[0]
-    others = _others(chosen, found)
-    said = f"{rationale} {chosen.name!r}"
+def _match_by_name(term: str, entities: Sequence[Entity]) -> Match:
+    exact = [e for e in entities if normalise(e.name) == normalise(term)]
+    entity = (exact or entities)[0]
+    reason = "direct match" if exact else "direct match but for the plural"
+    rationale = f"{reason}: the entity is called {entity.name!r}"
+    return _match(entity, entities, rationale, ("high", "medium"))
+
+
+def _match_by_alias(entities: Sequence[Entity], reason: str) -> Match:
+    entity = entities[0]
+    rationale = f"{reason} {entity.name!r}"
+    return _match(entity, entities, rationale, ("medium", "low"))
+
+
+def _match(
+    entity: Entity,
+    entities: Sequence[Entity],
+    rationale: str,
+    confidences: tuple[Confidence, Confidence],
+) -> Match:
+    """A match; `confidences` are for the only entity that fits, and for one of many."""
+    others = tuple(e.label for e in entities if e != entity)
     if others:
-        said += f"; ambiguous, also {', '.join(others)}"
+        rationale += f"; ambiguous, also {', '.join(others)}"
     return Match(
-        entity=chosen,
-        confidence="low" if others else "medium",
-        rationale=said,
+        entity=entity,
+        confidence=confidences[bool(others)],
+        rationale=rationale,
         ambiguous=others,
     )
-
-
-def _others(chosen: Entity, found: Sequence[Entity]) -> tuple[str, ...]:
-    return tuple(e.label for e in found if e != chosen)

@@ -1,22 +1,110 @@
-"""The enterprise model and the inventory, as ingest kept them beside the text."""
+"""The enterprise model: entities and relationships of drawings and inventories.
+
+An inventory alone is a model whose entities are its fact sheets. The display name of a
+fact sheet is a path such as "Contracts / Leases / Ground Lease": the first part is the
+domain, the second the subtype. A fact sheet with others below it is also an entity, in
+its own domain: the export does not tell a mere heading from a thing.
+"""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
-from elt_llm_consumer.definitions.names import clean
-from elt_llm_consumer.entity import Entity, text_of
-from elt_llm_consumer.inventory import entities_of
+from elt_llm_consumer.definitions.terms import clean
 from elt_llm_core.errors import ConfigError, UsageError
 from elt_llm_core.identifiers import digest
 from elt_llm_core.records import Record
 from elt_llm_core.store import Store
 
-MAX_ALIASES_BYTES = 5_000_000
+
+class Entity(Record):
+    """A fact sheet of the model that is neither a domain nor a subtype.
+
+    `domain` is empty if the model has none for it.
+    """
+
+    name: str
+    domain: str = ""
+    subtype: str = ""
+    fact_sheet_id: str = ""
+    domain_fact_sheet_id: str = ""
+    subtype_fact_sheet_id: str = ""
+    description: str = ""
+
+    @property
+    def label(self) -> str:
+        """The name with its domain or id, to tell entities of one name apart."""
+        where = self.domain or self.fact_sheet_id
+        return f"{self.name} ({where})" if where else self.name
+
+    @property
+    def order(self) -> tuple[str, str, str, str]:
+        """The sort key of every list of entities."""
+        return (self.domain, self.subtype, self.name, self.fact_sheet_id)
+
+
+def _field(row: Mapping[str, Any], key: str) -> str:
+    """A value of a sidecar's row with single spaces; "" if it is missing."""
+    value = row.get(key)
+    return clean(str(value)) if value is not None else ""
+
+
+_SEPARATOR = " / "  # "A / B" is a path, "A/B" a name
+_Path = tuple[str, ...]
+
+
+class _Sheet(NamedTuple):
+    id: str
+    type: str
+    path: _Path
+    description: str
+
+
+def inventory_entities(inventories: Sequence[Mapping[str, Any]]) -> list[Entity]:
+    """Return an entity for each named fact sheet, ordered by id."""
+    rows: dict[str, Mapping[str, Any]] = {}
+    for inventory in inventories:
+        for sheet, row in sorted(inventory.get("fact_sheets", {}).items()):
+            rows.setdefault(sheet, row)
+    sheets = [_sheet(key, rows[key]) for key in sorted(rows)]
+    sheets = [sheet for sheet in sheets if sheet.path[-1]]
+    ids = {(sheet.type, sheet.path): sheet.id for sheet in reversed(sheets)}
+    above = {(s.type, s.path[:n]) for s in sheets for n in range(1, len(s.path))}
+    return [_sheet_entity(sheet, ids, above) for sheet in sheets]
+
+
+def _sheet(key: str, row: Mapping[str, Any]) -> _Sheet:
+    name, shown = _field(row, "name"), _field(row, "display_name")
+    # A display name that does not end in the name is not a path to it.
+    above = shown.removesuffix(f"{_SEPARATOR}{name}")
+    path = (*above.split(_SEPARATOR), name) if above != shown else (name,)
+    return _Sheet(key, _field(row, "type"), path, _field(row, "description"))
+
+
+def _sheet_entity(
+    sheet: _Sheet,
+    ids: Mapping[tuple[str, _Path], str],
+    above: set[tuple[str, _Path]],
+) -> Entity:
+    path = sheet.path
+    heads = len(path) > 1 or (sheet.type, path) in above
+    nested = len(path) > 2  # noqa: PLR2004 - domain, subtype, name
+    return Entity(
+        name=path[-1],
+        domain=path[0].upper() if heads else "",
+        subtype=path[1] if nested else "",
+        fact_sheet_id=sheet.id,
+        domain_fact_sheet_id=ids.get((sheet.type, path[:1]), "") if heads else "",
+        subtype_fact_sheet_id=ids.get((sheet.type, path[:2]), "") if nested else "",
+        description=sheet.description,
+    )
+
+
+_MAX_ALIASES_BYTES = 5_000_000  # far beyond any list that people maintain
 
 
 class Edge(Record):
@@ -30,15 +118,15 @@ class Edge(Record):
     kind: str = ""
 
 
-class Model(BaseModel):
-    """Entities and edges in their order, with the inventory's descriptions."""
+class EnterpriseModel(BaseModel):
+    """Sorted entities and edges, with the inventory's descriptions."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     entities: tuple[Entity, ...] = ()
     edges: tuple[Edge, ...] = ()
     descriptions: dict[str, str] = Field(
-        default_factory=dict, description="fact sheet id to the inventory's text"
+        default_factory=dict, description="fact sheet id to the inventory's description"
     )
 
     @cached_property
@@ -47,24 +135,24 @@ class Model(BaseModel):
         return digest(self.model_dump_json())
 
 
-def read_model(store: Store, collections: str | Sequence[str]) -> Model:
-    """The model that some collections hold together.
+def read_model(store: Store, collections: str | Sequence[str]) -> EnterpriseModel:
+    """Read the model of one or several collections.
 
-    Drawings and inventories join by fact sheet id, in whichever of the collections
-    they are. Without a drawing, the fact sheets of the inventories are the entities.
+    Drawings and inventories are joined by fact sheet id, even across collections.
+    Without a drawing, the fact sheets of the inventories are the entities.
 
     Args:
         store: The data root.
-        collections: Names of collections; "" and () stand for an empty model.
+        collections: Names of collections; "" and () mean an empty model.
 
     Raises:
-        UsageError: None of the collections holds a drawing or an inventory.
-        CollectionNotFoundError: A collection does not exist.
+        UsageError: If no collection holds a drawing or an inventory.
+        CollectionNotFoundError: If a collection does not exist.
     """
     names = [collections] if isinstance(collections, str) else list(collections)
     names = [name for name in dict.fromkeys(names) if name]
     if not names:
-        return Model()
+        return EnterpriseModel()
     contents = _sidecars(store, names, "model")
     inventories = _sidecars(store, names, "inventory")
     if not contents and not inventories:
@@ -78,14 +166,16 @@ def read_model(store: Store, collections: str | Sequence[str]) -> Model:
             f"--collection {names[0]}",
         )
     descriptions = _descriptions(inventories)
-    listed = [e for content in contents for e in _entities(content, descriptions)]
+    listed = [
+        e for content in contents for e in _drawing_entities(content, descriptions)
+    ]
     if not contents:
-        listed = entities_of(inventories)
+        listed = inventory_entities(inventories)
     edges = [
         _edge(row) for content in contents for row in content.get("relationships", [])
     ]
     entities = {entity.order: entity for entity in listed}
-    return Model(
+    return EnterpriseModel(
         entities=tuple(entities[key] for key in sorted(entities)),
         edges=tuple(sorted(edges, key=lambda e: e.model_dump_json())),
         descriptions=descriptions,
@@ -96,54 +186,53 @@ def _sidecars(store: Store, names: Sequence[str], kind: str) -> list[Mapping[str
     return [s.content for name in names for s in store.sidecars(name, kind)]
 
 
-def _entities(
+def _drawing_entities(
     content: Mapping[str, Any], descriptions: Mapping[str, str]
 ) -> list[Entity]:
-    found = []
+    entities = []
     for row in content.get("entities", []):
-        sheet = text_of(row, "fact_sheet_id")
-        found.append(
+        sheet = _field(row, "fact_sheet_id")
+        entities.append(
             Entity(
-                name=text_of(row, "entity_name"),
-                domain=text_of(row, "domain").upper(),
-                subtype=text_of(row, "subtype"),
+                name=_field(row, "entity_name"),
+                domain=_field(row, "domain").upper(),
+                subtype=_field(row, "subtype"),
                 fact_sheet_id=sheet,
-                domain_fact_sheet_id=text_of(row, "domain_fact_sheet_id"),
-                subtype_fact_sheet_id=text_of(row, "subtype_fact_sheet_id"),
+                domain_fact_sheet_id=_field(row, "domain_fact_sheet_id"),
+                subtype_fact_sheet_id=_field(row, "subtype_fact_sheet_id"),
                 description=descriptions.get(sheet, ""),
             )
         )
-    return [entity for entity in found if entity.name]
+    return [entity for entity in entities if entity.name]
 
 
 def _edge(row: Mapping[str, Any]) -> Edge:
     return Edge(
-        source=text_of(row, "source_entity"),
-        source_domain=text_of(row, "source_domain").upper(),
-        target=text_of(row, "target_entity"),
-        target_domain=text_of(row, "target_domain").upper(),
-        cardinality=text_of(row, "cardinality"),
-        kind=text_of(row, "relationship_type"),
+        source=_field(row, "source_entity"),
+        source_domain=_field(row, "source_domain").upper(),
+        target=_field(row, "target_entity"),
+        target_domain=_field(row, "target_domain").upper(),
+        cardinality=_field(row, "cardinality"),
+        kind=_field(row, "relationship_type"),
     )
 
 
 def _descriptions(inventories: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    descriptions: dict[str, str] = {}
     for inventory in inventories:
         for sheet, row in sorted(inventory.get("fact_sheets", {}).items()):
-            said = text_of(row, "description")
-            if said:
-                found.setdefault(sheet, said)
-    return found
+            if text := _field(row, "description"):
+                descriptions.setdefault(sheet, text)
+    return descriptions
 
 
 def read_aliases(path: Path | None) -> dict[str, tuple[str, ...]]:
-    """Entity name to synonyms, sorted. Raises ConfigError for anything else."""
+    """Read entity name to synonyms, sorted. Raises ConfigError for an invalid file."""
     if path is None:
         return {}
     try:
-        if path.stat().st_size > MAX_ALIASES_BYTES:
-            raise ConfigError(f"{path} is larger than a list of aliases can be")
+        if path.stat().st_size > _MAX_ALIASES_BYTES:
+            raise ConfigError(f"{path} is too large for a list of aliases")
         loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}") from error
