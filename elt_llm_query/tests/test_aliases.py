@@ -27,7 +27,7 @@ def test_names_of_a_ring_stand_for_one_another():
     table = {"fee": ("fine", "charge"), "overdue book": ("late book",)}
     transform, _ = built("aliases", table=table)
     given = question(ASK)
-    found = transform.transformed(given)
+    found = transform.transform(given)
     assert texts(found) == [
         ASK,
         "What is the fine for an overdue book?",
@@ -48,20 +48,20 @@ def test_names_of_a_ring_stand_for_one_another():
 )
 def test_only_whole_names_are_found(text, found):
     transform, _ = built("aliases", table={"fee": ("fine", "  ")})
-    assert texts(transform.transformed(question(text)))[1:] == found
+    assert texts(transform.transform(question(text)))[1:] == found
 
 
 def test_a_part_of_the_name_in_use_is_no_other_name():
     transform, _ = built("aliases", table={"aerie": ("member club", "club")})
     given = question("When is a member club founded?")
-    assert texts(transform.transformed(given))[1:] == ["When is a aerie founded?"]
+    assert texts(transform.transform(given))[1:] == ["When is a aerie founded?"]
 
 
 def test_a_file_of_aliases(tmp_path):
     file = tmp_path / "aliases.yaml"
     file.write_text(yaml.safe_dump({"fee": ["fine"]}))
     transform, _ = built("aliases", file=str(file))
-    assert len(transform.transformed(question(ASK))) == 2
+    assert len(transform.transform(question(ASK))) == 2
     for content, said in (("- a", "must map"), ("a: [", "not valid YAML")):
         file.write_text(content)
         with pytest.raises(ConfigError, match=said):

@@ -10,7 +10,7 @@ from elt_llm_query.grounding.citations import (
 )
 from elt_llm_query.grounding.claim import Claim
 from elt_llm_query.grounding.claims import statements, supporting
-from elt_llm_query.grounding.sources import Offered, Place
+from elt_llm_query.grounding.sources import Offered, QuotePlace
 from elt_llm_query.prompts import REFUSAL
 from elt_llm_query.render import _citation
 
@@ -42,7 +42,7 @@ SOURCES = (offer("S1", FEES), offer("S2", LOANS))
 
 
 def locate(found, start, end):
-    return Place(4, (BOX,))
+    return QuotePlace(4, (BOX,))
 
 
 def cite(answer, policy="strict", sources=SOURCES):

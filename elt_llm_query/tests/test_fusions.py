@@ -15,7 +15,7 @@ from elt_llm_query.retrieval.fusion import (
     dist_based,
     exact_convex,
     min_max,
-    ordered,
+    order_hits,
     relative_score,
     rrf,
     shares,
@@ -27,7 +27,9 @@ VECTOR = [("a", 0.82), ("b", 0.80), ("c", 0.60)]
 KEYWORD = [("b", 12.0), ("d", 9.0), ("c", 3.0)]
 
 scores = st.floats(0.01, 100, allow_nan=False)
-rankings = st.dictionaries(st.sampled_from("abcdefgh"), scores, max_size=8).map(ordered)
+rankings = st.dictionaries(st.sampled_from("abcdefgh"), scores, max_size=8).map(
+    order_hits
+)
 
 
 class Fixed(BaseRetriever):

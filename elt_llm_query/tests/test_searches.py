@@ -29,21 +29,21 @@ class Instead(SearchTransform):
         self.words = words
         self.weight = weight
 
-    def transformed(self, searches):
+    def transform(self, searches):
         return [Search(QueryBundle(self.words), self.weight)]
 
 
 class Beside(Instead):
     """Searches for other words too."""
 
-    def transformed(self, searches):
-        return [*searches, *super().transformed(searches)]
+    def transform(self, searches):
+        return [*searches, *super().transform(searches)]
 
 
 class Down(SearchTransform):
     """Has a model that is gone."""
 
-    def transformed(self, searches):
+    def transform(self, searches):
         raise ModelUnavailableError("http://localhost:1", "refused")
 
 

@@ -33,7 +33,7 @@ from elt_llm_core.cli.served import (
 )
 from elt_llm_core.config.loader import RagConfig, load_config
 from elt_llm_core.errors import EltLlmError
-from elt_llm_query.render import Asked, printed
+from elt_llm_query.render import CommandQuestion, print_answer
 
 MOST_BYTES = 1_000_000  # of a request
 VERSION = version("elt-llm-core")  # that runs; the installed one may be replaced
@@ -74,7 +74,7 @@ class CommandRequest(BaseModel):
     protocol: int
     version: str
     settings: Settings
-    asked: Asked
+    asked: CommandQuestion
 
 
 @contextmanager
@@ -126,7 +126,7 @@ def reply_to(
     try:
         request, config, chosen = _understood(line, service)
         ticket, outcome = gate.submit(
-            lambda: printed(
+            lambda: print_answer(
                 request.asked,
                 store=service.store,
                 config=config,

@@ -96,10 +96,10 @@ def _answer(
     text, declined = (None, "") if local else ctx.served(whole)
     if text is None:
         with ctx.loading():
-            from elt_llm_query.render import Asked, printed
+            from elt_llm_query.render import CommandQuestion, print_answer
         with ctx.working("answering"):
-            text = printed(
-                Asked(**whole, declined=declined),
+            text = print_answer(
+                CommandQuestion(**whole, declined=declined),
                 store=ctx.store,
                 config=ctx.config,
                 models=lambda: ctx.models,

@@ -65,17 +65,17 @@ def _questions(store: Store, name: str) -> list[str]:
     if ENGLISH not in store.open(name).languages:
         return headings[:MOST]
     kinds = (
-        [f"What does \u201c{term}\u201d mean?" for term in _spread(_terms(nodes))],
+        [f"What does \u201c{term}\u201d mean?" for term in _pick_evenly(_terms(nodes))],
         [f"What does \u201c{one}\u201d say?" for one in headings[:MOST]],
-        [f"What is \u201c{sheet}\u201d?" for sheet in _spread(_sheets(nodes))],
+        [f"What is \u201c{sheet}\u201d?" for sheet in _pick_evenly(_sheets(nodes))],
     )
     return [one for row in zip_longest(*kinds) for one in row if one]
 
 
 def _terms(nodes: Sequence["TextNode"]) -> list[str]:
     """What the chunks define, in their order."""
-    found = (match["term"] for node in nodes for match in _TERM.finditer(node.text))
-    return list(dict.fromkeys(term for term in found if _is_name(term)))
+    terms = (match["term"] for node in nodes for match in _TERM.finditer(node.text))
+    return list(dict.fromkeys(term for term in terms if _is_name(term)))
 
 
 def _headings(nodes: Sequence["TextNode"]) -> list[str]:
@@ -97,7 +97,7 @@ def _sheets(nodes: Sequence["TextNode"]) -> list[str]:
     ]
 
 
-def _spread(names: Sequence[str]) -> list[str]:
+def _pick_evenly(names: Sequence[str]) -> list[str]:
     """Some of the names from all over the list, neither its first nor its last."""
     if not names:
         return []

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from elt_llm_core.errors import MissingModelError, ModelError
 from elt_llm_core.strategy import Models
-from elt_llm_query.analysis.identifiers import invented, missing
+from elt_llm_query.analysis.identifiers import find_invented, find_missing
 
 LONGEST = 500  # characters of a line that is taken
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060]")
@@ -61,7 +61,7 @@ def require_llm(models: Models, what: str) -> LLM:
     return models.llm
 
 
-def brief(llm: LLM, tokens: int) -> LLM:
+def with_short_answers(llm: LLM, tokens: int) -> LLM:
     """The same model, its answers short, without thinking aloud and without chance.
 
     A model that does not know one of these settings keeps its own.
@@ -71,16 +71,16 @@ def brief(llm: LLM, tokens: int) -> LLM:
     return llm.model_copy(update=known) if known else llm
 
 
-def said(llm: LLM, prompt: BasePromptTemplate, **values: str) -> str:
+def predict_text(llm: LLM, prompt: BasePromptTemplate, **values: str) -> str:
     """The answer to a prompt as plain text; the values are fenced. Raises ModelError.
 
     What a model thinks aloud, code fences and control characters are left out.
     """
-    answer = llm.predict(prompt, **_fenced(values))
-    return cleaned(_CODE.sub("", _THOUGHT.sub("", answer)))
+    answer = llm.predict(prompt, **_fence_all(values))
+    return clean(_CODE.sub("", _THOUGHT.sub("", answer)))
 
 
-def shaped(
+def predict_shape(
     llm: LLM, prompt: BasePromptTemplate, shape: type[B], **values: str
 ) -> B | str:
     """The answer as `shape` where the model can be held to one, else as text.
@@ -88,30 +88,30 @@ def shaped(
     Raises ModelError, also for an answer of another shape.
     """
     if not _keeps_shapes(llm):
-        return said(llm, prompt, **values)
+        return predict_text(llm, prompt, **values)
     try:
-        found: B = llm.structured_predict(shape, prompt, **_fenced(values))
+        answer: B = llm.structured_predict(shape, prompt, **_fence_all(values))
     except (ValidationError, ValueError) as error:
         name = llm.metadata.model_name
         raise ModelError(
             f"{name!r} answered in another shape than it was asked for",
             "try again, or use another model",
         ) from error
-    return found
+    return answer
 
 
-def lines(text: str, most: int) -> list[str]:
+def answer_lines(text: str, most: int) -> list[str]:
     """At most `most` lines that say something, without bullets, numbers and quotes.
 
     A line that ends with a colon leads to what follows it, and is left out.
     """
-    found = []
+    kept = []
     for line in text.splitlines():
         bare = _COURTESY.sub("", _BULLET.sub("", " ".join(line.split())))
         bare = _LABEL.sub("", bare).strip(" \"'`*\u201c\u201d")
         if any(c.isalnum() for c in bare) and not bare.endswith(":"):
-            found.append(bare[:LONGEST])
-    return list(dict.fromkeys(found))[:most]
+            kept.append(bare[:LONGEST])
+    return list(dict.fromkeys(kept))[:most]
 
 
 def prose(text: str) -> str:
@@ -120,13 +120,13 @@ def prose(text: str) -> str:
     Courtesies, a first line that leads to what follows, bullets, emphasis and a last
     sentence that breaks off are left out.
     """
-    found = " ".join(_EMPHASIS.sub("", " ".join(_told(text))).split())
-    whole = found.rfind(". ") + 1
-    broken = whole and not found.endswith((".", "!", "?"))
-    return found[:whole] if broken else found
+    passage = " ".join(_EMPHASIS.sub("", " ".join(_without_courtesies(text))).split())
+    whole = passage.rfind(". ") + 1
+    broken = whole and not passage.endswith((".", "!", "?"))
+    return passage[:whole] if broken else passage
 
 
-def _told(text: str) -> Iterator[str]:
+def _without_courtesies(text: str) -> Iterator[str]:
     """Its lines without bullets and courtesies; not the first where it leads in."""
     for number, line in enumerate(text.splitlines()):
         bare = _COURTESY.sub("", _BULLET.sub("", " ".join(line.split())))
@@ -134,41 +134,41 @@ def _told(text: str) -> Iterator[str]:
             yield _HEADING.sub("", bare)
 
 
-def faithful(question: str, text: str, most: int) -> list[str]:
-    """As `lines`, without those that invent a number or identifier."""
-    return [one for one in lines(text, most) if not invented(question, one)]
+def faithful_lines(question: str, text: str, most: int) -> list[str]:
+    """As `answer_lines`, without those that invent a number or identifier."""
+    return [one for one in answer_lines(text, most) if not find_invented(question, one)]
 
 
-def reworded(question: str, text: str, most: int) -> list[str]:
-    """As `faithful`; numbers and identifiers that a line left out stand behind it."""
-    found = faithful(question, text, most)
-    return [" ".join([one, *missing(question, one)]) for one in found]
+def keep_wording(question: str, text: str, most: int) -> list[str]:
+    """As `faithful_lines`, with the numbers and identifiers that a line left out."""
+    kept = faithful_lines(question, text, most)
+    return [" ".join([one, *find_missing(question, one)]) for one in kept]
 
 
-def loaded(text: str) -> Any:
+def load_json(text: str) -> Any:
     """The first JSON object or list in a text, or None."""
-    found = _OBJECT.search(text)
-    if found is None:
+    literal = _OBJECT.search(text)
+    if literal is None:
         return None
     try:
-        return json.loads(found[0])
+        return json.loads(literal[0])
     except (json.JSONDecodeError, RecursionError):
         return None
 
 
-def cleaned(text: str) -> str:
+def clean(text: str) -> str:
     """The text without control characters and marks that are not seen."""
     return _CONTROL.sub("", text).strip()
 
 
-def fenced(text: str) -> str:
+def fence(text: str) -> str:
     """The text, which cannot close the tags it stands between."""
-    return _FENCE.sub("\u2039", cleaned(text))
+    return _FENCE.sub("\u2039", clean(text))
 
 
-def _fenced(values: Mapping[str, str]) -> dict[str, Any]:
+def _fence_all(values: Mapping[str, str]) -> dict[str, Any]:
     """Values that cannot close the tags they stand between."""
-    return {key: fenced(value) for key, value in values.items()}
+    return {key: fence(value) for key, value in values.items()}
 
 
 def _keeps_shapes(llm: LLM) -> bool:

@@ -102,7 +102,7 @@ class SearchPlan:
         """
         return tuple(self._stages())
 
-    def halved(self) -> "SearchPlan":
+    def halve(self) -> "SearchPlan":
         """Return the plan with half as many candidates and sources, rounded up."""
         names = ("similarity_top_k", "retrieve_k", "rerank_k")
         return replace(self, **{n: (getattr(self, n) + 1) // 2 for n in names})

@@ -70,9 +70,9 @@ class RunProfile(BaseModel):
 
 def known_profiles() -> dict[str, Path]:
     """Profile name to file, by name; those in ./profiles win over the shipped ones."""
-    found = {p.stem: p for p in sorted(SHIPPED.glob("*.yaml"))}
-    found |= {p.stem: p for p in sorted(Path("profiles").glob("*.yaml"))}
-    return dict(sorted(found.items()))
+    files = {p.stem: p for p in sorted(SHIPPED.glob("*.yaml"))}
+    files |= {p.stem: p for p in sorted(Path("profiles").glob("*.yaml"))}
+    return dict(sorted(files.items()))
 
 
 def load_profile(name: str, overrides: Mapping[str, Any] | None = None) -> RunProfile:

@@ -131,5 +131,5 @@ def refine_template(system_prompt: str = "") -> PromptTemplate:
 
 
 def _with_system(template: str, system_prompt: str) -> str:
-    said = system_prompt.strip()
-    return f"{said}\n\n{template}" if said else template
+    own = system_prompt.strip()
+    return f"{own}\n\n{template}" if own else template

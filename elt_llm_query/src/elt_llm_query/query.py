@@ -271,7 +271,7 @@ class _Searcher:
             names = look.kept.collections
             return plan.over([c for c in plan.collections if c.name in names])
         if look.kind is CacheOutcome.PARTIAL:
-            plan = plan.halved()
+            plan = plan.halve()
         return choose_collections(plan, request, strategies, self.models, self.store)
 
 

@@ -34,40 +34,40 @@ _SUPPORT_COLOUR = {
 
 def answer_text(result: QueryResult, *, colour: bool = False) -> str:
     """The answer, its citations, what was removed, what was missing."""
-    style = partial(_styled, colour=colour)
+    style = partial(_style, colour=colour)
     lines = [harmless(result.answer)]
     if result.citations:
         lines += ["", style("Citations", bold=True)]
         lines += [line for c in result.citations for line in _citation(c, colour)]
     if result.removed:
         lines += ["", style("Removed", bold=True)]
-        told = [harmless(f"  {r.text} ({r.reason})") for r in result.removed]
-        lines += [style(line, dim=True) for line in told]
+        removed = [harmless(f"  {r.text} ({r.reason})") for r in result.removed]
+        lines += [style(line, dim=True) for line in removed]
     lines += _degradations(result.degradations, colour)
-    return _joined(lines)
+    return _join(lines)
 
 
 def sources_text(result: SearchResult, *, colour: bool = False) -> str:
     """The sources in rank order."""
     lines = [line for s in result.sources for line in _source(s, colour)]
     lines = lines or ["Nothing was found."]
-    return _joined([*lines, *_degradations(result.degradations, colour)])
+    return _join([*lines, *_degradations(result.degradations, colour)])
 
 
 def _citation(citation: Citation, colour: bool) -> list[str]:
-    style = partial(_styled, colour=colour)
+    style = partial(_style, colour=colour)
     label = style(f"[{citation.label}]", bold=True)
     place = _place(citation.document, citation.page, citation.section)
     support = citation.support
-    told = style(support.value, fg=_SUPPORT_COLOUR.get(support, "red"))
+    note = style(support.value, fg=_SUPPORT_COLOUR.get(support, "red"))
     if citation.reading_order:
-        told += style(f", reading order {citation.reading_order}", fg="yellow")
+        note += style(f", reading order {citation.reading_order}", fg="yellow")
     quote = style(f'     "{_short(citation.quote)}"', italic=True)
-    return [f"{label} {place}  {told}", quote]
+    return [f"{label} {place}  {note}", quote]
 
 
 def _source(source: Source, colour: bool) -> list[str]:
-    style = partial(_styled, colour=colour)
+    style = partial(_style, colour=colour)
     place = _place(source.document, source.span.page, source.section)
     label = style(f"[{source.label}]", bold=True)
     score = style(f"{source.score:.3f}", dim=True)
@@ -80,13 +80,13 @@ def _source(source: Source, colour: bool) -> list[str]:
 def _degradations(degradations: Sequence[Degradation], colour: bool) -> list[str]:
     if not degradations:
         return []
-    style = partial(_styled, colour=colour)
-    told = [
+    style = partial(_style, colour=colour)
+    notes = [
         f"  {d.collection + ': ' if d.collection else ''}{in_line(d.detail)}"
         for d in degradations
     ]
     head = style("Limits of this answer", bold=True)
-    return ["", head, *(style(line, fg="yellow") for line in told)]
+    return ["", head, *(style(line, fg="yellow") for line in notes)]
 
 
 def _place(document: str, page: int | None, section: str) -> str:
@@ -101,16 +101,16 @@ def _short(text: str) -> str:
     return plain[: SHOWN_CHARACTERS - 3].rstrip() + "..."
 
 
-def _styled(text: str, *, colour: bool, **looks: Any) -> str:
+def _style(text: str, *, colour: bool, **looks: Any) -> str:
     return click.style(text, **looks) if colour else text
 
 
-def _joined(lines: Sequence[str]) -> str:
+def _join(lines: Sequence[str]) -> str:
     return Styled("\n".join(lines).rstrip())
 
 
 @dataclass(frozen=True)
-class Asked:
+class CommandQuestion:
     """A question as the command line gives it."""
 
     command: str
@@ -123,14 +123,14 @@ class Asked:
     declined: str = ""  # why a running server did not answer
 
     @classmethod
-    def of(cls, plain: Mapping[str, Any]) -> "Asked":
+    def of(cls, plain: Mapping[str, Any]) -> "CommandQuestion":
         """Return the question that JSON holds, its lists as tuples."""
         lists = {name: tuple(plain[name]) for name in ("collections", "filters")}
         return cls(**{**plain, **lists})
 
 
-def printed(
-    asked: Asked,
+def print_answer(
+    asked: CommandQuestion,
     *,
     store: Store,
     config: RagConfig,
@@ -153,7 +153,7 @@ def printed(
     names = names_of(store, asked.collections)
     where = where_of(asked.filters)
     if asked.command == "search":
-        found = search_collections(
+        hits = search_collections(
             names,
             asked.question,
             store=store,
@@ -163,7 +163,7 @@ def printed(
             where=where,
             named=bool(asked.collections),
         )
-        return _shown(found, asked, lambda: sources_text(found, colour=asked.colour))
+        return _show(hits, asked, lambda: sources_text(hits, colour=asked.colour))
     result = query_collections(
         names,
         asked.question,
@@ -173,7 +173,7 @@ def printed(
         where=where,
         named=bool(asked.collections),
     )
-    return _shown(result, asked, lambda: answer_text(result, colour=asked.colour))
+    return _show(result, asked, lambda: answer_text(result, colour=asked.colour))
 
 
 def where_of(given: tuple[str, ...]) -> dict[str, list[str]]:
@@ -201,8 +201,8 @@ def names_of(store: Store, given: tuple[str, ...]) -> list[str]:
     return names
 
 
-def _shown(
-    result: QueryResult | SearchResult, asked: Asked, human: Callable[[], str]
+def _show(
+    result: QueryResult | SearchResult, asked: CommandQuestion, human: Callable[[], str]
 ) -> str:
     if not asked.as_json:
         return harmless(human())

@@ -46,13 +46,13 @@ def command(  # noqa: PLR0913 - one parameter an option
 ) -> None:
     """Answer questions from the collections of a profile."""
     if list_profiles:
-        click.echo(_listed())
+        click.echo(_list_profiles())
         return
     if profile is None:
         raise click.UsageError("name a profile with --cfg, or see them with --list")
     ask = _asker(profile, data_dir, "DEBUG" if verbose else log_level)
     if question is not None:
-        click.echo(_shown(ask(question), as_json=as_json))
+        click.echo(_show(ask(question), as_json=as_json))
         return
     _interactive(ask, as_json=as_json)
 
@@ -62,7 +62,7 @@ def main() -> None:
     sys.exit(run(command))
 
 
-def _listed() -> str:
+def _list_profiles() -> str:
     from elt_llm_query.profiles import known_profiles  # noqa: PLC0415 - --help is quick
 
     return "\n".join(f"{name}  {path}" for name, path in known_profiles().items())
@@ -110,10 +110,10 @@ def _interactive(ask: "Callable[[str], QueryResult]", *, as_json: bool) -> None:
         if not line or line.strip().lower() in LEAVE:
             return
         if line.strip():
-            click.echo(_shown(ask(line.strip()), as_json=as_json))
+            click.echo(_show(ask(line.strip()), as_json=as_json))
 
 
-def _shown(result: "QueryResult", *, as_json: bool) -> str:
+def _show(result: "QueryResult", *, as_json: bool) -> str:
     if as_json:
         plain = result.model_dump(mode="json")
         return json_text(plain)

@@ -152,11 +152,9 @@ class Strategies:
         """Strategies by name. Options of one that is not named are kept unchecked."""
         for name in options.keys() - stage.known().keys():
             raise UnknownStrategyError(stage.name, name, stage.known())
-        return {
-            name: self._loaded(stage, name, options.get(name, {})) for name in names
-        }
+        return {name: self._load(stage, name, options.get(name, {})) for name in names}
 
-    def _loaded(
+    def _load(
         self, stage: Stage[T], name: str, options: Mapping[str, Any]
     ) -> Strategy[T] | MissingExtraError:
         try:

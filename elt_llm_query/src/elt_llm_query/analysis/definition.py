@@ -40,7 +40,7 @@ _TOLD = (
 _ITEM = re.compile(r"(?P<term>[^\n]{1,160}?)[ \t]*\n:[ \t]+")
 
 
-class Item(NamedTuple):
+class ListItem(NamedTuple):
     """An entry of a definition list: the term, and where its text begins."""
 
     term: str
@@ -51,8 +51,10 @@ def grade(term: str, text: str) -> float:
     """How plainly the text opens by saying what the term is, 0 to 1."""
     if not words(term):
         return 0.0
-    told = _told(term).match(text)
-    best = max((_grade_of(told.lastgroup) if told else 0.0), _named_later(term, text))
+    opening = _told(term).match(text)
+    best = max(
+        (_grade_of(opening.lastgroup) if opening else 0.0), _named_later(term, text)
+    )
     return max(best, PLAIN) if _is_expansion(term, text) else best
 
 
@@ -61,9 +63,9 @@ def defined_inside(term: str, text: str) -> bool:
     if not words(term):
         return False
     return any(
-        _grade_of(told.lastgroup) >= PLAIN
-        for found in re.finditer(_name(term), text, re.IGNORECASE)
-        if (told := _told(term).match(text[_begin(text, found.start()) :]))
+        _grade_of(opening.lastgroup) >= PLAIN
+        for name in re.finditer(_name(term), text, re.IGNORECASE)
+        if (opening := _told(term).match(text[_begin(text, name.start()) :]))
     )
 
 
@@ -72,10 +74,10 @@ def defines(term: str, text: str) -> bool:
     return grade(term, text) > 0
 
 
-def list_item(text: str) -> Item | None:
+def list_item(text: str) -> ListItem | None:
     """The entry of a definition list ("Term", then ": text" on the next line)."""
-    found = _ITEM.match(text)
-    return Item(found["term"].strip(), found.end()) if found else None
+    entry = _ITEM.match(text)
+    return ListItem(entry["term"].strip(), entry.end()) if entry else None
 
 
 @lru_cache(maxsize=64)

@@ -29,22 +29,22 @@ def marks(text: str) -> dict[str, str]:
 
     A mark is a word with a digit, a number written out, or a short form in capitals.
     """
-    found: dict[str, str] = {}
+    forms: dict[str, str] = {}
     for token in _TOKEN.findall(unicodedata.normalize("NFKC", text)):
         whole = any(c.isdigit() for c in token)
         for part in [token] if whole else _PART.findall(token):
             if whole or _is_mark(part):
-                found.setdefault(_form(part), part)
-    return found
+                forms.setdefault(_form(part), part)
+    return forms
 
 
-def missing(question: str, text: str) -> list[str]:
+def find_missing(question: str, text: str) -> list[str]:
     """Marks of `question`, as written there, that `text` lacks."""
     have = marks(text).keys() | numbers(text)
     return [written for form, written in marks(question).items() if form not in have]
 
 
-def invented(question: str, text: str) -> list[str]:
+def find_invented(question: str, text: str) -> list[str]:
     """What in `text` has a digit and stands nowhere in `question`."""
     have = marks(question).keys() | numbers(question)
     return [

@@ -56,8 +56,8 @@ def signed(text: str) -> Signed:
     """The words of a text in lower case, in order, and how each stands."""
     read: list[tuple[str, Sign]] = []
     for clause in _STOP.split(_NO_CUE.sub(" ", text)):
-        said = [w.lower().replace("\u2019", "'") for w in WORD.findall(clause)]
-        read += zip(said, _signs(said), strict=True)
+        clause_words = [w.lower().replace("\u2019", "'") for w in WORD.findall(clause)]
+        read += zip(clause_words, _signs(clause_words), strict=True)
     return tuple(read)
 
 
@@ -88,9 +88,9 @@ class Signs:
         """
         if term not in self._known:
             signs = set(self.prefixed(term))
-            for other, found in self._by_stem.items():
+            for other, other_signs in self._by_stem.items():
                 if stems_match(term, other):
-                    signs |= found
+                    signs |= other_signs
             self._known[term] = frozenset(signs)
         return self._known[term]
 
@@ -125,15 +125,15 @@ def bases(word: str) -> Iterator[tuple[str, str]]:
             yield prefix, stem(rest)
 
 
-def _signs(said: Sequence[str]) -> list[Sign]:
+def _signs(clause: Sequence[str]) -> list[Sign]:
     """How each word of one clause stands."""
-    signs = [Sign.PLAIN] * len(said)
-    for place, word in enumerate(said):
-        scope = list(_scope(said, place + 1)) if _excepts(said, place) else []
+    signs = [Sign.PLAIN] * len(clause)
+    for place, word in enumerate(clause):
+        scope = list(_scope(clause, place + 1)) if _excepts(clause, place) else []
         for negated in scope:
             signs[negated] = Sign.NEGATED
         if not scope and (denies(word) or word in LACKS):
-            for at in range(place + (word in LACKS), len(said)):
+            for at in range(place + (word in LACKS), len(clause)):
                 if signs[at] is Sign.PLAIN:
                     signs[at] = Sign.OPEN
     return signs
@@ -144,47 +144,47 @@ def denies(word: str) -> bool:
     return word in DENIALS or word in ("no", "not") or word.endswith("n't")
 
 
-def _excepts(said: Sequence[str], place: int) -> bool:
+def _excepts(clause: Sequence[str], place: int) -> bool:
     """True where the word negates the next words and not the verb of the sentence."""
-    word, before = said[place], said[place - 1] if place else ""
+    word, before = clause[place], clause[place - 1] if place else ""
     if word in EXCEPTIONS or word == "non":
         return True
     if word in _OTHER_THAN:
         return before in _OTHER_THAN[word]
     if word == "no":
-        return before in _HAVING or (before in AUXILIARIES and _below(said, place))
+        return before in _HAVING or (before in AUXILIARIES and _below(clause, place))
     if word == "not" and before and before not in AUXILIARIES:
         return True
-    return (word == "not" or word.endswith("n't")) and _below(said, place)
+    return (word == "not" or word.endswith("n't")) and _below(clause, place)
 
 
-def _below(said: Sequence[str], place: int) -> bool:
+def _below(clause: Sequence[str], place: int) -> bool:
     """True for the verb right after a "who", and the first one after an "if"."""
     verbs = 0
     for at in range(place - 1, -1, -1):
-        word = said[at]
+        word = clause[at]
         if word in RELATIVES:
             return verbs == place - 1 - at
         if word in SUBORDINATORS:
-            asks = not at and said[1] in AUXILIARIES
+            asks = not at and clause[1] in AUXILIARIES
             return not asks and verbs <= 1
         verbs += word in AUXILIARIES
     return False
 
 
-def _scope(said: Sequence[str], start: int) -> Iterator[int]:
+def _scope(clause: Sequence[str], start: int) -> Iterator[int]:
     """Places of what is negated: the next word that says something, and its "or"s."""
-    found = ended = False
-    for place, word in enumerate(said[start : start + _REACH], start):
+    began = ended = False
+    for place, word in enumerate(clause[start : start + _REACH], start):
         if word in SUBORDINATORS or word in RELATIVES or word == "and":
             return
-        if word in AUXILIARIES and found:
+        if word in AUXILIARIES and began:
             return
-        if word in _OR and found:
+        if word in _OR and began:
             ended = False
         elif ended:
             return
         elif word not in STOP_WORDS:
             yield place
-            found = True
+            began = True
             ended = stem(word) not in _COMMON and not word.endswith("ly")

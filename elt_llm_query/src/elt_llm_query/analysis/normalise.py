@@ -66,6 +66,6 @@ def _line_hyphens(text: str, *, keep_hyphen: bool) -> frozenset[int]:
     """Indexes of the characters of line-end hyphenation that are left out."""
     return frozenset(
         index
-        for found in _LINE_HYPHEN.finditer(text)
-        for index in range(found.start() + keep_hyphen, found.end())
+        for hyphen in _LINE_HYPHEN.finditer(text)
+        for index in range(hyphen.start() + keep_hyphen, hyphen.end())
     )

@@ -18,14 +18,14 @@ def guards(text: str) -> Counter[str]:
     Numbers with the word that follows (their unit), and guarded words. Number words
     count as their digits.
     """
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     tokens = _TOKEN.findall(normalise(text).text)
     for token, after in zip(tokens, [*tokens[1:], ""], strict=True):
         if token in NUMBER_WORDS or token[-1].isdigit():
-            found[f"{_number(token)} {after}"] += 1
+            counts[f"{_number(token)} {after}"] += 1
         elif token in GUARDED or not token[0].isalnum():
-            found[token] += 1
-    return found
+            counts[token] += 1
+    return counts
 
 
 def numbers(text: str) -> set[str]:

@@ -163,8 +163,8 @@ def analyse(text: str) -> QuestionAnalysis:
     """
     # "How much time" asks for a duration, whose sentence need not say "time".
     asked = _HOW.sub(" ", _MUCH_TIME.sub(r"\1", text))
-    matter = [s for s in question_stems(asked) if s not in _stemmed(_NEGATING)]
-    common = _stemmed(COMMON)
+    matter = [s for s in question_stems(asked) if s not in _stems_of(_NEGATING)]
+    common = _stems_of(COMMON)
     weights = {s: COMMON_WEIGHT if s in common else 1.0 for s in matter}
     names = {s for name in _names(text) for s in map(stem, words(name)) if s in weights}
     term = defined_term(text)
@@ -174,7 +174,7 @@ def analyse(text: str) -> QuestionAnalysis:
         weights=weights,
         names=frozenset(names),
         term=term,
-        counted=_counted(text),
+        counted=_counted_stems(text),
         often=bool(_OFTEN.search(text)),
     )
 
@@ -182,24 +182,24 @@ def analyse(text: str) -> QuestionAnalysis:
 def defined_term(text: str) -> str:
     """What a question wants defined, or an empty string."""
     patterns = (_TERM_OF, _TERM_MEANS, _DEFINE, _WHAT_IS)
-    found = next((m for m in (p.search(text) for p in patterns) if m), None)
-    if found is None:
+    asked = next((m for m in (p.search(text) for p in patterns) if m), None)
+    if asked is None:
         return ""
-    term = re.sub(r"\s*\([^)]*\)?$", "", found["term"]).strip(_QUOTES)
-    if found.re is _WHAT_IS and _RELATION.search(term):
+    term = re.sub(r"\s*\([^)]*\)?$", "", asked["term"]).strip(_QUOTES)
+    if asked.re is _WHAT_IS and _RELATION.search(term):
         return ""
     return term if 0 < len(words(term)) <= _LONGEST_TERM else ""
 
 
-def _counted(text: str) -> frozenset[str]:
-    found = _COUNTED.search(text)
-    if not found:
+def _counted_stems(text: str) -> frozenset[str]:
+    asked = _COUNTED.search(text)
+    if not asked:
         return frozenset()
-    return _stemmed(TIME_UNITS) if found["time"] else frozenset([stem(found["noun"])])
+    return _stems_of(TIME_UNITS) if asked["time"] else frozenset([stem(asked["noun"])])
 
 
 @cache
-def _stemmed(list_of_words: frozenset[str]) -> frozenset[str]:
+def _stems_of(list_of_words: frozenset[str]) -> frozenset[str]:
     return frozenset(map(stem, list_of_words))
 
 
@@ -224,15 +224,15 @@ def _names(text: str) -> list[str]:
     Where most words have capitals these say nothing, and only digits count.
     """
     shouted = _is_shouted(text)
-    found = []
+    names = []
     for match in _NAME.finditer(text):
         name = match[0]
         plain = name.istitle() and name.isalpha()
         if plain and (not text[: match.start()].strip() or _is_form_word(name)):
             continue
         if not shouted or any(c.isdigit() for c in name):
-            found.append(name)
-    return found
+            names.append(name)
+    return names
 
 
 def _is_shouted(text: str) -> bool:

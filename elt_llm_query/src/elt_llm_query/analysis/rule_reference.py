@@ -25,16 +25,16 @@ def rule_numbers(question: str) -> Iterator[Number]:
     A plain number counts after a word ("rule 5", "§ 5"); one with a single dot also
     where no unit follows.
     """
-    for found in _GRAMMAR.question.finditer(question):
-        word, book, number = found["word"], found["book"], found["number"]
+    for match in _GRAMMAR.question.finditer(question):
+        word, book, number = match["word"], match["book"], match["number"]
         certain = bool(word or book or "(" in number or number.count(".") > 1)
         mixed = number[0].isalpha() or bool(re.fullmatch(r"\d+[a-z]\w*", number))
-        decimal = number.count(".") == 1 and not found["unit"]
+        decimal = number.count(".") == 1 and not match["unit"]
         if certain or mixed or decimal:
             forms = [canonical(f"{word or ''}{number}"), canonical(number)]
             if book:
                 forms.insert(0, canonical(f"{book}{number}"))
-            span = (found.start(), found.end("number"))
+            span = (match.start(), match.end("number"))
             yield span, tuple(dict.fromkeys(form for form in forms if form))
 
 
@@ -65,8 +65,8 @@ def rule_request(question: str, numbers: Sequence[Number]) -> RuleRequest:
     others = {w.lower() for w in words(question[:start] + " " + question[end:])}
     named = _GRAMMAR.named.match(question[start:end])
     whole = others <= _FORM
-    told = bool(named) and (whole or not others.isdisjoint(TELLING))
-    return RuleRequest(forms if whole else (), forms if told else ())
+    by_name = bool(named) and (whole or not others.isdisjoint(TELLING))
+    return RuleRequest(forms if whole else (), forms if by_name else ())
 
 
 def is_contents(text: str) -> bool:

@@ -23,7 +23,7 @@ class Ask(StrEnum):
 
 
 @dataclass(frozen=True)
-class Comparison:
+class NumberLimit:
     """A comparison with a number, as SQL writes it: `operator` `amount`.
 
     `noun` is the stem of the word that follows: what is counted or measured.
@@ -49,7 +49,7 @@ class TableQuestion:
     text: str
     matter: tuple[str, ...]
     subject: str = ""
-    limit: Comparison | None = None
+    limit: NumberLimit | None = None
     between: bool = False
     measure: str = ""
 
@@ -151,14 +151,14 @@ def parse_table_question(question: str) -> TableQuestion | None:
 
 def _measure(question: str) -> str:
     """The noun after "longest", which no other word of the question can stand for."""
-    found = _LONG.search(question)
-    if found is None:
+    longest = _LONG.search(question)
+    if longest is None:
         return ""
-    noun = words(_PREPOSITION.split(found["noun"])[0])
-    return stem((noun or [found["long"]])[-1].lower())
+    noun = words(_PREPOSITION.split(longest["noun"])[0])
+    return stem((noun or [longest["long"]])[-1].lower())
 
 
-def _ask(question: str, limit: Comparison | None) -> tuple[Ask | None, str]:
+def _ask(question: str, limit: NumberLimit | None) -> tuple[Ask | None, str]:
     """The form, and the question without the words that told it."""
     if _COUNT.search(question) and (limit or _LISTED.search(question)):
         return Ask.COUNT, _LISTED.sub(" ", question)
@@ -169,35 +169,35 @@ def _ask(question: str, limit: Comparison | None) -> tuple[Ask | None, str]:
             return ask, pattern.sub(" ", question)
     patterns = (_SUPERLATIVE, _COMPARED) if " or " in question else (_SUPERLATIVE,)
     for pattern in patterns:
-        if found := pattern.search(question):
-            ask = Ask.MOST if found["most"] else Ask.LEAST
+        if superlative := pattern.search(question):
+            ask = Ask.MOST if superlative["most"] else Ask.LEAST
             return ask, pattern.sub(" ", question)
     return (Ask.CELL, question) if _CELL.search(question) else (None, question)
 
 
-def limit_of(question: str) -> tuple[Comparison | None, str]:
+def limit_of(question: str) -> tuple[NumberLimit | None, str]:
     """The comparison with a number, and the question without it."""
     for operator, pattern in _OPERATORS:
-        found = re.search(
+        comparison = re.search(
             rf"(?<![\w-])(?:{pattern})\s*{_NUMBER}", question, re.IGNORECASE
         )
-        if found is None:
+        if comparison is None:
             continue
-        told = re.sub(r"percent\w*(?:\spoints?)?", "%", found["number"].lower())
-        read = figures(told.replace(found["scale"] or "\0", "").strip())
+        number = re.sub(r"percent\w*(?:\spoints?)?", "%", comparison["number"].lower())
+        read = figures(number.replace(comparison["scale"] or "\0", "").strip())
         if not read:
             return None, question
         figure = next(iter(read.values()))
-        scale, rest = (found["scale"] or "").lower(), question[found.end() :]
-        limit = Comparison(operator, figure.amount, figure.unit, scale, _noun(rest))
-        return limit, f"{question[: found.start()]} {rest}"
+        scale, rest = (comparison["scale"] or "").lower(), question[comparison.end() :]
+        limit = NumberLimit(operator, figure.amount, figure.unit, scale, _noun(rest))
+        return limit, f"{question[: comparison.start()]} {rest}"
     return None, question
 
 
 def _noun(rest: str) -> str:
     """The stem of the first word, where it tells something."""
-    found = re.match(r"\s*([^\W\d_]+)", rest)
-    return stem(found[1]) if found and found[1].lower() not in STOP_WORDS else ""
+    first = re.match(r"\s*([^\W\d_]+)", rest)
+    return stem(first[1]) if first and first[1].lower() not in STOP_WORDS else ""
 
 
 def _subject(question: str) -> tuple[str, str]:
@@ -205,13 +205,13 @@ def _subject(question: str) -> tuple[str, str]:
 
     "Which wholesaler from Norway" is a wholesaler; Norway has to stand in the table.
     """
-    found = _SUBJECT.search(question)
-    if found is None or found["subject"].lower() in _BARE:
+    asked = _SUBJECT.search(question)
+    if asked is None or asked["subject"].lower() in _BARE:
         return "", question
-    subject = _PREPOSITION.split(found["subject"])[0]
+    subject = _PREPOSITION.split(asked["subject"])[0]
     parts = (
-        question[: found.start()],
-        found["subject"][len(subject) :],
-        question[found.end() :],
+        question[: asked.start()],
+        asked["subject"][len(subject) :],
+        question[asked.end() :],
     )
     return subject, " ".join(parts)

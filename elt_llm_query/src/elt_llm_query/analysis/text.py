@@ -53,8 +53,8 @@ def question_stems(question: str) -> list[str]:
     Words of the question's form ("which", "list", "means") are left out unless nothing
     else remains.
     """
-    found = [w for w in words(question) if w.lower() not in STOP_WORDS]
-    matter = [w for w in found if w.lower() not in QUESTION_WORDS] or found
+    content = [w for w in words(question) if w.lower() not in STOP_WORDS]
+    matter = [w for w in content if w.lower() not in QUESTION_WORDS] or content
     return list(dict.fromkeys(stem(w) for w in matter))
 
 
@@ -63,17 +63,17 @@ def pieces(text: str) -> list[Piece]:
 
     Each is stripped; a bullet or number standing alone joins what follows.
     """
-    found: list[Piece] = []
+    spans: list[Piece] = []
     held: int | None = None
     for start, end in _sentences(text):
         if _BULLET.match(text[start:end]):
             held = start if held is None else held
             continue
-        found.append(Piece(start if held is None else held, end))
+        spans.append(Piece(start if held is None else held, end))
         held = None
     if held is not None:
-        found.append(Piece(held, len(text.rstrip())))
-    return found
+        spans.append(Piece(held, len(text.rstrip())))
+    return spans
 
 
 def refers_back(sentence: str) -> bool:
@@ -97,7 +97,7 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
 def _split(text: str) -> Iterator[str]:
     """The text cut after each breaking newline; the parts joined are the text."""
     start = 0
-    for found in _BREAK.finditer(text):
-        yield text[start : found.end()]
-        start = found.end()
+    for newline in _BREAK.finditer(text):
+        yield text[start : newline.end()]
+        start = newline.end()
     yield text[start:]

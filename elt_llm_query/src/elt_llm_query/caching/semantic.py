@@ -83,7 +83,7 @@ class Key:
     @property
     def alive(self) -> bool:
         """False once a collection was replaced by a newer one."""
-        return all(found() is not None for found in self.collections)
+        return all(collection() is not None for collection in self.collections)
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class SemanticCache:
         partial, own = Look(CacheOutcome.MISS), analyse(question).essentials
         near = (
             pair
-            for pair in self._ranked(kept, vector)
+            for pair in self._rank(kept, vector)
             if analyse(pair[1].question).essentials == own
         )
         for likeness, one in islice(near, TRIED):
@@ -172,7 +172,7 @@ class SemanticCache:
             self._drop_stale()
             del self._held[: -self._entries]
 
-    def _ranked(
+    def _rank(
         self, kept: Sequence[Kept], vector: NDArray[np.float32]
     ) -> list[tuple[float, Kept]]:
         """Those that are like enough, most alike first."""

@@ -19,7 +19,7 @@ from elt_llm_core.provenance import read
 from elt_llm_core.results import Degradation
 from elt_llm_query.evaluation.beir import data_problem
 from elt_llm_query.evaluation.labelled_questions import Gold, LabelledQuestion
-from elt_llm_query.llm_calls import brief, lines, said
+from elt_llm_query.llm_calls import answer_lines, predict_text, with_short_answers
 
 _SHORTEST_CHUNK = 120  # characters; headings and single rows make no question
 _LONGEST_QUOTE = 200  # characters
@@ -72,7 +72,7 @@ def generate_questions(
             "questions are written by a language model, and none is configured",
             "set models.llm_strategy (for example: ollama), then: elt-llm doctor",
         )
-    short_llm = brief(llm, _MOST_TOKENS)
+    short_llm = with_short_answers(llm, _MOST_TOKENS)
     chosen = _spread([n for n in nodes if len(n.text) >= _SHORTEST_CHUNK], count)
     if not chosen:
         problem = f"no chunk has the {_SHORTEST_CHUNK} characters that a question needs"
@@ -82,7 +82,7 @@ def generate_questions(
     failure: ModelError | None = None
     for number, node in enumerate(chosen, start=1):
         try:
-            answer = said(short_llm, ASK, passage=node.text)
+            answer = predict_text(short_llm, ASK, passage=node.text)
         except (ModelUnavailableError, ModelMissingError) as error:
             stopped = f"ended at chunk {number} of {len(chosen)}: {error}"
             problems.append(data_problem(stopped))
@@ -105,7 +105,7 @@ def generate_questions(
 
 def _find_question(answer: str) -> str:
     """The first question that does not mention the passage; empty if there is none."""
-    asking = (line for line in lines(answer, _MOST_LINES) if line.endswith("?"))
+    asking = (line for line in answer_lines(answer, _MOST_LINES) if line.endswith("?"))
     return next((line for line in asking if not _MENTIONS_PASSAGE.search(line)), "")
 
 

@@ -25,7 +25,7 @@ from elt_llm_query.grounding.claim import (
     Claim,
 )
 from elt_llm_query.grounding.claims import Statement, statements
-from elt_llm_query.grounding.labels import parse_labels, remove_labels, unlabelled
+from elt_llm_query.grounding.labels import escape_labels, parse_labels, remove_labels
 from elt_llm_query.grounding.plain_text import plain_text
 from elt_llm_query.grounding.quote_match import check_quote
 from elt_llm_query.grounding.sources import (
@@ -37,7 +37,7 @@ from elt_llm_query.grounding.sources import (
     row_said,
     texts,
 )
-from elt_llm_query.grounding.statement_lookup import Found, Outcome, look_up
+from elt_llm_query.grounding.statement_lookup import ClaimMatch, StatementCheck, look_up
 from elt_llm_query.prompts import REFUSAL
 
 Policy = Literal["strict", "flag", "lenient"]
@@ -71,7 +71,7 @@ def cite_claims(
     its headers that stand in the document, whose text `text_of` tells by its id.
     """
     by_label = {o.source.label: o for o in sources}
-    found, removed = [], []
+    found_claims, removed = [], []
     for claim in claims:
         where = by_label[claim.label]
         text = where.source.text
@@ -84,16 +84,18 @@ def cite_claims(
             continue
         if text[match.start : match.end] == quote:  # which may stand there twice
             match = match._replace(start=claim.start, end=claim.end)
-        said = claim.text
+        wording = claim.text
         if is_row(where) and not claim.derived:
-            said = row_said(where, text_of(where.source.document_id))
-        answer = answer.replace(claim.text, unlabelled(said), 1)
-        found.append(_citation(Found(claim.label, quote, match, where), locate))
-    status = Status.ANSWERED if found else Status.INSUFFICIENT
+            wording = row_said(where, text_of(where.source.document_id))
+        answer = answer.replace(claim.text, escape_labels(wording), 1)
+        found_claims.append(
+            _citation(ClaimMatch(claim.label, quote, match, where), locate)
+        )
+    status = Status.ANSWERED if found_claims else Status.INSUFFICIENT
     if removed:
         answer = answer.strip() or NOTHING_STANDS
-        status = Status.PARTIAL if found else Status.VALIDATION_FAILED
-    return Checked(answer, status, tuple(found), tuple(removed))
+        status = Status.PARTIAL if found_claims else Status.VALIDATION_FAILED
+    return Checked(answer, status, tuple(found_claims), tuple(removed))
 
 
 def cite_answer(
@@ -114,17 +116,17 @@ def cite_answer(
     parsed = parse_labels(plain_text(answer), [o.source.label for o in sources])
     unknown = [RemovedClaim(text=x, reason="unknown label") for x in parsed.removed]
     refused = _refuses(parsed.text)
-    said = list(statements(parsed.text))
-    told = _kept(said, [not _is_refusal(s) for s in said])
-    outcomes = [look_up(s, sources) for s in told]
+    written = list(statements(parsed.text))
+    kept = _keep_statements(written, [not _is_refusal(s) for s in written])
+    outcomes = [look_up(s, sources) for s in kept]
     claimed = [one for one in outcomes if not one.statement.frame]
     good = any(one.stands for one in claimed)
-    failed = [_removed(one) for one in claimed if not one.stands]
+    failed = [_to_removed(one) for one in claimed if not one.stands]
     if not claimed:
-        failed = [RemovedClaim(text=s.plain, reason=TOO_SHORT) for s in told if s.plain]
-    text = _rebuilt(outcomes, policy)
+        failed = [RemovedClaim(text=s.plain, reason=TOO_SHORT) for s in kept if s.plain]
+    text = _rebuild(outcomes, policy)
     if not good:
-        text = _without_proof(text, policy, refused=refused)
+        text = _refusal_text(text, policy, refused=refused)
     shown = [
         f
         for one in claimed
@@ -140,7 +142,7 @@ def cite_answer(
     return Checked(text, status, citations, tuple(removed))
 
 
-def _without_proof(text: str, policy: Policy, *, refused: bool) -> str:
+def _refusal_text(text: str, policy: Policy, *, refused: bool) -> str:
     """What is shown where no statement stands; a refusal is our own sentence."""
     ours = REFUSAL if refused else NOTHING_STANDS
     if policy == "strict":
@@ -154,12 +156,12 @@ def _refuses(text: str) -> bool:
 
 def _is_refusal(statement: Statement) -> bool:
     """True for our sentence alone; what stands beside it is a claim."""
-    said = normalise(statement.plain).text.strip(" .!\"'")
-    return said == normalise(REFUSAL).text.strip(" .")
+    plain = normalise(statement.plain).text.strip(" .!\"'")
+    return plain == normalise(REFUSAL).text.strip(" .")
 
 
-def _citation(found: Found, locate: Locate) -> Citation:
-    where, match = found.where, found.match
+def _citation(lookup: ClaimMatch, locate: Locate) -> Citation:
+    where, match = lookup.where, lookup.match
     source = where.source
     start, end = (match.start, match.end) if match.end else (0, len(source.text))
     place = locate(where, start, end)
@@ -171,13 +173,13 @@ def _citation(found: Found, locate: Locate) -> Citation:
         }
     )
     return Citation(
-        label=found.label,
+        label=lookup.label,
         document=source.document,
         document_id=source.document_id,
         collection=source.collection,
         page=place.page,
         section=source.section,
-        quote=source.text[start:end] if match.end else found.quote,
+        quote=source.text[start:end] if match.end else lookup.quote,
         support=match.support,
         score=match.score,
         node_id=source.node_id,
@@ -187,7 +189,7 @@ def _citation(found: Found, locate: Locate) -> Citation:
     )
 
 
-def _removed(one: Outcome) -> RemovedClaim:
+def _to_removed(one: StatementCheck) -> RemovedClaim:
     plain = one.statement.plain
     if not one.found:
         return RemovedClaim(text=plain, reason=Support.UNCITED.value)
@@ -196,7 +198,7 @@ def _removed(one: Outcome) -> RemovedClaim:
     return RemovedClaim(text=plain, reason=f"{first.support.value}{detail}")
 
 
-def _rebuilt(outcomes: Sequence[Outcome], policy: Policy) -> str:
+def _rebuild(outcomes: Sequence[StatementCheck], policy: Policy) -> str:
     """The statements that stay, in order; a lead-in stays with what follows it."""
     shown: list[Statement] = []
     keeps: list[bool] = []
@@ -205,25 +207,27 @@ def _rebuilt(outcomes: Sequence[Outcome], policy: Policy) -> str:
         if statement.frame:
             keep = policy != "strict" or (any(keeps) and one.leads)
         elif one.stands:
-            statement = _relabelled(one, policy)
+            statement = _with_good_labels(one, policy)
         elif policy == "flag":
             statement = replace(statement, text=f"{statement.text} {UNVERIFIED}")
         else:
             keep = policy == "lenient"
         shown.append(statement)
         keeps.append(keep)
-    kept = _kept(shown[::-1], keeps[::-1])
+    kept = _keep_statements(shown[::-1], keeps[::-1])
     return "".join(s.gap + s.text for s in kept).strip()
 
 
-def _kept(said: Sequence[Statement], keeps: Sequence[bool]) -> list[Statement]:
+def _keep_statements(
+    all_statements: Sequence[Statement], keeps: Sequence[bool]
+) -> list[Statement]:
     """Return the statements to keep; a gap outlives the statement it stood before.
 
     Without it two statements that were paragraphs of their own would run together.
     """
     kept: list[Statement] = []
     gap = ""
-    for statement, keep in zip(said, keeps, strict=True):
+    for statement, keep in zip(all_statements, keeps, strict=True):
         gap = max(gap, statement.gap, key=len)
         if keep:
             kept.append(replace(statement, gap=gap))
@@ -231,7 +235,7 @@ def _kept(said: Sequence[Statement], keeps: Sequence[bool]) -> list[Statement]:
     return kept
 
 
-def _relabelled(one: Outcome, policy: Policy) -> Statement:
+def _with_good_labels(one: StatementCheck, policy: Policy) -> Statement:
     """With the labels that stand; an unlabelled one gets the label of its source."""
     statement, good = one.statement, one.labels
     if not statement.labels:

@@ -63,17 +63,17 @@ class Statement:
 def statements(answer: str) -> list[Statement]:
     """The statements in order; a label after a full stop belongs to what it follows."""
     text = _AFTER_STOP.sub(_before_stop, answer)
-    found: list[Statement] = []
+    cut: list[Statement] = []
     position = 0
     for start, end in pieces(text):
-        found.append(Statement(text[position:start], text[start:end]))
+        cut.append(Statement(text[position:start], text[start:end]))
         position = end
-    return found
+    return cut
 
 
-def _before_stop(found: re.Match[str]) -> str:
-    labels = "".join(f"[{label}]" for label in LABEL.findall(found[2]))
-    stop = found[1]
+def _before_stop(match: re.Match[str]) -> str:
+    labels = "".join(f"[{label}]" for label in LABEL.findall(match[2]))
+    stop = match[1]
     if len(stop) > 1:  # the quotation closes before the label
         return f"{stop} {labels}"
     return f" {labels}{stop}"
@@ -121,8 +121,8 @@ def same_polarity(claim: str, quote: str, text: str, span: tuple[int, int]) -> b
     the one that holds `span`.
     """
     place = claim.find(quote)
-    said = (place, place + len(quote)) if place >= 0 else (0, len(claim))
-    return _negated(_clause(claim, said)) == _negated(_clause(text, span))
+    span_of_quote = (place, place + len(quote)) if place >= 0 else (0, len(claim))
+    return _negated(_clause(claim, span_of_quote)) == _negated(_clause(text, span))
 
 
 def _clause(text: str, span: tuple[int, int]) -> str:
@@ -140,7 +140,7 @@ def _negated(text: str) -> bool:
     return bool(negations(_LIMITS.sub(" ", text)))
 
 
-class Window(NamedTuple):
+class SentenceWindow(NamedTuple):
     """A span of a source, and the sentences it says."""
 
     start: int
@@ -162,14 +162,14 @@ def _share(wanted: set[str], text: str) -> float:
     return sum(match(word, known) for word in wanted) / len(wanted)
 
 
-def _windows(text: str, reading: str) -> Iterator[Window]:
+def _windows(text: str, reading: str) -> Iterator[SentenceWindow]:
     """Each sentence, then each two neighbours; a table row is one sentence."""
     if reading:
-        yield Window(0, len(text), (f"{reading} {text}",))
+        yield SentenceWindow(0, len(text), (f"{reading} {text}",))
         return
     parts = sentences(text)
     for size in (1, 2):
         for i in range(len(parts) - size + 1):
             window = parts[i : i + size]
-            said = tuple(sentence.text for sentence in window)
-            yield Window(window[0].start, window[-1].end, said)
+            texts = tuple(sentence.text for sentence in window)
+            yield SentenceWindow(window[0].start, window[-1].end, texts)

@@ -53,7 +53,7 @@ class LabelSources(Postprocessor):
         by_rank = sorted(range(len(nodes)), key=_ranks(nodes).__getitem__)
         numbers = {place: number for number, place in enumerate(by_rank, start=1)}
         return [
-            NodeWithScore(node=_labelled(n.node, f"S{numbers[i]}"), score=n.score)
+            NodeWithScore(node=_with_label(n.node, f"S{numbers[i]}"), score=n.score)
             for i, n in enumerate(nodes)
         ]
 
@@ -66,9 +66,9 @@ def label_of(node: Any) -> str:
 def _ranks(nodes: Sequence[NodeWithScore]) -> list[int]:
     """The rank of each; what was brought in later has that of the one before it."""
     ranks: list[int] = []
-    for found in nodes:
+    for hit in nodes:
         before = ranks[-1] if ranks else -1
-        ranks.append(int(found.node.metadata.get(RANK_KEY, before)))
+        ranks.append(int(hit.node.metadata.get(RANK_KEY, before)))
     return ranks
 
 
@@ -89,21 +89,23 @@ def parse_labels(answer: str, known: Sequence[str]) -> ParsedAnswer:
     seen: dict[str, None] = {}
     removed: dict[str, None] = {}
 
-    def rewrite(found: re.Match[str]) -> str:
-        labels = _expand(found)
+    def rewrite(bracket: re.Match[str]) -> str:
+        labels = _expand(bracket)
         if labels is None:
-            return found[0]
+            return bracket[0]
         good = [label for label in labels if label in known]
-        if found["open"] == "(" and good != labels:
-            return found[0]
+        if bracket["open"] == "(" and good != labels:
+            return bracket[0]
         seen.update(dict.fromkeys(good))
         removed.update(dict.fromkeys(label for label in labels if label not in known))
         return "".join(f"[{label}]" for label in good) if good else "\x00"
 
-    return ParsedAnswer(_tidy(_GROUP.sub(rewrite, answer)), tuple(seen), tuple(removed))
+    return ParsedAnswer(
+        _close_holes(_GROUP.sub(rewrite, answer)), tuple(seen), tuple(removed)
+    )
 
 
-def _labelled(node: Any, label: str) -> TextNode:
+def _with_label(node: Any, label: str) -> TextNode:
     excluded = {*node.metadata, LABEL_KEY}
     shown = f"{header(label, node)}\n{_disarm(provenance.reading(node))}"
     metadata = {**node.metadata, LABEL_KEY: label, SHOWN_KEY: shown}
@@ -118,20 +120,20 @@ def _labelled(node: Any, label: str) -> TextNode:
     return copy
 
 
-def unlabelled(text: str) -> str:
+def escape_labels(text: str) -> str:
     """Source text whose own "[S1]" cannot pass for a label; it has other brackets."""
     return _WRITTEN_LABEL.sub("\u2039\\1\u203a", text)
 
 
 def _disarm(text: str) -> str:
     """Source text that cannot pass for a label or close the sources' frame."""
-    text = unlabelled(text)
+    text = escape_labels(text)
     return re.sub(r"<(/?\s*sources?\b)", "\u2039\\1", text, flags=re.IGNORECASE)
 
 
-def _expand(found: re.Match[str]) -> list[str] | None:
+def _expand(bracket: re.Match[str]) -> list[str] | None:
     """The labels of one bracket; None where it is not a label at all."""
-    inside = found["inside"]
+    inside = bracket["inside"]
     if not re.match(r"source\s|doc_|[sf]\d", inside, re.IGNORECASE):
         return None
     labels: list[str] = []
@@ -145,7 +147,7 @@ def _expand(found: re.Match[str]) -> list[str] | None:
     return list(dict.fromkeys(labels))
 
 
-def _tidy(text: str) -> str:
+def _close_holes(text: str) -> str:
     """Close the holes that removed labels (NUL) left."""
     text = re.sub(r"[(\[]\s*(?:\x00[\s,;]*)+[)\]]", "\x00", text)
     text = re.sub(r"(^|\n)[ \t]*(?:\x00[ \t]*)+[.,;:]?[ \t]*", r"\1", text)
@@ -165,14 +167,14 @@ class Shown(NamedTuple):
 
 def split_shown(chunk: str, default: str) -> Shown:
     """Label, heading and text of a chunk that `LabelSources` wrote, or all text."""
-    found = re.match(r"\[([SF]\d+)\] ?([^\n]*)\n", chunk)
-    if not found:
+    header_line = re.match(r"\[([SF]\d+)\] ?([^\n]*)\n", chunk)
+    if not header_line:
         return Shown(default, "", chunk)
-    return Shown(found[1], found[2], chunk[found.end() :])
+    return Shown(header_line[1], header_line[2], chunk[header_line.end() :])
 
 
 def remove_labels(text: str, labels: Sequence[str]) -> str:
     """The text without these labels, the holes closed."""
     for label in labels:
         text = text.replace(f"[{label}]", "\x00")
-    return _tidy(text)
+    return _close_holes(text)

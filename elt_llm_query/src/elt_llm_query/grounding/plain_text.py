@@ -28,14 +28,14 @@ def plain_text(text: str) -> str:
         The text without code fences, heading marks, emphasis, control characters and
         characters that are not seen (zero width, turned direction, tags).
     """
-    text = seen(text.replace("\r\n", "\n"))
+    text = remove_unseen(text.replace("\r\n", "\n"))
     text = _HEADING.sub("", _FENCE.sub("", text))
     return _STRONG.sub(r"\2", text).strip()
 
 
-def seen(text: str) -> str:
+def remove_unseen(text: str) -> str:
     """The text without control characters and characters that are not seen."""
-    joiners = {found.start() for found in _JOINER.finditer(text)}
+    joiners = {joiner.start() for joiner in _JOINER.finditer(text)}
     return "".join(
         char
         for place, char in enumerate(text)
@@ -56,7 +56,7 @@ def as_markdown(text: str) -> str:
         HTML of the text becomes active in a renderer of CommonMark or GitHub's variant.
     """
     escaped = _MARKS.sub(r"\\\g<0>", text)
-    indented = _INDENT.sub(lambda found: "&nbsp;" * len(found[0]), escaped)
+    indented = _INDENT.sub(lambda indent: "&nbsp;" * len(indent[0]), escaped)
     lines = indented.split("\n")
     kept = [
         f"{line}\\" if line and after else line

@@ -49,21 +49,24 @@ def check_quote(quote: str, text: str) -> QuoteMatch:
     quote = quote.strip()
     if not any(c.isalnum() for c in quote):
         return QuoteMatch(Support.FABRICATED, 0.0, reason="empty quote")
-    found = _exact(quote, text)
-    if found:
-        return found
+    exact = _match_exact(quote, text)
+    if exact:
+        return exact
     parts = [p for p in _ELISION.split(quote) if any(c.isalnum() for c in p)]
     if parts != [quote]:
-        return _elided(parts, text)
-    return _fuzzy(normalise(quote).text, normalise(text))
+        return _match_elided(parts, text)
+    return _match_fuzzy(normalise(quote).text, normalise(text))
 
 
 def stands_whole(quote: str, text: str) -> bool:
     """True where `quote` stands in `text`, but for white space and case."""
-    return any(c.isalnum() for c in quote) and _exact(quote.strip(), text) is not None
+    return (
+        any(c.isalnum() for c in quote)
+        and _match_exact(quote.strip(), text) is not None
+    )
 
 
-def _exact(quote: str, text: str) -> QuoteMatch | None:
+def _match_exact(quote: str, text: str) -> QuoteMatch | None:
     """The quote where it stands letter for letter, or but for white space and case."""
     start = _find(quote, text)
     if start >= 0:
@@ -78,7 +81,7 @@ def _exact(quote: str, text: str) -> QuoteMatch | None:
     return None
 
 
-def _elided(parts: list[str], text: str) -> QuoteMatch:
+def _match_elided(parts: list[str], text: str) -> QuoteMatch:
     """All parts in order, each exact, from the first to the last; else fabricated."""
     missing = QuoteMatch(Support.FABRICATED, 0.0)
     if any(len(part.split()) < FEWEST_PART_WORDS for part in parts):
@@ -86,12 +89,12 @@ def _elided(parts: list[str], text: str) -> QuoteMatch:
     spans: list[tuple[int, int]] = []
     for part in parts:
         end = spans[-1][1] if spans else 0
-        found = _exact(part, text[end:])
-        if found is None:
+        match = _match_exact(part, text[end:])
+        if match is None:
             return missing._replace(reason="a part of the quote is not in the source")
-        if spans and negations(text[end : end + found.start]):
+        if spans and negations(text[end : end + match.start]):
             return missing._replace(reason="a negation was left out of the quote")
-        spans.append((end + found.start, end + found.end))
+        spans.append((end + match.start, end + match.end))
     return QuoteMatch(Support.NORMALISED, 1.0, spans[0][0], spans[-1][1])
 
 
@@ -123,7 +126,7 @@ def _runs_into(before: str) -> bool:
     return bool(re.search(r"(?:^|[\s(])[-\u2212]$", before))
 
 
-def _fuzzy(quote: str, source: Normal) -> QuoteMatch:
+def _match_fuzzy(quote: str, source: Normal) -> QuoteMatch:
     """The most similar window of the source, if the guards agree."""
     wanted = quote.split()
     if len(wanted) < FEWEST_FUZZY_WORDS:

@@ -25,20 +25,20 @@ class Offered:
     cells: tuple[Cell, ...] = ()
 
 
-class Place(NamedTuple):
+class QuotePlace(NamedTuple):
     """Page of a quote's first word, and its boxes."""
 
     page: int | None
     boxes: tuple[Box, ...]
 
 
-Locate = Callable[[Offered, int, int], Place]
+Locate = Callable[[Offered, int, int], QuotePlace]
 
 
 def to_sources(nodes: Sequence[NodeWithScore]) -> tuple[Offered, ...]:
     """One for each node; labels as given, else by position. In the order of labels."""
-    found = [_offered(n, i) for i, n in enumerate(nodes, start=1)]
-    return tuple(sorted(found, key=lambda one: _number(one.source.label)))
+    sources = [_to_offered(n, i) for i, n in enumerate(nodes, start=1)]
+    return tuple(sorted(sources, key=lambda one: _number(one.source.label)))
 
 
 def quotable_nodes(
@@ -49,10 +49,10 @@ def quotable_nodes(
     The log tells what is left out.
     """
     kept: list[NodeWithScore] = []
-    for found in nodes:
-        place = provenance.read(found.node)
+    for hit in nodes:
+        place = provenance.read(hit.node)
         if not place.generated:
-            kept.append(found)
+            kept.append(hit)
             continue
         where = f"{place.document}, p. {place.page}" if place.page else place.document
         detail = f"{where}: a model's description of a picture, which is never quoted"
@@ -63,15 +63,15 @@ def quotable_nodes(
 def locator(store: Store) -> Locate:
     """Finds places in the pages of `store`."""
 
-    def locate(found: Offered, start: int, end: int) -> Place:
+    def locate(offered: Offered, start: int, end: int) -> QuotePlace:
         """The place of characters `[start, end)` of the source's text."""
-        source = found.source
+        source = offered.source
         begin, stop = source.span.start + start, source.span.start + end
         pages = store.pages(source.document_id, source.pages) if source.pages else []
         boxes = provenance.boxes_of_span(pages, begin, stop)
         if not boxes:
-            boxes = _cell_boxes(found, begin, stop) or source.boxes
-        return Place(boxes[0].page if boxes else source.span.page, boxes)
+            boxes = _cell_boxes(offered, begin, stop) or source.boxes
+        return QuotePlace(boxes[0].page if boxes else source.span.page, boxes)
 
     return locate
 
@@ -81,9 +81,9 @@ def _number(label: str) -> int:
     return int(digits) if digits.isdecimal() else 0
 
 
-def _offered(found: NodeWithScore, number: int) -> Offered:
-    place = provenance.read(found.node)
-    node = found.node
+def _to_offered(hit: NodeWithScore, number: int) -> Offered:
+    place = provenance.read(hit.node)
+    node = hit.node
     text = node.text if isinstance(node, TextNode) else node.get_content()
     source = Source(
         label=label_of(node) or f"S{number}",
@@ -94,7 +94,7 @@ def _offered(found: NodeWithScore, number: int) -> Offered:
         section=place.section,
         kind=place.kind,
         text=text,
-        score=float(found.score or 0.0),
+        score=float(hit.score or 0.0),
         span=place.span,
         pages=place.pages,
         boxes=place.boxes,
@@ -104,8 +104,8 @@ def _offered(found: NodeWithScore, number: int) -> Offered:
     return Offered(source, reading, place.cells)
 
 
-def _cell_boxes(found: Offered, start: int, end: int) -> tuple[Box, ...]:
-    touched = [c for c in found.cells if c.start < end and c.end > start]
+def _cell_boxes(offered: Offered, start: int, end: int) -> tuple[Box, ...]:
+    touched = [c for c in offered.cells if c.start < end and c.end > start]
     return tuple(box for cell in touched for box in cell.boxes)
 
 
@@ -137,9 +137,9 @@ def row_said(where: Offered, document: str) -> str:
         value = " ".join(where.source.text[begin:end].split())
         if value and stands_whole(value, document):
             header = " ".join(cell.header.split())
-            told = header and stands_whole(header, document)
-            shown.append(f"{header}: {value}" if told else value)
+            known = header and stands_whole(header, document)
+            shown.append(f"{header}: {value}" if known else value)
     title, dash, _ = where.reading.partition(" - ")
-    told = dash and stands_whole(title, document)
-    said = " | ".join(shown)
-    return f"{title} - {said}" if told else said
+    known = dash and stands_whole(title, document)
+    cells = " | ".join(shown)
+    return f"{title} - {cells}" if known else cells

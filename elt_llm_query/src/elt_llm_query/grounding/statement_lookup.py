@@ -17,7 +17,7 @@ from elt_llm_query.grounding.unsupported_words import surplus, tells_nothing
 
 
 @dataclass(frozen=True)
-class Found:
+class ClaimMatch:
     """Where one quotation or claim was looked up under one label, and the outcome."""
 
     label: str
@@ -33,7 +33,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Told:
+class ClaimPart:
     """What is looked up: a quotation of a claim, or the claim itself.
 
     `beside` is what the claim says beside its quotations.
@@ -50,14 +50,14 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class StatementCheck:
     """A statement and what was found of it.
 
     `leads` is true for a lead-in or heading that may stand in any answer.
     """
 
     statement: Statement
-    found: tuple[Found, ...] = ()
+    found: tuple[ClaimMatch, ...] = ()
     leads: bool = False
 
     @property
@@ -72,7 +72,7 @@ class Outcome:
         return list(dict.fromkeys(f.label for f in self.found if f.stands))
 
 
-def look_up(statement: Statement, sources: Sequence[Offered]) -> Outcome:
+def look_up(statement: Statement, sources: Sequence[Offered]) -> StatementCheck:
     """What the sources say of a statement.
 
     Args:
@@ -80,12 +80,12 @@ def look_up(statement: Statement, sources: Sequence[Offered]) -> Outcome:
         sources: The sources of its prompt.
 
     Returns:
-        One `Found` for each label and quotation; of an unlabelled claim the first
+        One `ClaimMatch` for each label and quotation; of an unlabelled claim the first
         source that holds it, or none. A frame claims nothing and has none.
     """
     if statement.frame:
-        return Outcome(statement, leads=_may_lead(statement, sources))
-    return Outcome(statement, tuple(_found(statement, sources)))
+        return StatementCheck(statement, leads=_may_lead(statement, sources))
+    return StatementCheck(statement, tuple(_look_up_parts(statement, sources)))
 
 
 def _may_lead(statement: Statement, sources: Sequence[Offered]) -> bool:
@@ -103,75 +103,79 @@ def _may_lead(statement: Statement, sources: Sequence[Offered]) -> bool:
     return known or (leads and any(stands_whole(plain, everything(o)) for o in sources))
 
 
-def _found(statement: Statement, sources: Sequence[Offered]) -> list[Found]:
+def _look_up_parts(
+    statement: Statement, sources: Sequence[Offered]
+) -> list[ClaimMatch]:
     by_label = {o.source.label: o for o in sources}
-    told = _told(statement)
-    found = [
+    claims = _claim_parts(statement)
+    lookups = [
         _resolve(one, by_label[label], sources)
         for label in statement.labels
-        for one in told
+        for one in claims
     ]
-    if found:
-        return found
+    if lookups:
+        return lookups
     for source in sources:
-        matches = [_match(one, source) for one in told]
+        matches = [_match(one, source) for one in claims]
         if all(m.stands for m in matches):
             label = source.source.label
-            return [Found(label, "", m, source) for m in matches]
+            return [ClaimMatch(label, "", m, source) for m in matches]
     return []
 
 
-def _told(statement: Statement) -> list[Told]:
+def _claim_parts(statement: Statement) -> list[ClaimPart]:
     plain = statement.plain
     quotes = statement.quotes
     beside = plain
     for quote in quotes:
         beside = beside.replace(quote, " ")
-    return [Told(q, plain, beside) for q in quotes] or [Told(plain, plain)]
+    return [ClaimPart(q, plain, beside) for q in quotes] or [ClaimPart(plain, plain)]
 
 
-def _resolve(told: Told, named: Offered, sources: Sequence[Offered]) -> Found:
+def _resolve(
+    claim: ClaimPart, named: Offered, sources: Sequence[Offered]
+) -> ClaimMatch:
     """What is told in the source that is named, else in another, else nowhere."""
-    label, text = named.source.label, told.text
-    match = _match(told, named)
+    label, text = named.source.label, claim.text
+    match = _match(claim, named)
     if match.stands:
-        return Found(label, text, match, named, text)
+        return ClaimMatch(label, text, match, named, text)
     for other in sources:
-        elsewhere = _match(told, other)
+        elsewhere = _match(claim, other)
         if elsewhere.stands:
             wrong = elsewhere._replace(
                 support=Support.MISATTRIBUTED,
                 reason=f"cited {label}, stands in {other.source.label}",
             )
-            return Found(label, text, wrong, other, text)
-    if not told.quoted:
+            return ClaimMatch(label, text, wrong, other, text)
+    if not claim.quoted:
         match = match._replace(support=Support.UNCITED)
-    return Found(label, text, match, named, text)
+    return ClaimMatch(label, text, match, named, text)
 
 
-def _match(told: Told, where: Offered) -> QuoteMatch:
+def _match(claim: ClaimPart, where: Offered) -> QuoteMatch:
     """Where it stands in the source, and nothing beside it that the source denies."""
-    match = _words_match(told, where)
+    match = _words_match(claim, where)
     if not match.stands:
         return match
-    said = told.beside
-    if not said and match.support is Support.FUZZY:
-        said = told.text
-    more = surplus(said, everything(where), least=1 if told.quoted else 2)
+    words = claim.beside
+    if not words and match.support is Support.FUZZY:
+        words = claim.text
+    more = surplus(words, everything(where), least=1 if claim.quoted else 2)
     return QuoteMatch(Support.UNCITED, 0.0, reason=more) if more else match
 
 
-def _words_match(told: Told, where: Offered) -> QuoteMatch:
-    text, source = told.text, where.source.text
+def _words_match(claim: ClaimPart, where: Offered) -> QuoteMatch:
+    text, source = claim.text, where.source.text
     match = check_quote(text, source)
     if match.stands:
-        if same_polarity(told.claim, text, source, (match.start, match.end)):
+        if same_polarity(claim.claim, text, source, (match.start, match.end)):
             return match
         return QuoteMatch(Support.UNCITED, 0.0, reason="a negation differs")
     if where.reading and check_quote(text, where.reading).stands:
         # Shown with its headers; the row itself is the verbatim quote.
         return QuoteMatch(Support.NORMALISED, 1.0, 0, len(source))
-    return match if told.quoted else supporting(text, source, where.reading)
+    return match if claim.quoted else supporting(text, source, where.reading)
 
 
 def everything(where: Offered) -> str:

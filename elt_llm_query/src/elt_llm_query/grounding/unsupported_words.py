@@ -34,11 +34,11 @@ _VERDICTS = frozenset(map(stem, ("yes", "no", "correct", "true", "false")))
 _FORM = frozenset({*map(stem, QUESTION_WORDS), *_VERDICTS})
 
 
-def surplus(said: str, source: str, *, least: int = 2) -> str:
-    """Why `said` is more than `source` bears.
+def surplus(written: str, source: str, *, least: int = 2) -> str:
+    """Why `written` is more than `source` bears.
 
     Args:
-        said: Words of a model.
+        written: Words of a model.
         source: Everything that the source shows of itself.
         least: Telling words from which a clause is looked up; words that only report
             ("the rules say") tell nothing.
@@ -48,13 +48,13 @@ def surplus(said: str, source: str, *, least: int = 2) -> str:
         with signs or piece of markup stands there, each number does, and so do half of
         the telling words of each clause.
     """
-    odd = _odd_token(said, source)
+    odd = _odd_token(written, source)
     if odd:
         return f"{odd!r} is not in the source"
-    if not numbers(said) <= numbers(source):
+    if not numbers(written) <= numbers(source):
         return "a number is not in the source"
     known = vocabulary(source)
-    for clause in _CLAUSE.split(said):
+    for clause in _CLAUSE.split(written):
         wanted = _telling(clause)
         there = sum(1 for word in wanted if match(word, known))
         if len(wanted) >= least and there < HALF * len(wanted):
@@ -62,25 +62,27 @@ def surplus(said: str, source: str, *, least: int = 2) -> str:
     return ""
 
 
-def tells_nothing(said: str) -> bool:
+def tells_nothing(written: str) -> bool:
     """True for words that only lead to others: no telling word, sign or number."""
-    found = {stem(word) for word in words(said)}
-    if not found or found & _VERDICTS:
+    written_stems = {stem(word) for word in words(written)}
+    if not written_stems or written_stems & _VERDICTS:
         return False
-    return not _telling(said) and not numbers(said) and not _odd_token(said, "")
+    return (
+        not _telling(written) and not numbers(written) and not _odd_token(written, "")
+    )
 
 
-def _telling(said: str) -> list[str]:
-    return [word for word in stems(said) if word not in _FORM]
+def _telling(written: str) -> list[str]:
+    return [word for word in stems(written) if word not in _FORM]
 
 
-def _odd_token(said: str, source: str) -> str:
+def _odd_token(written: str, source: str) -> str:
     """The first token that is neither a word nor a number nor in the source.
 
     That is an address, a tag, an identifier, or a word with letters of two scripts.
     """
     known = ""
-    for raw in _SPACE.split(said):
+    for raw in _SPACE.split(written):
         token = raw.strip(_AROUND)
         if not token or _is_plain(token):
             continue

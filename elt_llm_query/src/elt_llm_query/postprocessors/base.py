@@ -48,12 +48,12 @@ class CollectionStep(Postprocessor):
         """Ids that may be brought, or None for all."""
         return collection.ids(self.where) if self.where else None
 
-    def permitted(self, collection: Collection, ids: Iterable[str]) -> list[str]:
+    def filter_permitted(self, collection: Collection, ids: Iterable[str]) -> list[str]:
         """Those of `ids` that may be brought, in their order."""
         allowed = self.allowed(collection)
         return [item for item in ids if allowed is None or item in allowed]
 
-    def followed(
+    def add_followers(
         self, nodes: Sequence[NodeWithScore], more: Sequence[Sequence[str]], key: str
     ) -> list[NodeWithScore]:
         """Each node, and after it the chunks that `more` names for it.
@@ -64,18 +64,18 @@ class CollectionStep(Postprocessor):
         brought = self._brought(nodes, more)
         held = [provenance.read(n.node) for n in nodes]
         taken = {n.node.node_id for n in nodes}
-        found: list[NodeWithScore] = []
+        widened: list[NodeWithScore] = []
         for node, ids in zip(nodes, more, strict=True):
-            found.append(node)
+            widened.append(node)
             for item in ids:
                 if item in taken or item not in brought:
                     continue
                 taken.add(item)
                 place = provenance.read(brought[item])
                 if not any(lies_in(place, other) for other in held):
-                    extra = noted(brought[item], {key: node.node.node_id})
-                    found.append(NodeWithScore(node=extra, score=node.score))
-        return found
+                    extra = with_metadata(brought[item], {key: node.node.node_id})
+                    widened.append(NodeWithScore(node=extra, score=node.score))
+        return widened
 
     def _brought(
         self, nodes: Sequence[NodeWithScore], more: Sequence[Sequence[str]]
@@ -86,11 +86,11 @@ class CollectionStep(Postprocessor):
             home = self.home(node.node)
             if home is not None:
                 wanted.setdefault(home.name, []).extend(ids)
-        found: dict[str, BaseNode] = {}
+        nodes_by_id: dict[str, BaseNode] = {}
         for name, ids in wanted.items():
             collection = self.collections[name]
-            found.update(collection.nodes(self.permitted(collection, ids)))
-        return found
+            nodes_by_id.update(collection.nodes(self.filter_permitted(collection, ids)))
+        return nodes_by_id
 
 
 class Outlines:
@@ -115,14 +115,16 @@ class Outlines:
         return outline, next(places, -1)
 
 
-def noted(node: N, told: Mapping[str, Any]) -> N:
+def with_metadata(node: N, metadata: Mapping[str, Any]) -> N:
     """A copy of the node with more metadata, which no model is shown."""
     changes = {
-        "metadata": {**node.metadata, **told},
+        "metadata": {**node.metadata, **metadata},
         "excluded_embed_metadata_keys": sorted(
-            {*node.excluded_embed_metadata_keys, *told}
+            {*node.excluded_embed_metadata_keys, *metadata}
         ),
-        "excluded_llm_metadata_keys": sorted({*node.excluded_llm_metadata_keys, *told}),
+        "excluded_llm_metadata_keys": sorted(
+            {*node.excluded_llm_metadata_keys, *metadata}
+        ),
     }
     return node.model_copy(update=changes)
 
@@ -134,7 +136,7 @@ def lies_in(place: Provenance, other: Provenance) -> bool:
     return bool(same) and inside
 
 
-def weighed(
+def weigh(
     nodes: Sequence[NodeWithScore], weight: Callable[[BaseNode], float]
 ) -> list[NodeWithScore]:
     """The nodes with scores times their weights, best first, ties as they came.
@@ -143,8 +145,8 @@ def weighed(
     weight below 1 always lowers.
     """
     scored = []
-    for found in nodes:
-        score, factor = found.score or 0.0, max(weight(found.node), SMALLEST)
+    for hit in nodes:
+        score, factor = hit.score or 0.0, max(weight(hit.node), SMALLEST)
         changed = score * factor if score >= 0 else score / factor
-        scored.append(NodeWithScore(node=found.node, score=changed))
+        scored.append(NodeWithScore(node=hit.node, score=changed))
     return sorted(scored, key=lambda n: -(n.score or 0.0))

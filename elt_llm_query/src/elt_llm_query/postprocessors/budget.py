@@ -55,11 +55,11 @@ class TokenBudget(Postprocessor):
         left = self.tokens
         for wanted, room in self._rooms(sorts):
             mine = [u for u, sort in enumerate(sorts) if sort in wanted]
-            fits = _filled(mine, costs, room)
+            fits = _fill(mine, costs, room)
             taken.update(fits)
             left -= sum(costs[u] for u in fits)
         taken.update(
-            _filled([u for u in range(len(units)) if u not in taken], costs, left)
+            _fill([u for u in range(len(units)) if u not in taken], costs, left)
         )
         taken.update(range(min(len(units), 1)))
         return [nodes[i] for u in sorted(taken) for i in units[u]]
@@ -78,15 +78,15 @@ class TokenBudget(Postprocessor):
         return self._count(f"{header('S00', node)}\n{provenance.reading(node)}")
 
 
-def _filled(units: Sequence[int], costs: Sequence[int], room: int) -> list[int]:
+def _fill(units: Sequence[int], costs: Sequence[int], room: int) -> list[int]:
     """The first units, until one does not fit."""
-    found = []
+    fitting = []
     for unit in units:
         room -= costs[unit]
         if room < 0:
             break
-        found.append(unit)
-    return found
+        fitting.append(unit)
+    return fitting
 
 
 def _units(nodes: Sequence[BaseNode]) -> list[Unit]:
@@ -140,5 +140,5 @@ def _window(models: Models) -> int:
             "token_budget with tokens: 0 needs a language model with a window",
             "set models.llm_strategy (for example ollama), or say how many tokens",
         )
-    told = models.llm.metadata
-    return max(told.context_window - told.num_output - QUESTION_TOKENS, 1)
+    metadata = models.llm.metadata
+    return max(metadata.context_window - metadata.num_output - QUESTION_TOKENS, 1)

@@ -16,9 +16,9 @@ from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.analysis.text import Piece, pieces
 from elt_llm_query.components import Postprocessor
 from elt_llm_query.context_limits import PART_KEY
-from elt_llm_query.postprocessors.base import noted
+from elt_llm_query.postprocessors.base import with_metadata
 from elt_llm_query.retrieval.hybrid import query_vector
-from elt_llm_query.retrieval.vectors import embedded
+from elt_llm_query.retrieval.vectors import embed_texts
 
 CHARACTERS = 600  # of a sentence that are compared; longer ones are lists
 
@@ -49,56 +49,56 @@ class Compression(Postprocessor):
         if query_bundle is None:
             return list(nodes)
         sentences = [_sentences(n) for n in nodes]
-        texts = [text for said in sentences for _, text in said]
+        texts = [text for parts in sentences for _, text in parts]
         if not texts:
             return list(nodes)
         asked = query_vector(query_bundle, self._embedder)
-        near = iter(embedded(self._embedder, texts) @ asked)
+        near = iter(embed_texts(self._embedder, texts) @ asked)
         kept: list[NodeWithScore] = []
-        for found, said in zip(nodes, sentences, strict=True):
-            scores = [float(next(near)) for _ in said]
-            kept += self._shorter(found, [piece for piece, _ in said], scores)
+        for hit, parts in zip(nodes, sentences, strict=True):
+            scores = [float(next(near)) for _ in parts]
+            kept += self._shorter(hit, [piece for piece, _ in parts], scores)
         return kept
 
     def _shorter(
-        self, found: NodeWithScore, said: Sequence[Piece], scores: Sequence[float]
+        self, hit: NodeWithScore, parts: Sequence[Piece], scores: Sequence[float]
     ) -> list[NodeWithScore]:
-        if not said:
-            return [found]
-        count = max(round(self.share * len(said)), 1)
+        if not parts:
+            return [hit]
+        count = max(round(self.share * len(parts)), 1)
         best = np.argsort(-np.asarray(scores), kind="stable")[:count]
         around = {
             near
             for place in best.tolist()
             for near in range(place - self.context, place + self.context + 1)
-            if 0 <= near < len(said)
+            if 0 <= near < len(parts)
         }
-        if len(around) == len(said):
-            return [found]
-        runs = list(_runs(sorted(around), said))
-        return [_cut(found, run, first=run == runs[0]) for run in runs]
+        if len(around) == len(parts):
+            return [hit]
+        runs = list(_runs(sorted(around), parts))
+        return [_cut(hit, run, first=run == runs[0]) for run in runs]
 
 
-def _sentences(found: NodeWithScore) -> list[tuple[Piece, str]]:
+def _sentences(hit: NodeWithScore) -> list[tuple[Piece, str]]:
     """The sentences of a source that may be cut, with what is compared of them."""
-    node = found.node
+    node = hit.node
     if not isinstance(node, TextNode) or provenance.reading(node) != node.text:
         return []
-    said = pieces(node.text)
-    if len(said) < 2:  # noqa: PLR2004
+    parts = pieces(node.text)
+    if len(parts) < 2:  # noqa: PLR2004
         return []
-    return [(p, node.text[p.start : p.end][:CHARACTERS]) for p in said]
+    return [(p, node.text[p.start : p.end][:CHARACTERS]) for p in parts]
 
 
-def _runs(places: Sequence[int], said: Sequence[Piece]) -> Iterator[tuple[int, int]]:
+def _runs(places: Sequence[int], parts: Sequence[Piece]) -> Iterator[tuple[int, int]]:
     """From where to where sentences stand side by side."""
     for _, group in groupby(enumerate(places), key=lambda pair: pair[1] - pair[0]):
         run = [place for _, place in group]
-        yield said[run[0]].start, said[run[-1]].end
+        yield parts[run[0]].start, parts[run[-1]].end
 
 
-def _cut(found: NodeWithScore, run: tuple[int, int], *, first: bool) -> NodeWithScore:
-    node = found.node
+def _cut(hit: NodeWithScore, run: tuple[int, int], *, first: bool) -> NodeWithScore:
+    node = hit.node
     start, end = run
     place = provenance.read(node)
     shorter = TextNode(
@@ -115,8 +115,8 @@ def _cut(found: NodeWithScore, run: tuple[int, int], *, first: bool) -> NodeWith
         "window_end": None,
     }
     cut = provenance.write(shorter, place.model_copy(update=span))
-    part = cut if first else noted(cut, {PART_KEY: node.node_id})
-    return NodeWithScore(node=part, score=found.score)
+    part = cut if first else with_metadata(cut, {PART_KEY: node.node_id})
+    return NodeWithScore(node=part, score=hit.score)
 
 
 class CompressionOptions(Strategy[BaseNodePostprocessor]):

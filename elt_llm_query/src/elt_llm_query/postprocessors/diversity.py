@@ -18,12 +18,12 @@ from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.analysis.quantities import guards
 from elt_llm_query.components import NamedComponent, Postprocessor, PostprocessorOptions
 from elt_llm_query.grounding.labels import RANK_KEY
-from elt_llm_query.postprocessors.base import CollectionStep, noted
+from elt_llm_query.postprocessors.base import CollectionStep, with_metadata
 from elt_llm_query.retrieval.hybrid import query_vector
 from elt_llm_query.retrieval.vectors import (
     Lookup,
     Vector,
-    embedded,
+    embed_texts,
     known_vectors,
     matrix_of,
     mmr,
@@ -83,7 +83,7 @@ class Mmr(Postprocessor):
         return [score / highest if highest > 0 else score for score in scores]
 
     def _embed(self, texts: Sequence[str]) -> Vector:
-        return embedded(self._embedder, texts)
+        return embed_texts(self._embedder, texts)
 
 
 class DocumentCap(Postprocessor):
@@ -99,16 +99,16 @@ class DocumentCap(Postprocessor):
         documents: Counter[str] = Counter()
         sections: Counter[tuple[str, str]] = Counter()
         kept = []
-        for found in nodes:
-            told = found.node.metadata
-            document = str(told.get("document_id") or found.node.ref_doc_id or "")
-            section = (document, str(told.get("section", "")))
+        for hit in nodes:
+            metadata = hit.node.metadata
+            document = str(metadata.get("document_id") or hit.node.ref_doc_id or "")
+            section = (document, str(metadata.get("section", "")))
             full = 0 < self.per_document <= documents[document]
             if full or 0 < self.per_section <= sections[section]:
                 continue
             documents[document] += 1
             sections[section] += 1
-            kept.append(found)
+            kept.append(hit)
         return kept
 
 
@@ -128,17 +128,17 @@ class NearDuplicates(CollectionStep):
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         vectors = known_vectors(nodes, stored_vectors(list(self.collections.values())))
-        said = [_Said(n.node, vectors.get(n.node.node_id)) for n in nodes]
+        texts = [_ComparedText(n.node, vectors.get(n.node.node_id)) for n in nodes]
         kept: dict[int, list[str]] = {}
-        for index, one in enumerate(said):
-            same = next((i for i in kept if self._same(said[i], one)), None)
+        for index, one in enumerate(texts):
+            same = next((i for i in kept if self._same(texts[i], one)), None)
             if same is None:
                 kept[index] = []
             else:
                 kept[same].append(nodes[index].node.node_id)
-        return [_named(nodes[i], others) for i, others in kept.items()]
+        return [_with_duplicates(nodes[i], others) for i, others in kept.items()]
 
-    def _same(self, one: "_Said", other: "_Said") -> bool:
+    def _same(self, one: "_ComparedText", other: "_ComparedText") -> bool:
         if one.must_agree != other.must_agree:
             return False
         shared = len(one.words & other.words)
@@ -149,7 +149,7 @@ class NearDuplicates(CollectionStep):
         return float(one.vector @ other.vector) >= self.cosine
 
 
-class _Said:
+class _ComparedText:
     """What is compared of a text."""
 
     def __init__(self, node: BaseNode, vector: Vector | None) -> None:
@@ -160,11 +160,11 @@ class _Said:
         self.vector = vector
 
 
-def _named(found: NodeWithScore, others: Sequence[str]) -> NodeWithScore:
+def _with_duplicates(hit: NodeWithScore, others: Sequence[str]) -> NodeWithScore:
     if not others:
-        return found
-    told = {DUPLICATES_KEY: " ".join(others)}
-    return NodeWithScore(node=noted(found.node, told), score=found.score)
+        return hit
+    metadata = {DUPLICATES_KEY: " ".join(others)}
+    return NodeWithScore(node=with_metadata(hit.node, metadata), score=hit.score)
 
 
 class ReadingOrder(NamedComponent, LongContextReorder):
@@ -180,7 +180,7 @@ class ReadingOrder(NamedComponent, LongContextReorder):
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         ranked = [
-            NodeWithScore(node=noted(n.node, {RANK_KEY: rank}), score=n.score)
+            NodeWithScore(node=with_metadata(n.node, {RANK_KEY: rank}), score=n.score)
             for rank, n in enumerate(nodes)
         ]
         return [*ranked[::2], *ranked[1::2][::-1]]

@@ -34,7 +34,7 @@ class Neighbours(CollectionStep):
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         outlines = Outlines()
-        return self.followed(
+        return self.add_followers(
             nodes, [self._beside(n.node, outlines) for n in nodes], NEIGHBOUR_KEY
         )
 
@@ -70,13 +70,13 @@ class SameDocument(CollectionStep):
         taken = {n.node.node_id for n in nodes}
         seen: set[str] = set()
         more: list[list[str]] = []
-        for found in nodes:
-            home = self.home(found.node)
-            document = str(found.node.metadata.get("document_id", ""))
+        for hit in nodes:
+            home = self.home(hit.node)
+            document = str(hit.node.metadata.get("document_id", ""))
             new = home is not None and document not in seen
             more.append(self._of(home, document, taken) if home and new else [])
             seen.add(document)
-        widened = self.followed(nodes, more, SAME_KEY)
+        widened = self.add_followers(nodes, more, SAME_KEY)
         lowest = min((n.score or 0.0 for n in nodes), default=0.0)
         extra = [n for n in widened if n.node.node_id not in taken]
         return [*nodes, *(NodeWithScore(node=n.node, score=lowest) for n in extra)]
@@ -89,7 +89,7 @@ class SameDocument(CollectionStep):
         columns = [sections[name] for name in named]
         turns = (item for turn in zip_longest(*columns) for item in turn if item)
         free = [item for item in turns if item not in taken]
-        return self.permitted(home, free)[: self.chunks]
+        return self.filter_permitted(home, free)[: self.chunks]
 
     def _is_first(self, section: str) -> bool:
         return any(word.lower() in section.lower() for word in self.first)
@@ -110,36 +110,36 @@ class References(CollectionStep):
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         outlines = Outlines()
-        more = [self._named(n.node, outlines) for n in nodes[: self.best]]
-        return self.followed(
+        more = [self._referred_ids(n.node, outlines) for n in nodes[: self.best]]
+        return self.add_followers(
             nodes, [*more, *([] for _ in nodes[self.best :])], REFERRED_KEY
         )
 
-    def _named(self, node: BaseNode, outlines: Outlines) -> list[str]:
+    def _referred_ids(self, node: BaseNode, outlines: Outlines) -> list[str]:
         home, place = self.home(node), provenance.read(node)
         if home is None:
             return []
         outline = outlines.of(home, place.document_id)
-        found: dict[str, None] = {}
+        rules: dict[str, None] = {}
         for rule in place.references:
             where = {"rule": rule, "document_id": place.document_id}
-            ids = set(self.permitted(home, home.ids(where))) - {node.node_id}
+            ids = set(self.filter_permitted(home, home.ids(where))) - {node.node_id}
             first = next((o.node_id for o in outline if o.node_id in ids), None)
             if first is not None:
-                found[first] = None
-            if len(found) == self.most:
+                rules[first] = None
+            if len(rules) == self.most:
                 break
-        return list(found)
+        return list(rules)
 
 
 def _same_section(own: Outlined, near: Sequence[Outlined]) -> list[str]:
     """Ids of `near`, nearest first, up to the first of another section."""
-    found = []
+    ids = []
     for one in near:
         if one.section != own.section:
             break
-        found.append(one.node_id)
-    return found
+        ids.append(one.node_id)
+    return ids
 
 
 class NeighboursOptions(PostprocessorOptions):

@@ -10,7 +10,7 @@ from elt_llm_core.document import BlockKind
 from elt_llm_core.store import Collection
 from elt_llm_query.analysis.sentence import read
 from elt_llm_query.context_limits import NAMESAKE_KEY
-from elt_llm_query.postprocessors.base import CollectionStep, noted
+from elt_llm_query.postprocessors.base import CollectionStep, with_metadata
 
 MOST = 50  # fact sheets of one name that are brought
 
@@ -30,27 +30,29 @@ class NamesakeLookUp(CollectionStep):
         asked = read(query_bundle.query_str).folded if query_bundle else ""
         taken = {n.node.node_id for n in nodes}
         names: set[str] = set()
-        found: list[NodeWithScore] = []
+        widened: list[NodeWithScore] = []
         for one in nodes:
-            found.append(one)
+            widened.append(one)
             name = _sheet_name(one.node)
             if not name or name in names or name not in asked:
                 continue
             names.add(name)
-            for node in self._named(name):
+            for node in self._sheets_named(name):
                 if node.node_id not in taken:
                     taken.add(node.node_id)
-                    extra = noted(node, {NAMESAKE_KEY: one.node.node_id})
-                    found.append(NodeWithScore(node=extra, score=one.score))
-        return found
+                    extra = with_metadata(node, {NAMESAKE_KEY: one.node.node_id})
+                    widened.append(NodeWithScore(node=extra, score=one.score))
+        return widened
 
-    def _named(self, name: str) -> list[BaseNode]:
+    def _sheets_named(self, name: str) -> list[BaseNode]:
         """The fact sheets of that name, collection by collection."""
-        found = [n for home in self.collections.values() for n in self._in(home, name)]
-        return found[:MOST]
+        sheets = [n for home in self.collections.values() for n in self._in(home, name)]
+        return sheets[:MOST]
 
     def _in(self, home: Collection, name: str) -> Iterator[BaseNode]:
-        ids = self.permitted(home, home.with_phrase(name.strip(), BlockKind.FACT_SHEET))
+        ids = self.filter_permitted(
+            home, home.with_phrase(name.strip(), BlockKind.FACT_SHEET)
+        )
         nodes = home.nodes(ids)
         return (nodes[i] for i in ids if i in nodes and _sheet_name(nodes[i]) == name)
 

@@ -28,18 +28,18 @@ class NeighbourSupport(Postprocessor):
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        places = [_place(found) for found in nodes]
+        places = [_place(hit) for hit in nodes]
         best: dict[Place, float] = {}
-        for place, found in zip(places, nodes, strict=True):
-            best[place] = max(best.get(place, 0.0), found.score or 0.0)
+        for place, hit in zip(places, nodes, strict=True):
+            best[place] = max(best.get(place, 0.0), hit.score or 0.0)
         supported = [
             NodeWithScore(
-                node=found.node,
-                score=(found.score or 0.0) + self.weight * self._near(place, best),
+                node=hit.node,
+                score=(hit.score or 0.0) + self.weight * self._near(place, best),
             )
-            for place, found in zip(places, nodes, strict=True)
+            for place, hit in zip(places, nodes, strict=True)
         ]
-        return sorted(supported, key=lambda found: -(found.score or 0.0))
+        return sorted(supported, key=lambda hit: -(hit.score or 0.0))
 
     def _near(self, place: Place, best: dict[Place, float]) -> float:
         collection, document, ordinal = place
@@ -48,9 +48,9 @@ class NeighbourSupport(Postprocessor):
         return max((best.get(other, 0.0) for other in around), default=0.0)
 
 
-def _place(found: NodeWithScore) -> Place:
-    told = provenance.read(found.node)
-    return told.collection, told.document_id, told.ordinal
+def _place(hit: NodeWithScore) -> Place:
+    place = provenance.read(hit.node)
+    return place.collection, place.document_id, place.ordinal
 
 
 class NeighbourSupportOptions(PostprocessorOptions):

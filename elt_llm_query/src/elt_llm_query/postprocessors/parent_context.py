@@ -18,7 +18,7 @@ from elt_llm_core import provenance
 from elt_llm_core.provenance import Parent, Provenance
 from elt_llm_core.store import Collection
 from elt_llm_query.components import PostprocessorOptions
-from elt_llm_query.postprocessors.base import CollectionStep, Outlines, noted
+from elt_llm_query.postprocessors.base import CollectionStep, Outlines, with_metadata
 
 MERGED_KEY = "merged"
 LEAVES_KEY = "merged_leaves"
@@ -44,7 +44,7 @@ class Texts:
 class StretchingStep(CollectionStep):
     """Gives nodes a longer stretch of their document."""
 
-    def stretched(
+    def stretch(
         self, node: BaseNode, start: int, end: int, texts: Texts
     ) -> TextNode | None:
         """The node with the text `[start, end)` of its document.
@@ -61,7 +61,7 @@ class StretchingStep(CollectionStep):
             return None
         chunks = list(_touching(home, node, (start, end), texts.outlines))
         ids = [chunk.node_id for chunk in chunks]
-        if self.permitted(home, ids) != ids:
+        if self.filter_permitted(home, ids) != ids:
             return None
         longer = TextNode(
             id_=node.node_id,
@@ -70,7 +70,7 @@ class StretchingStep(CollectionStep):
             relationships=node.relationships,
         )
         places = [provenance.read(chunk) for chunk in chunks] or [place]
-        return provenance.write(longer, _joined(place, places, (start, end)))
+        return provenance.write(longer, _join_provenance(place, places, (start, end)))
 
 
 class AutoMerge(StretchingStep):
@@ -93,19 +93,19 @@ class AutoMerge(StretchingStep):
     ) -> list[NodeWithScore]:
         texts = Texts()
         for _ in range(self.levels):
-            merged = self._merged(nodes, texts)
+            merged = self._merge(nodes, texts)
             if [id(n) for n in merged] == [id(n) for n in nodes]:
                 break
             nodes = merged
         return list(nodes)
 
-    def _merged(
+    def _merge(
         self, nodes: Sequence[NodeWithScore], texts: Texts
     ) -> list[NodeWithScore]:
         """The nodes with every parent that is due in the place of its chunks."""
         families: dict[tuple[str, str, Parent], list[int]] = {}
-        for index, found in enumerate(nodes):
-            place = provenance.read(found.node)
+        for index, hit in enumerate(nodes):
+            place = provenance.read(hit.node)
             if place.parents:
                 key = (place.collection, place.document_id, place.parents[0])
                 families.setdefault(key, []).append(index)
@@ -118,7 +118,7 @@ class AutoMerge(StretchingStep):
                     for index in inside:
                         kept[index] = None
                     kept[inside[0]] = whole
-        return [found for found in kept if found is not None]
+        return [hit for hit in kept if hit is not None]
 
     def _is_due(self, members: Sequence[BaseNode], parent: Parent) -> bool:
         too_long = parent.end - parent.start > self.max_characters
@@ -133,11 +133,14 @@ class AutoMerge(StretchingStep):
         self, members: Sequence[NodeWithScore], parent: Parent, texts: Texts
     ) -> NodeWithScore | None:
         best = members[0]
-        node = self.stretched(best.node, parent.start, parent.end, texts)
+        node = self.stretch(best.node, parent.start, parent.end, texts)
         if node is None:
             return None
-        told = {LEAVES_KEY: parent.leaves, MERGED_KEY: ids_of(m.node for m in members)}
-        return NodeWithScore(node=noted(node, told), score=best.score)
+        metadata = {
+            LEAVES_KEY: parent.leaves,
+            MERGED_KEY: ids_of(m.node for m in members),
+        }
+        return NodeWithScore(node=with_metadata(node, metadata), score=best.score)
 
 
 def _touching(
@@ -164,8 +167,8 @@ def _touching(
         reach *= 4
 
 
-def _is_in(found: NodeWithScore, document: str, parent: Parent) -> bool:
-    place = provenance.read(found.node)
+def _is_in(hit: NodeWithScore, document: str, parent: Parent) -> bool:
+    place = provenance.read(hit.node)
     inside = parent.start <= place.span_start and place.span_end <= parent.end
     return inside and place.document_id == document
 
@@ -175,7 +178,7 @@ def _touches(node: BaseNode, span: tuple[int, int]) -> bool:
     return place.span_start < span[1] and span[0] < place.span_end
 
 
-def _joined(
+def _join_provenance(
     best: Provenance, places: Sequence[Provenance], span: tuple[int, int]
 ) -> Provenance:
     """The provenance of the whole: what its chunks have, and what they share."""
@@ -190,7 +193,7 @@ def _joined(
         document=best.document,
         ordinal=best.ordinal,
         kind="table" if kind == "table_row" else kind,
-        section=_shared([place.section for place in places]) or best.section,
+        section=_shared_section([place.section for place in places]) or best.section,
         page=min(pages, default=None),
         end_page=max(pages, default=None),
         span_start=span[0],
@@ -207,7 +210,7 @@ def _joined(
     )
 
 
-def _shared(sections: Sequence[str]) -> str:
+def _shared_section(sections: Sequence[str]) -> str:
     """The section that holds all of them."""
     paths = [section.split(_SEPARATOR) for section in sections]
     levels = takewhile(lambda names: len(set(names)) == 1, zip(*paths, strict=False))

@@ -24,7 +24,7 @@ from elt_llm_query.analysis.rule_reference import (
     rule_stretches,
 )
 from elt_llm_query.components import Postprocessor
-from elt_llm_query.postprocessors.base import noted
+from elt_llm_query.postprocessors.base import with_metadata
 from elt_llm_query.postprocessors.rule_targets import TARGET_KEY, RuleTargets, above
 
 MOST = 8  # chunks of a rule where nothing else was found: as many as sources by default
@@ -48,9 +48,9 @@ class RuleLookUp(RuleTargets):
             return list(nodes)
         ordered = _in_reading_order(chunks, [n.node for n in nodes])
         most = len(nodes) or MOST
-        lifted = [noted(node, {TARGET_KEY: True}) for node in ordered[:most]]
+        lifted = [with_metadata(node, {TARGET_KEY: True}) for node in ordered[:most]]
         if len(ordered) > most:
-            lifted[-1] = noted(lifted[-1], {GOES_ON_KEY: True})
+            lifted[-1] = with_metadata(lifted[-1], {GOES_ON_KEY: True})
         ids = {node.node_id for node in lifted}
         rest = [n for n in nodes if n.node.node_id not in ids]
         return [*above(lifted, nodes), *rest][:most]
@@ -93,9 +93,9 @@ class RuleCut(Postprocessor):
         if not self.wanted:
             return list(nodes)
         return [
-            NodeWithScore(node=part, score=found.score)
-            for found in nodes
-            for part in self._parts(found.node)
+            NodeWithScore(node=part, score=hit.score)
+            for hit in nodes
+            for part in self._parts(hit.node)
         ]
 
     def _parts(self, node: BaseNode) -> list[BaseNode]:

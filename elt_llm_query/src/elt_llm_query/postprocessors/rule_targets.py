@@ -15,7 +15,7 @@ from elt_llm_query.analysis.identifiers import identifiers
 from elt_llm_query.analysis.question import analyse
 from elt_llm_query.analysis.rule_reference import Number
 from elt_llm_query.components import PostprocessorOptions
-from elt_llm_query.postprocessors.base import CollectionStep, noted
+from elt_llm_query.postprocessors.base import CollectionStep, with_metadata
 
 TARGET_KEY = "target"
 DEPTH = 50  # keyword hits that are read for an identifier
@@ -45,27 +45,28 @@ class RuleTargets(CollectionStep):
         ranks = _Ranks([n.node for n in nodes])
         targets: dict[str, BaseNode] = {}
         for home in self.collections.values():
-            for found in self._asked(home, question, ranks):
+            for found in self._asked_chunks(home, question, ranks):
                 targets.setdefault(found.node_id, found)
         given = {n.node.node_id: n.node for n in nodes}
         lifted = [
-            noted(given.get(i, node), {TARGET_KEY: True}) for i, node in targets.items()
+            with_metadata(given.get(i, node), {TARGET_KEY: True})
+            for i, node in targets.items()
         ]
         rest = [n for n in nodes if n.node.node_id not in targets]
         return [*above(lifted, nodes), *rest]
 
-    def _asked(
+    def _asked_chunks(
         self, home: Collection, question: str, ranks: "_Ranks"
     ) -> Iterator[BaseNode]:
         """The chunks of one collection that are asked for, number by number."""
         read: list[tuple[int, int]] = []
         numbers = analyse(question).rule_numbers
-        for (span, _), found in zip(
+        for (span, _), chunks in zip(
             numbers, self._of_rules(home, numbers), strict=True
         ):
-            if found:
+            if chunks:
                 read.append(span)
-            yield from self._best(found, ranks)
+            yield from self._best(chunks, ranks)
         for span, name in identifiers(question):
             if not any(low < span[1] and span[0] < high for low, high in read):
                 yield from self._of_name(home, name, ranks)
@@ -90,13 +91,13 @@ class RuleTargets(CollectionStep):
         if not forms:
             return {}
         ids = home.ids({"rule": sorted({f"{form}{star}" for form in forms})})
-        found: dict[str, list[BaseNode]] = {form: [] for form in forms}
-        for node in home.nodes(self.permitted(home, ids)).values():
+        by_form: dict[str, list[BaseNode]] = {form: [] for form in forms}
+        for node in home.nodes(self.filter_permitted(home, ids)).values():
             rules = provenance.read(node).rules
-            for form, holders in found.items():
+            for form, holders in by_form.items():
                 if any(_is(rule, form, star) for rule in rules):
                     holders.append(node)
-        return found
+        return by_form
 
     def _best(self, nodes: Sequence[BaseNode], ranks: "_Ranks") -> list[BaseNode]:
         return sorted(nodes, key=ranks.order)[: self.most]
@@ -129,14 +130,16 @@ class _Ranks:
 
     def order(self, node: BaseNode) -> tuple[int, int, str, int]:
         """What was found by its rank, then others by document as found, by place."""
-        told = node.metadata
+        metadata = node.metadata
         document = self._documents.get(_document(node), len(self._nodes))
-        place = (_document(node), int(told.get("ordinal", 0)))
+        place = (_document(node), int(metadata.get("ordinal", 0)))
         return self.of(node.node_id), document, *place
 
 
-def _first(forms: Sequence[str], found: Mapping[str, list[BaseNode]]) -> list[BaseNode]:
-    return next((found[form] for form in forms if found.get(form)), [])
+def _first(
+    forms: Sequence[str], by_form: Mapping[str, list[BaseNode]]
+) -> list[BaseNode]:
+    return next((by_form[form] for form in forms if by_form.get(form)), [])
 
 
 def _is(rule: str, form: str, star: str) -> bool:

@@ -8,7 +8,7 @@ from typing_extensions import override
 
 from elt_llm_core import provenance
 from elt_llm_query.components import PostprocessorOptions
-from elt_llm_query.postprocessors.base import noted
+from elt_llm_query.postprocessors.base import with_metadata
 from elt_llm_query.postprocessors.parent_context import (
     MERGED_KEY,
     StretchingStep,
@@ -39,27 +39,27 @@ class SentenceWindow(StretchingStep):
     ) -> list[NodeWithScore]:
         texts = Texts()
         windows: list[_Window] = []
-        for found in nodes:
-            _add(windows, _window(found))
-        return [found for one in windows for found in self._read(one, texts)]
+        for hit in nodes:
+            _add(windows, _window(hit))
+        return [hit for one in windows for hit in self._read(one, texts)]
 
     def _read(self, window: _Window, texts: Texts) -> list[NodeWithScore]:
         best = window.members[0]
         place = provenance.read(best.node)
         if (window.start, window.end) == (place.span_start, place.span_end):
             return window.members
-        node = self.stretched(best.node, window.start, window.end, texts)
+        node = self.stretch(best.node, window.start, window.end, texts)
         if node is None:
             return window.members
-        told = {MERGED_KEY: ids_of(m.node for m in window.members)}
-        return [NodeWithScore(node=noted(node, told), score=best.score)]
+        metadata = {MERGED_KEY: ids_of(m.node for m in window.members)}
+        return [NodeWithScore(node=with_metadata(node, metadata), score=best.score)]
 
 
-def _window(found: NodeWithScore) -> _Window:
-    place = provenance.read(found.node)
+def _window(hit: NodeWithScore) -> _Window:
+    place = provenance.read(hit.node)
     start, end = place.window or (place.span_start, place.span_end)
     document = (place.collection, place.document_id)
-    return _Window(document, start, end, [found])
+    return _Window(document, start, end, [hit])
 
 
 def _add(windows: list[_Window], new: _Window) -> None:

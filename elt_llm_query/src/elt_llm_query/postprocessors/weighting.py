@@ -12,7 +12,7 @@ from typing_extensions import override
 from elt_llm_core import provenance
 from elt_llm_query.analysis.text import stem, stems
 from elt_llm_query.components import Postprocessor, PostprocessorOptions
-from elt_llm_query.postprocessors.base import weighed
+from elt_llm_query.postprocessors.base import weigh
 
 
 class KindWeight(Postprocessor):
@@ -33,11 +33,11 @@ class KindWeight(Postprocessor):
 
         def weight(node: BaseNode) -> float:
             kind = str(node.metadata.get("kind", ""))
-            found = self.weights.get(kind, 1.0)
+            own = self.weights.get(kind, 1.0)
             named = stem(kind.partition("_")[0]) in asked
-            return 1.0 if found < 1 and named and self.unless_asked else found
+            return 1.0 if own < 1 and named and self.unless_asked else own
 
-        return weighed(nodes, weight)
+        return weigh(nodes, weight)
 
 
 class SectionWeight(Postprocessor):
@@ -53,13 +53,13 @@ class SectionWeight(Postprocessor):
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        return weighed(nodes, self._weight)
+        return weigh(nodes, self._weight)
 
     def _weight(self, node: BaseNode) -> float:
         section = str(node.metadata.get("section", "")).lower()
-        for pattern, found in self.weights.items():
+        for pattern, own in self.weights.items():
             if fnmatchcase(section, f"*{pattern.lower()}*"):
-                return found
+                return own
         return 1.0
 
 
@@ -79,22 +79,22 @@ class TimeWeight(Postprocessor):
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        return weighed(nodes, self._weight)
+        return weigh(nodes, self._weight)
 
     def _weight(self, node: BaseNode) -> float:
-        told = first_day(provenance.read(node).date)
-        if told is None or told >= self.reference:
+        day = first_day(provenance.read(node).date)
+        if day is None or day >= self.reference:
             return 1.0
-        left = math.pow(0.5, (self.reference - told).days / self.half_life)
+        left = math.pow(0.5, (self.reference - day).days / self.half_life)
         return self.floor + (1 - self.floor) * left
 
 
-def first_day(told: str) -> date | None:
+def first_day(text: str) -> date | None:
     """The day an ISO 8601 date begins with (`2024`, `2024-03`, `2024-03-01T12:00`).
 
     None where it is no date.
     """
-    parts = told[:10].split("-")
+    parts = text[:10].split("-")
     try:
         return date.fromisoformat("-".join([*parts, *("01", "01")][:3]))
     except ValueError:

@@ -43,13 +43,13 @@ class PairRerank(Postprocessor):
             return list(nodes)[: self.top_n]
         deadline = Deadline(self.seconds)
         texts = [provenance.reading(n.node) for n in nodes]
-        found: list[float] = []
+        scores: list[float] = []
         for start in range(0, len(texts), self.batch_size):
             deadline.check()
             part = texts[start : start + self.batch_size]
-            found += [float(s) for s in self.scores(query_bundle.query_str, part)]
-        order = sorted(range(len(nodes)), key=lambda i: -found[i])
+            scores += [float(s) for s in self.scores(query_bundle.query_str, part)]
+        order = sorted(range(len(nodes)), key=lambda i: -scores[i])
         return [
-            NodeWithScore(node=nodes[i].node, score=found[i])
+            NodeWithScore(node=nodes[i].node, score=scores[i])
             for i in order[: self.top_n]
         ]

@@ -18,7 +18,7 @@ from elt_llm_query.retrieval.hybrid import query_vector
 from elt_llm_query.retrieval.vectors import (
     Lookup,
     Vector,
-    embedded,
+    embed_texts,
     matrix_of,
     mmr,
     stored_vectors,
@@ -72,7 +72,7 @@ class StoredVectorRerank(Postprocessor):
         if not nodes or query_bundle is None:
             return list(nodes)[: self.top_n]
         matrix = matrix_of(nodes, self.vectors, self._embed)
-        cosines = matrix @ self._asked(query_bundle)
+        cosines = matrix @ self._question_vector(query_bundle)
         scores = self._blend(nodes, cosines)
         order = sorted(
             range(len(nodes)), key=lambda i: (-scores[i], nodes[i].node.node_id)
@@ -89,9 +89,9 @@ class StoredVectorRerank(Postprocessor):
         ]
 
     def _embed(self, texts: Sequence[str]) -> Vector:
-        return in_time(self.seconds, lambda: embedded(self._embedder, texts))
+        return in_time(self.seconds, lambda: embed_texts(self._embedder, texts))
 
-    def _asked(self, query_bundle: QueryBundle) -> Vector:
+    def _question_vector(self, query_bundle: QueryBundle) -> Vector:
         seconds = None if query_bundle.embedding else self.seconds
         return in_time(seconds, lambda: query_vector(query_bundle, self._embedder))
 
@@ -99,8 +99,8 @@ class StoredVectorRerank(Postprocessor):
         plain = [float(c) for c in cosines]
         if self.fused_weight == 0:
             return plain
-        near = _scaled(plain)
-        came = _scaled([n.score or 0.0 for n in nodes])
+        near = _scale(plain)
+        came = _scale([n.score or 0.0 for n in nodes])
         weight = self.fused_weight
         return [(1 - weight) * a + weight * b for a, b in zip(near, came, strict=True)]
 
@@ -125,12 +125,12 @@ class StoredVectorRerankOptions(Strategy[BaseNodePostprocessor]):
 def descending(scores: Sequence[float]) -> list[float]:
     """The scores, none higher than the one before."""
     lowest = float("inf")
-    found = []
+    lowered = []
     for score in scores:
         lowest = min(lowest, score)
-        found.append(lowest)
-    return found
+        lowered.append(lowest)
+    return lowered
 
 
-def _scaled(scores: Sequence[float]) -> list[float]:
+def _scale(scores: Sequence[float]) -> list[float]:
     return [score for _, score in min_max([(str(i), s) for i, s in enumerate(scores)])]

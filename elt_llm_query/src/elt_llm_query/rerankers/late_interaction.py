@@ -60,7 +60,7 @@ class LateInteraction(PairRerank):
         read = super(LateInteraction, whole)._postprocess_nodes(nodes, query_bundle)
         if query_bundle is None or self.fused_weight == 0:
             return read[: self.top_n]
-        by_id = {found.node.node_id: found.node for found in nodes}
+        by_id = {hit.node.node_id: hit.node for hit in nodes}
         lists = [_hits(read), _hits(nodes)]
         blended = convex(lists, [1 - self.fused_weight, self.fused_weight])
         return [
@@ -97,4 +97,4 @@ def _token_vectors(embedder: BaseEmbedding) -> TokenVectors:
 
 
 def _hits(nodes: Sequence[NodeWithScore]) -> list[tuple[str, float]]:
-    return [(found.node.node_id, found.score or 0.0) for found in nodes]
+    return [(hit.node.node_id, hit.score or 0.0) for hit in nodes]

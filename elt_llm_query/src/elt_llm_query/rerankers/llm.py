@@ -13,7 +13,7 @@ from elt_llm_core import provenance
 from elt_llm_core.errors import ModelError
 from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.components import NamedComponent
-from elt_llm_query.llm_calls import brief, require_llm, said
+from elt_llm_query.llm_calls import predict_text, require_llm, with_short_answers
 from elt_llm_query.prompts import RELEVANCE
 from elt_llm_query.resilience import Deadline, in_time
 
@@ -85,7 +85,7 @@ class ModelRerank(NamedComponent, LLMRerank):
         asked = self._get_predict_kwargs(batch, question)
         answer = in_time(
             deadline.left(),
-            lambda: said(self.llm, self.choice_select_prompt, **asked),
+            lambda: predict_text(self.llm, self.choice_select_prompt, **asked),
             deadline.seconds,
         )
         return relevances(answer, len(batch))
@@ -97,16 +97,16 @@ def relevances(answer: str, count: int) -> list[float]:
     Of two lines about one source the first counts. Raises ModelError where no line
     names a source that is there.
     """
-    found: dict[int, float] = {}
+    by_number: dict[int, float] = {}
     for number, relevance in _LINE.findall(answer):
         if 1 <= int(number) <= count:
-            found.setdefault(int(number), min(float(relevance) / HIGHEST, 1.0))
-    if not found:
+            by_number.setdefault(int(number), min(float(relevance) / HIGHEST, 1.0))
+    if not by_number:
         raise ModelError(
             f"asked to order sources, the model named none of them: {answer[:80]!r}",
             "take a larger model, or reranker_strategy: embedding",
         )
-    return [found.get(i, 0.0) for i in range(1, count + 1)]
+    return [by_number.get(i, 0.0) for i in range(1, count + 1)]
 
 
 class ModelRerankOptions(Strategy[BaseNodePostprocessor]):
@@ -117,5 +117,7 @@ class ModelRerankOptions(Strategy[BaseNodePostprocessor]):
 
     @override
     def build(self, models: Models) -> BaseNodePostprocessor:
-        llm = brief(require_llm(models, "the reranker llm"), TOKENS * self.batch_size)
+        llm = with_short_answers(
+            require_llm(models, "the reranker llm"), TOKENS * self.batch_size
+        )
         return ModelRerank(llm, self.top_n, self.batch_size)

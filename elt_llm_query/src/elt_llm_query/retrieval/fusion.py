@@ -16,8 +16,8 @@ from elt_llm_core.strategy import Models, Stage, Strategy
 
 Hit = tuple[str, float]
 Ranking = Sequence[Hit]
-Kind = Literal["dense", "keyword"]
-KINDS: tuple[Kind, ...] = ("dense", "keyword")
+ListKind = Literal["dense", "keyword"]
+KINDS: tuple[ListKind, ...] = ("dense", "keyword")
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class HitList:
     `weight` is its share among the lists of its kind.
     """
 
-    kind: Kind
+    kind: ListKind
     hits: tuple[Hit, ...]
     weight: float = 1.0
 
@@ -51,7 +51,7 @@ class Fusion(Protocol):
         """One list, best first."""
 
 
-def ordered(scores: Mapping[str, float]) -> list[Hit]:
+def order_hits(scores: Mapping[str, float]) -> list[Hit]:
     """Highest score first, equal scores by id."""
     return sorted(scores.items(), key=best_first)
 
@@ -74,7 +74,7 @@ def weighted_rrf(
     for ranking, weight in zip(rankings, weights, strict=True):
         for rank, (item, _) in enumerate(ranking):
             scores[item] += weight / (k + rank)
-    return ordered(scores)
+    return order_hits(scores)
 
 
 def convex(rankings: Sequence[Ranking], weights: Sequence[float]) -> list[Hit]:
@@ -119,7 +119,7 @@ def weighted_sum(
     for ranking, weight in zip(rankings, weights, strict=True):
         for item, score in scaled(ranking):
             scores[item] += weight * score
-    return ordered(scores)
+    return order_hits(scores)
 
 
 def over_best(ranking: Ranking) -> list[Hit]:
@@ -166,7 +166,7 @@ def shares(lists: Sequence[HitList], dense: float) -> list[float]:
     return [share[x.kind] * x.weight / totals[x.kind] for x in lists]
 
 
-def _kinds(lists: Iterable[HitList]) -> list[Kind]:
+def _kinds(lists: Iterable[HitList]) -> list[ListKind]:
     return sorted({x.kind for x in lists})
 
 
@@ -248,7 +248,7 @@ class RelativeScore(_FusionOptions):
 
     @override
     def __call__(self, lists: Sequence[HitList]) -> list[Hit]:
-        weights, queries = _weighted(lists, self.alpha)
+        weights, queries = _llamaindex_weights(lists, self.alpha)
         return relative_score([x.hits for x in lists], weights, queries)
 
 
@@ -257,10 +257,12 @@ class DistBased(_FusionOptions):
 
     @override
     def __call__(self, lists: Sequence[HitList]) -> list[Hit]:
-        return dist_based([x.hits for x in lists], *_weighted(lists, 0.5))
+        return dist_based([x.hits for x in lists], *_llamaindex_weights(lists, 0.5))
 
 
-def _weighted(lists: Sequence[HitList], dense: float) -> tuple[list[float], int]:
+def _llamaindex_weights(
+    lists: Sequence[HitList], dense: float
+) -> tuple[list[float], int]:
     """The weight of each list's retriever as LlamaIndex gives it to each of the lists.
 
     `dense` is the vectors' share where both kinds are there. Beside it the number of

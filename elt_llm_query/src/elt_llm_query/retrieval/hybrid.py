@@ -20,7 +20,7 @@ from typing_extensions import override
 from elt_llm_core.errors import MissingModelError, ModelError
 from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_query.analysis.question import analyse
-from elt_llm_query.llm_calls import brief, fenced, reworded
+from elt_llm_query.llm_calls import fence, keep_wording, with_short_answers
 from elt_llm_query.prompts import REWRITES
 from elt_llm_query.retrieval.collection import (
     CollectionRetriever,
@@ -34,12 +34,12 @@ from elt_llm_query.retrieval.fusion import (
     Fusion,
     Hit,
     HitList,
-    Kind,
+    ListKind,
     Rrf,
     best_first,
-    ordered,
+    order_hits,
 )
-from elt_llm_query.retrieval.search import Search, SearchTransform, embedded
+from elt_llm_query.retrieval.search import Search, SearchTransform, embed_searches
 from elt_llm_query.trace import TraceLog
 
 __all__ = [
@@ -95,7 +95,7 @@ class HybridRetriever(QueryFusionRetriever):
         # LlamaIndex reaches for its global model where none is given.
         super().__init__(
             retrievers=list(retrievers),
-            llm=brief(llm, TOKENS * num_queries) if llm else MockLLM(),
+            llm=with_short_answers(llm, TOKENS * num_queries) if llm else MockLLM(),
             query_gen_prompt=REWRITES,
             mode=FUSION_MODES.RECIPROCAL_RANK,
             similarity_top_k=self._breadth.total,
@@ -126,13 +126,13 @@ class HybridRetriever(QueryFusionRetriever):
             return []
         with self._log.stage("rewrite", 1) as note:
             try:
-                told = "\n".join(map(str, self._get_queries(fenced(question))))
-                found = reworded(question, told, self.num_queries - 1)
+                answer = "\n".join(map(str, self._get_queries(fence(question))))
+                texts = keep_wording(question, answer, self.num_queries - 1)
             except ModelError as error:
                 self._degrade(DegradationKind.GENERATION_UNAVAILABLE, error)
-                found = []
-            note.n_out = len(found)
-        return [QueryBundle(text) for text in found]
+                texts = []
+            note.n_out = len(texts)
+        return [QueryBundle(text) for text in texts]
 
     def _searches(self, question: QueryBundle) -> list[Search]:
         """The question and its rewrites, as the transforms leave them."""
@@ -141,20 +141,20 @@ class HybridRetriever(QueryFusionRetriever):
         for name, transform in self._transforms.items():
             with self._log.stage(f"transform:{name}", len(searches)) as note:
                 try:
-                    searches = transform.transformed(searches)
+                    searches = transform.transform(searches)
                 except ModelError as error:
                     self._degrade(DegradationKind.GENERATION_UNAVAILABLE, error)
                 note.hits([(search.text, search.weight) for search in searches])
-        return self._embedded(searches)
+        return self._embed(searches)
 
-    def _embedded(self, searches: list[Search]) -> list[Search]:
+    def _embed(self, searches: list[Search]) -> list[Search]:
         """The searches with their vectors, where vectors are searched."""
         dense = next((m for m in self._members if isinstance(m, DenseRetriever)), None)
         if dense is None or all(s.bundle.embedding for s in searches):
             return searches
         with self._log.stage("embed:searches", len(searches)) as note:
             try:
-                searches = embedded(searches, dense.embedder)
+                searches = embed_searches(searches, dense.embedder)
             except ModelError as error:
                 self._degrade(DegradationKind.EMBEDDER_UNAVAILABLE, error)
                 # Each of the others would be tried again in every collection.
@@ -172,9 +172,11 @@ class HybridRetriever(QueryFusionRetriever):
     ) -> list[HitList]:
         """The hit lists of one collection, without those that could not be asked."""
         depth = max(self._fusion.depth, self._breadth.each)
-        found: list[_Asked] = []
+        searched: list[_SearchedList] = []
         for member in members:
-            kind: Kind = "dense" if isinstance(member, DenseRetriever) else "keyword"
+            kind: ListKind = (
+                "dense" if isinstance(member, DenseRetriever) else "keyword"
+            )
             for search in searches:
                 with self._log.stage(f"{kind}:{member.collection.name}", 1) as note:
                     try:
@@ -186,14 +188,14 @@ class HybridRetriever(QueryFusionRetriever):
                 if kind == "keyword":
                     hits = self._definitions_first(search, hits, member)[:depth]
                 hit_list = HitList(kind, tuple(hits), search.weight)
-                found.append(_Asked(member, search.bundle, hit_list))
-        if not (self._fusion.complete and found):
-            return [asked.hit_list for asked in found]
-        name = found[0].member.collection.name
+                searched.append(_SearchedList(member, search.bundle, hit_list))
+        if not (self._fusion.complete and searched):
+            return [asked.hit_list for asked in searched]
+        name = searched[0].member.collection.name
         with self._log.stage(
-            f"complete:{name}", sum(len(a.hit_list.hits) for a in found)
+            f"complete:{name}", sum(len(a.hit_list.hits) for a in searched)
         ):
-            return list(_completed(found))
+            return list(_complete(searched))
 
     def _definitions_first(
         self, search: Search, hits: list[Hit], member: CollectionRetriever
@@ -212,14 +214,14 @@ class HybridRetriever(QueryFusionRetriever):
 
     def _fuse(self, lists: dict[str, list[HitList]]) -> list[Hit]:
         """The candidates of every collection with scores that compare among all."""
-        n_in = sum(len(x.hits) for found in lists.values() for x in found)
+        n_in = sum(len(x.hits) for hit_lists in lists.values() for x in hit_lists)
         with self._log.stage("fuse", n_in) as note:
             kept = {
                 item
-                for found in lists.values()
-                for item, _ in self._fusion(found)[: self._breadth.each]
+                for hit_lists in lists.values()
+                for item, _ in self._fusion(hit_lists)[: self._breadth.each]
             }
-            fused = self._fusion(_merged(list(lists.values())))
+            fused = self._fusion(_merge(list(lists.values())))
             best = [hit for hit in fused if hit[0] in kept][: self._breadth.total]
             chosen = {item for item, _ in best}
             note.hits([*best, *(hit for hit in fused if hit[0] not in chosen)])
@@ -233,20 +235,20 @@ class HybridRetriever(QueryFusionRetriever):
             for _, members in self._groups():
                 missing = [item for item, _ in hits if item not in nodes]
                 nodes.update(members[0].collection.nodes(missing))
-            found = [
+            hits_with_nodes = [
                 NodeWithScore(node=nodes[item], score=score)
                 for item, score in hits
                 if item in nodes
             ]
-            note.n_out = len(found)
-        return found
+            note.n_out = len(hits_with_nodes)
+        return hits_with_nodes
 
     def _degrade(self, kind: DegradationKind, error: ModelError) -> None:
         self._log.degrade(Degradation(kind=kind, detail=str(error)))
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _SearchedList:
     """What one retriever found for one search."""
 
     member: CollectionRetriever
@@ -254,24 +256,24 @@ class _Asked:
     hit_list: HitList
 
 
-def _completed(found: Sequence[_Asked]) -> Iterator[HitList]:
+def _complete(searched: Sequence[_SearchedList]) -> Iterator[HitList]:
     """Every list with a score for whatever any of them found, where it has one."""
-    ids = sorted({item for asked in found for item, _ in asked.hit_list.hits})
-    for asked in found:
+    ids = sorted({item for asked in searched for item, _ in asked.hit_list.hits})
+    for asked in searched:
         known = dict(asked.hit_list.hits)
         missing = [item for item in ids if item not in known]
         more = asked.member.scores(asked.bundle, missing) if missing else {}
-        hits = ordered(known | more)
+        hits = order_hits(known | more)
         yield replace(asked.hit_list, hits=tuple(hits))
 
 
-def _merged(groups: Sequence[Sequence[HitList]]) -> list[HitList]:
+def _merge(groups: Sequence[Sequence[HitList]]) -> list[HitList]:
     """Lists of the same kind and query, over all collections, as one list each."""
     if len(groups) == 1:
         return list(groups[0])
     merged: list[HitList] = []
     for kind in KINDS:
-        per_group = [[x for x in found if x.kind == kind] for found in groups]
+        per_group = [[x for x in hit_lists if x.kind == kind] for hit_lists in groups]
         for rank in range(max((len(lists) for lists in per_group), default=0)):
             same = [x for lists in per_group for x in lists[rank : rank + 1]]
             hits = sorted((h for x in same for h in x.hits), key=best_first)

@@ -31,8 +31,8 @@ class Search:
     @property
     def text(self) -> str:
         """What it says, for the trace."""
-        said = dict.fromkeys([self.bundle.query_str, *self.bundle.embedding_strs])
-        return " | ".join(said)
+        texts = dict.fromkeys([self.bundle.query_str, *self.bundle.embedding_strs])
+        return " | ".join(texts)
 
 
 class SearchTransform(BaseQueryTransform):
@@ -43,12 +43,12 @@ class SearchTransform(BaseQueryTransform):
     """
 
     @abstractmethod
-    def transformed(self, searches: Sequence[Search]) -> list[Search]:
+    def transform(self, searches: Sequence[Search]) -> list[Search]:
         """The searches to be made in place of `searches`, at least one."""
 
     @override
     def _run(self, query_bundle: QueryBundle, metadata: dict[str, Any]) -> QueryBundle:
-        return self.transformed([Search(query_bundle)])[0].bundle
+        return self.transform([Search(query_bundle)])[0].bundle
 
     @override
     def _get_prompts(self) -> PromptDictType:
@@ -59,33 +59,33 @@ class SearchTransform(BaseQueryTransform):
         """It has none, unless a subclass says so."""
 
 
-def added(
+def add_searches(
     searches: Sequence[Search], texts: Iterable[str], weight: float
 ) -> list[Search]:
     """`searches`, then one of `weight` for each text that is not among them yet."""
     known = {s.bundle.query_str.casefold() for s in searches}
-    found = list(searches)
+    more = list(searches)
     for text in texts:
         if text.casefold() not in known:
             known.add(text.casefold())
-            found.append(Search(QueryBundle(text), weight))
-    return found
+            more.append(Search(QueryBundle(text), weight))
+    return more
 
 
-def embedded(searches: Sequence[Search], embedder: BaseEmbedding) -> list[Search]:
+def embed_searches(searches: Sequence[Search], embedder: BaseEmbedding) -> list[Search]:
     """The searches, each with its vector: made once for all collections.
 
     Raises ModelError.
     """
-    found = []
+    with_vectors = []
     for search in searches:
         bundle = search.bundle
         if not bundle.embedding:
             text = " ".join(bundle.embedding_strs)
             vector, _ = embed_beginning(embedder.get_query_embedding, text)
             bundle = replace(bundle, embedding=vector)
-        found.append(replace(search, bundle=bundle))
-    return found
+        with_vectors.append(replace(search, bundle=bundle))
+    return with_vectors
 
 
 def embed_beginning(embed: Embed, text: str) -> tuple[list[float], str]:
@@ -95,9 +95,9 @@ def embed_beginning(embed: Embed, text: str) -> tuple[list[float], str]:
     """
     words = text.split()
     while True:
-        said = " ".join(words)
+        shorter = " ".join(words)
         try:
-            return embed(said), said
+            return embed(shorter), shorter
         except EmbedError as error:
             if len(words) <= 1:
                 raise ModelError(error.message, error.hint) from error

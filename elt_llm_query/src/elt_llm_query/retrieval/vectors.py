@@ -21,8 +21,8 @@ def stored_vectors(collections: Sequence[Collection]) -> Lookup:
 
     def vectors(collection: str, ids: Iterable[str]) -> Mapping[str, Vector]:
         """Vectors by id; unknown collections and ids are absent."""
-        found = by_name.get(collection)
-        return found.vectors(ids) if found else {}
+        opened = by_name.get(collection)
+        return opened.vectors(ids) if opened else {}
 
     return vectors
 
@@ -31,28 +31,28 @@ def known_vectors(
     nodes: Sequence[NodeWithScore], lookup: Lookup | None
 ) -> dict[str, Vector]:
     """Stored unit vectors by node id; a node without one is absent."""
-    found: dict[str, Vector] = {}
+    known: dict[str, Vector] = {}
     homes = sorted({collection_of(n) for n in nodes}) if lookup else ()
     for name in homes:
         ids = [n.node.node_id for n in nodes if collection_of(n) == name]
-        found.update(lookup(name, ids) if lookup else {})
-    return found
+        known.update(lookup(name, ids) if lookup else {})
+    return known
 
 
 def matrix_of(
     nodes: Sequence[NodeWithScore], lookup: Lookup | None, embed: Embed
 ) -> Vector:
     """One unit vector a node, in order; `embed` makes those that are not stored."""
-    found = known_vectors(nodes, lookup)
-    without = [n for n in nodes if n.node.node_id not in found]
+    known = known_vectors(nodes, lookup)
+    without = [n for n in nodes if n.node.node_id not in known]
     if without:
         rows = embed([provenance.index_text(n.node) for n in without])
         ids = [n.node.node_id for n in without]
-        found.update(zip(ids, rows, strict=True))
-    return np.stack([found[n.node.node_id] for n in nodes])
+        known.update(zip(ids, rows, strict=True))
+    return np.stack([known[n.node.node_id] for n in nodes])
 
 
-def embedded(embedder: BaseEmbedding, texts: Sequence[str]) -> Vector:
+def embed_texts(embedder: BaseEmbedding, texts: Sequence[str]) -> Vector:
     """Unit vectors of texts, one a row."""
     rows = np.asarray(embedder.get_text_embedding_batch(list(texts)), np.float32)
     unit: Vector = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)

@@ -58,7 +58,7 @@ def choose_collections(
             return plan
         note.hits([(collections[place].name, 1.0) for place in chosen])
     if not chosen:
-        return plan.halved()
+        return plan.halve()
     return plan.over([collections[place] for place in sorted(chosen)])
 
 

@@ -25,7 +25,7 @@ class Router(BaseSelector):
     """
 
     @abstractmethod
-    def chosen(
+    def choose(
         self, choices: Sequence[ToolMetadata], question: QueryBundle
     ) -> Mapping[int, str]:
         """Places of the chosen, from 0, best first, each with the reason."""
@@ -34,9 +34,9 @@ class Router(BaseSelector):
     def _select(
         self, choices: Sequence[ToolMetadata], query: QueryBundle
     ) -> SelectorResult:
-        found = self.chosen(choices, query)
+        selected = self.choose(choices, query)
         return SelectorResult(
-            selections=[SingleSelection(index=i, reason=r) for i, r in found.items()]
+            selections=[SingleSelection(index=i, reason=r) for i, r in selected.items()]
         )
 
     @override

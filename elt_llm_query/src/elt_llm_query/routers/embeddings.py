@@ -40,7 +40,7 @@ class EmbeddingRouter(Router):
         self._most = most
 
     @override
-    def chosen(
+    def choose(
         self, choices: Sequence[ToolMetadata], question: QueryBundle
     ) -> Mapping[int, str]:
         if not choices:

@@ -12,7 +12,12 @@ from typing_extensions import override
 
 from elt_llm_core.errors import ModelError
 from elt_llm_core.strategy import Models
-from elt_llm_query.llm_calls import Prompted, brief, require_llm, shaped
+from elt_llm_query.llm_calls import (
+    Prompted,
+    predict_shape,
+    require_llm,
+    with_short_answers,
+)
 from elt_llm_query.prompts import ROUTE
 from elt_llm_query.routers.base import Router, RouterOptions
 
@@ -39,14 +44,14 @@ class LLMRouter(Prompted, Router):
         self._most = most
 
     @override
-    def chosen(
+    def choose(
         self, choices: Sequence[ToolMetadata], question: QueryBundle
     ) -> Mapping[int, str]:
         listed = (
             f"({i}) {c.name}: {' '.join(c.description.split())}"
             for i, c in enumerate(choices, start=1)
         )
-        answer = shaped(
+        answer = predict_shape(
             self._llm,
             self._prompt,
             Chosen,
@@ -68,7 +73,7 @@ class LLMRouterOptions(RouterOptions):
 
     @override
     def build(self, models: Models) -> BaseSelector:
-        llm = brief(require_llm(models, "the router 'llm'"), self.tokens)
+        llm = with_short_answers(require_llm(models, "the router 'llm'"), self.tokens)
         return LLMRouter(llm, self.most)
 
 

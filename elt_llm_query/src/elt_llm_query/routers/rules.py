@@ -17,7 +17,7 @@ class AllRouter(Router):
     """Every collection."""
 
     @override
-    def chosen(
+    def choose(
         self, choices: Sequence[ToolMetadata], question: QueryBundle
     ) -> Mapping[int, str]:
         return dict.fromkeys(range(len(choices)), "all are searched")
@@ -33,17 +33,17 @@ class RulesRouter(Router):
         self._rules = {re.compile(p, re.IGNORECASE): c for p, c in rules.items()}
 
     @override
-    def chosen(
+    def choose(
         self, choices: Sequence[ToolMetadata], question: QueryBundle
     ) -> Mapping[int, str]:
         places = {choice.name: i for i, choice in enumerate(choices)}
-        found: dict[int, str] = {}
+        reasons: dict[int, str] = {}
         for pattern, collections in self._rules.items():
             if pattern.search(question.query_str):
                 for name in collections:
                     if name in places:
-                        found.setdefault(places[name], f"matches {pattern.pattern}")
-        return found
+                        reasons.setdefault(places[name], f"matches {pattern.pattern}")
+        return reasons
 
 
 class AllRouterOptions(RouterOptions):

@@ -52,7 +52,7 @@ class AliasTransform(SearchTransform):
         return AliasTransform(self._rings, self._most, self._weight, collections)
 
     @override
-    def transformed(self, searches: Sequence[Search]) -> list[Search]:
+    def transform(self, searches: Sequence[Search]) -> list[Search]:
         question = searches[0].bundle
         rings = [*self._rings, *self._short_forms(question.query_str)]
         texts = dict.fromkeys(t for ring in rings for t in _other(question, ring))
@@ -136,7 +136,7 @@ def _read(file: Path) -> Mapping[str, tuple[str, ...]]:
     try:
         if file.stat().st_size > MOST_BYTES:
             raise ConfigError(f"{file} is larger than a table of aliases can be")
-        found = _TABLE.validate_python(
+        table = _TABLE.validate_python(
             yaml.safe_load(file.read_text(encoding="utf-8")) or {}
         )
     except OSError as error:
@@ -149,4 +149,4 @@ def _read(file: Path) -> Mapping[str, tuple[str, ...]]:
             f"{file} must map each name to a list of other names",
             "write it as: ground lease: [lease, tenancy agreement]",
         ) from error
-    return {name: tuple(found[name]) for name in sorted(found)}
+    return {name: tuple(table[name]) for name in sorted(table)}

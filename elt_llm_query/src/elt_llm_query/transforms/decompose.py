@@ -9,19 +9,19 @@ from typing_extensions import override
 from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.llm_calls import (
     Prompted,
-    brief,
-    faithful,
-    loaded,
+    faithful_lines,
+    load_json,
+    predict_shape,
     require_llm,
-    shaped,
+    with_short_answers,
 )
 from elt_llm_query.prompts import DECOMPOSE
-from elt_llm_query.retrieval.search import Search, SearchTransform, added
+from elt_llm_query.retrieval.search import Search, SearchTransform, add_searches
 
 _KEYS = ("questions", "sub_questions", "queries", "sub_queries")
 
 
-class Parts(BaseModel):
+class SubQuestions(BaseModel):
     """The questions to look up; the question itself where it asks for one thing."""
 
     questions: list[str] = Field(description="one to three short questions")
@@ -40,12 +40,12 @@ class DecomposeTransform(Prompted, SearchTransform):
         self._weight = weight
 
     @override
-    def transformed(self, searches: Sequence[Search]) -> list[Search]:
+    def transform(self, searches: Sequence[Search]) -> list[Search]:
         question = searches[0].bundle.query_str
-        answer = shaped(self._llm, self._prompt, Parts, question=question)
-        told = answer.questions if isinstance(answer, Parts) else _read(answer)
-        parts = faithful(question, "\n".join(told), self._most)
-        return added(searches, parts, self._weight)
+        answer = predict_shape(self._llm, self._prompt, SubQuestions, question=question)
+        texts = answer.questions if isinstance(answer, SubQuestions) else _read(answer)
+        parts = faithful_lines(question, "\n".join(texts), self._most)
+        return add_searches(searches, parts, self._weight)
 
 
 class DecomposeTransformOptions(Strategy[SearchTransform]):
@@ -59,15 +59,17 @@ class DecomposeTransformOptions(Strategy[SearchTransform]):
 
     @override
     def build(self, models: Models) -> SearchTransform:
-        llm = brief(require_llm(models, "the transform 'decompose'"), self.tokens)
+        llm = with_short_answers(
+            require_llm(models, "the transform 'decompose'"), self.tokens
+        )
         return DecomposeTransform(llm, self.most, self.weight)
 
 
 def _read(answer: str) -> list[str]:
     """The questions of an answer: of its JSON where it has some, else its lines."""
-    found = loaded(answer)
-    if isinstance(found, dict):
-        found = next((found[key] for key in _KEYS if key in found), None)
-    if isinstance(found, list):
-        return [" ".join(one.split()) for one in found if isinstance(one, str)]
+    answered = load_json(answer)
+    if isinstance(answered, dict):
+        answered = next((answered[key] for key in _KEYS if key in answered), None)
+    if isinstance(answered, list):
+        return [" ".join(one.split()) for one in answered if isinstance(one, str)]
     return [line for line in answer.splitlines() if line.rstrip(" \"'*").endswith("?")]

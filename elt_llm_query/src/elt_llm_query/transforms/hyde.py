@@ -11,8 +11,14 @@ from pydantic import Field
 from typing_extensions import override
 
 from elt_llm_core.strategy import Models, Strategy
-from elt_llm_query.analysis.identifiers import invented, missing
-from elt_llm_query.llm_calls import Prompted, brief, prose, require_llm, said
+from elt_llm_query.analysis.identifiers import find_invented, find_missing
+from elt_llm_query.llm_calls import (
+    Prompted,
+    predict_text,
+    prose,
+    require_llm,
+    with_short_answers,
+)
 from elt_llm_query.prompts import HYDE
 from elt_llm_query.retrieval.search import Search, SearchTransform, embed_beginning
 
@@ -35,25 +41,27 @@ class HydeTransform(Prompted, SearchTransform):
         self._weight = weight
 
     @override
-    def transformed(self, searches: Sequence[Search]) -> list[Search]:
+    def transform(self, searches: Sequence[Search]) -> list[Search]:
         question = searches[0].bundle
         if question.embedding is None:
             return list(searches)
-        near = self._imagined(question.query_str)
+        near = self._imagine(question.query_str)
         return [*searches, *([Search(near, self._weight)] if near else [])]
 
     @override
     def _run(self, query_bundle: QueryBundle, metadata: dict[str, Any]) -> QueryBundle:
-        return self._imagined(query_bundle.query_str) or query_bundle
+        return self._imagine(query_bundle.query_str) or query_bundle
 
-    def _imagined(self, question: str) -> QueryBundle | None:
+    def _imagine(self, question: str) -> QueryBundle | None:
         """The question with the vector of a passage; None where the model has none."""
-        passage = prose(said(self._llm, self._prompt, question=question))[:LONGEST]
-        for mark in invented(question, passage):
+        passage = prose(predict_text(self._llm, self._prompt, question=question))[
+            :LONGEST
+        ]
+        for mark in find_invented(question, passage):
             passage = re.sub(rf"(?<!\w){re.escape(mark)}(?!\w)", "", passage)
         if not any(c.isalnum() for c in passage):
             return None
-        text = " ".join([*missing(question, passage), passage])
+        text = " ".join([*find_missing(question, passage), passage])
         vector, text = embed_beginning(self._embedder.get_text_embedding, text)
         return QueryBundle(question, custom_embedding_strs=[text], embedding=vector)
 
@@ -68,5 +76,7 @@ class HydeTransformOptions(Strategy[SearchTransform]):
 
     @override
     def build(self, models: Models) -> SearchTransform:
-        llm = brief(require_llm(models, "the transform 'hyde'"), self.tokens)
+        llm = with_short_answers(
+            require_llm(models, "the transform 'hyde'"), self.tokens
+        )
         return HydeTransform(llm, models.embedder, self.weight)

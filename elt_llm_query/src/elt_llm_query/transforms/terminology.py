@@ -9,9 +9,15 @@ from pydantic import Field
 from typing_extensions import override
 
 from elt_llm_core.strategy import Models, Strategy
-from elt_llm_query.llm_calls import Prompted, brief, require_llm, reworded, said
+from elt_llm_query.llm_calls import (
+    Prompted,
+    keep_wording,
+    predict_text,
+    require_llm,
+    with_short_answers,
+)
 from elt_llm_query.prompts import TERMINOLOGY
-from elt_llm_query.retrieval.search import Search, SearchTransform, added
+from elt_llm_query.retrieval.search import Search, SearchTransform, add_searches
 
 Mode = Literal["replace", "both"]
 
@@ -33,16 +39,18 @@ class TerminologyTransform(Prompted, SearchTransform):
         self._weight = weight
 
     @override
-    def transformed(self, searches: Sequence[Search]) -> list[Search]:
-        restated = self._restated(searches[0].bundle.query_str)
+    def transform(self, searches: Sequence[Search]) -> list[Search]:
+        restated = self._restate(searches[0].bundle.query_str)
         if self._mode == "both" or not restated:
-            return added(searches, restated, self._weight)
+            return add_searches(searches, restated, self._weight)
         return [Search(QueryBundle(restated[0])), *searches[1:]]
 
-    def _restated(self, question: str) -> list[str]:
+    def _restate(self, question: str) -> list[str]:
         """The question in other words, or nothing."""
-        answer = said(self._llm, self._prompt, question=question, subject=self._subject)
-        return reworded(question, answer, 1)
+        answer = predict_text(
+            self._llm, self._prompt, question=question, subject=self._subject
+        )
+        return keep_wording(question, answer, 1)
 
 
 class TerminologyTransformOptions(Strategy[SearchTransform]):
@@ -61,5 +69,7 @@ class TerminologyTransformOptions(Strategy[SearchTransform]):
 
     @override
     def build(self, models: Models) -> SearchTransform:
-        llm = brief(require_llm(models, "the transform 'terminology'"), self.tokens)
+        llm = with_short_answers(
+            require_llm(models, "the transform 'terminology'"), self.tokens
+        )
         return TerminologyTransform(llm, self.mode, self.subject, self.weight)

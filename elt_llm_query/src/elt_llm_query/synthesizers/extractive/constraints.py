@@ -368,24 +368,26 @@ def form_fit(question: QuestionAnalysis, text: str) -> float:
     if _wrong_bound(question, text):
         return 0.0
     if question.form is Form.NUMBER:
-        return _counted(question, _NO_COUNT.sub(" ", text))
+        return _number_fit(question, _NO_COUNT.sub(" ", text))
     if question.form is Form.TIME:
         return float(_tells_when(question, text))
     return 0.5
 
 
-def _counted(question: QuestionAnalysis, text: str) -> float:
+def _number_fit(question: QuestionAnalysis, text: str) -> float:
     """Whether a number tells how many, how long or how often."""
     if question.often and not read(text).stems.isdisjoint(_FREQUENCY):
         return 1.0
-    asked, told = question.read.numbers, read(text)
-    if not told.numbers - asked:
+    asked, sentence = question.read.numbers, read(text)
+    if not sentence.numbers - asked:
         return 0.0
     if not question.counted:
         return 1.0
-    for place, word in enumerate(told.words):
+    for place, word in enumerate(sentence.words):
         if read(word).numbers - asked:
-            around = read(" ".join(told.words[max(place - NEAR, 0) : place + NEAR + 1]))
+            around = read(
+                " ".join(sentence.words[max(place - NEAR, 0) : place + NEAR + 1])
+            )
             if any(match(c, around.stems) for c in question.counted):
                 return 1.0
     return UNCOUNTED
@@ -404,7 +406,7 @@ def _tells_when(question: QuestionAnalysis, text: str) -> bool:
 
 def _wrong_bound(question: QuestionAnalysis, text: str) -> bool:
     """True where an upper bound is asked for and a lower one told, or the reverse."""
-    for asked, told in ((_UPPER, _LOWER), (_LOWER, _UPPER)):
-        if asked.search(question.text) and not told.search(question.text):
-            return bool(told.search(text)) and not asked.search(text)
+    for asked, wrong in ((_UPPER, _LOWER), (_LOWER, _UPPER)):
+        if asked.search(question.text) and not wrong.search(question.text):
+            return bool(wrong.search(text)) and not asked.search(text)
     return False

@@ -28,7 +28,7 @@ OTHER_NAME = 0.8  # from this fit on the line is the one asked for
 SOME_WORDS = 0.7
 
 
-class Line(NamedTuple):
+class SheetLine(NamedTuple):
     """`text[start:end]`; `label` is empty where the line has none."""
 
     start: int
@@ -78,7 +78,7 @@ def pick_line(question: QuestionAnalysis, text: str) -> Pick | None:
 
 
 def _pick_description(
-    question: QuestionAnalysis, text: str, name: Line, lines: Sequence[Line]
+    question: QuestionAnalysis, text: str, name: SheetLine, lines: Sequence[SheetLine]
 ) -> Pick | None:
     """The description; without one a label tells a little of what the thing is."""
     if not lines:
@@ -111,15 +111,15 @@ def asks_for_cell(question: QuestionAnalysis, reading: str) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _read_lines(text: str) -> tuple[Line, ...]:
+def _read_lines(text: str) -> tuple[SheetLine, ...]:
     """The lines of a sheet that hold something; the first is its name."""
-    lines: list[Line] = []
+    lines: list[SheetLine] = []
     for line in re.finditer(r"\S[^\n]*", text):
         written = line[0].rstrip()
         labelled = _LABELLED.fullmatch(written) if lines else None
         label, value = labelled.groups() if labelled else ("", written)
-        lines.append(Line(line.start(), line.start() + len(written), label, value))
-    return tuple(lines) or (Line(0, len(text), "", text),)
+        lines.append(SheetLine(line.start(), line.start() + len(written), label, value))
+    return tuple(lines) or (SheetLine(0, len(text), "", text),)
 
 
 def _stems_beside(question: QuestionAnalysis, name: str) -> dict[str, int]:
@@ -132,8 +132,8 @@ def _stems_beside(question: QuestionAnalysis, name: str) -> dict[str, int]:
 
 
 def _labelled_line(
-    question: QuestionAnalysis, rest: Sequence[Line], asked: Mapping[str, int]
-) -> Line | None:
+    question: QuestionAnalysis, rest: Sequence[SheetLine], asked: Mapping[str, int]
+) -> SheetLine | None:
     """The line whose label is asked for: the first that the question names.
 
     A label whose value stands in the question is given, not asked for.
@@ -149,7 +149,7 @@ def _labelled_line(
     return min(fitting)[-1] if fitting else None
 
 
-def _relates(line: Line, name: Line, rest: Sequence[Line]) -> bool:
+def _relates(line: SheetLine, name: SheetLine, rest: Sequence[SheetLine]) -> bool:
     """True for a sentence that begins or ends with the name or a value of the sheet."""
     if line.label:
         return False
@@ -161,7 +161,7 @@ def _relates(line: Line, name: Line, rest: Sequence[Line]) -> bool:
 
 
 def _pick_by_value(
-    question: QuestionAnalysis, text: str, name: Line, rest: Sequence[Line]
+    question: QuestionAnalysis, text: str, name: SheetLine, rest: Sequence[SheetLine]
 ) -> Pick | None:
     """The line that has most of the words that the name leaves open."""
     wanted = question.weights.keys() - name.read.stems
@@ -170,7 +170,7 @@ def _pick_by_value(
     return _pick(text, name, line, SOME_WORDS) if shared else None
 
 
-def _pick(text: str, name: Line, line: Line, fit: float) -> Pick:
+def _pick(text: str, name: SheetLine, line: SheetLine, fit: float) -> Pick:
     adjacent = not text[name.end : line.start].strip()
     start = name.start if adjacent else line.start
     subject = name.value.split(". ")[0].rstrip(".")
@@ -178,7 +178,7 @@ def _pick(text: str, name: Line, line: Line, fit: float) -> Pick:
     return Pick(start, line.end, wording, fit)
 
 
-def _pick_relations(text: str, lines: Sequence[Line]) -> Pick:
+def _pick_relations(text: str, lines: Sequence[SheetLine]) -> Pick:
     """Lines that follow each other, as one quote; the more they tell the better."""
     last = lines[0]
     count = 1

@@ -29,7 +29,7 @@ _FEWEST_WORDS = 8  # of a sentence without a full stop
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredCandidate:
     """A candidate and its cosine to the question; None where nothing was embedded.
 
     A `plain` one is a definition by its form alone.
@@ -106,10 +106,10 @@ def rank(
     question: QuestionAnalysis,
     candidates: Sequence[Candidate],
     cosines: Sequence[float | None],
-) -> list[Scored]:
+) -> list[ScoredCandidate]:
     """Best first: what defines the term, then by evidence and form."""
     scored = [
-        Scored(c, x, plain(question, c))
+        ScoredCandidate(c, x, plain(question, c))
         for c, x in zip(candidates, cosines, strict=True)
     ]
     return sorted(
@@ -118,15 +118,15 @@ def rank(
 
 
 def choose(
-    good: Sequence[Scored],
+    good: Sequence[ScoredCandidate],
     question: QuestionAnalysis,
     passages: Sequence[Passage],
     most: int,
-) -> list[Scored]:
+) -> list[ScoredCandidate]:
     """The best, and what adds to it; one definition suffices."""
     if good and _definition_grade(question, good[0].candidate):
         return [good[0]]
-    chosen: list[Scored] = []
+    chosen: list[ScoredCandidate] = []
     for scored in good:
         if scored.rank < CLOSE * good[0].rank or len(chosen) == most:
             break
@@ -137,7 +137,7 @@ def choose(
 
 
 def with_namesakes(
-    chosen: Sequence[Scored],
+    chosen: Sequence[ScoredCandidate],
     candidates: Sequence[Candidate],
     passages: Sequence[Passage],
 ) -> list[Candidate]:

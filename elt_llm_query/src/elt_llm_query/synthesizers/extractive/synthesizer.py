@@ -48,7 +48,7 @@ from elt_llm_query.synthesizers.extractive.candidates import (
 )
 from elt_llm_query.synthesizers.extractive.claim_spans import claim_of, rule_claims
 from elt_llm_query.synthesizers.extractive.ranking import (
-    Scored,
+    ScoredCandidate,
     choose,
     drop_opposed,
     in_form,
@@ -220,7 +220,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         candidates: Sequence[Candidate],
         bundle: QueryBundle,
         passages: Sequence[Passage],
-    ) -> list[Scored]:
+    ) -> list[ScoredCandidate]:
         """The candidates that are worth comparing, best first."""
         compared = worth_comparing(question, candidates)[: self.limits.compared]
         cosines = self._cosines(bundle, compared, passages)
@@ -246,14 +246,17 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         return [float(x) for x in _cosine(np.array(asked), np.array(vectors))]
 
     def _strange(
-        self, question: QuestionAnalysis, scored: Scored, passages: Sequence[Passage]
+        self,
+        question: QuestionAnalysis,
+        scored: ScoredCandidate,
+        passages: Sequence[Passage],
     ) -> bool:
         """True where the sentence and what stands by it are about something else."""
         passage = passages[scored.candidate.passage]
         around = surroundings(passage, scored.candidate)
         return lacks_a_word(question, around, self._embedder)
 
-    def _passes(self, scored: Scored) -> bool:
+    def _passes(self, scored: ScoredCandidate) -> bool:
         if scored.plain:
             return True
         if scored.cosine is None:
@@ -299,7 +302,7 @@ def reason_unserved(question: str, passages: Sequence[Passage]) -> str:
     return ""
 
 
-def refusal(passages: Sequence[Passage], best: Sequence[Scored] = ()) -> str:
+def refusal(passages: Sequence[Passage], best: Sequence[ScoredCandidate] = ()) -> str:
     """Return one sentence that refuses, and the headings of the nearest passages."""
     order = [s.candidate.passage for s in best] + list(range(len(passages)))
     nearest = list(

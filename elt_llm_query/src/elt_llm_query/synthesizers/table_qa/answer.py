@@ -14,8 +14,8 @@ from elt_llm_core.tables import (
 )
 from elt_llm_core.tables.relations import Amount
 from elt_llm_core.tables.sql import Best
-from elt_llm_query.analysis.table_question import Ask, Comparison
-from elt_llm_query.synthesizers.table_qa.planner import Plan
+from elt_llm_query.analysis.table_question import Ask, NumberLimit
+from elt_llm_query.synthesizers.table_qa.planner import TablePlan
 
 MOST_TIED, MOST_LISTED, MOST_CITED = 10, 30, 100
 _WORD = {Ask.MOST: "highest", Ask.LEAST: "lowest"}
@@ -42,35 +42,35 @@ _TIMES = {
 
 
 @dataclass(frozen=True)
-class Told:
+class ComputedAnswer:
     """A sentence and the cells behind it, labels before values."""
 
     text: str
     cells: tuple[Field, ...]
 
 
-def told(plan: Plan) -> Told | None:
+def compute_answer(plan: TablePlan) -> ComputedAnswer | None:
     """The answer of a plan, or None where the cells do not give one."""
     if plan.wanted.ask is Ask.CELL:
         return _cell(plan)
     if plan.wanted.ask in _WORD:
         return _across(plan) if plan.across else _extreme(plan)
     if plan.wanted.limit:
-        return _limited(plan, plan.wanted.limit)
-    return _counted(plan) if plan.wanted.ask is Ask.COUNT else _total(plan)
+        return _list_beyond(plan, plan.wanted.limit)
+    return _count_rows(plan) if plan.wanted.ask is Ask.COUNT else _total(plan)
 
 
-def _cell(plan: Plan) -> Told | None:
+def _cell(plan: TablePlan) -> ComputedAnswer | None:
     n, column = plan.rows[0], plan.columns[0]
     field = plan.relation.field(n, column)
     if field is None or field.value is None:
         return None
     text = f"{_label(plan.relation, n)} - {_header(plan, column)}: {field.text}"
     text = f"{text} ({_where(plan, [n])})."
-    return Told(text, _cells(plan.relation, [n], [column]))
+    return ComputedAnswer(text, _cells(plan.relation, [n], [column]))
 
 
-def _across(plan: Plan) -> Told | None:
+def _across(plan: TablePlan) -> ComputedAnswer | None:
     """The best of one row; a column is said by its header."""
     relation, n = plan.relation, plan.rows[0]
     values = {c: _value(plan, n, c) for c in plan.columns}
@@ -82,10 +82,10 @@ def _across(plan: Plan) -> Told | None:
     shown = "; ".join(f"{_header(plan, c)}: {_text(plan, n, c)}" for c in won)
     text = f"{_label(relation, n)} - {shown} - the {_WORD[plan.wanted.ask]}"
     text = f"{text} of {len(plan.columns)} columns ({_where(plan, [n])})."
-    return Told(text, _cells(relation, [n], won))
+    return ComputedAnswer(text, _cells(relation, [n], won))
 
 
-def _extreme(plan: Plan) -> Told | None:
+def _extreme(plan: TablePlan) -> ComputedAnswer | None:
     column = plan.columns[0]
     won = best_rows(plan.relation, column, _BEST[plan.wanted.ask], plan.rows)
     if not won or len(won) > MOST_TIED:
@@ -93,11 +93,11 @@ def _extreme(plan: Plan) -> Told | None:
     dated = plan.relation.columns[column].kind is Kind.DATE
     word = (_DATED if dated else _WORD)[plan.wanted.ask]
     tied = ", tied" if len(won) > 1 else ""
-    text = f"{_listed(plan, won)} - the {word}{tied} of {_looked_at(plan)}."
-    return Told(text, _cells(plan.relation, won, plan.columns))
+    text = f"{_list_rows(plan, won)} - the {word}{tied} of {_looked_at(plan)}."
+    return ComputedAnswer(text, _cells(plan.relation, won, plan.columns))
 
 
-def _limited(plan: Plan, limit: Comparison) -> Told | None:
+def _list_beyond(plan: TablePlan, limit: NumberLimit) -> ComputedAnswer | None:
     """Rows that a comparison holds for, counted and listed."""
     amount, column = _in_column(plan, limit), plan.columns[0]
     if amount is None:
@@ -105,19 +105,19 @@ def _limited(plan: Plan, limit: Comparison) -> Told | None:
     won = rows_beyond(plan.relation, column, (limit.operator, amount), plan.rows)
     if not won or len(won) > MOST_LISTED:
         return None
-    said = f"{_SAID[limit.operator]} {amount:,g}{limit.unit}"
-    text = f"{len(won)} of {_looked_at(plan)}, {said}: {_listed(plan, won)}."
-    return Told(text, _cells(plan.relation, won, plan.columns))
+    bound = f"{_SAID[limit.operator]} {amount:,g}{limit.unit}"
+    text = f"{len(won)} of {_looked_at(plan)}, {bound}: {_list_rows(plan, won)}."
+    return ComputedAnswer(text, _cells(plan.relation, won, plan.columns))
 
 
-def _counted(plan: Plan) -> Told | None:
+def _count_rows(plan: TablePlan) -> ComputedAnswer | None:
     if len(plan.rows) > MOST_CITED:
         return None
     text = f"{len(plan.rows)} rows ({_where(plan, plan.rows)})."
-    return Told(text, _cells(plan.relation, plan.rows, ()))
+    return ComputedAnswer(text, _cells(plan.relation, plan.rows, ()))
 
 
-def _total(plan: Plan) -> Told | None:
+def _total(plan: TablePlan) -> ComputedAnswer | None:
     column, summed = plan.columns[0], plan.wanted.ask is Ask.SUM
     amount = of_all(plan.relation, column, "sum" if summed else "avg", plan.rows)
     used = [n for n in plan.rows if _value(plan, n, column) is not None]
@@ -126,12 +126,12 @@ def _total(plan: Plan) -> Told | None:
     places = plan.relation.columns[column].places + (not summed)
     word = "sum" if summed else "average"
     text = f"{_header(plan, column)}: {amount:,.{places}f} - the {word}"
-    named = f": {_listed(plan, used)}" if len(used) <= MOST_TIED else ""
+    named = f": {_list_rows(plan, used)}" if len(used) <= MOST_TIED else ""
     text = f"{text} of {_looked_at(plan)}{named}."
-    return Told(text, _cells(plan.relation, used, plan.columns))
+    return ComputedAnswer(text, _cells(plan.relation, used, plan.columns))
 
 
-def _in_column(plan: Plan, limit: Comparison) -> float | None:
+def _in_column(plan: TablePlan, limit: NumberLimit) -> float | None:
     """The limit in the unit of the column; None where they do not compare."""
     column = plan.relation.columns[plan.columns[0]]
     over = (
@@ -160,13 +160,13 @@ def _cells(
     return tuple(f for f in fields if f is not None and f.text)
 
 
-def _listed(plan: Plan, rows: Sequence[int]) -> str:
+def _list_rows(plan: TablePlan, rows: Sequence[int]) -> str:
     column = plan.columns[0]
     shown = [f"{_label(plan.relation, n)}: {_text(plan, n, column)}" for n in rows]
     return "; ".join(shown)
 
 
-def _looked_at(plan: Plan) -> str:
+def _looked_at(plan: TablePlan) -> str:
     """How many rows were compared, by what, and where."""
     bare = sum(_value(plan, n, plan.columns[0]) is None for n in plan.rows)
     without = f" ({bare} without a value)" if bare else ""
@@ -174,7 +174,7 @@ def _looked_at(plan: Plan) -> str:
     return f"{len(plan.rows)} rows{without} by {header} ({_where(plan, plan.rows)})"
 
 
-def _where(plan: Plan, rows: Iterable[int]) -> str:
+def _where(plan: TablePlan, rows: Iterable[int]) -> str:
     """The table's title with the pages of the rows, which may be its later ones."""
     title = plan.relation.title or "table"
     pages = sorted(_pages(plan, rows))
@@ -185,7 +185,7 @@ def _where(plan: Plan, rows: Iterable[int]) -> str:
     return f"{title}, pp. {pages[0]}-{pages[-1]}"
 
 
-def _pages(plan: Plan, rows: Iterable[int]) -> set[int]:
+def _pages(plan: TablePlan, rows: Iterable[int]) -> set[int]:
     """The pages on which the cells that are cited begin."""
     pages: set[int] = set()
     for n in rows:
@@ -196,7 +196,7 @@ def _pages(plan: Plan, rows: Iterable[int]) -> set[int]:
     return pages
 
 
-def _header(plan: Plan, column: int) -> str:
+def _header(plan: TablePlan, column: int) -> str:
     return plan.relation.columns[column].header
 
 
@@ -204,11 +204,11 @@ def _label(relation: Relation, n: int) -> str:
     return relation.rows[n - 1].label
 
 
-def _text(plan: Plan, n: int, column: int) -> str:
+def _text(plan: TablePlan, n: int, column: int) -> str:
     field = plan.relation.field(n, column)
     return field.text if field else ""
 
 
-def _value(plan: Plan, n: int, column: int) -> Amount | None:
+def _value(plan: TablePlan, n: int, column: int) -> Amount | None:
     field = plan.relation.field(n, column)
     return field.value if field else None

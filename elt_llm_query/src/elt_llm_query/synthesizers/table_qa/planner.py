@@ -22,14 +22,14 @@ NUMBERS = frozenset([Kind.INTEGER, Kind.NUMBER])
 FEWEST = 2  # rows or columns that are compared
 
 
-def summed(relation: Relation) -> frozenset[int]:
+def sum_rows(relation: Relation) -> frozenset[int]:
     """Numbers of rows that are the sum of the rows just before, in two columns."""
-    found: set[int] = set()
+    sums: set[int] = set()
     for row in relation.rows:
-        before = [r.n for r in relation.rows[: row.n - 1] if r.n not in found]
+        before = [r.n for r in relation.rows[: row.n - 1] if r.n not in sums]
         if any(_sums(relation, row.n, before[-k:]) for k in range(2, len(before) + 1)):
-            found.add(row.n)
-    return frozenset(found)
+            sums.add(row.n)
+    return frozenset(sums)
 
 
 def _sums(relation: Relation, n: int, parts: Sequence[int]) -> bool:
@@ -38,11 +38,11 @@ def _sums(relation: Relation, n: int, parts: Sequence[int]) -> bool:
         if column.kind not in NUMBERS:
             continue
         values = [_amount(relation, part, c) for part in (n, *parts)]
-        told = [v for v in values if v is not None]
-        if values[0] is None or len(told) <= FEWEST or not values[0]:
+        amounts = [v for v in values if v is not None]
+        if values[0] is None or len(amounts) <= FEWEST or not values[0]:
             continue
-        off = abs(sum(told[1:]) - values[0])
-        right += off <= 0.5 * len(told) * 10.0**-column.places
+        off = abs(sum(amounts[1:]) - values[0])
+        right += off <= 0.5 * len(amounts) * 10.0**-column.places
     return right >= FEWEST
 
 
@@ -58,7 +58,7 @@ _NAME = 3  # letters of a word that may be part of a file's name
 
 
 @dataclass(frozen=True)
-class Table:
+class TableWords:
     """A relation with its words."""
 
     relation: Relation
@@ -71,9 +71,11 @@ class Table:
     @cached_property
     def title(self) -> Vocabulary:
         """Stems of what stands over the table."""
-        told = self.relation
-        label = told.columns[told.labels].header
-        return told_in(f"{told.title} {told.section} {told.document} {label}")
+        relation = self.relation
+        label = relation.columns[relation.labels].header
+        return told_in(
+            f"{relation.title} {relation.section} {relation.document} {label}"
+        )
 
     @cached_property
     def labels(self) -> list[tuple[str, ...]]:
@@ -96,8 +98,8 @@ class Table:
         name = re.sub(r"\W|_", "", self.relation.document).lower()
         names = {w for w in words(wanted.text) if w[0].isupper() and len(w) >= _NAME}
         known = {stem(w) for w in names if w.lower().removesuffix("'s") in name}
-        told = {s for s in wanted.matter if match(s, self.title)}
-        return frozenset(told | (known & {*wanted.matter}))
+        titled = {s for s in wanted.matter if match(s, self.title)}
+        return frozenset(titled | (known & {*wanted.matter}))
 
     @cached_property
     def totals(self) -> frozenset[int]:
@@ -109,7 +111,7 @@ class Table:
     @cached_property
     def sums(self) -> frozenset[int]:
         """Numbers of the rows that sum up others, by label or by their numbers."""
-        return self.totals | summed(self.relation)
+        return self.totals | sum_rows(self.relation)
 
 
 def bare(text: str) -> str:
@@ -136,7 +138,7 @@ _SECTIONS = 2  # rows without a value: from so many on the table is several
 
 
 @dataclass(frozen=True)
-class Plan:
+class TablePlan:
     """Cells of one table that answer: `columns` of the rows numbered `rows`.
 
     `across` tells that the columns of one row are compared, else rows in one column.
@@ -152,10 +154,10 @@ class Plan:
     across: bool = False
 
 
-def plan(wanted: TableQuestion, relation: Relation) -> Plan | None:
+def plan_table(wanted: TableQuestion, relation: Relation) -> TablePlan | None:
     """How this table answers, or None where a word is left or there is doubt."""
-    table = Table(relation)
-    wanted = _measured(wanted, table)
+    table = TableWords(relation)
+    wanted = _with_subject(wanted, table)
     named = _named_rows(wanted, table)
     if len(named) == 1 and wanted.ask is not Ask.CELL and {*named} <= table.sums:
         named = []  # it is what the others are parts of
@@ -164,21 +166,23 @@ def plan(wanted: TableQuestion, relation: Relation) -> Plan | None:
     columns = _columns(left, wanted, table)
     if not columns:
         return None
-    told = {s for s in left if match(s, table.headers[columns[0]])}
+    headed = {s for s in left if match(s, table.headers[columns[0]])}
     over = table.over(wanted)
     if any(_is_of_another(wanted, table, c, over) for c in columns):
         return None
-    found = _shaped(wanted, table, named, columns)
-    if found is None or {*left} - told - over or not _in_column(wanted, table, found):
+    shape = _choose_shape(wanted, table, named, columns)
+    if shape is None or {*left} - headed - over or not _in_column(wanted, table, shape):
         return None
-    inside = told | (taken & {*wanted.matter})
+    inside = headed | (taken & {*wanted.matter})
     if not inside and not over & vocabulary(f"{relation.title} {relation.section}"):
         return None
-    return Plan(relation, wanted, found[0], found[1], inside, over - inside, found[2])
+    return TablePlan(
+        relation, wanted, shape[0], shape[1], inside, over - inside, shape[2]
+    )
 
 
 def _is_of_another(
-    wanted: TableQuestion, table: Table, column: int, over: frozenset[str]
+    wanted: TableQuestion, table: TableWords, column: int, over: frozenset[str]
 ) -> bool:
     """True where the column has another form of what stands before the noun.
 
@@ -189,10 +193,10 @@ def _is_of_another(
     if wanted.measure and not match(wanted.measure, header):
         return True
     plain = {_plain(w) for w in words(table.relation.columns[column].header)}
-    said = [*words(wanted.text), ""]
+    asked = [*words(wanted.text), ""]
     return any(
         match(stem(one), header) and _plain(one) not in plain
-        for one, noun, after in zip(said, said[1:], said[2:], strict=False)
+        for one, noun, after in zip(asked, asked[1:], asked[2:], strict=False)
         if stem(noun) in over
         and not match(stem(noun), header)
         and not match(stem(after), header)
@@ -203,7 +207,7 @@ def _plain(word: str) -> str:
     return word.casefold().removesuffix("s")
 
 
-def _measured(wanted: TableQuestion, table: Table) -> TableQuestion:
+def _with_subject(wanted: TableQuestion, table: TableWords) -> TableQuestion:
     """The question with its subject as matter, where it names what is compared.
 
     "Which fee is highest" asks for a row, as "which service has the highest fee" does.
@@ -216,7 +220,7 @@ def _measured(wanted: TableQuestion, table: Table) -> TableQuestion:
     return replace(wanted, subject="", matter=subject)
 
 
-def _in_column(wanted: TableQuestion, table: Table, shape: "Shape") -> bool:
+def _in_column(wanted: TableQuestion, table: TableWords, shape: "Shape") -> bool:
     """True where what is compared with a number is what the column holds."""
     noun = wanted.limit.noun if wanted.limit else ""
     return not noun or bool(match(noun, table.headers[shape[0][0]]))
@@ -225,8 +229,11 @@ def _in_column(wanted: TableQuestion, table: Table, shape: "Shape") -> bool:
 Shape = tuple[tuple[int, ...], tuple[int, ...], bool]
 
 
-def _shaped(
-    wanted: TableQuestion, table: Table, named: Sequence[int], columns: Sequence[int]
+def _choose_shape(
+    wanted: TableQuestion,
+    table: TableWords,
+    named: Sequence[int],
+    columns: Sequence[int],
 ) -> Shape | None:
     """Columns, rows and direction for what is asked, where they fit it."""
     if wanted.ask is Ask.CELL:
@@ -240,7 +247,7 @@ def _shaped(
 
 
 def _down(
-    wanted: TableQuestion, table: Table, named: Sequence[int], column: int
+    wanted: TableQuestion, table: TableWords, named: Sequence[int], column: int
 ) -> Shape | None:
     """Rows compared in one column."""
     relation = table.relation
@@ -255,14 +262,14 @@ def _down(
         rows = [r.n for r in relation.rows if _has_data(r) and r.n not in table.sums]
         if len(table.totals) > 1 or _has_sections(relation):
             return None
-    if _mixed(relation, rows, column) or len(rows) < FEWEST:
+    if _mixes_units(relation, rows, column) or len(rows) < FEWEST:
         return None
     apart = _are_apart(wanted, table, rows, named)
     return ((column,), tuple(rows), False) if apart else None
 
 
 def _are_apart(
-    wanted: TableQuestion, table: Table, rows: Sequence[int], named: Sequence[int]
+    wanted: TableQuestion, table: TableWords, rows: Sequence[int], named: Sequence[int]
 ) -> bool:
     """False where rows are the same thing at other times, or are told apart otherwise.
 
@@ -283,15 +290,15 @@ def _are_apart(
     )
 
 
-def _is_period(table: Table, column: int) -> bool:
+def _is_period(table: TableWords, column: int) -> bool:
     """True for a column that says which year or other period a row is of."""
     header = _telling(table, column)
     return bool(header) and header <= _PERIODS
 
 
-def _across(table: Table, row: int, columns: Sequence[int]) -> Shape | None:
+def _across(table: TableWords, row: int, columns: Sequence[int]) -> Shape | None:
     """Columns compared in one row."""
-    told = [table.relation.columns[c] for c in columns]
+    compared = [table.relation.columns[c] for c in columns]
     kept = [
         c
         for c in columns
@@ -299,18 +306,20 @@ def _across(table: Table, row: int, columns: Sequence[int]) -> Shape | None:
         and (field := table.relation.field(row, c)) is not None
         and field.value is not None
     ]
-    same = one_unit(c.unit for c in told) and all(c.kind in NUMBERS for c in told)
+    same = one_unit(c.unit for c in compared) and all(
+        c.kind in NUMBERS for c in compared
+    )
     return (tuple(kept), (row,), True) if same and len(kept) >= FEWEST else None
 
 
-def _named_rows(wanted: TableQuestion, table: Table) -> list[int]:
+def _named_rows(wanted: TableQuestion, table: TableWords) -> list[int]:
     """Rows whose whole label stands in the question; the longest where they overlap."""
     asked = f" {' '.join(stems_in(wanted.text))} "
     spans = _spans(asked, table.labels)
     if not spans:
         # "Inventories" for "Inventories, net", where only one row begins so.
-        told = Counter(table.openings)
-        spans = _spans(asked, [o if told[o] == 1 else () for o in table.openings])
+        openings = Counter(table.openings)
+        spans = _spans(asked, [o if openings[o] == 1 else () for o in table.openings])
     return [
         n
         for n, label in spans.items()
@@ -320,11 +329,13 @@ def _named_rows(wanted: TableQuestion, table: Table) -> list[int]:
 
 def _spans(asked: str, labels: Sequence[tuple[str, ...]]) -> dict[int, str]:
     """The labels that stand in the question, by the number of their row."""
-    found = {n: " ".join(label) for n, label in enumerate(labels, start=1)}
-    return {n: said for n, said in found.items() if said and f" {said} " in asked}
+    by_row = {n: " ".join(label) for n, label in enumerate(labels, start=1)}
+    return {n: said for n, said in by_row.items() if said and f" {said} " in asked}
 
 
-def _columns(left: Sequence[str], wanted: TableQuestion, table: Table) -> list[int]:
+def _columns(
+    left: Sequence[str], wanted: TableQuestion, table: TableWords
+) -> list[int]:
     """The columns whose headers account for most words; of equals those without more.
 
     Empty where no header accounts for any word and there are several columns.
@@ -335,19 +346,19 @@ def _columns(left: Sequence[str], wanted: TableQuestion, table: Table) -> list[i
         fits = [c for c in fits if kinds[c] in _ORDERED]
     scores = {c: sum(match(s, table.headers[c]) for s in left) for c in fits}
     best = max(scores.values(), default=0)
-    found = [c for c, score in scores.items() if score == best]
-    if len(found) > 1 and best:
-        exact = [c for c in found if len(_telling(table, c)) <= best]
-        found = exact if len(exact) == 1 else found
+    best_columns = [c for c, score in scores.items() if score == best]
+    if len(best_columns) > 1 and best:
+        exact = [c for c in best_columns if len(_telling(table, c)) <= best]
+        best_columns = exact if len(exact) == 1 else best_columns
     if wanted.ask is Ask.COUNT and not wanted.limit and not best:
-        return found[:1]
-    return found
+        return best_columns[:1]
+    return best_columns
 
 
-def _telling(table: Table, column: int) -> set[str]:
+def _telling(table: TableWords, column: int) -> set[str]:
     """Stems of a header that are no stop words and not in brackets."""
-    told = words(bare(table.relation.columns[column].header))
-    return {stem(w) for w in told if w.lower() not in STOP_WORDS}
+    header = words(bare(table.relation.columns[column].header))
+    return {stem(w) for w in header if w.lower() not in STOP_WORDS}
 
 
 def _has_data(row: Row) -> bool:
@@ -363,11 +374,11 @@ def _only_label(row: Row) -> bool:
     return sum(bool(f and f.text) for f in row.fields) <= 1
 
 
-def _mixed(relation: Relation, rows: Iterable[int], column: int) -> bool:
+def _mixes_units(relation: Relation, rows: Iterable[int], column: int) -> bool:
     """True where the labels of some values name a unit, and others do not."""
-    told = {
+    named = {
         bool(_UNIT_LABEL.search(relation.rows[n - 1].label))
         for n in rows
         if (field := relation.field(n, column)) is not None and field.value is not None
     }
-    return len(told) > 1
+    return len(named) > 1

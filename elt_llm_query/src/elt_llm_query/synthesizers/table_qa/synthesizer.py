@@ -28,8 +28,8 @@ from elt_llm_query.grounding.labels import LabelSources, label_of
 from elt_llm_query.grounding.quote_match import check_quote
 from elt_llm_query.synthesizers.base import WrappingSynthesizer
 from elt_llm_query.synthesizers.extractive.ranking import lacks_a_word
-from elt_llm_query.synthesizers.table_qa.answer import Told, told
-from elt_llm_query.synthesizers.table_qa.planner import Plan, plan
+from elt_llm_query.synthesizers.table_qa.answer import ComputedAnswer, compute_answer
+from elt_llm_query.synthesizers.table_qa.planner import TablePlan, plan_table
 from elt_llm_query.trace import TraceLog
 
 _ANYTHING = frozenset(map(stem, words("category item kind type entry one")))
@@ -68,50 +68,50 @@ class TableSynthesizer(WrappingSynthesizer):
         **response_kwargs: Any,
     ) -> RESPONSE_TYPE:
         asked = query if isinstance(query, str) else query.query_str
-        found = self._answer(asked, nodes)
-        if found is None:
+        response = self._answer(asked, nodes)
+        if response is None:
             return self._inner.synthesize(
                 query, nodes, additional_source_nodes, **response_kwargs
             )
-        return found
+        return response
 
     def _answer(self, question: str, nodes: list[NodeWithScore]) -> Response | None:
         """The answer of the one table that fits best, with its cells as claims."""
         rows = [n for n in nodes if _has_rows(n)]
         with self._log.stage("tables", len(rows)) as note:
             asked = analyse(question).table if rows else None
-            found = self._told(asked, rows) if asked else None
-            response = _response(*found, nodes) if found else None
+            answer = self._told(asked, rows) if asked else None
+            response = _response(*answer, nodes) if answer else None
             note.n_out = int(response is not None)
         return response
 
     def _told(
         self, asked: TableQuestion, nodes: Sequence[NodeWithScore]
-    ) -> tuple[Told, list[TextNode]] | None:
+    ) -> tuple[ComputedAnswer, list[TextNode]] | None:
         plans = [
-            (found, chunks)
+            (planned, chunks)
             for relation, chunks in self._tables(nodes)
-            if relation.clean and (found := plan(asked, relation)) is not None
+            if relation.clean and (planned := plan_table(asked, relation)) is not None
         ]
         best = max((len(p.inside) for p, _ in plans), default=0)
         answers = [
-            (said, chunks, p)
+            (best_answer, chunks, p)
             for p, chunks in plans
             if len(p.inside) == best
-            and (said := told(p)) is not None
+            and (best_answer := compute_answer(p)) is not None
             and self._is_subject(p, chunks)
         ]
         # Two tables that say different things: nobody knows which one is meant.
-        if len({_values(p, said) for said, _, p in answers}) != 1:
+        if len({_values(p, best_answer) for best_answer, _, p in answers}) != 1:
             return None
-        said, chunks, _ = answers[0]
-        return said, chunks
+        best_answer, chunks, _ = answers[0]
+        return best_answer, chunks
 
     def _tables(
         self, nodes: Sequence[NodeWithScore]
     ) -> list[tuple[Relation, list[TextNode]]]:
         """Tables that hold a source, the best source's first, with their chunks."""
-        found: dict[str, tuple[Relation, list[TextNode]]] = {}
+        tables: dict[str, tuple[Relation, list[TextNode]]] = {}
         read: dict[str, tuple[list[Relation], list[TextNode]]] = {}
         for one in nodes:
             place = provenance.read(one.node)
@@ -124,10 +124,10 @@ class TableSynthesizer(WrappingSynthesizer):
             for relation in relations:
                 first, last = relation.span
                 if first < place.span_end and place.span_start < last:
-                    found.setdefault(relation.id, (relation, chunks))
-        return list(found.values())
+                    tables.setdefault(relation.id, (relation, chunks))
+        return list(tables.values())
 
-    def _is_subject(self, chosen: Plan, chunks: Sequence[TextNode]) -> bool:
+    def _is_subject(self, chosen: TablePlan, chunks: Sequence[TextNode]) -> bool:
         """True where the rows can be what the question asks for ("which country").
 
         The table says so, or its document speaks of such things and a word of the table
@@ -140,8 +140,8 @@ class TableSynthesizer(WrappingSynthesizer):
         labels = [headers[c] for c in chosen.columns]
         if not chosen.across:
             labels = [row.label for row in relation.rows]
-        said = " ".join([relation.title, relation.section, *headers, *labels])
-        known = vocabulary(said)
+        texts = " ".join([relation.title, relation.section, *headers, *labels])
+        known = vocabulary(texts)
         times = [_TIMES[word] for word in asked if word in _TIMES]
         if any(all(map(shape.match, labels)) for shape in times):
             return True
@@ -149,7 +149,7 @@ class TableSynthesizer(WrappingSynthesizer):
             return True
         if self._embedder is None or not self._speaks_of(asked, chunks):
             return False
-        return not lacks_a_word(analyse(chosen.wanted.subject), said, self._embedder)
+        return not lacks_a_word(analyse(chosen.wanted.subject), texts, self._embedder)
 
     def _speaks_of(self, asked: Sequence[str], chunks: Sequence[TextNode]) -> bool:
         """True where the document of the table holds all these stems."""
@@ -158,19 +158,19 @@ class TableSynthesizer(WrappingSynthesizer):
         return {*asked} <= {stem(w) for w in set(words(text.lower()))}
 
 
-def _has_rows(found: NodeWithScore) -> bool:
+def _has_rows(hit: NodeWithScore) -> bool:
     """True for a row, and for the table or section that was read in its place."""
-    place = provenance.read(found.node)
+    place = provenance.read(hit.node)
     return place.kind == "table_row" or (place.kind in _WIDER and bool(place.cells))
 
 
-def _values(chosen: Plan, said: Told) -> tuple[str, ...]:
+def _values(chosen: TablePlan, computed: ComputedAnswer) -> tuple[str, ...]:
     """What two answers have in common that say the same."""
-    return (chosen.wanted.ask, *(cell.text for cell in said.cells))
+    return (chosen.wanted.ask, *(cell.text for cell in computed.cells))
 
 
 def _response(
-    said: Told, chunks: Sequence[TextNode], nodes: list[NodeWithScore]
+    computed: ComputedAnswer, chunks: Sequence[TextNode], nodes: list[NodeWithScore]
 ) -> Response | None:
     """The answer over the sources and what chunks it needs besides.
 
@@ -182,7 +182,7 @@ def _response(
     shown = [n.node for n in nodes if isinstance(n.node, TextNode)]
     known = [n for n in shown if provenance.read(n).document_id == document]
     known += [chunk for chunk in chunks if chunk.node_id not in have]
-    places = [_chunk_of(cell, known) for cell in said.cells]
+    places = [_chunk_of(cell, known) for cell in computed.cells]
     if any(place is None for place in places):
         return None
     more = {p.node_id: p for p in places if p is not None and p.node_id not in have}
@@ -190,12 +190,12 @@ def _response(
     sources = LabelSources().postprocess_nodes([*nodes, *added])
     labels = {n.node.node_id: label_of(n.node) for n in sources}
     claims = [
-        _claim(cell, place, labels[place.node_id], said.text)
-        for cell, place in zip(said.cells, places, strict=True)
+        _claim(cell, place, labels[place.node_id], computed.text)
+        for cell, place in zip(computed.cells, places, strict=True)
         if place is not None
     ]
     told_labels = dict.fromkeys(claim.label for claim in claims)
-    text = f"{said.text} {''.join(f'[{label}]' for label in told_labels)}"
+    text = f"{computed.text} {''.join(f'[{label}]' for label in told_labels)}"
     metadata = {CLAIMS_KEY: claims, REFUSED_KEY: False, WRITTEN_BY_KEY: False}
     return Response(text, source_nodes=sources, metadata=metadata)
 
