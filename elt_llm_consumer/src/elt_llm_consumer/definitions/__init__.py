@@ -1,1 +1,1 @@
-"""Definitions that documents state: candidates, patterns, tables, references."""
+"""Extraction of the definitions that documents state."""

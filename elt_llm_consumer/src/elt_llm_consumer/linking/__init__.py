@@ -1,1 +1,1 @@
-"""Terms of a handbook linked to the entities of a model."""
+"""Linking of a handbook's terms and passages to the entities of a model."""

@@ -1,1 +1,1 @@
-"""Measures of retrieval and of answers, on public test sets and on a user's own."""
+"""Evaluation of retrieval and answers on test sets and on a user's own questions."""

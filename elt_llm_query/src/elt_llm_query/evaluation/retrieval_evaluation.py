@@ -156,14 +156,7 @@ def evaluate_retrieval(
         configurations=tuple(one.figures for one in outcomes.values()),
         comparisons=compare_with_first(outcomes),
         problems=tuple(dict.fromkeys(problems)),
-        measured=Timings(
-            search={name: one.search for name, one in outcomes.items()},
-            embedding=time_embedding(models, beds[0].questions),
-            peak_megabytes=round(peak_megabytes(), 1),
-            seconds=round(perf_counter() - started[0], 2),
-            cpu_seconds=round(process_time() - started[1], 2),
-            indexed_now=any(bed.built for bed in beds),
-        ),
+        measured=_timings(outcomes, models, beds, started),
     )
     texts = beds[0].texts() if with_texts else {}
     setup.close()
@@ -214,6 +207,22 @@ def _evaluate_one(
         values=values,
         figures=_figures(name, pipeline.config, run, values, usage()),
         search=time_searches(pipeline, questions, timed_questions),
+    )
+
+
+def _timings(
+    outcomes: Mapping[str, ConfigurationOutcome],
+    models: Models,
+    beds: Sequence[IndexedTestbed],
+    started: tuple[float, float],
+) -> Timings:
+    return Timings(
+        search={name: one.search for name, one in outcomes.items()},
+        embedding=time_embedding(models, beds[0].questions),
+        peak_megabytes=round(peak_megabytes(), 1),
+        seconds=round(perf_counter() - started[0], 2),
+        cpu_seconds=round(process_time() - started[1], 2),
+        indexed_now=any(bed.built for bed in beds),
     )
 
 
