@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest import cli
-from elt_llm_ingest.reading import by_prefix
+from elt_llm_ingest.reading import route_by_prefix
 from ingest_models import HEAD, SHAPES, drawing, edge, fact, page
 
 LANDSCAPE = "".join(
@@ -214,7 +214,7 @@ def test_an_inventory_in_csv_is_one_and_keeps_its_columns(reading):
     sheets = sidecar.content["fact_sheets"]
     assert sheets["1"]["display_name"] == "Contracts / Lease"
     assert "display_name" not in sheets["2"]
-    (target,) = by_prefix("fa", [document])
+    (target,) = route_by_prefix("fa", [document])
     assert target.collection == "fa_documents"
     assert target.document.sidecars == document.sidecars
     (plain,) = reading.parse(Path("prices.csv"), b"id,name,price\n1,Rope,3\n2,Sail,9\n")

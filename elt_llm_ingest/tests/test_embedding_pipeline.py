@@ -11,7 +11,7 @@ from elt_llm_core.jobs import Pace, spoken
 from elt_llm_core.results import DegradationKind
 from elt_llm_core.store.database.vectors import vector_key
 from elt_llm_ingest import window
-from elt_llm_ingest.embedding import BATCH, PROBES, Vectors
+from elt_llm_ingest.embedding import BATCH, PROBES, Vectorizer
 from elt_llm_ingest.sandbox.client import ReadingProcess
 from ingest_world import CountingEmbedding, World, told
 
@@ -156,7 +156,7 @@ def test_small_files_share_batches(world, clock):
 def test_a_batch_has_a_most_of_characters(world):
     embedder = CountingEmbedding(max_tokens=100_000)
     with world.store.writer() as writer:
-        Vectors(writer, embedder).make([f"{n} " + "word " * 6000 for n in range(3)])
+        Vectorizer(writer, embedder).embed([f"{n} " + "word " * 6000 for n in range(3)])
     assert [len(call) for call in embedder.calls] == [1, 1, 1]
 
 
@@ -164,10 +164,10 @@ def test_a_text_that_the_model_would_cut_is_not_sent(world):
     embedder = CountingEmbedding(max_tokens=20)
     long = "word " * 21
     with world.store.writer() as writer:
-        vectors = Vectors(writer, embedder)
-        vectors.make(["short", long])
-        assert vectors.bad == {long: "it has 21 tokens and the model reads 20"}
-        assert vectors.missing(["short", long]) == []
+        vectors = Vectorizer(writer, embedder)
+        vectors.embed(["short", long])
+        assert vectors.failed == {long: "it has 21 tokens and the model reads 20"}
+        assert vectors.find_missing(["short", long]) == []
     assert embedder.texts == ["short"]
 
 
@@ -292,9 +292,9 @@ def test_a_slow_model_is_given_few_texts_at_a_time(world, clock):
 
 def test_a_fast_model_is_given_many_texts_at_a_time(world, clock, monkeypatch):
     made = []
-    make = Vectors.make
+    make = Vectorizer.embed
     monkeypatch.setattr(
-        Vectors, "make", lambda self, t: (made.append(len(t)), make(self, t))[1]
+        Vectorizer, "embed", lambda self, t: (made.append(len(t)), make(self, t))[1]
     )
     world.write("rules.md", rules(1000))
     world.run()

@@ -61,7 +61,7 @@ def test_of_copies_the_file_with_the_right_name_is_taken(files, store, take):
     noted = take()
     assert [row.name for row in store.documents("harbour")] == ["z.html"]
     assert noted == [
-        f"{name}: the same file as z.html, which was taken in"
+        f"{name}: the same file as z.html, which was ingested"
         for name in ("b.txt", "a.html")
     ]
 

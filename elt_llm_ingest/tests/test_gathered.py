@@ -3,7 +3,7 @@
 from reportlab.pdfgen.canvas import Canvas
 
 from elt_llm_core.results import DegradationKind
-from elt_llm_ingest.page_warnings import gathered
+from elt_llm_ingest.page_warnings import merge_page_warnings
 from ingest_world import World, told
 
 LOST = "recovered from the plain text layer"
@@ -11,7 +11,7 @@ BLANK = "a picture and no text; recognise it"
 
 
 def test_what_is_said_of_many_pages_is_one_sentence():
-    found = gathered(
+    found = merge_page_warnings(
         [
             f"page 2: 1 word was {LOST}",
             "the file was repaired",
@@ -32,8 +32,10 @@ def test_what_is_said_of_many_pages_is_one_sentence():
 
 def test_one_page_keeps_its_sentence_and_many_stretches_are_cut():
     alone = (f"page 1: 1 word was {LOST}", f"page 5 holds {BLANK}")
-    assert gathered(alone) == alone
-    (found,) = gathered(f"page {n}: 1 word was {LOST}" for n in range(1, 60, 2))
+    assert merge_page_warnings(alone) == alone
+    (found,) = merge_page_warnings(
+        f"page {n}: 1 word was {LOST}" for n in range(1, 60, 2)
+    )
     assert found.startswith(f"30 pages: 30 words were {LOST} (pages 1, 3, 5, ")
     assert found.endswith(", 23 and 18 more stretches)")
 

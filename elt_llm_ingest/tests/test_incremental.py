@@ -8,7 +8,7 @@ import pytest
 
 from elt_llm_core.errors import CollectionMismatchError, IngestError, UsageError
 from elt_llm_core.results import DegradationKind
-from elt_llm_ingest.change_detection import version_of
+from elt_llm_ingest.change_detection import loader_version
 from elt_llm_ingest.discovery import make_plan
 from elt_llm_ingest.readers import registry
 from ingest_models import SHAPES, drawing, edge, page
@@ -95,7 +95,7 @@ def test_a_copy_in_a_folder_is_told_and_stays_one_document(filled):
         report = filled.run()
         assert report.counts["unchanged"] == 6
         assert told(report, WARNING) == [
-            "g0.md: the same file as g0.md, which was taken in"
+            "g0.md: the same file as g0.md, which was ingested"
         ]
         assert work(filled) == (0, 0)
     (filled.files / "g0.md").unlink()
@@ -167,14 +167,14 @@ def test_another_chunk_size_embeds_only_what_is_cut_otherwise(world):
     assert world.embedder.texts
 
 
-def test_another_version_of_one_reader_re_reads_its_files_only(world, monkeypatch):
+def test_another_loader_version_one_reader_re_reads_its_files_only(world, monkeypatch):
     world.write("a.md", TEXT.format(n=1))
     world.write("b.html", "<!doctype html><html><body><p>A fee.</p></body></html>")
     world.run()
     monkeypatch.setitem(registry.VERSIONS, "html", "changed")
-    version_of.cache_clear()
+    loader_version.cache_clear()
     report = world.run()
-    version_of.cache_clear()
+    loader_version.cache_clear()
     assert (report.counts["updated"], report.counts["unchanged"]) == (1, 1)
     assert (world.parsed, world.embedder.texts) == (["b.html"], [])
 

@@ -22,7 +22,7 @@ from elt_llm_core.store.maintenance.backup import backup_files
 from elt_llm_core.store.writer import Writer
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding
-from elt_llm_ingest.discovery import Item, make_plan
+from elt_llm_ingest.discovery import InputFile, make_plan
 from elt_llm_ingest.ingest import IngestJob
 from ingest_models import ROWS, SHAPES, drawing, edge, inventory, page
 
@@ -215,7 +215,7 @@ def test_the_same_file_twice(place):
     report = place.run()
     assert (report.counts["added"], report.counts["unchanged"]) == (1, 1)
     assert details(report, DegradationKind.DOCUMENT_WARNING) == [
-        "b.md: the same file as a.md, which was taken in"
+        "b.md: the same file as a.md, which was ingested"
     ]
 
 
@@ -387,4 +387,4 @@ def test_a_bad_collection_name_is_refused_before_reading(place):
     ],
 )
 def test_a_document_is_called_as_its_address_ends(uri: str, name: str) -> None:
-    assert Item(Path("/x/here.pdf"), uri).name == name
+    assert InputFile(Path("/x/here.pdf"), uri).name == name

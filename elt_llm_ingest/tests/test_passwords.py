@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from pydantic import SecretStr
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 
@@ -17,9 +18,8 @@ from elt_llm_core.strategy import Models
 from elt_llm_ingest.ingest import IngestJob
 from elt_llm_ingest.inspecting.cli import inspect
 from elt_llm_ingest.limits import Limits
-from elt_llm_ingest.run import Run
 from elt_llm_ingest.sandbox.client import ReadingProcess
-from elt_llm_ingest.sandbox.passwords import Passwords, known
+from elt_llm_ingest.sandbox.passwords import Passwords, load_passwords
 from elt_llm_ingest.sandbox.worker import parse
 from ingest_world import World
 
@@ -86,9 +86,12 @@ def test_an_ingest_leaves_no_trace_of_the_password(tmp_path, locked, without_ind
     world = World(tmp_path)
     job = IngestJob(paths=(str(locked),), collection="harbour")
     context = JobContext(world.config, world.store)
-    report = Run(job, Models(embedder=world.embedder), context, [SECRET]).run()
+    models = Models(embedder=world.embedder)
+    report = job.model_copy(update={"passwords": (SecretStr(SECRET),)}).build(models)(
+        context
+    )
     assert report.counts["added"] == 1
-    again = Run(job, Models(embedder=world.embedder), context).run()
+    again = job.build(models)(context)
     assert again.counts["unchanged"] == 1  # what is stored needs no password
     told = report.model_dump_json() + repr(Passwords((SECRET,), (("*", SECRET),)))
     assert SECRET not in told
@@ -104,7 +107,7 @@ def listing(path: Path, text: str) -> RagConfig:
 def test_passwords_come_by_pattern_then_from_the_environment(tmp_path, monkeypatch):
     monkeypatch.setenv("ELT_LLM_PASSWORD", "of all")
     lines = f"# mine\n\nmin*.pdf: {SECRET}\n*/old/*: a: b \n"
-    found = known(listing(tmp_path / "list", lines), ["given"])
+    found = load_passwords(listing(tmp_path / "list", lines), ["given"])
     assert found.of(Path("x/minutes.pdf")) == [SECRET, "given", "of all"]
     assert found.of(Path("/x/old/a.pdf")) == ["a: b ", "given", "of all"]
 
@@ -112,18 +115,18 @@ def test_passwords_come_by_pattern_then_from_the_environment(tmp_path, monkeypat
 @pytest.mark.parametrize("line", ["sesame", ": sesame", "a.pdf: "])
 def test_a_line_that_is_none_is_told_without_its_text(tmp_path, line):
     with pytest.raises(ConfigError, match="line 2 of") as caught:
-        known(listing(tmp_path / "list", f"#\n{line}\n"))
+        load_passwords(listing(tmp_path / "list", f"#\n{line}\n"))
     assert "sesame" not in caught.value.message
 
 
 def test_a_list_that_is_not_there_or_in_the_data_root_is_refused(tmp_path):
     lost = IngestSection(password_file=tmp_path / "none")
     with pytest.raises(ConfigError, match=r"cannot read ingest\.password_file"):
-        known(RagConfig(ingest=lost))
+        load_passwords(RagConfig(ingest=lost))
     config = listing(tmp_path / "list", "a: b")
     stores = config.stores.model_copy(update={"data_dir": tmp_path})
     with pytest.raises(ConfigError, match="lies in the data root"):
-        known(config.model_copy(update={"stores": stores}))
+        load_passwords(config.model_copy(update={"stores": stores}))
 
 
 def test_inspect_asks_and_draws(tmp_path, locked):

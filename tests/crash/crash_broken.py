@@ -33,7 +33,7 @@ def told_too_early() -> None:
     stored = Writer.put_document
 
     def told(self, collection, new, *arguments):
-        logging.getLogger("elt_llm_ingest.storing").info("stored %s", new.uri)
+        logging.getLogger("elt_llm_ingest.indexing").info("stored %s", new.uri)
         return stored(self, collection, new, *arguments)
 
     Writer.put_document = told

@@ -32,7 +32,7 @@ MODULES = (
 )
 TRIED = {sha256(text.encode()).hexdigest() for text in PROBES}
 CLI = ("-m", "elt_llm_core.cli")
-STORED = re.compile(r"^INFO elt_llm_ingest\.storing: stored (\S+)$", re.MULTILINE)
+STORED = re.compile(r"^INFO elt_llm_ingest\.indexing: stored (\S+)$", re.MULTILINE)
 CONFIG = """
 models: {embedder_strategy: counted}
 plugins: {allow: [crash-embedder]}

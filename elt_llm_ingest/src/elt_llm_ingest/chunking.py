@@ -95,7 +95,7 @@ def _in_language(node: TextNode, language: str) -> TextNode:
     return provenance.write(node, place)
 
 
-def problems(nodes: Iterable[TextNode]) -> list[str]:
+def count_problems(nodes: Iterable[TextNode]) -> list[str]:
     """What could not be done for some of the chunks, each once with their number."""
     counts: dict[str, int] = {}
     for node in nodes:

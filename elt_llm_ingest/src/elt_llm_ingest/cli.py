@@ -1,5 +1,6 @@
 """`elt-llm ingest`, `elt-llm watch` and `elt-llm remove`."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -7,12 +8,29 @@ import click
 
 from elt_llm_core.cli.common import COLLECTION, CommandContext, common_options
 from elt_llm_core.cli.terminal import harmless, in_line, json_text
-from elt_llm_ingest.options import password_option, said_passwords
 
 if TYPE_CHECKING:
     from elt_llm_core.cli.interrupt import Stop
     from elt_llm_core.errors import EltLlmError
     from elt_llm_core.jobs import ItemOutcome, JobReport
+
+
+ASK = "-"
+
+password_option = click.option(
+    "--password",
+    multiple=True,
+    metavar="TEXT",
+    help="Of protected PDFs, several if need be; - asks for it. Or ELT_LLM_PASSWORD.",
+)
+
+
+def ask_passwords(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the passwords of a command line; each `-` is asked for on the terminal."""
+    return tuple(
+        click.prompt("Password", hide_input=True, err=True) if word == ASK else word
+        for word in words
+    )
 
 
 @click.command()
@@ -36,7 +54,7 @@ def ingest(ctx: CommandContext, /, paths: tuple[str, ...], **options: Any) -> No
     from elt_llm_core.cli.interrupt import stoppable
 
     ctx.require_writer(options["wait"], needed=not options["dry_run"])
-    options["password"] = said_passwords(options["password"])
+    options["password"] = ask_passwords(options["password"])
     with stoppable() as stop:
         report = _run(ctx, paths, options, stop)
     dry = options["dry_run"]
@@ -70,45 +88,45 @@ def watch(
     if interval <= 0:
         raise UsageError(f"--interval is {interval:g}", "give some seconds")
     options["wait"] = FOREVER
-    options["password"] = said_passwords(options["password"])
+    options["password"] = ask_passwords(options["password"])
     with stoppable() as stop:
-        said = _Said(ctx, options["collection"])
-        for done in Watch(paths, interval, stop).changes():
+        output = _WatchOutput(ctx, options["collection"])
+        for report_failure in Watch(paths, interval, stop).changes():
             try:
-                said.report(_run(ctx, paths, options, stop))
+                output.print_report(_run(ctx, paths, options, stop))
             except EltLlmError as error:
-                said.error(error)
-                done(error)
+                output.print_error(error)
+                report_failure(error)
 
 
-class _Said:
-    """What a watch tells, line by line."""
+class _WatchOutput:
+    """Prints what a watch does, line by line."""
 
     def __init__(self, ctx: CommandContext, collection: str) -> None:
         self._ctx = ctx
         self._collection = collection
 
-    def report(self, report: "JobReport") -> None:
-        """What one ingest did, where it did anything."""
+    def print_report(self, report: "JobReport") -> None:
+        """Print what one ingest did."""
         self._ctx.end_progress()
         if self._ctx.as_json:
             click.echo(json_text(report.model_dump(mode="json"), indent=None))
         else:
             click.echo(harmless(summary(report, self._collection)))
 
-    def error(self, error: "EltLlmError") -> None:
-        """What went wrong; the watch goes on."""
+    def print_error(self, error: "EltLlmError") -> None:
+        """Print an error; the watch goes on."""
         self._ctx.end_progress()
         click.echo(harmless(f"elt-llm: {error}"), err=True)
         if self._ctx.as_json:
-            told: dict[str, Any] = {
+            problem: dict[str, Any] = {
                 "code": error.code,
                 "message": error.message,
                 "hint": error.hint,
             }
             if error.details:
-                told["details"] = error.details
-            click.echo(json_text({"error": told}, indent=None))
+                problem["details"] = error.details
+            click.echo(json_text({"error": problem}, indent=None))
 
 
 def _run(
@@ -119,12 +137,11 @@ def _run(
 ) -> "JobReport":
     from elt_llm_core.models.factory import LateModels
     from elt_llm_ingest.ingest import IngestJob
-    from elt_llm_ingest.run import Run
 
-    told = {name: value for name, value in options.items() if name != "password"}
-    job = IngestJob(paths=paths, **told)
+    fields = {name: value for name, value in options.items() if name != "password"}
+    job = IngestJob(paths=paths, passwords=options["password"], **fields)
     context = replace(ctx.job_context, stopped=stop)
-    return Run(job, LateModels(ctx.config), context, options["password"]).run()
+    return job.build(LateModels(ctx.config))(context)
 
 
 @click.command()
@@ -208,9 +225,9 @@ def summary(report: "JobReport", collection: str, *, dry_run: bool = False) -> s
     if counts.get("reindexed"):
         notes.append("  The keyword index was rebuilt by the `keywords` settings.")
     if report.expected is not None:
-        from elt_llm_ingest.timing import told
+        from elt_llm_ingest.timing import describe_duration
 
-        notes.append(f"  {told(report.expected)}")
+        notes.append(f"  {describe_duration(report.expected)}")
     if report.stopped:
         notes.append("  Stopped; the same command goes on from here.")
     return "\n".join([head, *items, *notes])
@@ -221,5 +238,5 @@ def _line(item: "ItemOutcome") -> str:
     if item.outcome == "failed":
         return f"  failed     {name}"
     size = f"{item.chunks} chunks, {item.to_embed} to embed" if item.chunks else ""
-    told = "; ".join(filter(None, (size, in_line(item.detail))))
-    return f"  {item.outcome:<10} {name}" + (f": {told}" if told else "")
+    detail = "; ".join(filter(None, (size, in_line(item.detail))))
+    return f"  {item.outcome:<10} {name}" + (f": {detail}" if detail else "")

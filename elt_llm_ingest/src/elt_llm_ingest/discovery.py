@@ -3,22 +3,26 @@
 import fnmatch
 import functools
 import glob
+import hashlib
+import mimetypes
 import os
 import shlex
 import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from elt_llm_core.errors import LoadError, UsageError
 from elt_llm_core.store.database.records import DocumentRow
-from elt_llm_ingest.files import not_regular
+from elt_llm_ingest.limits import Limits, check_size
 from elt_llm_ingest.readers.detect import READ, is_document, sniff
 
 GONE = "is no longer in the folder"
 FILE = "file://"
+WHOLE = 1 << 20  # bytes up to which a file is read in one piece
 
 
 @dataclass
@@ -45,17 +49,19 @@ class Scope:
         )
 
 
-def gone(
+def find_missing(
     scope: Scope, known: Mapping[str, Sequence[DocumentRow]], there: Iterable[str]
 ) -> list[str]:
     """Addresses of documents in scope whose file is not there any more, sorted."""
     seen = set(there)
     return [
-        uri for uri in sorted(known.keys() - seen) if scope.covers(uri) and is_gone(uri)
+        uri
+        for uri in sorted(known.keys() - seen)
+        if scope.covers(uri) and is_missing(uri)
     ]
 
 
-def is_gone(uri: str) -> bool:
+def is_missing(uri: str) -> bool:
     """Whether the address is a file's, and the file is not there."""
     return uri.startswith(FILE) and not file_of(uri).exists()
 
@@ -65,7 +71,7 @@ def file_of(uri: str) -> Path:
     return Path(unquote(urlsplit(uri).path))
 
 
-def told_of_gone(
+def describe_missing(
     uris: Sequence[str], known: Mapping[str, Sequence[DocumentRow]]
 ) -> list[str]:
     """A sentence for each document whose file is gone, with the command for it."""
@@ -87,7 +93,7 @@ MAGIC = "*?["  # begin what a pattern does not take literally
 
 
 @dataclass(frozen=True)
-class Item:
+class InputFile:
     """One file, the address it is known by, and a title where one was given.
 
     `named` tells whether the caller named this very file, or a folder or pattern.
@@ -107,14 +113,14 @@ class Item:
 
 
 @dataclass
-class Plan:
+class FilePlan:
     """The files in order, those that cannot be read, and what was passed over.
 
     `scope` tells which addresses the paths speak for, so that a document whose file is
     gone can be told from one that nobody asked about.
     """
 
-    items: list[Item] = field(default_factory=list)
+    items: list[InputFile] = field(default_factory=list)
     failed: list[LoadError] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     scope: Scope = field(default_factory=Scope)
@@ -122,7 +128,7 @@ class Plan:
 
 def make_plan(
     paths: Sequence[str], uris: Sequence[str] = (), titles: Sequence[str] = ()
-) -> Plan:
+) -> FilePlan:
     """The plan for paths. `uris` and `titles`, where given, are one for each path.
 
     A path is a file, a folder, a pattern such as `docs/**/*.pdf`, or a file:// address.
@@ -135,7 +141,7 @@ def make_plan(
                 f"{len(paths)} paths and {len(given)} {name}",
                 f"give one of {name} a path",
             )
-    plan = Plan()
+    plan = FilePlan()
     for index, text in enumerate(paths):
         path = path_of(text)
         if path.is_dir():
@@ -145,7 +151,7 @@ def make_plan(
         elif path.exists():
             uri = uris[index] if uris else path.absolute().as_uri()
             title = titles[index] if titles else ""
-            plan.items.append(Item(path, uri, title, named=True))
+            plan.items.append(InputFile(path, uri, title, named=True))
         elif glob.has_magic(str(path)):
             _add_pattern(plan, path)
         else:
@@ -170,14 +176,14 @@ def path_of(text: str) -> Path:
     return Path(unquote(parts.path))
 
 
-def _add_missing(plan: Plan, text: str, path: Path) -> None:
+def _add_missing(plan: FilePlan, text: str, path: Path) -> None:
     reason = "there is no such file or folder"
     plan.failed.append(LoadError(text, reason, "check the spelling"))
     plan.scope.missing[path.absolute().as_uri()] = len(plan.failed) - 1
 
 
 @dataclass(frozen=True)
-class _Found:
+class _FolderFile:
     """A file that was met, as it lies there."""
 
     path: Path
@@ -189,17 +195,17 @@ class _Found:
         return self.path.suffix.lower()
 
 
-def _add_folder(plan: Plan, folder: Path) -> None:
+def _add_folder(plan: FilePlan, folder: Path) -> None:
     entries = (entry for entry in _entries(folder) if not _is_hidden(entry.name))
     found = _readable(plan, folder, (Path(entry.path) for entry in entries))
-    plan.items.extend(Item(f.path, _uri(f.path)) for f in _best_first(found))
+    plan.items.extend(InputFile(f.path, _uri(f.path)) for f in _best_first(found))
     if found:
         plan.scope.folders.append(_uri(folder).rstrip("/") + "/")
     else:
         plan.failed.append(LoadError(str(folder), "nothing in it can be read", READ))
 
 
-def _add_pattern(plan: Plan, pattern: Path) -> None:
+def _add_pattern(plan: FilePlan, pattern: Path) -> None:
     """Files that match, in order; hidden ones and folders are left out."""
     text = str(pattern.absolute())
     first = min(text.find(sign) for sign in MAGIC if sign in text)
@@ -208,7 +214,7 @@ def _add_pattern(plan: Plan, pattern: Path) -> None:
     matches = map(Path, sorted(matched))
     files = (p for p in matches if not p.is_dir() and not _is_hidden(p.name))
     found = _readable(plan, root, files, pattern.suffix)
-    plan.items.extend(Item(f.path, _uri(f.path)) for f in _best_first(found))
+    plan.items.extend(InputFile(f.path, _uri(f.path)) for f in _best_first(found))
     if found:
         plan.scope.patterns.append(text)
     else:
@@ -221,15 +227,15 @@ def _is_hidden(name: str) -> bool:
 
 
 def _readable(
-    plan: Plan, folder: Path, paths: Iterable[Path], asked: str = ""
-) -> list[_Found]:
+    plan: FilePlan, folder: Path, paths: Iterable[Path], asked: str = ""
+) -> list[_FolderFile]:
     """Those of the paths that are read; what is wrong with others goes to the plan.
 
     `asked` is the ending that a pattern names.
     """
     real = functools.cache(Path.resolve)
     root = real(folder)
-    found: list[_Found] = []
+    found: list[_FolderFile] = []
     others: list[str] = []
     for path in paths:
         told = path.lstat()
@@ -242,7 +248,7 @@ def _readable(
         elif not target.is_relative_to(root):
             plan.notes.append(f"{path} is a link that leads out of {folder}, not read")
         elif is_document(path, asked):
-            found.append(_Found(path, told.st_size, is_link))
+            found.append(_FolderFile(path, told.st_size, is_link))
         else:
             others.append(path.name)
     if others:
@@ -253,7 +259,7 @@ def _readable(
     return found
 
 
-def _best_first(files: Sequence[_Found]) -> list[_Found]:
+def _best_first(files: Sequence[_FolderFile]) -> list[_FolderFile]:
     """The files in their order, but of those that may be copies the best comes first.
 
     The first of several files of one content is the one that is taken in: better a
@@ -296,3 +302,57 @@ def _entries(folder: Path) -> Iterator["os.DirEntry[str]"]:
     for entry in folders:
         if not entry.name.startswith("."):
             yield from _entries(Path(entry.path))
+
+
+def read_bytes(path: Path) -> bytes:
+    """The file's bytes. Raises LoadError in one sentence."""
+    check_regular(path)
+    with _as_load_errors(path):
+        return path.read_bytes()
+
+
+def hash_file(path: Path, limits: Limits) -> tuple[str, int]:
+    """The digest of the file's bytes in hex, and how many there are.
+
+    Raises LoadError for what cannot be read, is empty, or is too large.
+    """
+    check_regular(path)
+    with _as_load_errors(path), path.open("rb", buffering=0) as file:
+        size = path.stat().st_size
+        check_size(str(path), size, limits)
+        if size <= WHOLE:
+            return hashlib.sha256(file.read()).hexdigest(), size
+        return hashlib.file_digest(file, "sha256").hexdigest(), size
+
+
+def check_regular(path: Path) -> None:
+    """Raises LoadError for a pipe, socket or device: reading one may never end."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise not_regular(path)
+
+
+def guess_mime(path: Path) -> str:
+    """The media type by the file's name."""
+    if path.suffix.lower() == ".drawio":
+        return "application/vnd.jgraph.mxfile"
+    return mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+
+
+@contextmanager
+def _as_load_errors(path: Path) -> Iterator[None]:
+    """Errors of the system as ours, in one sentence."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise LoadError(
+            str(path), "there is no such file", "check the path's spelling"
+        ) from error
+    except IsADirectoryError as error:
+        raise LoadError(str(path), "it is a folder", "name a file in it") from error
+    except OSError as error:
+        raise LoadError(str(path), error.strerror or str(error)) from error
+
+
+def not_regular(path: Path) -> LoadError:
+    """The error for a pipe, socket or device: reading one may never end."""
+    return LoadError(str(path), "it is not a regular file", "name an ordinary file")

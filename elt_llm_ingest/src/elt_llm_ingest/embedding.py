@@ -22,7 +22,7 @@ PROBES = (
 )
 
 
-class Vectors:
+class Vectorizer:
     """Makes the vectors of texts and keeps them in the truth.
 
     Not for several threads. `on_batch` hears how many texts each call made, and 0 when
@@ -39,39 +39,41 @@ class Vectors:
         self._embedder = embedder
         self._on_batch = on_batch
         self._batch = 0  # texts a call, once that is known
-        self.given = 0  # texts that vectors were asked of, and how many are done with
+        self.requested = (
+            0  # texts that vectors were asked of, and how many are done with
+        )
         self.done = 0
-        self.made = 0
+        self.embedded = 0
         self.characters = 0  # of what was made, and the time that took
         self.seconds = 0.0
-        self.bad: dict[str, str] = {}
+        self.failed: dict[str, str] = {}
         self.damaged: set[str] = set()  # texts whose kept vector must be made again
 
     @property
-    def one_by_one(self) -> bool:
+    def is_one_by_one(self) -> bool:
         """Whether the model gives a text another vector in a batch than alone."""
         return self._batch == 1
 
-    def missing(self, texts: Sequence[str]) -> list[str]:
+    def find_missing(self, texts: Sequence[str]) -> list[str]:
         """Those of the texts without a vector, each once, in order.
 
         A text that none could be made of in this run is not asked for again.
         """
-        wanted = [t for t in dict.fromkeys(texts) if t not in self.bad]
+        wanted = [t for t in dict.fromkeys(texts) if t not in self.failed]
         places = self._writer.missing_vectors(self._embedder.digest, wanted)
         missing = [wanted[i] for i in places]
         digest = self._embedder.digest
         self.damaged.update(self._writer.damaged_vectors(digest, missing))
         return missing
 
-    def make(self, texts: Sequence[str]) -> None:
+    def embed(self, texts: Sequence[str]) -> None:
         """Make and keep the vectors, short texts first.
 
         Each batch is kept at once, so that a run that breaks off has lost no more than
         one. A text that no vector can be made of goes to `bad` with the reason. Raises
         ModelError where the model and not a text is at fault.
         """
-        self.given += len(texts)
+        self.requested += len(texts)
         if texts:
             self._on_batch(0)
         self._check_model()
@@ -93,7 +95,7 @@ class Vectors:
                 yield text
             else:
                 self.done += 1
-                self.bad[text] = f"it has {count} tokens and the model reads {most}"
+                self.failed[text] = f"it has {count} tokens and the model reads {most}"
 
     def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
         batch: list[str] = []
@@ -131,7 +133,7 @@ class Vectors:
             else:
                 return
         self._probe(PROBES[0])
-        self.bad[text] = error.message
+        self.failed[text] = error.message
 
     def _probe(self, text: str) -> NDArray[np.float32]:
         """The vector of a text that any model can read, in two attempts at most."""
@@ -150,7 +152,7 @@ class Vectors:
 
     def _put(self, texts: Sequence[str], rows: NDArray[np.float32]) -> None:
         self._writer.put_vectors(self._embedder.digest, texts, rows)
-        self.made += len(texts)
+        self.embedded += len(texts)
 
     def _vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors that are some. Raises EmbedError."""

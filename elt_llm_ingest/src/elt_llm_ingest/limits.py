@@ -9,6 +9,7 @@ import zlib
 
 from pydantic import Field
 
+from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.errors import LoadError
 from elt_llm_core.records import Record
 
@@ -34,6 +35,17 @@ class Limits(Record):
     max_file_mb: int = Field(default=512, ge=1)
     max_pages: int = Field(default=20_000, ge=1)
     max_cells: int = Field(default=2_000_000, ge=1, description="of a spreadsheet")
+
+
+def limits_of(config: RagConfig) -> Limits:
+    """Return the limits that the configuration sets."""
+    section = config.ingest
+    return Limits(
+        timeout=section.parse_timeout,
+        memory_mb=section.parse_memory_mb,
+        max_file_mb=section.max_file_mb,
+        max_pages=section.max_pages,
+    )
 
 
 def check_size(name: str, size: int, limits: Limits) -> None:

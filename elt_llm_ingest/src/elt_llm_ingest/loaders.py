@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from elt_llm_core.document import ParsedDocument
 from elt_llm_core.strategy import Models, Stage, Strategy
-from elt_llm_ingest.files import read_bytes
+from elt_llm_ingest.discovery import read_bytes
 from elt_llm_ingest.limits import Limits
 from elt_llm_ingest.readers.registry import parser_of
 from elt_llm_ingest.sandbox.client import ReadingProcess

@@ -1,22 +1,60 @@
-"""Options that several commands share."""
+"""The options of an ingest, as configuration files, the API and programs give them."""
 
-from collections.abc import Sequence
+from typing import Any, Self
 
-import click
+from pydantic import BaseModel, Field, SecretStr, model_validator
 
-ASK = "-"
+from elt_llm_core.identifiers import collection_id
 
-password_option = click.option(
-    "--password",
-    multiple=True,
-    metavar="TEXT",
-    help="Of protected PDFs, several if need be; - asks for it. Or ELT_LLM_PASSWORD.",
-)
+Scalar = str | int | float | bool
 
 
-def said_passwords(given: Sequence[str]) -> tuple[str, ...]:
-    """The passwords of a command line, each `-` of it asked for on the terminal."""
-    return tuple(
-        click.prompt("Password", hide_input=True, err=True) if word == ASK else word
-        for word in given
+class IngestOptions(BaseModel):
+    """What to ingest, and where to.
+
+    Exactly one of `collection` and `collection_prefix` is given.
+    """
+
+    paths: tuple[str, ...] = Field(
+        min_length=1, description="files, folders, patterns, file:// addresses"
     )
+    collection: str = Field(
+        default="", description="where the documents go: an id, or a name for people"
+    )
+    collection_title: str = Field(
+        default="", description="the name for people, where `collection` is an id"
+    )
+    collection_prefix: str = Field(default="", description="of several collections")
+    rebuild: bool = Field(default=False, description="read unchanged files again too")
+    prune: bool = Field(default=False, description="remove documents without a file")
+    wait: float = Field(default=0.0, ge=0, description="seconds for another writer")
+    uris: tuple[str, ...] = Field(default=(), description="addresses, one a path")
+    titles: tuple[str, ...] = Field(default=(), description="titles, one a path")
+    dry_run: bool = Field(default=False, description="read and cut, store nothing")
+    passwords: tuple[SecretStr, ...] = Field(
+        default=(), exclude=True, description="to try on protected PDFs; kept nowhere"
+    )
+    metadata: dict[str, Scalar] = Field(
+        default_factory=dict, description="put on every chunk"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_id(cls, values: Any) -> Any:
+        """Keep what people call the collection beside the id that is made of it."""
+        name = values.get("collection") if isinstance(values, dict) else None
+        if not name or not isinstance(name, str):
+            return values
+        key = collection_id(name)
+        return {
+            "collection_title": "" if key == name else name.strip(),
+            **values,
+            "collection": key,
+        }
+
+    @model_validator(mode="after")
+    def _one_target(self) -> Self:
+        if bool(self.collection) == bool(self.collection_prefix):
+            msg = "give either collection or collection_prefix"
+            raise ValueError(msg)
+        return self

@@ -12,7 +12,7 @@ _PLURAL = {"word": "words", "was": "were"}
 _SINGULAR = re.compile(r"\b(?:word|was)\b")
 
 
-def gathered(warnings: Iterable[str]) -> tuple[str, ...]:
+def merge_page_warnings(warnings: Iterable[str]) -> tuple[str, ...]:
     """The warnings, those that say the same of several pages as one.
 
     `page 2: 1 word was lost` and `page 3: 4 words were lost` become `2 pages: 5 words

@@ -13,13 +13,12 @@ from elt_llm_core.crash import CrashPoint, crash_point
 from elt_llm_core.document import Block, BlockKind, ParsedDocument, Sidecar
 from elt_llm_core.errors import LoadError
 from elt_llm_core.strategy import Models
-from elt_llm_ingest.change_detection import Seen, Verdict
+from elt_llm_ingest.change_detection import FileChange, ScannedFile
 from elt_llm_ingest.chunking import Chunking
-from elt_llm_ingest.discovery import Item
-from elt_llm_ingest.files import read_bytes
+from elt_llm_ingest.discovery import InputFile, read_bytes
 from elt_llm_ingest.llm_cache import Answers
 from elt_llm_ingest.loaders import LOADERS
-from elt_llm_ingest.page_warnings import gathered
+from elt_llm_ingest.page_warnings import merge_page_warnings
 from elt_llm_ingest.readers.detect import SUFFIXES
 from elt_llm_ingest.readers.registry import MODULES
 from elt_llm_ingest.readers.text_builder import TextBuilder
@@ -27,28 +26,32 @@ from elt_llm_ingest.sandbox.client import ReadingProcess
 
 
 @dataclass(frozen=True)
-class Target:
+class RoutedDocument:
     """A document and the collection it goes to."""
 
     collection: str
     document: ParsedDocument
 
 
-def by_prefix(prefix: str, documents: Sequence[ParsedDocument]) -> list[Target]:
+def route_by_prefix(
+    prefix: str, documents: Sequence[ParsedDocument]
+) -> list[RoutedDocument]:
     """The documents with their collections.
 
     A model: `<prefix>_entities` and `<prefix>_relationships`. An inventory: one
     `<prefix>_<type>` for each type of fact sheet. Anything else: `<prefix>_documents`.
     """
-    targets: list[Target] = []
+    targets: list[RoutedDocument] = []
     for document in documents:
         kinds = {sidecar.kind for sidecar in document.sidecars}
         if "inventory" in kinds and _is_by_fact_sheet(document):
             targets.extend(_by_type(prefix, document))
         elif "model" in kinds:
-            targets.append(Target(f"{prefix}_entities", document))
+            targets.append(RoutedDocument(f"{prefix}_entities", document))
         else:
-            targets.append(Target(f"{prefix}_{document.part or 'documents'}", document))
+            targets.append(
+                RoutedDocument(f"{prefix}_{document.part or 'documents'}", document)
+            )
     return targets
 
 
@@ -57,12 +60,14 @@ def _is_by_fact_sheet(document: ParsedDocument) -> bool:
     return all(block.kind is BlockKind.FACT_SHEET for block in document.blocks)
 
 
-def _by_type(prefix: str, document: ParsedDocument) -> list[Target]:
+def _by_type(prefix: str, document: ParsedDocument) -> list[RoutedDocument]:
     by_type: dict[str, list[Block]] = {}
     for block in document.blocks:
         by_type.setdefault(block.attributes.get("type", ""), []).append(block)
     return [
-        Target(f"{prefix}_{_slug(kind)}", _part(document, kind, blocks, index == 0))
+        RoutedDocument(
+            f"{prefix}_{_slug(kind)}", _part(document, kind, blocks, index == 0)
+        )
         for index, (kind, blocks) in enumerate(sorted(by_type.items()))
     ]
 
@@ -108,10 +113,10 @@ Scalar = str | int | float | bool
 
 
 @dataclass
-class Part:
+class DocumentPart:
     """A document of a file, where it goes, and its chunks."""
 
-    target: Target
+    target: RoutedDocument
     nodes: list[TextNode] = field(repr=False)
 
     @property
@@ -121,14 +126,14 @@ class Part:
 
 
 @dataclass
-class Work:
+class PreparedFile:
     """One file on its way into the store; `waiting` holds texts without a vector."""
 
-    seen: Seen
-    verdict: Verdict
+    scanned: ScannedFile
+    change: FileChange
     loader: str
     data: bytes = field(repr=False)
-    parts: list[Part] = field(repr=False)
+    parts: list[DocumentPart] = field(repr=False)
     waiting: set[str] = field(default_factory=set, repr=False)
     missing: int = 0
 
@@ -146,10 +151,10 @@ class Work:
     def done_bytes(self) -> float:
         """How much of the file's size is dealt with, for a forecast."""
         left = len(self.waiting) / self.missing if self.missing else 0.0
-        return self.seen.size * (1 - left)
+        return self.scanned.size * (1 - left)
 
 
-class Reader:
+class FileReader:
     """Reads and cuts files, one after the other."""
 
     def __init__(
@@ -166,31 +171,36 @@ class Reader:
         self._chunking = Chunking(config, models, answers)
         self.chunker_name = self._chunking.name
 
-    def work(self, seen: Seen, verdict: Verdict, collection: str, prefix: str) -> Work:
+    def read(
+        self, file: ScannedFile, change: FileChange, collection: str, prefix: str
+    ) -> PreparedFile:
         """The file, read and cut. Raises LoadError."""
-        item = seen.item
+        item = file.item
         data = read_bytes(item.path)
         # It may have changed since it was looked at: what is stored counts.
-        seen = Seen(item, hashlib.sha256(data).hexdigest(), len(data))
+        file = ScannedFile(item, hashlib.sha256(data).hexdigest(), len(data))
         loader, documents = self._process.read(item.path, data, self._loader(item))
         crash_point(CrashPoint.PARSED)
         documents = [
-            d.model_copy(update={"warnings": gathered(d.warnings)}) for d in documents
+            d.model_copy(update={"warnings": merge_page_warnings(d.warnings)})
+            for d in documents
         ]
         if item.title:
             documents[0] = documents[0].model_copy(update={"title": item.title})
         targets = (
-            [Target(collection, document) for document in documents]
+            [RoutedDocument(collection, document) for document in documents]
             if collection
-            else by_prefix(prefix, documents)
+            else route_by_prefix(prefix, documents)
         )
-        parts = [Part(target, self._chunks(target.document)) for target in targets]
+        parts = [
+            DocumentPart(target, self._chunks(target.document)) for target in targets
+        ]
         if not any(part.nodes for part in parts):
             raise _without_chunks(item.path.name, documents)
         crash_point(CrashPoint.CHUNKED)
-        return Work(seen, verdict, loader, data, parts)
+        return PreparedFile(file, change, loader, data, parts)
 
-    def _loader(self, item: Item) -> str:
+    def _loader(self, item: InputFile) -> str:
         """A trusted stranger's loader of the name of the file's ending, if any."""
         suffix = item.path.suffix.lower()
         name = suffix.removeprefix(".")
@@ -228,6 +238,6 @@ def _complete(node: TextNode, ordinal: int) -> provenance.Provenance:
     return provenance.read(node).model_copy(update={"ordinal": ordinal})
 
 
-def names_of(targets: Sequence[Target]) -> set[tuple[str, str]]:
+def part_keys(targets: Sequence[RoutedDocument]) -> set[tuple[str, str]]:
     """Collection and part of each target."""
     return {(target.collection, target.document.part) for target in targets}

@@ -1,4 +1,4 @@
-"""What happened in a run so far, and the report of it."""
+"""The report of an ingest, built while it runs."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,64 +8,75 @@ from elt_llm_core.errors import IngestError, NothingTakenError
 from elt_llm_core.jobs import Expected, ItemOutcome, JobReport
 from elt_llm_core.results import Degradation, DegradationKind
 
+# A damaged document can have a warning for every page; twenty fill one screen.
 MAX_WARNINGS = 20
 COUNTS = ("added", "updated", "unchanged", "failed", "chunks", "embedded")
-SELDOM = ("renamed", "removed", "quarantined", "reindexed")  # told where there are any
+# These are reported only if they are not zero.
+RARE_COUNTS = ("renamed", "removed", "quarantined", "reindexed")
 
 
 @dataclass
-class Tally:
-    """Counts and degradations; `touched` names the collections that were changed."""
+class ReportBuilder:
+    """Counts, degradations and items of one run.
+
+    Attributes:
+        changed: Names of the collections that the run has changed.
+        first_error: The first failure, raised if no file could be ingested.
+    """
 
     counts: Counter[str] = field(default_factory=Counter)
     degradations: list[Degradation] = field(default_factory=list)
-    first: IngestError | None = None
-    touched: set[str] = field(default_factory=set)
+    first_error: IngestError | None = None
+    changed: set[str] = field(default_factory=set)
     items: list[ItemOutcome] = field(default_factory=list)
     expected: Expected | None = None
     stopped: bool = False
 
     @property
-    def taken(self) -> int:
-        """Files that are in the store now, and documents that were to go."""
+    def succeeded(self) -> int:
+        """Count the files that are stored now and the documents that were removed."""
         names = ("added", "updated", "unchanged", "renamed", "removed")
         return sum(self.counts[name] for name in names)
 
-    def fail(self, collection: str, error: IngestError) -> None:
-        """Note a file that could not be taken in."""
+    def add_failure(self, collection: str, error: IngestError) -> None:
+        """Record a file that could not be ingested."""
         self.counts["failed"] += 1
-        self.first = self.first or error
-        self.note(DegradationKind.DOCUMENT_FAILED, collection, str(error))
+        self.first_error = self.first_error or error
+        self.add_degradation(DegradationKind.DOCUMENT_FAILED, collection, str(error))
 
-    def raise_if_none(self) -> None:
-        """Raises IngestError with every reason where files failed and none is in."""
-        if self.taken or self.first is None:
-            return
-        if len(self.degradations) == 1:
-            raise self.first
-        reasons = [one.detail for one in self.degradations]
-        raise NothingTakenError(self.counts["failed"], reasons)
-
-    def warn(self, collection: str, name: str, warnings: Sequence[str]) -> None:
-        """Note what is odd about a document, at most twenty sentences."""
+    def add_warnings(self, collection: str, name: str, warnings: Sequence[str]) -> None:
+        """Record the warnings about a document, at most twenty of them."""
         more = len(warnings) - MAX_WARNINGS
-        shown = [*warnings[:MAX_WARNINGS], f"and {more} more warnings"]
-        for warning in shown[: len(warnings)] if more <= 0 else shown:
+        kept = list(warnings[:MAX_WARNINGS])
+        if more > 0:
+            kept.append(f"and {more} more warnings")
+        for warning in kept:
             detail = f"{name}: {warning}" if name else warning
-            self.note(DegradationKind.DOCUMENT_WARNING, collection, detail)
+            self.add_degradation(DegradationKind.DOCUMENT_WARNING, collection, detail)
 
-    def note(self, kind: DegradationKind, collection: str, detail: str) -> None:
-        """Note anything that made the result poorer."""
+    def add_degradation(
+        self, kind: DegradationKind, collection: str, detail: str
+    ) -> None:
+        """Record anything that made the result poorer."""
         self.degradations.append(
             Degradation(kind=kind, collection=collection, detail=detail)
         )
 
-    def report(self) -> JobReport:
-        """The counts, every one of them, and the degradations in order."""
-        seldom = {name: self.counts[name] for name in SELDOM if self.counts[name]}
+    def raise_if_all_failed(self) -> None:
+        """Raise IngestError with every reason if files failed and none succeeded."""
+        if self.succeeded or self.first_error is None:
+            return
+        if len(self.degradations) == 1:
+            raise self.first_error
+        reasons = [degradation.detail for degradation in self.degradations]
+        raise NothingTakenError(self.counts["failed"], reasons)
+
+    def build(self) -> JobReport:
+        """Return the report: all counts, the degradations in order, the items."""
+        rare = {name: self.counts[name] for name in RARE_COUNTS if self.counts[name]}
         return JobReport(
             job="ingest",
-            counts={name: self.counts[name] for name in COUNTS} | seldom,
+            counts={name: self.counts[name] for name in COUNTS} | rare,
             degradations=tuple(self.degradations),
             items=tuple(self.items),
             expected=self.expected,

@@ -20,7 +20,7 @@ class Speed(Record):
     characters: float = Field(gt=0)
     seconds: float = Field(gt=0)
 
-    def of(self, characters: int) -> float:
+    def seconds_for(self, characters: int) -> float:
         """The seconds that so many characters take."""
         return characters * self.seconds / self.characters
 
@@ -28,12 +28,12 @@ class Speed(Record):
 _SPEEDS = TypeAdapter(dict[str, Speed])
 
 
-def known_speed(data_dir: Path, model: str) -> Speed | None:
+def read_speed(data_dir: Path, model: str) -> Speed | None:
     """How fast the model with this digest was here; None where that is not known."""
     return _read(data_dir).get(model)
 
 
-def remember(data_dir: Path, model: str, characters: int, seconds: float) -> None:
+def record_speed(data_dir: Path, model: str, characters: int, seconds: float) -> None:
     """Add what a run took. Raises StoreWriteError."""
     if characters < ENOUGH or seconds <= 0:
         return
@@ -51,7 +51,7 @@ def remember(data_dir: Path, model: str, characters: int, seconds: float) -> Non
     write_atomic(data_dir / NAME, json.dumps(shown, indent=1))
 
 
-def told(expected: Expected) -> str:
+def describe_duration(expected: Expected) -> str:
     """A sentence for people."""
     if expected.embedding is not None:
         whole = expected.reading + expected.embedding

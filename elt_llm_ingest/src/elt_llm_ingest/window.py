@@ -4,8 +4,8 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from elt_llm_ingest.embedding import Vectors
-from elt_llm_ingest.reading import Work
+from elt_llm_ingest.embedding import Vectorizer
+from elt_llm_ingest.reading import PreparedFile
 
 SLICE = 256  # texts that are sorted by length and embedded together, at most
 FIRST_SLICE = 8  # nothing is known yet of how fast the model is
@@ -16,40 +16,42 @@ MOST_FILES = 64
 MOST_BYTES = 32_000_000  # of the files that wait, as they lie on the disk
 
 
-class Window:
+class EmbeddingWindow:
     """Takes files in order and passes each on, in order, once its vectors are there.
 
     Small files share batches. However many files there are, no more than 64 wait, no
     more than the last one takes them over 32 MB, and none waits for others for more
     than a second: a slice is embedded as soon as it is full, the first when a few texts
-    are there. Which texts share a batch changes no vector (`Vectors` checks it).
+    are there. Which texts share a batch changes no vector (`Vectorizer` checks it).
 
     Args:
-        vectors: Makes and keeps the vectors.
+        vectorizer: Makes and keeps the vectors.
         ready: Is called with each file, in order, when its vectors are there.
     """
 
-    def __init__(self, vectors: Vectors, ready: Callable[[Work], None]) -> None:
-        self._vectors = vectors
+    def __init__(
+        self, vectorizer: Vectorizer, ready: Callable[[PreparedFile], None]
+    ) -> None:
+        self._vectorizer = vectorizer
         self._ready = ready
         self._since = 0.0  # when the first file that waits came, or one left
         self._slice = FIRST_SLICE
-        self._waiting: deque[Work] = deque()
+        self._waiting: deque[PreparedFile] = deque()
         self._texts: dict[str, None] = {}
 
     @property
     def done_bytes(self) -> float:
         """How much of the waiting files is dealt with, for a forecast."""
-        return sum(work.done_bytes for work in self._waiting)
+        return sum(file.done_bytes for file in self._waiting)
 
-    def add(self, work: Work) -> None:
+    def add(self, file: PreparedFile) -> None:
         """Take a file; embeds and passes on what has come together."""
-        missing = self._vectors.missing(work.texts)
-        work.waiting = set(missing)
-        work.missing = len(missing)
+        missing = self._vectorizer.find_missing(file.texts)
+        file.waiting = set(missing)
+        file.missing = len(missing)
         if not self._waiting:
             self._since = time.monotonic()
-        self._waiting.append(work)
+        self._waiting.append(file)
         self._texts.update(dict.fromkeys(missing))
         while len(self._texts) >= min(self._slice, SLICE):
             self._embed_slice(list(self._texts))
@@ -76,7 +78,7 @@ class Window:
     def _is_due(self) -> bool:
         return (
             len(self._waiting) >= MOST_FILES
-            or sum(work.seen.size for work in self._waiting) > MOST_BYTES
+            or sum(file.scanned.size for file in self._waiting) > MOST_BYTES
             or time.monotonic() - self._since > MOST_SECONDS
         )
 
@@ -92,11 +94,11 @@ class Window:
             self._slice = min(SLICE, most * 2)
 
     def _embed(self, texts: list[str]) -> None:
-        self._vectors.make(texts)
+        self._vectorizer.embed(texts)
         for text in texts:
             del self._texts[text]
-        for work in self._waiting:
-            work.waiting.difference_update(texts)
+        for file in self._waiting:
+            file.waiting.difference_update(texts)
         self._pass_on()
 
     def _pass_on(self) -> None:

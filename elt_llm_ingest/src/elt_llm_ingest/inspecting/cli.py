@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from elt_llm_core.cli.common import CommandContext, common_options
-from elt_llm_ingest.options import password_option, said_passwords
+from elt_llm_ingest.cli import ask_passwords, password_option
 
 
 @click.command()
@@ -38,18 +38,18 @@ def inspect(
     from elt_llm_core.errors import UsageError
     from elt_llm_core.files.atomic import write_atomic
     from elt_llm_ingest.chunking import Chunking
-    from elt_llm_ingest.files import read_bytes
+    from elt_llm_ingest.discovery import read_bytes
     from elt_llm_ingest.inspecting.picture import draw
     from elt_llm_ingest.inspecting.view import shown, view
-    from elt_llm_ingest.run import limits
+    from elt_llm_ingest.limits import limits_of
     from elt_llm_ingest.sandbox.client import ReadingProcess
-    from elt_llm_ingest.sandbox.passwords import known
+    from elt_llm_ingest.sandbox.passwords import load_passwords
 
     if bool(page) != bool(png):
         raise UsageError("--page and --png belong together", "give both or neither")
     data, part = read_bytes(file), options["part"]
-    passwords = known(ctx.config, said_passwords(options["password"]))
-    with ReadingProcess(limits(ctx.job_context), passwords) as reading:
+    passwords = load_passwords(ctx.config, ask_passwords(options["password"]))
+    with ReadingProcess(limits_of(ctx.config), passwords) as reading:
         loader, documents = reading.read(file, data)
     chosen = next((d for d in documents if d.part == part), None)
     if part and chosen is None:

@@ -10,7 +10,7 @@ from elt_llm_core import provenance
 from elt_llm_core.cli.terminal import in_line
 from elt_llm_core.document import Block, BlockKind, ParsedDocument
 from elt_llm_core.results import Box
-from elt_llm_ingest.page_warnings import gathered
+from elt_llm_ingest.page_warnings import merge_page_warnings
 from elt_llm_ingest.readers.text_builder import one_line
 
 APART = (BlockKind.FURNITURE, BlockKind.CONTENTS)
@@ -136,7 +136,8 @@ def _lines(found: dict[str, Any], most: int | None) -> Iterator[str]:
     said = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
     yield f"{found['characters']} characters, {len(found['pages'])} pages; {said}"
     yield from (
-        f"warning: {in_line(warning)}" for warning in gathered(found["warnings"])
+        f"warning: {in_line(warning)}"
+        for warning in merge_page_warnings(found["warnings"])
     )
     yield from _titled("Sections", map(_section, found["sections"]), most)
     yield from _titled("Blocks", map(_block, found["blocks"]), most)

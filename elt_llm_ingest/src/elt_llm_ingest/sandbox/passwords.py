@@ -35,7 +35,7 @@ class Passwords:
         return list(dict.fromkeys((*own, *self.given)))
 
 
-def known(config: RagConfig, given: Sequence[str] = ()) -> Passwords:
+def load_passwords(config: RagConfig, given: Sequence[str] = ()) -> Passwords:
     """Those given, that of the environment, and those of `ingest.password_file`.
 
     Raises ConfigError for a file that cannot be read, that lies in the data root, or

@@ -1,0 +1,129 @@
+"""The state of one ingest run, and the loop over its files.
+
+The loop is the same for a run that stores and for a dry run; each passes a handler.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from elt_llm_core.errors import IngestError
+from elt_llm_core.jobs import JobContext
+from elt_llm_core.store.database.records import DocumentRow
+from elt_llm_ingest.change_detection import (
+    ConfigKeys,
+    FileChange,
+    FileOutcome,
+    Ledger,
+    ScannedFile,
+)
+from elt_llm_ingest.options import IngestOptions
+from elt_llm_ingest.report import ReportBuilder
+
+if TYPE_CHECKING:  # it imports LlamaIndex
+    from elt_llm_core.store.writer import Writer
+    from elt_llm_ingest.reading import FileReader, PreparedFile
+
+Todo = Sequence[tuple[ScannedFile, FileChange]]
+
+
+@dataclass
+class IngestState:
+    """What one run knows so far.
+
+    Attributes:
+        ledger: The documents that were stored when the run began.
+        digests: The digest of each readable file, by its address.
+        failed: Digests of files that could not be ingested.
+        total: Number of files that the paths name.
+    """
+
+    options: IngestOptions
+    context: JobContext
+    keys: ConfigKeys
+    report: ReportBuilder = field(default_factory=ReportBuilder)
+    ledger: Ledger = field(default_factory=Ledger)
+    digests: dict[str, str] = field(default_factory=dict)
+    failed: set[str] = field(default_factory=set)
+    total: int = 0
+
+    @property
+    def label(self) -> str:
+        """The name under which degradations of the run are filed."""
+        return self.options.collection or self.options.collection_prefix
+
+    def fail(self, file: ScannedFile, error: IngestError) -> None:
+        """Record that a file could not be ingested."""
+        self.report.add_failure(self.label, error)
+        self.failed.add(file.sha256)
+
+    def skip_copy(self, file: ScannedFile, change: FileChange) -> bool:
+        """Count and report the file if it is a copy of one that was ingested.
+
+        Returns:
+            Whether it is. A copy of a file that failed is tried on its own.
+        """
+        if change.outcome is not FileOutcome.COPY or file.sha256 in self.failed:
+            return False
+        rows = self.ledger.rows.get(change.other)
+        first = rows[0].name if rows else change.other.rpartition("/")[2]
+        note = f"the same file as {first}, which was ingested"
+        self.report.counts["unchanged"] += 1
+        self.report.add_warnings(self.label, file.item.name, [note])
+        return True
+
+    def remove(self, writer: "Writer", rows: Sequence[DocumentRow]) -> None:
+        """Remove documents; searches stop finding them at once."""
+        for row in rows:
+            writer.remove_document(row.document_id)
+            self.report.changed.add(row.collection)
+
+
+class FileHandler(Protocol):
+    """What a run does with each file."""
+
+    def begin(self, file: ScannedFile) -> None:
+        """Report progress before the file is read."""
+
+    def check(self, prepared: "PreparedFile") -> None:
+        """Raise IngestError if the file cannot be accepted."""
+
+    def add(self, prepared: "PreparedFile") -> None:
+        """Accept a file that was read and chunked."""
+
+    def skip(self) -> None:
+        """Count a copy, which is not read."""
+
+    def fail(self, file: ScannedFile, error: IngestError) -> None:
+        """Record a file that could not be ingested."""
+
+
+def process_files(
+    state: IngestState, todo: Todo, reader: "FileReader", handler: FileHandler
+) -> None:
+    """Read the files in order and pass each to the handler.
+
+    A file that cannot be read fails alone. `state.report.stopped` is set if the run was
+    stopped before the last file.
+    """
+    options = state.options
+    for file, change in todo:
+        if state.context.stopped():
+            state.report.stopped = True
+            return
+        handler.begin(file)
+        if file.error is not None:
+            handler.fail(file, file.error)
+            continue
+        if state.skip_copy(file, change):
+            handler.skip()
+            continue
+        try:
+            prepared = reader.read(
+                file, change, options.collection, options.collection_prefix
+            )
+            handler.check(prepared)
+        except IngestError as error:
+            handler.fail(file, error)
+        else:
+            handler.add(prepared)
