@@ -25,8 +25,8 @@ def points_of(group: str) -> tuple[EntryPoint, ...]:
     Returns:
         The entry points; empty for a group that no package uses.
     """
-    found = (point for point in _scanned(_stamp()) if point.group == group)
-    return tuple(sorted(found, key=lambda point: point.name))
+    points = (point for point in _scan_points(_stamp()) if point.group == group)
+    return tuple(sorted(points, key=lambda point: point.name))
 
 
 def package_of(point: EntryPoint) -> str:
@@ -47,18 +47,18 @@ def canonical(package: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _scanned(_stamp_of_now: Stamp) -> tuple[EntryPoint, ...]:
-    found = entry_points()
+def _scan_points(_stamp_of_now: Stamp) -> tuple[EntryPoint, ...]:
+    points = entry_points()
     # Until Python 3.12 it is a mapping, whose own methods are deprecated.
-    groups = dict.values(found) if isinstance(found, dict) else [found]
+    groups = dict.values(points) if isinstance(points, dict) else [points]
     return tuple(point for group in groups for point in group)
 
 
 def _stamp() -> Stamp:
-    return tuple((folder, _changed(folder)) for folder in sys.path)
+    return tuple((folder, _modified_at(folder)) for folder in sys.path)
 
 
-def _changed(folder: str) -> int:
+def _modified_at(folder: str) -> int:
     try:
         return Path(folder or ".").stat().st_mtime_ns
     except OSError:

@@ -175,15 +175,15 @@ def write(node: "TextNode", provenance: Provenance) -> "TextNode":
 
 def read(node: "BaseNode") -> Provenance:
     """The provenance of a node; of a foreign node, what its LlamaIndex fields tell."""
-    found = {key: node.metadata[key] for key in KEYS if key in node.metadata}
+    fields = {key: node.metadata[key] for key in KEYS if key in node.metadata}
     start = getattr(node, "start_char_idx", None) or 0
-    found.setdefault("span_start", start)
+    fields.setdefault("span_start", start)
     end = getattr(node, "end_char_idx", None) or start + len(node.get_content())
-    found.setdefault("span_end", end)
+    fields.setdefault("span_end", end)
     for key in _LISTS:
-        if isinstance(found.get(key), str):
-            found[key] = json.loads(found[key])
-    return Provenance.model_validate(found)
+        if isinstance(fields.get(key), str):
+            fields[key] = json.loads(fields[key])
+    return Provenance.model_validate(fields)
 
 
 def reading(node: "BaseNode") -> str:
@@ -196,9 +196,9 @@ def index_text(node: "BaseNode") -> str:
 
     The reading, with what enrichers put around it or a chunker in its place.
     """
-    told = node.metadata
-    middle = told.get("index_instead") or reading(node)
-    parts = (told.get("index_before"), middle, told.get("index_after"))
+    metadata = node.metadata
+    middle = metadata.get("index_instead") or reading(node)
+    parts = (metadata.get("index_before"), middle, metadata.get("index_after"))
     return INDEX_GAP.join(str(part) for part in parts if part)
 
 

@@ -22,7 +22,7 @@ def trusted(model: type[R], /, **fields: Any) -> R:
     record = model.__new__(model)
     put = object.__setattr__
     put(record, "__dict__", fields)
-    put(record, "__pydantic_fields_set__", _known(model))
+    put(record, "__pydantic_fields_set__", _field_names(model))
     put(record, "__pydantic_extra__", None)
     put(record, "__pydantic_private__", None)
     return record
@@ -40,5 +40,5 @@ def changed(record: R, /, **fields: Any) -> R:
 
 
 @cache
-def _known(model: type[Record]) -> set[str]:
+def _field_names(model: type[Record]) -> set[str]:
     return set(model.model_fields)

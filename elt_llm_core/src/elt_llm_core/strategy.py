@@ -57,9 +57,9 @@ def _extra_of(point: EntryPoint, module: str) -> str:
     """The extra of the entry point's package that brings a module, or nothing."""
     wanted = canonical(module.partition(".")[0])
     for line in (point.dist.requires or []) if point.dist else []:
-        told = re.match(r"([\w.-]+).*\bextra\s*==\s*['\"]([\w.-]+)", line)
-        if told and canonical(told[1]) == wanted:
-            return told[2]
+        match = re.match(r"([\w.-]+).*\bextra\s*==\s*['\"]([\w.-]+)", line)
+        if match and canonical(match[1]) == wanted:
+            return match[2]
     return ""
 
 
@@ -72,20 +72,20 @@ class Stage(Generic[T]):
 
     def known(self) -> dict[str, EntryPoint]:
         """Name to entry point, sorted; ConfigError if a name is claimed twice."""
-        return dict(self._known)
+        return dict(self._entry_points)
 
     @cached_property
-    def _known(self) -> dict[str, EntryPoint]:
-        found: dict[str, EntryPoint] = {}
+    def _entry_points(self) -> dict[str, EntryPoint]:
+        points: dict[str, EntryPoint] = {}
         for point in points_of(self.group):
-            if point.name in found and point.value != found[point.name].value:
+            if point.name in points and point.value != points[point.name].value:
                 raise ConfigError(
                     f"the {self.name} strategy {point.name!r} is registered twice: "
-                    f"{found[point.name].value} and {point.value}",
+                    f"{points[point.name].value} and {point.value}",
                     "uninstall one of the two packages",
                 )
-            found[point.name] = point
-        return found
+            points[point.name] = point
+        return points
 
     def strategy_class(
         self, name: str, allow: frozenset[str] = frozenset()
@@ -114,12 +114,12 @@ class Stage(Generic[T]):
             extra = _extra_of(point, module)
             raise MissingExtraError(self.name, name, module, extra) from error
         except AttributeError as error:
-            raise self._broken(name, point) from error
+            raise self._not_a_strategy(name, point) from error
         if not (isinstance(loaded, type) and issubclass(loaded, Strategy)):
-            raise self._broken(name, point)
+            raise self._not_a_strategy(name, point)
         return loaded
 
-    def _broken(self, name: str, point: EntryPoint) -> ConfigError:
+    def _not_a_strategy(self, name: str, point: EntryPoint) -> ConfigError:
         return ConfigError(
             f"the {self.name} strategy {name!r} is no strategy class: {point.value}",
             "tell the makers of the package it comes from",

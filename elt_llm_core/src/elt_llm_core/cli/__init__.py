@@ -32,7 +32,7 @@ class Umbrella(click.Group):
             try:
                 command: click.Command = point.load()
             except (ImportError, AttributeError) as error:
-                return _broken(cmd_name, error)
+                return _broken_command(cmd_name, error)
             return command
         return None
 
@@ -53,7 +53,7 @@ class Umbrella(click.Group):
             ) from error
 
 
-def _broken(name: str, error: Exception) -> click.Command:
+def _broken_command(name: str, error: Exception) -> click.Command:
     """A command in place of one that cannot be loaded; the others still work."""
 
     def fail() -> None:

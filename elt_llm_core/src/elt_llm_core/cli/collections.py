@@ -26,8 +26,8 @@ def collections(ctx: CommandContext, name: str | None, *, check: bool) -> None:
 
     def human() -> str:
         if not rows:
-            told = "No collections yet. Add one: "
-            return told + ctx.hint("elt-llm ingest PATH --collection NAME")
+            lines = "No collections yet. Add one: "
+            return lines + ctx.hint("elt-llm ingest PATH --collection NAME")
         header = ("collection", "documents", "chunks", "index", "embedder", "title")
         keys = ("name", "documents", "chunks", "generation", "embedder", "title")
         table = text_table(header, [[str(r[key]) for key in keys] for r in rows])

@@ -83,10 +83,10 @@ def _tell(fault: Fault, as_json: bool) -> int:
     for detail in fault.details:
         click.echo(f"  {in_line(detail)}", err=True)
     if as_json:
-        told = fault._asdict()
+        fields = fault._asdict()
         if not fault.details:
-            del told["details"]
-        click.echo(json_text({"error": told}))
+            del fields["details"]
+        click.echo(json_text({"error": fields}))
     return fault.exit_code
 
 

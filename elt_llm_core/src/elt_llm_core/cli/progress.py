@@ -57,7 +57,9 @@ class BarProgress:
         if stage not in self._tasks:
             self._tasks[stage] = self._bars.add_task(stage, total=total, detail="")
             self._paces[stage] = Pace(total or 0)
-        shown = _told(stage, detail, self._paces[stage].left(done))[-DETAIL_WIDTH:]
+        shown = _format_progress(stage, detail, self._paces[stage].left(done))[
+            -DETAIL_WIDTH:
+        ]
         self._bars.update(self._tasks[stage], completed=done, total=total, detail=shown)
 
     def close(self) -> None:
@@ -93,10 +95,10 @@ class LineProgress:
         if ended:
             self._ended.add(stage)
         of = f" of {total}" if total is not None else ""
-        told = _told(stage, detail, pace.left(done))
-        click.echo(f"{stage}: {done}{of} {told}".rstrip(), err=True)
+        line = _format_progress(stage, detail, pace.left(done))
+        click.echo(f"{stage}: {done}{of} {line}".rstrip(), err=True)
 
 
-def _told(stage: str, detail: str, left: str) -> str:
+def _format_progress(stage: str, detail: str, left: str) -> str:
     """The detail and how long it takes, where the items of the stage are alike."""
     return ", ".join(filter(None, (in_line(detail), "" if stage in UNEVEN else left)))

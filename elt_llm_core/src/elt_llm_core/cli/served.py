@@ -106,19 +106,19 @@ def settings_of_process() -> dict[str, str]:
 def is_ours(path: Path) -> bool:
     """Return whether a socket of this user lies at `path`, for nobody else to use."""
     try:
-        found = path.lstat()
+        info = path.lstat()
     except OSError:
         return False
-    private = not stat.S_IMODE(found.st_mode) & 0o077
-    return stat.S_ISSOCK(found.st_mode) and private and found.st_uid == os.geteuid()
+    private = not stat.S_IMODE(info.st_mode) & 0o077
+    return stat.S_ISSOCK(info.st_mode) and private and info.st_uid == os.geteuid()
 
 
 def peer_of(connection: socket.socket) -> int:
     """Return the user id of the process at the other end of a connection."""
-    told = connection.getsockopt(
+    credentials = connection.getsockopt(
         socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size
     )
-    _, user, _ = _CREDENTIALS.unpack(told)
+    _, user, _ = _CREDENTIALS.unpack(credentials)
     return int(user)
 
 

@@ -56,17 +56,17 @@ def backups(ctx: CommandContext) -> None:
     data_dir = ctx.config.stores.data_dir
     if not data_dir.exists():
         require_data(data_dir)
-    found = backups(data_dir)
+    files = backups(data_dir)
 
     def human() -> str:
         lines = [
             f"{b.made}  {b.bytes / MB:>9.1f} MB  schema {b.schema_version}  {b.file}"
-            for b in found
+            for b in files
         ]
         none = f"No backups yet. Make one: {ctx.hint('elt-llm store backup')}"
         return "\n".join(lines) or none
 
-    ctx.emit({"backups": [b.model_dump(mode="json") for b in found]}, human)
+    ctx.emit({"backups": [b.model_dump(mode="json") for b in files]}, human)
 
 
 @store.command()
@@ -109,9 +109,9 @@ def migrate(ctx: CommandContext, wait: float) -> None:
     _require_data(ctx)
     with ctx.store.writer(wait) as writer:
         kept = str(writer.migrated or "")
-    told = f"brought up to schema {SCHEMA_VERSION}; the backup is {kept}"
+    message = f"brought up to schema {SCHEMA_VERSION}; the backup is {kept}"
     already = f"nothing to do: the data root has schema {SCHEMA_VERSION}"
-    ctx.emit({"schema": SCHEMA_VERSION, "backup": kept}, told if kept else already)
+    ctx.emit({"schema": SCHEMA_VERSION, "backup": kept}, message if kept else already)
 
 
 @store.command()

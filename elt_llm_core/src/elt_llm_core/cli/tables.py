@@ -22,13 +22,15 @@ def list_tables(ctx: CommandContext, collection: str) -> None:
     """List the tables of a COLLECTION: columns with types, clean or why not."""
     from elt_llm_core.store.stored_tables import stored_tables
 
-    rows = [_listed(found) for found in stored_tables(ctx.store, collection)]
+    rows = [
+        _describe_relation(stored) for stored in stored_tables(ctx.store, collection)
+    ]
 
     def human() -> str:
         if not rows:
             return f"{collection} holds no tables."
         clean = sum(row["clean"] for row in rows)
-        shown = [_shown(row) for row in rows]
+        shown = [_format_source(row) for row in rows]
         return "\n".join([f"{len(rows)} tables, {clean} of them clean", *shown])
 
     ctx.emit({"tables": rows}, human)
@@ -49,27 +51,27 @@ def query_table(ctx: CommandContext, collection: str, table: str, select: str) -
     from elt_llm_core.store.stored_tables import stored_table
 
     relation = stored_table(ctx.store, collection, table)
-    found = typed.select(relation, select)
+    selected = typed.select(relation, select)
     rows = [
         {"values": list(values), "row": n, "cells": _cells(relation, n)}
-        for values, n in zip(found.rows, found.sources, strict=True)
+        for values, n in zip(selected.rows, selected.sources, strict=True)
     ]
-    told = {
+    fields = {
         "table": relation.id,
         "problems": list(relation.problems),
-        "columns": list(found.columns),
+        "columns": list(selected.columns),
         "rows": rows,
-        "cut": found.cut,
+        "cut": selected.cut,
     }
-    ctx.emit(told, lambda: _result(relation, found))
+    ctx.emit(fields, lambda: _result(relation, selected))
 
 
-def _listed(relation: "Relation") -> dict[str, Any]:
-    told = relation.model_dump(mode="json", exclude={"rows"})
-    return {**told, "rows": len(relation.rows), "clean": relation.clean}
+def _describe_relation(relation: "Relation") -> dict[str, Any]:
+    fields = relation.model_dump(mode="json", exclude={"rows"})
+    return {**fields, "rows": len(relation.rows), "clean": relation.clean}
 
 
-def _shown(row: dict[str, Any]) -> str:
+def _format_source(row: dict[str, Any]) -> str:
     page = f", p. {row['page']}" if row["page"] else ""
     if row["end_page"] and row["end_page"] != row["page"]:
         page += f"-{row['end_page']}"
@@ -94,16 +96,18 @@ def _cells(relation: "Relation", n: int | None) -> list[dict[str, Any]]:
     ]
 
 
-def _result(relation: "Relation", found: "Selected") -> str:
-    lines = ["\t".join(found.columns)]
-    lines += ["\t".join("" if v is None else str(v) for v in row) for row in found.rows]
-    for n in dict.fromkeys(n for n in found.sources if n is not None):
-        said = " | ".join(cell["text"] for cell in _cells(relation, n))
+def _result(relation: "Relation", selected: "Selected") -> str:
+    lines = ["\t".join(selected.columns)]
+    lines += [
+        "\t".join("" if v is None else str(v) for v in row) for row in selected.rows
+    ]
+    for n in dict.fromkeys(n for n in selected.sources if n is not None):
+        cells = " | ".join(cell["text"] for cell in _cells(relation, n))
         page = relation.rows[n - 1].page
-        lines.append(f"row {n}{f', p. {page}' if page else ''}: {said}")
-    if found.cut:
-        lines.append(f"(only the first {len(found.rows)} rows)")
-    if found.rows and "n" not in found.columns:
+        lines.append(f"row {n}{f', p. {page}' if page else ''}: {cells}")
+    if selected.cut:
+        lines.append(f"(only the first {len(selected.rows)} rows)")
+    if selected.rows and "n" not in selected.columns:
         lines.append("(select n as well to see the cells behind each row)")
     lines += [f"not clean: {problem}" for problem in relation.problems]
     return "\n".join(lines)

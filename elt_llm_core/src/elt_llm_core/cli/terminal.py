@@ -25,12 +25,12 @@ def harmless(text: str) -> str:
     """The text with such characters as escapes of Python; lines stay lines."""
     if isinstance(text, Styled):
         return text
-    return _TEXT.sub(_escaped, text)
+    return _TEXT.sub(_escape, text)
 
 
 def in_line(text: str) -> str:
     """The same for a name or a sentence in a line: its line ends are escaped too."""
-    return _LINE.sub(_escaped, text)
+    return _LINE.sub(_escape, text)
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -65,8 +65,8 @@ def json_text(value: Any, indent: int | None = 2) -> str:
     that a program that reads the JSON gets the same name back.
     """
     text = json.dumps(value, ensure_ascii=False, indent=indent)
-    return _SURROGATE.sub(_escaped, text)
+    return _SURROGATE.sub(_escape, text)
 
 
-def _escaped(match: re.Match[str]) -> str:
+def _escape(match: re.Match[str]) -> str:
     return match.group().encode("unicode_escape").decode("ascii")

@@ -85,23 +85,23 @@ class Recipe(Section):
     @classmethod
     def named(cls, name: str) -> "Recipe":
         """The recipe of this name. Raises ValueError for one that is not known."""
-        told = _NAME.fullmatch(name)
-        stems = told and _STEMS.get(told["tokenizer"])
-        if not told or not stems:
+        match = _NAME.fullmatch(name)
+        stems = match and _STEMS.get(match["tokenizer"])
+        if not match or not stems:
             raise ValueError(name)
-        found = cls.model_validate(
+        recipe = cls.model_validate(
             {
-                "variant": told["variant"],
-                "delta": float(told["delta"] or cls().delta),
-                **{key: float(told[key]) for key in ("k1", "b", "pair_weight")},
+                "variant": match["variant"],
+                "delta": float(match["delta"] or cls().delta),
+                **{key: float(match[key]) for key in ("k1", "b", "pair_weight")},
                 "stems": stems,
-                "stop_words": not told["kept"],
+                "stop_words": not match["kept"],
             }
         )
         now = _TOKENIZERS[stems]
-        if found.name != name.replace(told["tokenizer"], now):
+        if recipe.name != name.replace(match["tokenizer"], now):
             raise ValueError(name)
-        return found
+        return recipe
 
 
 DEFAULT = Recipe()

@@ -161,8 +161,8 @@ def reference_file() -> Path | None:
     spec = find_spec("elt_llm_ingest")
     if spec is None or not spec.submodule_search_locations:
         return None
-    found = Path(spec.submodule_search_locations[0]) / "config" / "rag_config.yaml"
-    return found if found.is_file() else None
+    path = Path(spec.submodule_search_locations[0]) / "config" / "rag_config.yaml"
+    return path if path.is_file() else None
 
 
 def known_profiles(file: Path | None = None) -> dict[str, Path]:
@@ -237,7 +237,7 @@ def _deep_merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, A
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for name, text in sorted(environ.items()):
         if not name.startswith(ENV_PREFIX) or name in RESERVED_ENV:
             continue
@@ -247,8 +247,8 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
                 f"the environment variable {name} names no key",
                 f"write it as {ENV_PREFIX}SECTION__KEY",
             )
-        found.setdefault(section, {})[key] = _value(section, key, text, name)
-    return found
+        settings.setdefault(section, {})[key] = _value(section, key, text, name)
+    return settings
 
 
 def _value(section: str, key: str, text: str, name: str) -> Any:
@@ -263,7 +263,9 @@ def _readable(error: ValidationError, layers: Sequence[Layer]) -> ConfigError:
     """The first fault as one sentence with the place, the value and the cure."""
     first = error.errors()[0]
     where = [str(part) for part in first["loc"]]
-    origin = next((o for o, said in reversed(layers) if _says(said, where)), "defaults")
+    origin = next(
+        (o for o, layer in reversed(layers) if _says(layer, where)), "defaults"
+    )
     if first["type"] != "extra_forbidden":
         shown = ".".join(where)
         value = "its value" if _is_secret(where) else repr(first["input"])
@@ -281,20 +283,20 @@ def plain_reason(message: str) -> str:
     return reason.replace("valid tuple", "list").replace("valid dictionary", "mapping")
 
 
-def _says(said: Any, where: Sequence[str]) -> bool:
+def _says(layer: Any, where: Sequence[str]) -> bool:
     """Whether a layer holds the key, or a list that the place is in."""
     for part in where:
-        if not isinstance(said, Mapping):
+        if not isinstance(layer, Mapping):
             return True
-        if part not in said:
+        if part not in layer:
             return False
-        said = said[part]
+        layer = layer[part]
     return True
 
 
 def _is_secret(where: list[str]) -> bool:
-    found = _fields(where[:-1]).get(where[-1])
-    return found is not None and found.annotation is SecretStr
+    field = _fields(where[:-1]).get(where[-1])
+    return field is not None and field.annotation is SecretStr
 
 
 def _fields(where: list[str]) -> dict[str, FieldInfo]:

@@ -63,14 +63,14 @@ def _collection_checks(
     if opened.degradations:
         yield warn(name, opened.degradations[0].detail, REPAIR)
     else:
-        yield _served(config, store, card)
+        yield _check_served(config, store, card)
         if deep and opened.generation:
-            yield _inspected(store, card)
+            yield _check_index(store, card)
     if card.quarantined:
         yield _quarantine(store, card)
 
 
-def _served(config: RagConfig, store: Store, card: CollectionCard) -> Check:
+def _check_served(config: RagConfig, store: Store, card: CollectionCard) -> Check:
     """What a collection holds, and how much of it the index does not hold yet."""
     name = f"collection {card.name}"
     counts = f"{card.documents} documents, {card.chunks} chunks"
@@ -91,7 +91,7 @@ def _served(config: RagConfig, store: Store, card: CollectionCard) -> Check:
     return good(name, f"{counts}, {ready}")
 
 
-def _inspected(store: Store, card: CollectionCard) -> Check:
+def _check_index(store: Store, card: CollectionCard) -> Check:
     name = f"index {card.name}"
     faults = inspected_faults(store, card.name)
     if faults:
@@ -102,17 +102,17 @@ def _inspected(store: Store, card: CollectionCard) -> Check:
 def inspected_faults(store: Store, name: str) -> list[str]:
     """What a process that opens the published index finds wrong, or how it died."""
     try:
-        told = run_child(INSPECTOR, [str(store.data_dir.absolute()), name])
+        report = run_child(INSPECTOR, [str(store.data_dir.absolute()), name])
     except StoreError as error:
         return [f"it cannot be opened: {error.message}"]
-    faults: list[str] = json.loads(told[-1])
+    faults: list[str] = json.loads(report[-1])
     return faults
 
 
 def _quarantine(store: Store, card: CollectionCard) -> Check:
-    reasons = Counter(found.reason for found in store.quarantined(card.name))
-    told = [f"{count} x {reason}" for reason, count in reasons.most_common()]
-    detail = f"{card.quarantined} chunks are found by words only: {few(told)}"
+    reasons = Counter(chunk.reason for chunk in store.quarantined(card.name))
+    counted = [f"{count} x {reason}" for reason, count in reasons.most_common()]
+    detail = f"{card.quarantined} chunks are found by words only: {few(counted)}"
     fix = f"elt-llm ingest PATH --collection {card.name}"
     return warn(f"quarantine {card.name}", detail, fix)
 

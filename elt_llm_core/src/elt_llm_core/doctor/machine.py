@@ -100,10 +100,10 @@ def _products(store: Store) -> Check:
 
 
 def _left_overs(root: Path) -> Check:
-    found = [str(path.relative_to(root)) for path in left_overs(root)]
-    found += [str(folder) for folder in abandoned()]
-    if found:
-        return warn("left-overs", f"half-made: {few(found)}", REPAIR)
+    leftovers = [str(path.relative_to(root)) for path in left_overs(root)]
+    leftovers += [str(folder) for folder in abandoned()]
+    if leftovers:
+        return warn("left-overs", f"half-made: {few(leftovers)}", REPAIR)
     return good("left-overs", "none")
 
 

@@ -104,8 +104,8 @@ def _chunk_faults(
     if key != node_id(row.document_id, row.config_key, ordinal, text):
         yield "its text is not the one it was stored with"
     try:
-        found = node_from_row(key, text, metadata)
-        place = provenance.read(found)
+        stored = node_from_row(key, text, metadata)
+        place = provenance.read(stored)
     except UNREADABLE as error:
         yield f"its metadata cannot be read ({type(error).__name__})"
         return
@@ -113,7 +113,7 @@ def _chunk_faults(
         yield "its metadata is another chunk's"
     if document[place.span_start : place.span_end] != text:
         yield "the document says something else where it stands"
-    if provenance.index_text(found) != index_text:
+    if provenance.index_text(stored) != index_text:
         yield "it is searched by another text than it should be"
 
 
@@ -188,8 +188,8 @@ def truth_checks(store: Store, *, deep: bool) -> Iterator[Check]:
 
 def _lost_changes(truth: Truth) -> Iterator[Check]:
     """Indexes that know of later changes than the truth: its log was lost."""
-    found = truth.rows("select value from counter where name = 'seq'")
-    last = int(found[0][0]) if found else 0
+    rows = truth.rows("select value from counter where name = 'seq'")
+    last = int(rows[0][0]) if rows else 0
     data_dir = truth.path.parent
     for folder in sorted((data_dir / INDEXES).glob("*/")):
         with suppress(EltLlmError):  # a broken manifest has its own check
@@ -204,11 +204,11 @@ def file_check(truth: Truth, *, deep: bool) -> Check:
     """What SQLite itself finds wrong, and whether the schema is ours."""
     statement = "pragma integrity_check" if deep else "pragma quick_check"
     try:
-        found = truth.rows(statement)
+        rows = truth.rows(statement)
     except EltLlmError as error:
         fix = _restore(truth.path.parent) if RESTORE in error.hint else error.hint
         return fail("truth", error.message, fix)
-    faults = [str(row[0]) for row in found if row != ("ok",)]
+    faults = [str(row[0]) for row in rows if row != ("ok",)]
     if faults:
         return fail("truth", few(faults), _restore(truth.path.parent))
     return good("truth", f"sound, schema {SCHEMA_VERSION}")
@@ -220,8 +220,8 @@ def _restore(data_dir: Path) -> str:
 
 def _links(truth: Truth) -> Check:
     """Whether every row belongs to one that is there."""
-    found = truth.rows("pragma foreign_key_check")
-    lost = [f"a row of {row[0]} belongs to no {row[2]}" for row in found]
+    broken = truth.rows("pragma foreign_key_check")
+    lost = [f"a row of {row[0]} belongs to no {row[2]}" for row in broken]
     if lost:
         return fail("truth links", few(lost), RESTORE)
     return good("truth links", "every row belongs to one that is there")

@@ -118,13 +118,13 @@ def _script(text: str) -> str:
     """The language where its script alone tells it."""
     if text.isascii():
         return ""
-    found = len(CJK.findall(text))
+    characters = len(CJK.findall(text))
     others = sum(map(len, _WORD.findall(CJK.sub(" ", text))))
-    if not found or WIDTH * found < others:
+    if not characters or WIDTH * characters < others:
         return ""
-    if 2 * len(HANGUL.findall(text)) > found:
+    if 2 * len(HANGUL.findall(text)) > characters:
         return "ko"
-    return "ja" if len(KANA.findall(text)) >= KANA_SHARE * found else "zh"
+    return "ja" if len(KANA.findall(text)) >= KANA_SHARE * characters else "zh"
 
 
 def _letters(text: str) -> int:

@@ -34,7 +34,7 @@ def tokenize(
     characters. Where the recipe asks for both, the words that are not their own stem
     come after all stems: stems that stand side by side stay so.
     """
-    return _tokenized(texts, recipe, languages or repeat(ENGLISH))
+    return _tokenize_by_language(texts, recipe, languages or repeat(ENGLISH))
 
 
 def question_tokens(
@@ -52,9 +52,9 @@ def question_tokens(
     own = analysed_as(question_language(text, languages), recipe)
     tokens: list[str] = []
     for key in sorted(keys, key=lambda code: (code != own, code)):
-        (found,) = _tokenized([text], recipe, [key], stop_words(own))
-        if fresh := [token for token in found if token not in tokens]:
-            tokens += [GAP, *fresh] if tokens else found
+        (analysed,) = _tokenize_by_language([text], recipe, [key], stop_words(own))
+        if fresh := [token for token in analysed if token not in tokens]:
+            tokens += [GAP, *fresh] if tokens else analysed
     return tokens
 
 
@@ -68,7 +68,7 @@ def analysed_as(code: str, recipe: Recipe = DEFAULT) -> str:
     return code
 
 
-def _tokenized(
+def _tokenize_by_language(
     texts: Iterable[str],
     recipe: Recipe,
     languages: Iterable[str],
@@ -78,17 +78,19 @@ def _tokenized(
     if recipe.stems == "both":
         pairs = list(zip(texts, languages, strict=False))
         texts, languages = [text for text, _ in pairs], [code for _, code in pairs]
-        stems = _tokenized(texts, _only(recipe, "language"), languages, stops)
-        words = _tokenized(texts, _only(recipe, "none"), languages, stops)
+        stems = _tokenize_by_language(
+            texts, _only(recipe, "language"), languages, stops
+        )
+        words = _tokenize_by_language(texts, _only(recipe, "none"), languages, stops)
         return [s + _others(w, s) for s, w in zip(stems, words, strict=True)]
     analysers: dict[str, _Analyser] = {}
-    found = []
+    token_lists = []
     for text, code in zip(texts, languages, strict=False):
         key = analysed_as(code, recipe)
         if key not in analysers:
             analysers[key] = _Analyser(key, recipe, stops)
-        found.append(analysers[key].tokens(text))
-    return found
+        token_lists.append(analysers[key].tokens(text))
+    return token_lists
 
 
 class _Analyser:
@@ -106,7 +108,7 @@ class _Analyser:
         known, tokens = self._known, list[str]()
         folded = unicodedata.normalize("NFKC", text).lower().replace("\u2019", "'")
         if self._bigrams and not folded.isascii():
-            folded = CJK_RUN.sub(_spaced, folded)
+            folded = CJK_RUN.sub(_split_pairs, folded)
         for word in _TOKEN.findall(folded):
             if word not in known:
                 known[word] = self._of_word(word)
@@ -124,7 +126,7 @@ class _Analyser:
         ]
 
 
-def _spaced(run: re.Match[str]) -> str:
+def _split_pairs(run: re.Match[str]) -> str:
     """A run of characters as its pairs, set apart; a single one as it is."""
     text = run[0]
     pairs = (text[i : i + 2] for i in range(max(len(text) - 1, 1)))

@@ -87,8 +87,8 @@ class Meter:
         spent = monotonic() - self.started
         most = self.most
         if self.size > most.size or self.lines > most.lines or spent > most.seconds:
-            said = f"{self.size:,} bytes in {self.lines:,} lines over {spent:.0f} s"
-            raise EndlessAnswerError(self.url, said)
+            amount = f"{self.size:,} bytes in {self.lines:,} lines over {spent:.0f} s"
+            raise EndlessAnswerError(self.url, amount)
         if self.patience is not None:
             self.patience.left()
         return chunk

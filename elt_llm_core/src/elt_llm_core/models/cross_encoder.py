@@ -70,13 +70,13 @@ class PairModel:
 
     def _margin(self, pair: Encoding) -> float:
         """What speaks for the text: the only output, or the second less the first."""
-        told = {
+        feed = {
             "input_ids": pair.ids,
             "attention_mask": pair.attention_mask,
             "token_type_ids": pair.type_ids,
         }
         inputs = {
-            name: np.array([told[name]], dtype=np.int64)
+            name: np.array([feed[name]], dtype=np.int64)
             for name in sorted(self._loaded.inputs)
         }
         try:
@@ -138,11 +138,11 @@ def _load(
 
 def _tokenizer(path: Path, max_tokens: int) -> Tokenizer:
     try:
-        found = Tokenizer.from_file(str(path))
+        tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises nothing narrower
         raise ConfigError(
             f"{path} is no tokenizer: {error}", "copy the model's files again"
         ) from error
-    found.no_padding()
-    found.enable_truncation(max_tokens, strategy="longest_first")
-    return found
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(max_tokens, strategy="longest_first")
+    return tokenizer

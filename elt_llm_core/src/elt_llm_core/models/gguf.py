@@ -82,8 +82,8 @@ class GgufLLM(ChatShaped):
         try:
             answer: Json = server.handle_chat_completions(body)
         except (RuntimeError, ValueError) as error:
-            raise _failed(self.model, str(error)) from error
-        return _accepted(answer, prompt)
+            raise _failure(self.model, str(error)) from error
+        return _require_answer(answer, prompt)
 
     @override
     async def _asend(self, body: Json, prompt: Prompt) -> Json:
@@ -94,7 +94,7 @@ class GgufLLM(ChatShaped):
         run = _Run(self._engine.server(), body, self.model)
         try:
             while (part := run.next()) is not None:
-                yield _accepted(part, prompt)
+                yield _require_answer(part, prompt)
         finally:
             run.close()
 
@@ -104,7 +104,7 @@ class GgufLLM(ChatShaped):
         run = _Run(server, body, self.model)
         try:
             while (part := await asyncio.to_thread(run.next)) is not None:
-                yield _accepted(part, prompt)
+                yield _require_answer(part, prompt)
         finally:
             await asyncio.to_thread(run.close)
 
@@ -139,7 +139,7 @@ class _Run:
                 self._parts.put(refused)
             self._parts.put(None)
         except (RuntimeError, ValueError) as error:
-            self._parts.put(_failed(model, str(error)))
+            self._parts.put(_failure(model, str(error)))
 
     def _take(self, part: Json) -> bool:
         self._parts.put(part)
@@ -175,16 +175,16 @@ class Gguf(Strategy[LLM | None]):
         )
 
 
-def _accepted(part: Json, prompt: Prompt) -> Json:
+def _require_answer(part: Json, prompt: Prompt) -> Json:
     if "error" not in part:
         return part
-    said = error_text(part)
-    if says_too_long(int((part["error"] or {}).get("code", 0)), said):
+    message = error_text(part)
+    if says_too_long(int((part["error"] or {}).get("code", 0)), message):
         raise PromptTruncatedError(prompt.model, prompt.likely, prompt.window)
-    raise _failed(prompt.model, said)
+    raise _failure(prompt.model, message)
 
 
-def _failed(model: str, said: str) -> ModelError:
+def _failure(model: str, message: str) -> ModelError:
     return ModelError(
-        f"{model!r} failed ({said})", "a smaller model or context_window may cure it"
+        f"{model!r} failed ({message})", "a smaller model or context_window may cure it"
     )

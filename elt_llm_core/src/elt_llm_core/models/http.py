@@ -99,21 +99,21 @@ def status_error(
     status: int, text: str, model: str, known: tuple[str, ...] = ()
 ) -> ModelError:
     """What an HTTP error status means."""
-    said = " ".join(text.split())[:200]
+    message = " ".join(text.split())[:200]
     if status == _NOT_FOUND:
         return ModelMissingError(model, known)
     if status in _BUSY:
         return ModelError(
-            f"the model server is busy ({status}: {said})",
+            f"the model server is busy ({status}: {message})",
             "try again later, with fewer requests at a time",
         )
     if status in _REFUSED:
         return ModelError(
-            f"the model server refused the request ({status}: {said})",
+            f"the model server refused the request ({status}: {message})",
             "give it the right api_key",
         )
     return ModelError(
-        f"{model!r} failed ({status}: {said})",
+        f"{model!r} failed ({status}: {message})",
         "the server's log says why; a smaller model or context_window may cure it",
     )
 

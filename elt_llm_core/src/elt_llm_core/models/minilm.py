@@ -39,10 +39,10 @@ MAX_TOKENS = 256
 def load_tokenizer() -> Tokenizer:
     """The packaged tokenizer, without truncation and padding. Raises ModelError."""
     data = files("elt_llm_core.models").joinpath("data/tokenizer.json").read_bytes()
-    found = sha256(data).hexdigest()
-    if found != TOKENIZER_SHA256:
+    checksum = sha256(data).hexdigest()
+    if checksum != TOKENIZER_SHA256:
         raise ModelError(
-            f"the tokenizer of the embedded model has the checksum {found[:12]}..., "
+            f"the tokenizer of the embedded model has the checksum {checksum[:12]}..., "
             f"not {TOKENIZER_SHA256[:12]}...",
             "install it again: uv sync --reinstall-package elt-llm-core",
         )
@@ -154,12 +154,12 @@ class OnnxEmbedding(ArrayEmbedding):
 
         The two special tokens are left out; a text over the limit is read up to it.
         """
-        states = self._states(self._shortened(text))[1:-1]
+        states = self._states(self._shorten(text))[1:-1]
         lengths = np.linalg.norm(states, axis=1, keepdims=True)
         unit: NDArray[np.float32] = states / lengths
         return unit
 
-    def _shortened(self, text: str) -> list[int]:
+    def _shorten(self, text: str) -> list[int]:
         ids: list[int] = self._tokenizer.encode(text).ids
         return ids if len(ids) <= MAX_TOKENS else [*ids[: MAX_TOKENS - 1], ids[-1]]
 
@@ -182,7 +182,7 @@ class OnnxEmbedding(ArrayEmbedding):
     @override
     def _get_query_embedding(self, query: str) -> list[float]:
         """A query over the limit is read up to it: its start says what is asked."""
-        return [float(number) for number in self._vector(self._shortened(query))]
+        return [float(number) for number in self._vector(self._shorten(query))]
 
 
 class Embedded(Strategy[BaseEmbedding]):

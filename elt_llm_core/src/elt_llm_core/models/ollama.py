@@ -79,11 +79,11 @@ def server_status(base_url: str) -> ServerStatus:
     options = client_options(base_url, PROBE_SECONDS)
     try:
         with httpx.Client(**options, **bounds(PROBE_SECONDS)) as client:
-            told = [
+            models = [
                 _get(client, f"{base_url.rstrip('/')}/api/{what}")
                 for what in ("version", "tags", "ps")
             ]
-            return _status(*told)
+            return _status(*models)
     except (ModelError, httpx.InvalidURL, *WIRE_ERRORS) as error:
         return ServerStatus(reachable=False, detail=str(error) or type(error).__name__)
 
@@ -200,7 +200,7 @@ class CheckedClient(Client):
         prompt = _prompt(kwargs)
         if kwargs.get("stream"):
             return self._parts(prompt, super().chat(*args, **kwargs))
-        with self._translated(prompt):
+        with self._translate_errors(prompt):
             answer = super().chat(*args, **kwargs)
         if not answer.done:
             raise ended_early(prompt.model)
@@ -209,7 +209,7 @@ class CheckedClient(Client):
 
     def _parts(self, prompt: Prompt, parts: Any) -> Iterator[Any]:
         done = False
-        with self._translated(prompt), closing(parts):
+        with self._translate_errors(prompt), closing(parts):
             for part in parts:
                 if part.done:
                     done = True
@@ -228,13 +228,13 @@ class CheckedClient(Client):
         try:
             return super().embed(*args, **{**kwargs, "truncate": False})
         except ResponseError as error:
-            raise embed_error(error, model, self._known(error)) from error
+            raise embed_error(error, model, self._known_models(error)) from error
         except WIRE_ERRORS as error:
             raise wire_error(error, self._url, model, self._seconds) from error
 
     def digest_of(self, model: str) -> str:
         """The digest of a model in /api/tags. Raises ModelMissingError, ModelError."""
-        with self._translated(Prompt(model, 0, 0)):
+        with self._translate_errors(Prompt(model, 0, 0)):
             listed = self.list().models
         for entry in listed:
             if canonical(entry.model or "") == canonical(model):
@@ -264,15 +264,15 @@ class CheckedClient(Client):
         return known[0] if known else None
 
     @contextmanager
-    def _translated(self, prompt: Prompt) -> Iterator[None]:
+    def _translate_errors(self, prompt: Prompt) -> Iterator[None]:
         try:
             yield
         except ResponseError as error:
-            raise chat_error(error, prompt, self._known(error)) from error
+            raise chat_error(error, prompt, self._known_models(error)) from error
         except WIRE_ERRORS as error:
             raise wire_error(error, self._url, prompt.model, self._seconds) from error
 
-    def _known(self, error: ResponseError) -> tuple[str, ...]:
+    def _known_models(self, error: ResponseError) -> tuple[str, ...]:
         if error.status_code != _NOT_FOUND:
             return ()
         try:
@@ -296,7 +296,7 @@ class CheckedAsyncClient(AsyncClient):
         prompt = _prompt(kwargs)
         if kwargs.get("stream"):
             return self._parts(prompt, await super().chat(*args, **kwargs))
-        async with self._translated(prompt):
+        async with self._translate_errors(prompt):
             answer = await super().chat(*args, **kwargs)
         if not answer.done:
             raise ended_early(prompt.model)
@@ -305,7 +305,7 @@ class CheckedAsyncClient(AsyncClient):
 
     async def _parts(self, prompt: Prompt, parts: Any) -> AsyncIterator[Any]:
         done = False
-        async with self._translated(prompt), aclosing(parts):
+        async with self._translate_errors(prompt), aclosing(parts):
             async for part in parts:
                 if part.done:
                     done = True
@@ -321,20 +321,20 @@ class CheckedAsyncClient(AsyncClient):
         try:
             return await super().embed(*args, **{**kwargs, "truncate": False})
         except ResponseError as error:
-            raise embed_error(error, model, await self._known(error)) from error
+            raise embed_error(error, model, await self._known_models(error)) from error
         except WIRE_ERRORS as error:
             raise wire_error(error, self._url, model, self._seconds) from error
 
     @asynccontextmanager
-    async def _translated(self, prompt: Prompt) -> AsyncIterator[None]:
+    async def _translate_errors(self, prompt: Prompt) -> AsyncIterator[None]:
         try:
             yield
         except ResponseError as error:
-            raise chat_error(error, prompt, await self._known(error)) from error
+            raise chat_error(error, prompt, await self._known_models(error)) from error
         except WIRE_ERRORS as error:
             raise wire_error(error, self._url, prompt.model, self._seconds) from error
 
-    async def _known(self, error: ResponseError) -> tuple[str, ...]:
+    async def _known_models(self, error: ResponseError) -> tuple[str, ...]:
         if error.status_code != _NOT_FOUND:
             return ()
         try:
@@ -430,10 +430,10 @@ class CheckedOllamaEmbedding(OllamaEmbedding):
         """
         model = self._client.digest_of(self.model_name)
         parts = "\n".join((model, self._prompt.query, self._prompt.text))
-        found = sha256(parts.encode()).hexdigest()
-        if found != self._digest:
-            self._digest, self._dimension, self._window = found, None, None
-        return found
+        digest = sha256(parts.encode()).hexdigest()
+        if digest != self._digest:
+            self._digest, self._dimension, self._window = digest, None, None
+        return digest
 
     @property
     def dimension(self) -> int:
@@ -468,7 +468,7 @@ class CheckedOllamaEmbedding(OllamaEmbedding):
 
     def _vectors(self, texts: list[str]) -> NDArray[np.float32]:
         answer = self._client.embed(**self._request(texts, self._context()))
-        return self._checked(answer.embeddings, len(texts))
+        return self._check_vectors(answer.embeddings, len(texts))
 
     def _request(self, texts: list[str], window: int) -> dict[str, Any]:
         return {
@@ -479,7 +479,7 @@ class CheckedOllamaEmbedding(OllamaEmbedding):
             "keep_alive": self.keep_alive,
         }
 
-    def _checked(
+    def _check_vectors(
         self, vectors: Sequence[Sequence[float]], count: int
     ) -> NDArray[np.float32]:
         checked = checked_vectors(vectors, count, self._dimension, self.model_name)
@@ -488,8 +488,8 @@ class CheckedOllamaEmbedding(OllamaEmbedding):
 
     def _context(self) -> int:
         if self._window is None:
-            found = self._client.context_length(self.model_name)
-            self._window = found or SMALLEST_WINDOW
+            length = self._client.context_length(self.model_name)
+            self._window = length or SMALLEST_WINDOW
         return self._window
 
     @override
@@ -513,7 +513,7 @@ class CheckedOllamaEmbedding(OllamaEmbedding):
         window = await asyncio.to_thread(self._context)
         request = self._request(texts, window)
         answer = await self._async_client.embed(**request)
-        return _lists(self._checked(answer.embeddings, len(texts)))
+        return _lists(self._check_vectors(answer.embeddings, len(texts)))
 
     @override
     def get_general_text_embedding(self, texts: str) -> list[float]:

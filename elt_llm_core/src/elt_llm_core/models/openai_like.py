@@ -66,7 +66,7 @@ class HttpModel:
 
     def post(self, path: str, body: Json, too_long: EltLlmError) -> Json:
         """The answer. Raises `too_long` if the server says so, else ModelError."""
-        with self._translated():
+        with self._translate_errors():
             answer = self._client.post(f"{self.url}{path}", json=body)
             if answer.is_error:
                 raise self._refusal(answer, too_long, self._names(answer))
@@ -74,7 +74,7 @@ class HttpModel:
 
     async def apost(self, path: str, body: Json, too_long: EltLlmError) -> Json:
         """As `post`."""
-        with self._translated():
+        with self._translate_errors():
             answer = await self._async_client.post(f"{self.url}{path}", json=body)
             if answer.is_error:
                 raise self._refusal(answer, too_long, await self._anames(answer))
@@ -84,7 +84,7 @@ class HttpModel:
         self, path: str, body: Json, too_long: EltLlmError
     ) -> Generator[Json, None, None]:
         """The events of an answer. Raises as `post`, also while it is read."""
-        with self._translated(), self._opened(path, body) as answer:
+        with self._translate_errors(), self._open_stream(path, body) as answer:
             if answer.is_error:
                 answer.read()
                 raise self._refusal(answer, too_long, self._names(answer))
@@ -99,8 +99,8 @@ class HttpModel:
         self, path: str, body: Json, too_long: EltLlmError
     ) -> AsyncGenerator[Json, None]:
         """As `stream`; closing it closes the connection, which stops the server."""
-        with self._translated():
-            async with self._aopened(path, body) as answer:
+        with self._translate_errors():
+            async with self._aopen_stream(path, body) as answer:
                 if answer.is_error:
                     await answer.aread()
                     raise self._refusal(answer, too_long, await self._anames(answer))
@@ -112,18 +112,20 @@ class HttpModel:
                         yield _object(json.loads(event))
 
     @contextmanager
-    def _opened(self, path: str, body: Json) -> Iterator[httpx.Response]:
+    def _open_stream(self, path: str, body: Json) -> Iterator[httpx.Response]:
         with self._client.stream("POST", f"{self.url}{path}", json=body) as answer:
             yield answer
 
     @asynccontextmanager
-    async def _aopened(self, path: str, body: Json) -> AsyncIterator[httpx.Response]:
+    async def _aopen_stream(
+        self, path: str, body: Json
+    ) -> AsyncIterator[httpx.Response]:
         address = f"{self.url}{path}"
         async with self._async_client.stream("POST", address, json=body) as answer:
             yield answer
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except WIRE_ERRORS as error:
@@ -140,7 +142,7 @@ class HttpModel:
         if answer.status_code != _NOT_FOUND:
             return ()
         try:
-            return _listed(self._client.get(f"{self.url}/models").json())
+            return _model_names(self._client.get(f"{self.url}/models").json())
         except (ModelError, *WIRE_ERRORS):
             return ()
 
@@ -148,7 +150,9 @@ class HttpModel:
         if answer.status_code != _NOT_FOUND:
             return ()
         try:
-            return _listed((await self._async_client.get(f"{self.url}/models")).json())
+            return _model_names(
+                (await self._async_client.get(f"{self.url}/models")).json()
+            )
         except (ModelError, *WIRE_ERRORS):
             return ()
 
@@ -166,7 +170,7 @@ def _object(body: Any) -> Json:
     return body
 
 
-def _listed(body: Any) -> tuple[str, ...]:
+def _model_names(body: Any) -> tuple[str, ...]:
     entries = body.get("data") if isinstance(body, dict) else None
     return tuple(
         sorted(str(e["id"]) for e in entries or () if isinstance(e, dict) and "id" in e)
@@ -277,9 +281,11 @@ class OpenAILikeEmbedding(ArrayEmbedding):
             f"a text is longer than {self.model_name!r} reads",
             "split it into smaller chunks",
         )
-        return self._checked(self._http.post("/embeddings", body, too_long), len(texts))
+        return self._check_vectors(
+            self._http.post("/embeddings", body, too_long), len(texts)
+        )
 
-    def _checked(self, body: Json, count: int) -> NDArray[np.float32]:
+    def _check_vectors(self, body: Json, count: int) -> NDArray[np.float32]:
         try:
             vectors = _in_order(body["data"])
         except SHAPE_ERRORS as error:

@@ -97,10 +97,10 @@ class Collection:
         if self._index is None:
             return delta
         if allowed is None:
-            indexed = self._indexed(self._index, vector, k)
+            indexed = self._search_index(self._index, vector, k)
         else:
-            indexed = self._filtered(self._index, vector, k, allowed)
-        return _merged(indexed, delta, k)
+            indexed = self._search_allowed(self._index, vector, k, allowed)
+        return _merge_hits(indexed, delta, k)
 
     def search_keyword(
         self, text: str, k: int, allowed: frozenset[str] | None = None
@@ -108,25 +108,27 @@ class Collection:
         """Id and BM25 of the `k` best chunks that share a word with `text`."""
         if self._index is None:
             return self._without_index(text, k, allowed)
-        tokens = self._asked(text)
+        tokens = self._question_tokens(text)
         rows = None if allowed is None else self._indexed_rows(allowed)
-        found = self._index.keywords.search(tokens, k, rows, self._hidden)
-        indexed = [(self._index.ids[i], score) for i, score in found]
+        hits = self._index.keywords.search(tokens, k, rows, self._hidden)
+        indexed = [(self._index.ids[i], score) for i, score in hits]
         rows = self._delta.rows(allowed)
         newer = self._delta_keywords.search(tokens, k, rows)
-        return _merged(indexed, [(self._delta.ids[i], score) for i, score in newer], k)
+        return _merge_hits(
+            indexed, [(self._delta.ids[i], score) for i, score in newer], k
+        )
 
     def keyword_scores(self, text: str, ids: Iterable[str]) -> dict[str, float]:
         """BM25 of these chunks; those that share no word with `text` are absent."""
         wanted = frozenset(ids)
         if self._index is None:
             return dict(self._without_index(text, len(wanted), wanted))
-        tokens = self._asked(text)
+        tokens = self._question_tokens(text)
         rows = self._places(sorted(wanted - self._delta.removed))
-        found = self._index.keywords.scores_of(tokens, rows)
+        indexed = self._index.keywords.scores_of(tokens, rows)
         scores = {
             self._index.ids[row]: float(score)
-            for row, score in zip(rows, found, strict=True)
+            for row, score in zip(rows, indexed, strict=True)
             if score > 0
         }
         rows = self._delta.places(wanted)
@@ -147,8 +149,8 @@ class Collection:
         older = [node for node in wanted if node in places and node not in gone]
         matrix = self._index.vectors[self._places(older)]
         known = matrix.any(axis=1)
-        found = {i: matrix[row] for row, i in enumerate(older) if known[row]}
-        return {**found, **newer}
+        vectors = {i: matrix[row] for row, i in enumerate(older) if known[row]}
+        return {**vectors, **newer}
 
     def nodes(self, ids: Iterable[str]) -> dict[str, "TextNode"]:
         """Chunks by id with their provenance; unknown ids are absent."""
@@ -186,13 +188,13 @@ class Collection:
         A filter is resolved once for a collection of one moment.
         """
         key = repr(sorted(where.items()))
-        found = self._filters.get(key)
-        if found is None:
-            found = self._truth.filter_ids(self.name, where)
+        ids = self._filters.get(key)
+        if ids is None:
+            ids = self._truth.filter_ids(self.name, where)
             if len(self._filters) >= REMEMBERED:
                 self._filters.clear()
-            self._filters[key] = found
-        return found
+            self._filters[key] = ids
+        return ids
 
     @cached_property
     def topics(self) -> tuple[str, ...]:
@@ -224,7 +226,7 @@ class Collection:
                 return delta
         raise GenerationError(self.name, "it does not belong to this truth")
 
-    def _indexed(self, index: Generation, vector: np.ndarray, k: int) -> Hits:
+    def _search_index(self, index: Generation, vector: np.ndarray, k: int) -> Hits:
         """The nearest chunks of the index that were not removed."""
         if len(index.ids) <= SCANNED:
             rows = nearest(index.vectors, vector, k, without=self._hidden)
@@ -237,13 +239,13 @@ class Collection:
         others = {index.ids[row]: score for row, score in strays}
         while True:
             hits = index.nearest(vector, min(wanted, len(index.ids)))
-            found = {**others, **dict(hits)}
-            alive = [hit for hit in found.items() if hit[0] not in removed]
+            merged = {**others, **dict(hits)}
+            alive = [hit for hit in merged.items() if hit[0] not in removed]
             if len(alive) >= k or wanted >= len(index.ids):
                 return sorted(alive, key=_best_first)
             wanted *= 4
 
-    def _filtered(
+    def _search_allowed(
         self, index: Generation, vector: np.ndarray, k: int, allowed: frozenset[str]
     ) -> Hits:
         """The nearest chunks of the index that are allowed and not removed.
@@ -259,8 +261,8 @@ class Collection:
             kept = [h for h in hits if h[0] in allowed and h[0] not in removed]
             if len(kept) >= k:
                 return sorted(kept, key=_best_first)
-        found = nearest(index.vectors, vector, k, rows)
-        return [(index.ids[row], score) for row, score in found]
+        nearest_hits = nearest(index.vectors, vector, k, rows)
+        return [(index.ids[row], score) for row, score in nearest_hits]
 
     def _indexed_rows(self, allowed: frozenset[str]) -> np.ndarray:
         """Rows of the index that are allowed and not removed, ascending."""
@@ -278,7 +280,7 @@ class Collection:
         rows = (positions.get(node, -1) for node in ids)
         return np.array([row for row in rows if row >= 0], dtype=np.intp)
 
-    def _asked(self, text: str) -> list[str]:
+    def _question_tokens(self, text: str) -> list[str]:
         """The tokens of a question, by the recipe of the index or the usual one."""
         return question_tokens(text, self.languages, self.recipe or DEFAULT)
 
@@ -291,9 +293,9 @@ class Collection:
         if self.languages == {ENGLISH}:
             return self._words_in_truth(text, k, allowed)
         rows = self._delta.rows(allowed)
-        found = self._delta_keywords.search(self._asked(text), k, rows)
+        hits = self._delta_keywords.search(self._question_tokens(text), k, rows)
         return sorted(
-            ((self._delta.ids[i], score) for i, score in found), key=_best_first
+            ((self._delta.ids[i], score) for i, score in hits), key=_best_first
         )
 
     def _words_in_truth(
@@ -311,7 +313,7 @@ class Collection:
         return DeltaKeywords(self._delta.tokens(recipe), base)
 
 
-def _merged(indexed: Hits, newer: Hits, k: int) -> Hits:
+def _merge_hits(indexed: Hits, newer: Hits, k: int) -> Hits:
     return list(islice(merge(indexed, newer, key=_best_first), k))
 
 

@@ -90,11 +90,11 @@ class TruthDocumentStore(BaseDocumentStore):
 
     @override
     def get_all_ref_doc_info(self) -> dict[str, RefDocInfo]:
-        found: dict[str, RefDocInfo] = {}
+        infos: dict[str, RefDocInfo] = {}
         for node in self._store.nodes(self._collection):
-            info = found.setdefault(node.metadata["document_id"], RefDocInfo())
+            info = infos.setdefault(node.metadata["document_id"], RefDocInfo())
             info.node_ids.append(node.node_id)
-        return found
+        return infos
 
     @override
     async def aget_all_ref_doc_info(self) -> dict[str, RefDocInfo]:
@@ -184,7 +184,7 @@ class GenerationVectorStore(ChromaVectorStore):
         if query.mode is not VectorStoreQueryMode.DEFAULT:
             raise UsageError(f"this vector store has no search mode {query.mode.value}")
         vector = np.array(query.query_embedding, dtype=np.float32)
-        allowed = self._allowed(query.node_ids, query.doc_ids, query.filters)
+        allowed = self._allowed_ids(query.node_ids, query.doc_ids, query.filters)
         hits = self._ours.search_dense(vector, query.similarity_top_k, allowed)
         nodes = self._ours.nodes([node for node, _ in hits])
         alive = [hit for hit in hits if hit[0] in nodes]  # one may just have gone
@@ -202,9 +202,9 @@ class GenerationVectorStore(ChromaVectorStore):
     ) -> list[BaseNode]:
         if isinstance(filters, list):
             raise UsageError("give one MetadataFilters, not a list")
-        allowed = self._allowed(node_ids, None, filters)
-        found = self._ours.nodes(self._ours.ids({}) if allowed is None else allowed)
-        return [found[node] for node in sorted(found)]
+        allowed = self._allowed_ids(node_ids, None, filters)
+        nodes = self._ours.nodes(self._ours.ids({}) if allowed is None else allowed)
+        return [nodes[node] for node in sorted(nodes)]
 
     @override
     def add(self, nodes: Sequence[BaseNode], **add_kwargs: Any) -> NoReturn:
@@ -224,7 +224,7 @@ class GenerationVectorStore(ChromaVectorStore):
     def clear(self) -> NoReturn:
         _refuse_change()
 
-    def _allowed(
+    def _allowed_ids(
         self,
         nodes: list[str] | None,
         documents: list[str] | None,

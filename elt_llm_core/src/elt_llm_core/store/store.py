@@ -131,7 +131,7 @@ class Store:
                 held = self._open.get(name)
                 if held is not None and held[0] == stamp and state:
                     return held[1]
-                collection = self._opened(name, folder)
+                collection = self._open_collection(name, folder)
                 # A generation that was replaced meanwhile may have been removed.
                 if not collection.degradations or folder.manifest_stamp() == stamp[1]:
                     self._open[name] = (stamp, collection)
@@ -162,7 +162,7 @@ class Store:
             self._journal_connection.close()
             self._journal_connection = None
 
-    def _opened(self, name: str, folder: IndexFolder) -> "Collection":
+    def _open_collection(self, name: str, folder: IndexFolder) -> "Collection":
         # Chroma takes half a second to import, which an ingest need not wait for.
         from elt_llm_core.store.collection import Collection  # noqa: PLC0415
 

@@ -98,34 +98,34 @@ def nothing(text: str) -> bool:
 
 def figures(text: str) -> dict[str, Figure]:
     """The number a cell is, by the way its digits are read; empty where it is none."""
-    found = _SHAPE.fullmatch(text.strip())
-    if not found or bool(found["open"] or found["inner"]) != bool(
-        found["close"] or found["last"]
+    match = _SHAPE.fullmatch(text.strip())
+    if not match or bool(match["open"] or match["inner"]) != bool(
+        match["close"] or match["last"]
     ):
         return {}
-    if found["sign"] and found["minus"]:
+    if match["sign"] and match["minus"]:
         return {}
-    bracketed = bool(found["open"] or found["inner"])
-    signed = (found["sign"] or "+") != "+" or bool(found["minus"])
-    told = {}
+    bracketed = bool(match["open"] or match["inner"])
+    signed = (match["sign"] or "+") != "+" or bool(match["minus"])
+    figures_by_style = {}
     for style, pattern in _STYLES.items():
-        digits = re.fullmatch(pattern, found["digits"])
+        digits = re.fullmatch(pattern, match["digits"])
         if digits is None:
             continue
-        whole = found["digits"][: digits.start("rest") - 1] if digits["rest"] else ""
-        whole = re.sub(r"\D", "", whole or found["digits"])
+        whole = match["digits"][: digits.start("rest") - 1] if digits["rest"] else ""
+        whole = re.sub(r"\D", "", whole or match["digits"])
         amount = float(f"{whole}.{digits['rest'] or 0}")
-        amount *= _SCALES.get(found["scale"] or "", 1)
+        amount *= _SCALES.get(match["scale"] or "", 1)
         amount = -amount if bracketed or signed else amount
-        unit = _unit(found["currency"] or found["unit"] or "")
-        places = 0 if found["scale"] else len(digits["rest"] or "")
-        told[style] = Figure(amount, unit, places, style, bracketed)
-    return told
+        unit = _unit(match["currency"] or match["unit"] or "")
+        places = 0 if match["scale"] else len(digits["rest"] or "")
+        figures_by_style[style] = Figure(amount, unit, places, style, bracketed)
+    return figures_by_style
 
 
 def style_of(texts: Iterable[str]) -> str:
     """How a table writes its numbers, by the cells that can be read one way only."""
-    only = {next(iter(found)) for t in texts if len(found := figures(t)) == 1}
+    only = {next(iter(readings)) for t in texts if len(readings := figures(t)) == 1}
     return COMMA if only == {COMMA} else ENGLISH
 
 
@@ -143,9 +143,9 @@ def typed(texts: Sequence[str], style: str, *, signs: bool = False) -> Typed:
     text = Typed(Kind.TEXT, tuple(t.strip() or None for t in texts))
     if not filled:
         return text
-    found = _numbers(filled, style)
-    if found and not (signs and any(f.bracketed for f in found)):
-        return _number_column(texts, found)
+    numbers = _numbers(filled, style)
+    if numbers and not (signs and any(f.bracketed for f in numbers)):
+        return _number_column(texts, numbers)
     dates = [_date(t) for t in filled]
     if all(dates):
         left = iter(dates)
@@ -160,18 +160,18 @@ def _numbers(filled: Sequence[str], style: str) -> list[Figure]:
     read = [figures(t) for t in filled]
     for way in (style, ENGLISH, COMMA):
         if all(way in one for one in read):
-            found = [one[way] for one in read]
-            return found if one_unit(f.unit for f in found) else []
+            numbers = [one[way] for one in read]
+            return numbers if one_unit(f.unit for f in numbers) else []
     return []
 
 
-def _number_column(texts: Sequence[str], found: Sequence[Figure]) -> Typed:
-    whole = all(f.places == 0 and abs(f.amount) < _EXACT for f in found)
-    left = iter(int(f.amount) if whole else f.amount for f in found)
+def _number_column(texts: Sequence[str], numbers: Sequence[Figure]) -> Typed:
+    whole = all(f.places == 0 and abs(f.amount) < _EXACT for f in numbers)
+    left = iter(int(f.amount) if whole else f.amount for f in numbers)
     values = tuple(None if nothing(t) else next(left) for t in texts)
-    unit = max(f.unit for f in found)
+    unit = max(f.unit for f in numbers)
     kind = Kind.INTEGER if whole else Kind.NUMBER
-    return Typed(kind, values, unit, max(f.places for f in found))
+    return Typed(kind, values, unit, max(f.places for f in numbers))
 
 
 def _unit(written: str) -> str:
@@ -183,23 +183,23 @@ def _unit(written: str) -> str:
 
 def one_unit(units: Iterable[str]) -> bool:
     """True where all are the same; a currency may be left out by some."""
-    told = set(units)
-    named = told - {""}
-    return len(named) <= 1 and (len(told) == 1 or named <= _MONEY)
+    named_units = set(units)
+    named = named_units - {""}
+    return len(named) <= 1 and (len(named_units) == 1 or named <= _MONEY)
 
 
 def _date(text: str) -> str:
     """ISO 8601, or nothing."""
     for pattern in _DATES:
-        found = re.fullmatch(pattern, text.strip())
-        if found is None:
+        match = re.fullmatch(pattern, text.strip())
+        if match is None:
             continue
-        month = found["m"]
+        month = match["m"]
         if not month.isdigit():
             short = month[:3].lower()
             month = str(_MONTHS.index(short) + 1) if short in _MONTHS else "0"
         try:
-            return date(int(found["y"]), int(month), int(found["d"])).isoformat()
+            return date(int(match["y"]), int(month), int(match["d"])).isoformat()
         except ValueError:
             continue
     return ""
@@ -305,8 +305,8 @@ class _Table:
     def __init__(self, text: str, blocks: Sequence[Block]) -> None:
         self._text = text
         heads = [b for b in blocks if b.attributes.get("row") == "header"]
-        told = [self._said(b) for b in heads]
-        again = [b for b in blocks if b not in heads and self._said(b) in told]
+        headers = [self._row_texts(b) for b in heads]
+        again = [b for b in blocks if b not in heads and self._row_texts(b) in headers]
         self._blocks = blocks
         self._data = [b for b in blocks if b not in heads and b not in again]
         self._several = any(_same_page(blocks, b) for b in again)
@@ -367,14 +367,14 @@ class _Table:
             [self._cell(row[c]) if c in row else "" for row in self._grid]
             for c in range(self._width)
         ]
-        told = [cell for column in columns[1:] for cell in column]
-        style, signs = style_of(told), signs_in(told)
+        cells = [cell for column in columns[1:] for cell in column]
+        style, signs = style_of(cells), signs_in(cells)
         return [typed(column, style, signs=signs) for column in columns]
 
     def _header(self, column: int) -> str:
         """The header that a column's cells carry; the longest where they differ."""
-        told = {row[column].header for row in self._grid if column in row}
-        return " ".join(max(sorted(told), key=len, default="").split())
+        names = {row[column].header for row in self._grid if column in row}
+        return " ".join(max(sorted(names), key=len, default="").split())
 
     def _problems(self) -> Iterator[str]:
         if not self._grid:
@@ -392,7 +392,7 @@ class _Table:
             if len(filled) > 1 and not _complete(row, self._width):
                 yield f"row {n} does not have every column"
 
-    def _said(self, block: Block) -> list[str]:
+    def _row_texts(self, block: Block) -> list[str]:
         return [self._cell(c).casefold() for c in block.cells]
 
     def _cell(self, cell: Cell) -> str:
@@ -408,10 +408,10 @@ def _labels(types: Sequence[Typed]) -> int:
 
 def _by_column(block: Block) -> dict[int, Cell]:
     """Cells by column; where the reader gave no places, by their order."""
-    found: dict[int, Cell] = {}
+    cells: dict[int, Cell] = {}
     for place, cell in enumerate(block.cells):
-        found.setdefault(place if cell.column is None else cell.column, cell)
-    return found
+        cells.setdefault(place if cell.column is None else cell.column, cell)
+    return cells
 
 
 def _same_page(blocks: Sequence[Block], row: Block) -> bool:

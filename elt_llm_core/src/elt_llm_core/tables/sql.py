@@ -42,10 +42,10 @@ def number_column(sql: str) -> int | None:
     table = outer[end + 1 : end + 3]
     if table[:1] != ["t"] or not {*table[1:]} <= _AFTER_TABLE:
         return None
-    told = outer[1:end]
-    told = told[1:] if told[:1] in (["distinct"], ["all"]) else told
+    tokens = outer[1:end]
+    tokens = tokens[1:] if tokens[:1] in (["distinct"], ["all"]) else tokens
     # With `*` the first place that holds it is its own, so that nothing is expanded.
-    places = (i for i, item in enumerate(_items(told)) if _is_number(item))
+    places = (i for i, item in enumerate(_items(tokens)) if _is_number(item))
     return next(places, None)
 
 
@@ -56,11 +56,11 @@ def with_strict_names(sql: str) -> str:
     misspelt name as if it were a result. Between backticks it is only ever a name.
     """
 
-    def strict(found: re.Match[str]) -> str:
-        said = found[0]
-        if not said.startswith('"') or len(said) == 1:
-            return said
-        name = said[1:-1].replace('""', '"').replace("`", "``")
+    def strict(match: re.Match[str]) -> str:
+        text = match[0]
+        if not text.startswith('"') or len(text) == 1:
+            return text
+        name = text[1:-1].replace('""', '"').replace("`", "``")
         return f"`{name}`"
 
     return _TOKENS.sub(strict, sql)
@@ -72,8 +72,8 @@ def _is_number(item: list[str]) -> bool:
 
 
 def _tokens(sql: str) -> list[str]:
-    found = _TOKENS.findall(sql)
-    return [t.lower() for t in found if not t.startswith(_COMMENTS)]
+    tokens = _TOKENS.findall(sql)
+    return [t.lower() for t in tokens if not t.startswith(_COMMENTS)]
 
 
 def _outermost(tokens: Sequence[str]) -> Iterator[str]:
@@ -145,27 +145,27 @@ def select(
     for what takes longer than `seconds`.
     """
     if first_word(sql) == "explain":
-        raise _refused(ValueError("not authorized: EXPLAIN"), relation, seconds)
-    with closing(_filled(relation)) as connection:
+        raise _refusal(ValueError("not authorized: EXPLAIN"), relation, seconds)
+    with closing(_fill_database(relation)) as connection:
         _guard(connection, monotonic() + seconds)
         try:
             cursor = connection.execute(with_strict_names(sql), tuple(parameters))
-            found = cursor.fetchmany(most + 1)
+            rows = cursor.fetchmany(most + 1)
         except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError) as error:
-            raise _refused(error, relation, seconds) from error
+            raise _refusal(error, relation, seconds) from error
         if cursor.description is None:
-            raise _refused(ValueError("it is empty"), relation, seconds)
+            raise _refusal(ValueError("it is empty"), relation, seconds)
         columns = tuple(c[0] for c in cursor.description)
     place = number_column(sql)
     return Selected(
         columns=columns,
-        rows=tuple(tuple(map(_plain, row)) for row in found[:most]),
-        sources=tuple(_source(relation, place, row) for row in found[:most]),
-        cut=len(found) > most,
+        rows=tuple(tuple(map(_plain, row)) for row in rows[:most]),
+        sources=tuple(_source(relation, place, row) for row in rows[:most]),
+        cut=len(rows) > most,
     )
 
 
-def _filled(relation: Relation) -> sqlite3.Connection:
+def _fill_database(relation: Relation) -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:", isolation_level=None)
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
     connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, _LONGEST_SQL)
@@ -204,15 +204,15 @@ def _guard(connection: sqlite3.Connection, deadline: float) -> None:
     connection.set_authorizer(allowed)
 
 
-def _refused(error: Exception, relation: Relation, seconds: float) -> UsageError:
+def _refusal(error: Exception, relation: Relation, seconds: float) -> UsageError:
     names = ", ".join(["n", *(c.name for c in relation.columns)])
     hint = f"ask one SELECT over the table t; its columns: {names}"
-    said = str(error)
-    if said == "interrupted":
+    message = str(error)
+    if message == "interrupted":
         return UsageError(f"the SELECT took longer than {seconds:g} s", hint)
-    if "not authorized" in said or "prohibited" in said:
-        return UsageError(f"only reading the table is allowed: {said}", hint)
-    return UsageError(f"the SELECT cannot be run: {said}", hint)
+    if "not authorized" in message or "prohibited" in message:
+        return UsageError(f"only reading the table is allowed: {message}", hint)
+    return UsageError(f"the SELECT cannot be run: {message}", hint)
 
 
 def _plain(value: object) -> Amount | None:
@@ -260,15 +260,15 @@ def of_all(
     rows: Sequence[int],
 ) -> float | None:
     """Sum or average of the values of `rows`; None where they have none."""
-    found = select(relation, _sql(_OF_ALL, column, function, rows), rows).rows[0][0]
-    return found if isinstance(found, int | float) else None
+    value = select(relation, _sql(_OF_ALL, column, function, rows), rows).rows[0][0]
+    return value if isinstance(value, int | float) else None
 
 
 def _sql(template: str, column: int, word: str, rows: Sequence[int]) -> str:
-    told = template.replace("COLUMN", f"c{int(column)}").replace("WORD", word)
-    return told.replace("ROWS", ", ".join("?" * len(rows)))
+    statement = template.replace("COLUMN", f"c{int(column)}").replace("WORD", word)
+    return statement.replace("ROWS", ", ".join("?" * len(rows)))
 
 
 def _numbers(relation: Relation, sql: str, parameters: Sequence[float]) -> list[int]:
-    found = select(relation, sql, parameters, most=len(relation.rows))
-    return [n for n in found.sources if n is not None]
+    selected = select(relation, sql, parameters, most=len(relation.rows))
+    return [n for n in selected.sources if n is not None]

@@ -89,10 +89,10 @@ class ScriptedLLM(CustomLLM):
         words = re.findall(r"\S+\s*|\s+", self._next(prompt))
 
         def parts() -> CompletionResponseGen:
-            said = ""
+            text = ""
             for word in words:
-                said += word
-                yield CompletionResponse(text=said, delta=word)
+                text += word
+                yield CompletionResponse(text=text, delta=word)
 
         return parts()
 

@@ -59,7 +59,7 @@ class Chunks:
 
     def stale(self) -> list[tuple[int, str, str]]:
         """Row number, id and searchable text of stored chunks that must go."""
-        embedded = self._embedded([row[1] for row in self._stored if row[3]])
+        embedded = self._find_embedded([row[1] for row in self._stored if row[3]])
         return [
             (num, node, text)
             for num, node, text, bare in self._stored
@@ -73,9 +73,9 @@ class Chunks:
 
         Raises EmbedError for one whose vector is neither there nor excused.
         """
-        found = list(self._nodes.items())
-        for start in range(0, len(found), SLICE):
-            part = dict(found[start : start + SLICE])
+        nodes = list(self._nodes.items())
+        for start in range(0, len(nodes), SLICE):
+            part = dict(nodes[start : start + SLICE])
             texts = [provenance.index_text(node) for node in part.values()]
             packed = vectors.find(self._connection, self._target.model, texts)
             yield [
@@ -83,12 +83,14 @@ class Chunks:
                 for (key, node), text in zip(part.items(), texts, strict=True)
             ]
 
-    def _embedded(self, ids: list[str]) -> set[str]:
+    def _find_embedded(self, ids: list[str]) -> set[str]:
         """Those of `ids` whose text has a vector now."""
         nodes = {i: self._nodes[i] for i in ids if i in self._nodes}
         texts = {i: provenance.index_text(node) for i, node in nodes.items()}
-        found = vectors.find(self._connection, self._target.model, texts.values())
-        return {node for node, text in texts.items() if text in found}
+        vectors_by_text = vectors.find(
+            self._connection, self._target.model, texts.values()
+        )
+        return {node for node, text in texts.items() if text in vectors_by_text}
 
     def _id(self, node: "TextNode") -> str:
         ordinal = int(node.metadata.get("ordinal", 0))
@@ -98,18 +100,18 @@ class Chunks:
     def _row(
         self, key: str, node: "TextNode", text: str, vector: bytes | None
     ) -> dict[str, Any]:
-        told = self._metadata(node)
-        metadata = _to_json(told)
-        data = self._vector(told["ordinal"], vector, text)
+        described = self._metadata(node)
+        metadata = _to_json(described)
+        data = self._vector(described["ordinal"], vector, text)
         return {
             "node_id": key,
-            "collection": told["collection"],
-            "document_id": told["document_id"],
-            "ordinal": told["ordinal"],
-            "kind": told["kind"],
-            "section": told["section"],
-            "page": told["page"],
-            "end_page": told["end_page"] or told["page"],
+            "collection": described["collection"],
+            "document_id": described["document_id"],
+            "ordinal": described["ordinal"],
+            "kind": described["kind"],
+            "section": described["section"],
+            "page": described["page"],
+            "end_page": described["end_page"] or described["page"],
             "text": node.text,
             "index_text": text,
             "metadata": metadata,
@@ -121,10 +123,10 @@ class Chunks:
 
     def _metadata(self, node: "TextNode") -> dict[str, Any]:
         """The node's metadata, complete and at home."""
-        told = node.metadata
-        if not told.keys() >= provenance.ALWAYS:
-            told = provenance.write(node, provenance.read(node)).metadata
-        return {**told, **self._home}
+        metadata = node.metadata
+        if not metadata.keys() >= provenance.ALWAYS:
+            metadata = provenance.write(node, provenance.read(node)).metadata
+        return {**metadata, **self._home}
 
     def _vector(self, ordinal: int, vector: bytes | None, text: str) -> bytes:
         chunk = f"chunk {ordinal} of {self._document.name}"

@@ -18,10 +18,10 @@ class Journal:
 
     def get(self, key: str) -> dict[str, Any] | None:
         """The result of a finished item, or None where it is not done (or failed)."""
-        found = self._truth.rows(
+        rows = self._truth.rows(
             "select result from batch_item where key = ? and state = 'done'", (key,)
         )
-        return json.loads(found[0][0]) if found else None
+        return json.loads(rows[0][0]) if rows else None
 
     def put(
         self,
@@ -46,7 +46,7 @@ class Journal:
 
     def rows(self, run: str) -> list[dict[str, Any]]:
         """The items of a run in their order: key, ordinal, item, state, result."""
-        found = self._truth.rows(
+        rows = self._truth.rows(
             "select key, ordinal, item, state, result from batch_item where run = ? "
             "order by ordinal, key",
             (run,),
@@ -54,5 +54,5 @@ class Journal:
         names = ("key", "ordinal", "item", "state", "result")
         return [
             {**dict(zip(names, row, strict=True)), "result": json.loads(row[4])}
-            for row in found
+            for row in rows
         ]

@@ -33,8 +33,8 @@ def stored_node(row: Sequence[Any]) -> "TextNode":
         if key != node_id(document, config, ordinal, text):
             raise damaged(f"chunk {key} has another text")
         node = node_from_row(key, text, metadata)
-    told = [node.metadata.get(name) for name in PLACE]
-    if told != [document, ordinal, kind, section, page]:
+    place = [node.metadata.get(name) for name in PLACE]
+    if place != [document, ordinal, kind, section, page]:
         raise damaged(f"chunk {key} has another place")
     return node
 

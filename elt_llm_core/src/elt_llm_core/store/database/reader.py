@@ -34,10 +34,10 @@ FILE = "truth.sqlite3"
 def file_at(path: Path) -> tuple[int, int] | None:
     """Which file lies there now: a restore puts another one in its place."""
     try:
-        found = path.stat()
+        info = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return info.st_dev, info.st_ino
 
 
 class Reader:
@@ -115,36 +115,36 @@ class Cards(Reader):
 
     def collections(self) -> list[CollectionCard]:
         """Every collection's card, by name."""
-        found = self.rows(f"{_CARD} order by c.name")
-        return [_card(row) for row in found]
+        rows = self.rows(f"{_CARD} order by c.name")
+        return [_card(row) for row in rows]
 
     def card(self, name: str) -> CollectionCard:
         """Return the card of a collection, given by its id or its title.
 
         Raises CollectionNotFoundError or InvalidNameError.
         """
-        found = self.rows(f"{_CARD} where c.name = ?", (collection_id(name),))
-        if not found:
+        rows = self.rows(f"{_CARD} where c.name = ?", (collection_id(name),))
+        if not rows:
             known = self.rows("select name from collection")
             raise CollectionNotFoundError(name, [row[0] for row in known])
-        return _card(found[0])
+        return _card(rows[0])
 
     def embedding(self, name: str) -> tuple[str, int]:
         """Digest of the model a collection was indexed with, and its dimension.
 
         Raises as `card` does, and costs no counting.
         """
-        found = self.rows(
+        rows = self.rows(
             "select embedder_digest, dimension from collection where name = ?", (name,)
         )
-        if not found:
+        if not rows:
             card = self.card(name)
             return card.embedder_digest, card.dimension
-        return str(found[0][0]), int(found[0][1])
+        return str(rows[0][0]), int(rows[0][1])
 
     def quarantined(self, collection: str) -> list[Quarantined]:
         """Chunks without a vector, by document (uri, part) and ordinal."""
-        found = self.rows(
+        rows = self.rows(
             "select q.node_id, q.document_id, d.name, q.reason from quarantine q "
             "join node n using (node_id) join document d on "
             "d.document_id = q.document_id where q.collection = ? "
@@ -152,7 +152,7 @@ class Cards(Reader):
             (collection,),
         )
         names = ("node_id", "document_id", "document", "reason")
-        return [Quarantined(**dict(zip(names, row, strict=True))) for row in found]
+        return [Quarantined(**dict(zip(names, row, strict=True))) for row in rows]
 
     def topics(self, collection: str, most: int = 12) -> list[str]:
         """What a collection is about: titles of documents, then top sections.
@@ -178,11 +178,11 @@ class Cards(Reader):
 
         Empty where that change was not made here.
         """
-        found = self.rows(
+        rows = self.rows(
             "select hex(stamp) from change where collection = ? and seq = ?",
             (name, seq),
         )
-        return str(found[0][0]) if found else ""
+        return str(rows[0][0]) if rows else ""
 
     def made(self, name: str, seq: int, stamp: str) -> bool:
         """Whether the change `seq` with that stamp is one of this truth's history."""
@@ -193,22 +193,22 @@ class Cards(Reader):
 
         Other than the number, it never comes twice, also not after a restore.
         """
-        found = self.rows(
+        rows = self.rows(
             "select c.seq || '-' || hex(h.stamp) from collection c join change h "
             "on h.collection = c.name and h.seq = c.seq where c.name = ?",
             (name,),
         )
-        return str(found[0][0]) if found else ""
+        return str(rows[0][0]) if rows else ""
 
     def sequence(self, name: str) -> int:
         """The number of the collection's last change; 0 where it is not there."""
-        found = self.rows("select seq from collection where name = ?", (name,))
-        return int(found[0][0]) if found else 0
+        rows = self.rows("select seq from collection where name = ?", (name,))
+        return int(rows[0][0]) if rows else 0
 
     def epoch(self, name: str) -> int:
         """The number of the change that made the collection."""
-        found = self.rows("select epoch from collection where name = ?", (name,))
-        return int(found[0][0]) if found else 0
+        rows = self.rows("select epoch from collection where name = ?", (name,))
+        return int(rows[0][0]) if rows else 0
 
 
 def _card(row: Sequence[Any]) -> CollectionCard:
@@ -239,22 +239,22 @@ class Truth(Cards):
 
     def document(self, document_id: str) -> DocumentRow | None:
         """One document's row, or None."""
-        found = self.rows(f"{_DOCUMENT} where d.document_id = ?", (document_id,))
-        return _document(found[0]) if found else None
+        rows = self.rows(f"{_DOCUMENT} where d.document_id = ?", (document_id,))
+        return _document(rows[0]) if rows else None
 
     def document_text(self, document_id: str) -> str:
         """The canonical text; empty for a document that is not there."""
-        found = self.rows(
+        rows = self.rows(
             "select text from document where document_id = ?", (document_id,)
         )
-        return codec.unpack_text(found[0][0]) if found else ""
+        return codec.unpack_text(rows[0][0]) if rows else ""
 
     def blocks(self, document_id: str) -> list[Block]:
         """The blocks in reading order."""
-        found = self.rows(
+        rows = self.rows(
             "select blocks from document where document_id = ?", (document_id,)
         )
-        return codec.unpack_blocks(found[0][0]) if found else []
+        return codec.unpack_blocks(rows[0][0]) if rows else []
 
     def pages(
         self, document_id: str, numbers: Sequence[int] | None = None
@@ -262,7 +262,7 @@ class Truth(Cards):
         """Pages with their words, ascending; only those of `numbers` where given."""
         wanted = None if numbers is None else set(numbers)
         chosen = "" if wanted is None else f" and number in ({_marks(len(wanted))})"
-        found = self.rows(
+        rows = self.rows(
             "select number, width, height, label, words from page "
             f"where document_id = ?{chosen} order by number",
             (document_id, *sorted(wanted or ())),
@@ -276,21 +276,21 @@ class Truth(Cards):
                     label=label,
                     words=codec.unpack_words(words),
                 )
-                for number, width, height, label, words in found
+                for number, width, height, label, words in rows
             ]
 
     def original(self, document_id: str) -> bytes | None:
         """The source file as it was read, where it was kept."""
-        found = self.rows(
+        rows = self.rows(
             "select o.content from original o join document d using (sha256) "
             "where d.document_id = ?",
             (document_id,),
         )
-        return bytes(found[0][0]) if found else None
+        return bytes(rows[0][0]) if rows else None
 
     def sidecars(self, collection: str, kind: str | None = None) -> list[Sidecar]:
         """Structured content of a collection's documents, by uri, kind and name."""
-        found = self.rows(
+        rows = self.rows(
             "select s.kind, s.name, s.content from sidecar s "
             "join document d using (document_id) where d.collection = ? "
             "and (? is null or s.kind = ?) order by d.uri, d.part, s.kind, s.name",
@@ -299,7 +299,7 @@ class Truth(Cards):
         with reading("a record"):
             return [
                 Sidecar(kind=k, name=name, content=codec.unpack_json(content))
-                for k, name, content in found
+                for k, name, content in rows
             ]
 
     def nodes(
@@ -331,9 +331,9 @@ class Truth(Cards):
         self, collection: str, ids: Iterable[str], dimension: int
     ) -> dict[str, np.ndarray]:
         """Stored unit vectors by id, float32; unknown ids are absent."""
-        found = self._by_id("node_id, index_text, vector, index_sum", collection, ids)
-        matrix = self.stack([row[2] for row in _sound(found)], dimension)
-        return {row[0]: matrix[i] for i, row in enumerate(found)}
+        rows = self._by_id("node_id, index_text, vector, index_sum", collection, ids)
+        matrix = self.stack([row[2] for row in _sound(rows)], dimension)
+        return {row[0]: matrix[i] for i, row in enumerate(rows)}
 
     def missing_vectors(self, model: str, texts: Sequence[str]) -> list[int]:
         """Positions in `texts` without a sound vector by the model of this digest."""
@@ -345,12 +345,12 @@ class Truth(Cards):
 
     def outline(self, document_id: str) -> list[Outlined]:
         """Where each chunk of a document stands, in order."""
-        found = self.rows(
+        rows = self.rows(
             "select node_id, ordinal, section from node where document_id = ? "
             "order by ordinal, num",
             (document_id,),
         )
-        return [Outlined(*row) for row in found]
+        return [Outlined(*row) for row in rows]
 
     def index_rows(
         self, collection: str, ids: frozenset[str] | None = None, after: int = -1
@@ -361,27 +361,27 @@ class Truth(Cards):
         TruthError for a row that is not as it was stored.
         """
         if ids is not None:
-            found = self._by_id(
+            rows = self._by_id(
                 "num, node_id, index_text, vector, index_sum, seq", collection, ids
             )
-            return _sound(row[1:5] for row in sorted(found) if row[5] > after)
-        found = self.rows(
+            return _sound(row[1:5] for row in sorted(rows) if row[5] > after)
+        rows = self.rows(
             "select node_id, index_text, vector, index_sum from node "
             "where collection = ? and seq > ? order by num",
             (collection, after),
         )
-        return _sound(found)
+        return _sound(rows)
 
     def languages(self, collection: str, after: int = -1) -> dict[str, str]:
         """Language by id of each chunk changed after `after` that is not in English."""
-        found = self.rows(
+        rows = self.rows(
             "select node_id, json_extract(metadata, '$.text_language') from node "
             "where collection = ? and seq > ? "
             # Parsing what has none would take ten times as long.
             "and instr(metadata, '\"text_language\":')",
             (collection, after),
         )
-        return {node: language for node, language in found if language}
+        return {node: language for node, language in rows if language}
 
     def changes(self, collection: str, after: int) -> int:
         """How many chunks came or went after the change `after`."""
@@ -394,19 +394,19 @@ class Truth(Cards):
 
     def count_until(self, collection: str, seq: int) -> int:
         """How many chunks are as old as the change `seq` or older."""
-        found = self.rows(
+        rows = self.rows(
             "select count(*) from node where collection = ? and seq <= ?",
             (collection, seq),
         )
-        return int(found[0][0])
+        return int(rows[0][0])
 
     def removed(self, collection: str, after: int) -> frozenset[str]:
         """Ids that were taken out after the change `after`."""
-        found = self.rows(
+        rows = self.rows(
             "select node_id from removed where collection = ? and seq > ?",
             (collection, after),
         )
-        return frozenset(row[0] for row in found)
+        return frozenset(row[0] for row in rows)
 
     @staticmethod
     def stack(blobs: list[bytes], dimension: int) -> np.ndarray:
@@ -416,13 +416,13 @@ class Truth(Cards):
     def filter_ids(self, collection: str, where: Mapping[str, Any]) -> frozenset[str]:
         """Ids of the chunks that match every condition of `where`; see `filters`."""
         conditions, parameters = where_clause(where)
-        found = self.rows(
+        rows = self.rows(
             "select n.node_id from node n join document d using (document_id) "
             # The document's: through the chunk's, SQLite would read all its chunks.
             f"where d.collection = ?{conditions}",
             [collection, *parameters],
         )
-        return frozenset(row[0] for row in found)
+        return frozenset(row[0] for row in rows)
 
     def words_search(
         self, collection: str, tokens: Sequence[str], k: int
@@ -431,48 +431,48 @@ class Truth(Cards):
         quoted = " OR ".join('"' + t.replace('"', '""') + '"' for t in tokens)
         if not quoted:
             return []
-        found = self.rows(
+        rows = self.rows(
             "select n.node_id, -bm25(words) from words "
             "join node n on n.num = words.rowid "
             "where words match ? and n.collection = ? order by 2 desc, 1 limit ?",
             (quoted, collection, k),
         )
-        return [(node, float(score)) for node, score in found if score > 0]
+        return [(node, float(score)) for node, score in rows if score > 0]
 
     def with_phrase(self, collection: str, phrase: str, kind: str) -> list[str]:
         """Ids of the chunks of a kind that hold these words in a row, as they stand."""
-        found = self.rows(
+        rows = self.rows(
             "select n.node_id from words join node n on n.num = words.rowid "
             "join document d using (document_id) "
             "where words match ? and n.collection = ? and n.kind = ? "
             "order by d.uri, d.part, n.ordinal",
             ('"' + phrase.replace('"', '""') + '"', collection, kind),
         )
-        return [row[0] for row in found]
+        return [row[0] for row in rows]
 
     def _by_id(self, columns: str, collection: str, ids: Iterable[str]) -> list[Any]:
         wanted = sorted(set(ids))
-        found: list[Any] = []
+        rows: list[Any] = []
         for start in range(0, len(wanted), IN_LIST):
             part = wanted[start : start + IN_LIST]
-            found += self.rows(
+            rows += self.rows(
                 f"select {columns} from node "
                 # The plus keeps SQLite from walking the whole collection instead.
                 f"where +collection = ? and node_id in ({_marks(len(part))})",
                 (collection, *part),
             )
-        return found
+        return rows
 
 
 def _sound(rows: Iterable[Sequence[Any]]) -> list[tuple[str, str, bytes]]:
     """Id, searchable text and vector of rows that have the check sum of both."""
-    found = []
+    whole = []
     for key, text, vector, total in rows:
         with reading(f"chunk {key}"):
             if codec.check_sum(text, vector) != total:
                 raise damaged(f"chunk {key} is searched by another text or vector")
-        found.append((key, text, vector))
-    return found
+        whole.append((key, text, vector))
+    return whole
 
 
 def _marks(count: int) -> str:
@@ -488,7 +488,9 @@ def _document(row: Sequence[Any]) -> DocumentRow:
     fields = dict(zip(names, row, strict=True))
     with reading("the row of a document"):
         warnings = tuple(json.loads(fields["warnings"]))
-        found = DocumentRow(**{**fields, "warnings": warnings})
-        if found.document_id != document_id(found.collection, found.uri, found.part):
+        document = DocumentRow(**{**fields, "warnings": warnings})
+        if document.document_id != document_id(
+            document.collection, document.uri, document.part
+        ):
             raise damaged("a document has another address")
-        return found
+        return document

@@ -181,10 +181,10 @@ def put_nodes(
 
 def sha256_of(connection: Connection, document: str) -> list[str]:
     """The digest of a document's source file; nothing where it is not there."""
-    found = connection.execute(
+    rows = connection.execute(
         "select sha256 from document where document_id = ?", (document,)
     )
-    return [sha256 for (sha256,) in found]
+    return [sha256 for (sha256,) in rows]
 
 
 def drop_unused_originals(connection: Connection, candidates: Iterable[str]) -> None:

@@ -128,15 +128,15 @@ def connect_writer(path: Path) -> sqlite3.Connection:
     """
     _make(path)
     with opened(path, "mode=rw") as connection:
-        found = schema_of(connection)
-        if found:
-            check_schema(found, path)
+        version = schema_of(connection)
+        if version:
+            check_schema(version, path)
         connection.execute("pragma journal_mode = wal")
         connection.execute("pragma synchronous = full")
         connection.execute(f"pragma journal_size_limit = {WAL_BYTES}")
         connection.execute(f"pragma cache_size = -{CACHE_KIB}")
         connection.execute(f"pragma wal_autocheckpoint = {CHECKPOINT_PAGES}")
-        if not found:
+        if not version:
             _refuse_to_forget(path, "holds nothing")
             _create(connection)
     return connection
@@ -150,12 +150,12 @@ def connect_reader(path: Path) -> sqlite3.Connection | None:
     refuse_newer(peek(path), path)
     try:
         with opened(path, read_mode(path)) as connection:
-            found = schema_of(connection)
-            if not found:
+            version = schema_of(connection)
+            if not version:
                 connection.close()
                 _refuse_to_forget(path, "holds nothing")
                 return None
-            check_schema(found, path)
+            check_schema(version, path)
     except StoreWriteError as error:
         reason = f"cannot be read without a log beside it: {error.__cause__}"
         cure = "let this user write there, or copy the folder to where it may"
@@ -258,29 +258,30 @@ def _readable_size(path: Path) -> int:
         if not os.access(path, os.R_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:
-        told = error.strerror or str(error)
+        reason = error.strerror or str(error)
         cure = "let this user read and write it, or choose another --data-dir"
-        raise TruthError(str(path), f"cannot be read: {told}", cure) from error
+        raise TruthError(str(path), f"cannot be read: {reason}", cure) from error
     return size
 
 
-def refuse_newer(found: int, path: Path) -> None:
+def refuse_newer(version: int, path: Path) -> None:
     """Raise TruthError for a schema that only a later program knows."""
-    if found > SCHEMA_VERSION:
+    if version > SCHEMA_VERSION:
         raise TruthError(
             str(path),
-            f"has schema {found}, this program knows {SCHEMA_VERSION}; nothing changed",
+            f"has schema {version}, this program knows {SCHEMA_VERSION}; "
+            "nothing changed",
             "use the program version that wrote it, or another --data-dir",
         )
 
 
-def check_schema(found: int, path: Path) -> None:
+def check_schema(version: int, path: Path) -> None:
     """Raise TruthError, with the cure, for a schema that is not this program's."""
-    refuse_newer(found, path)
-    if found < SCHEMA_VERSION:
+    refuse_newer(version, path)
+    if version < SCHEMA_VERSION:
         raise TruthError(
             str(path),
-            f"has the older schema {found}, this program reads {SCHEMA_VERSION}",
+            f"has the older schema {version}, this program reads {SCHEMA_VERSION}",
             "bring it up to date (a backup is kept): elt-llm store migrate",
         )
 
@@ -313,8 +314,8 @@ def require_whole(path: Path) -> None:
         if path.is_file() and path.stat().st_size:
             return
     except PermissionError as error:
-        told = f"cannot be reached: {error.strerror}"
-        raise TruthError(str(path), told, "ask as the owner of the folder") from error
+        reason = f"cannot be reached: {error.strerror}"
+        raise TruthError(str(path), reason, "ask as the owner of the folder") from error
     _refuse_to_forget(path, "is empty" if path.exists() else "is gone")
 
 

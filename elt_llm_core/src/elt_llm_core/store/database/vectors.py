@@ -35,8 +35,8 @@ def find(connection: Connection, model: str, texts: Iterable[str]) -> dict[str, 
 
 def missing(connection: Connection, model: str, texts: Sequence[str]) -> list[int]:
     """Positions in `texts` that have no vector of the model, or a damaged one."""
-    found = find(connection, model, texts)
-    return [position for position, text in enumerate(texts) if text not in found]
+    stored = find(connection, model, texts)
+    return [position for position, text in enumerate(texts) if text not in stored]
 
 
 def damaged(connection: Connection, model: str, texts: Iterable[str]) -> list[str]:
@@ -87,30 +87,30 @@ def checked(
 ) -> np.ndarray:
     """The vectors as unit rows. Raises EmbedError where one is not a usable vector."""
     if vectors.shape[:-1] != (len(texts),):
-        raise _refused(f"{len(texts)} texts gave vectors of shape {vectors.shape}")
+        raise _refusal(f"{len(texts)} texts gave vectors of shape {vectors.shape}")
     known = connection.execute(
         "select dimension from collection where embedder_digest = ? limit 1", (model,)
     ).fetchone()
     if known and vectors.shape[1] != known[0]:
-        raise _refused(f"a vector has {vectors.shape[1]} numbers, not {known[0]}")
+        raise _refusal(f"a vector has {vectors.shape[1]} numbers, not {known[0]}")
     lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
     low, high = LENGTHS
     good = np.isfinite(lengths) & (lengths > low) & (lengths < high)
     if not good.all():
         bad = int((~good).sum())
-        raise _refused(f"{bad} of {len(texts)} vectors are not finite, or of no length")
+        raise _refusal(f"{bad} of {len(texts)} vectors are not finite, or of no length")
     unit: np.ndarray = vectors / lengths
     return unit
 
 
 def in_lists(connection: Connection, statement: str, keys: Sequence[Any]) -> list[Any]:
     """The rows of a statement with `in ({})`, asked in parts that stay cached."""
-    found: list[Any] = []
+    rows: list[Any] = []
     for start in range(0, len(keys), IN_LIST):
         part = keys[start : start + IN_LIST]
         marks = ", ".join("?" * len(part))
-        found += connection.execute(statement.format(marks), part).fetchall()
-    return found
+        rows += connection.execute(statement.format(marks), part).fetchall()
+    return rows
 
 
 def _rows(connection: Connection, keys: Sequence[bytes]) -> list[Any]:
@@ -119,5 +119,5 @@ def _rows(connection: Connection, keys: Sequence[bytes]) -> list[Any]:
     return in_lists(connection, statement, keys)
 
 
-def _refused(reason: str) -> EmbedError:
+def _refusal(reason: str) -> EmbedError:
     return EmbedError(reason, "check the embedding model with: elt-llm doctor")

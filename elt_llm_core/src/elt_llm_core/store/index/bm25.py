@@ -55,8 +55,8 @@ def worth(
         even = counts / shares + delta
         added: Floats = weight * (k1 + 1) * (even / (k1 + even) - delta / (k1 + delta))
         return added
-    found: Floats = weight * counts / (counts + k1 * shares)
-    return found if recipe.variant in ("lucene", "robertson") else found * (k1 + 1)
+    scores: Floats = weight * counts / (counts + k1 * shares)
+    return scores if recipe.variant in ("lucene", "robertson") else scores * (k1 + 1)
 
 
 Postings = tuple[NDArray[Any], NDArray[Any]]  # rows, ascending, and scores
@@ -79,7 +79,7 @@ class PairIndex:
 
     def __init__(self, folder: Path, words: int) -> None:
         self._words = words
-        parts = {name: _opened(folder, name) for name in FILES}
+        parts = {name: _map_array(folder, name) for name in FILES}
         self._keys, self._starts = parts["keys"], parts["starts"]
         self._rows, self._scores = parts["rows"], parts["scores"]
 
@@ -133,21 +133,21 @@ class PairIndex:
             key = a * self._words + b
             at = int(np.searchsorted(self._keys, key))
             if at < len(self._keys) and self._keys[at] == key:
-                found = slice(int(self._starts[at]), int(self._starts[at + 1]))
-                yield self._rows[found], self._scores[found]
+                span = slice(int(self._starts[at]), int(self._starts[at + 1]))
+                yield self._rows[span], self._scores[span]
 
 
 def _changes(values: Ids) -> NDArray[np.bool_]:
     """Where a value differs from the one before it; the first always does."""
-    found = np.ones(len(values), dtype=np.bool_)
-    found[1:] = values[1:] != values[:-1]
-    return found
+    changes = np.ones(len(values), dtype=np.bool_)
+    changes[1:] = values[1:] != values[:-1]
+    return changes
 
 
-def _opened(folder: Path, name: str) -> NDArray[np.generic]:
+def _map_array(folder: Path, name: str) -> NDArray[np.generic]:
     # Mapped all the same, but a plain array: cutting a memmap costs microseconds.
-    found: NDArray[np.generic] = np.load(_file(folder, name), mmap_mode="r")
-    return found.view(np.ndarray)
+    values: NDArray[np.generic] = np.load(_file(folder, name), mmap_mode="r")
+    return values.view(np.ndarray)
 
 
 def _file(folder: Path, name: str) -> Path:
@@ -325,9 +325,9 @@ class DeltaKeywords:
         )
         size = max(self._size, 1)
         pairs = numbers * size + np.repeat(np.arange(self._size), lengths)
-        found, self._counts = np.unique(pairs, return_counts=True)
-        self._positions = found % size
-        self._starts = np.searchsorted(found, np.arange(len(self._ids) + 1) * size)
+        unique, self._counts = np.unique(pairs, return_counts=True)
+        self._positions = unique % size
+        self._starts = np.searchsorted(unique, np.arange(len(self._ids) + 1) * size)
 
     def search(
         self, tokens: Sequence[str], k: int, rows: np.ndarray | None = None
@@ -351,8 +351,8 @@ class DeltaKeywords:
         pairs = side_by_side(tokens) if self._recipe.pair_weight else []
         return [*tokens, *pairs]
 
-    def _weight(self, token: str, found: int) -> float:
+    def _weight(self, token: str, frequency: int) -> float:
         if self._base is not None:
-            found += self._base.document_frequency(token)
+            frequency += self._base.document_frequency(token)
         share = self._recipe.pair_weight if " " in token else 1.0
-        return float(idf(self._recipe, np.array(found), self._total)) * share
+        return float(idf(self._recipe, np.array(frequency), self._total)) * share

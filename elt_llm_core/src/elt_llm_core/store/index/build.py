@@ -134,9 +134,9 @@ def probe_recall(dense: DenseIndex, rows: np.ndarray, strays: np.ndarray) -> flo
         unit = probe / np.linalg.norm(probe)
         exact = nearest(matrix, unit, PROBE_K)
         worst = exact[-1][1] - 1e-4  # equal distances may come in any order
-        found = [score for _, score in dense.search(unit, len(exact))]
-        found += (lost @ unit).tolist()
-        hits += min(sum(score >= worst for score in found), len(exact))
+        scores = [score for _, score in dense.search(unit, len(exact))]
+        scores += (lost @ unit).tolist()
+        hits += min(sum(score >= worst for score in scores), len(exact))
         total += len(exact)
     return hits / total if total else 1.0
 

@@ -57,21 +57,21 @@ class Delta:
             gone = truth.removed(collection, self.seq)
         left = gone.union(row[0] for row in rows)
         kept = [i for i, node in enumerate(self.ids) if node not in left]
-        ids = _chosen(self.ids, kept) + [row[0] for row in rows]
-        texts = _chosen(self.texts, kept) + [row[1] for row in rows]
-        tokens = _chosen(self._tokens, kept) + [[] for _ in rows]
-        codes = _chosen(self._languages, kept)
+        ids = _choose(self.ids, kept) + [row[0] for row in rows]
+        texts = _choose(self.texts, kept) + [row[1] for row in rows]
+        tokens = _choose(self._tokens, kept) + [[] for _ in rows]
+        codes = _choose(self._languages, kept)
         codes += [languages.get(row[0], "") for row in rows]
         vectors = truth.stack([row[2] for row in rows], self.matrix.shape[1])
         order = sorted(range(len(ids)), key=ids.__getitem__)
         return Delta(
             seq=truth.sequence(collection),
-            ids=_chosen(ids, order),
-            texts=_chosen(texts, order),
+            ids=_choose(ids, order),
+            texts=_choose(texts, order),
             matrix=np.concatenate([self.matrix[kept], vectors])[order],
             removed=self.removed | gone,
-            _tokens=_chosen(tokens, order),
-            _languages=_chosen(codes, order),
+            _tokens=_choose(tokens, order),
+            _languages=_choose(codes, order),
         )
 
     def tokens(self, recipe: Recipe = DEFAULT) -> Sequence[Sequence[str]]:
@@ -81,21 +81,21 @@ class Delta:
         """
         missing = [i for i, tokens in enumerate(self._tokens) if not tokens]
         texts = [self.texts[i] for i in missing]
-        found = tokenize(texts, recipe, [self._languages[i] for i in missing])
-        for position, tokens in zip(missing, found, strict=True):
+        token_lists = tokenize(texts, recipe, [self._languages[i] for i in missing])
+        for position, tokens in zip(missing, token_lists, strict=True):
             self._tokens[position] = tokens
         return self._tokens
 
     def vectors(self, ids: Sequence[str]) -> dict[str, np.ndarray]:
         """Unit vectors of those of `ids` that are here and have one."""
-        found = ((node, self._rows.get(node)) for node in ids)
-        rows = {node: self.matrix[row] for node, row in found if row is not None}
+        pairs = ((node, self._rows.get(node)) for node in ids)
+        rows = {node: self.matrix[row] for node, row in pairs if row is not None}
         return {node: row for node, row in rows.items() if row.any()}
 
     def places(self, ids: Iterable[str]) -> np.ndarray:
         """Positions of those of `ids` that are here, ascending."""
-        found = (self._rows.get(node) for node in ids)
-        return np.array(sorted(row for row in found if row is not None), dtype=np.intp)
+        rows = (self._rows.get(node) for node in ids)
+        return np.array(sorted(row for row in rows if row is not None), dtype=np.intp)
 
     def rows(self, allowed: frozenset[str] | None) -> np.ndarray | None:
         """Positions of the allowed chunks, ascending; None where all are."""
@@ -108,9 +108,9 @@ class Delta:
         self, vector: np.ndarray, k: int, allowed: frozenset[str] | None
     ) -> Hits:
         """Id and cosine of the `k` nearest of these chunks that are allowed."""
-        found = nearest(self.matrix, vector, k, self.rows(allowed))
-        return [(self.ids[row], score) for row, score in found]
+        hits = nearest(self.matrix, vector, k, self.rows(allowed))
+        return [(self.ids[row], score) for row, score in hits]
 
 
-def _chosen(values: Sequence[T], positions: Sequence[int]) -> list[T]:
+def _choose(values: Sequence[T], positions: Sequence[int]) -> list[T]:
     return [values[position] for position in positions]

@@ -102,16 +102,16 @@ class DenseIndex:
         """Id and cosine, best first; at most `k`."""
         if k <= 0:
             return []
-        found = self._query(vector, k, ["distances"])
+        reply = self._query(vector, k, ["distances"])
         return [
             (node, 1.0 - float(distance))
-            for node, distance in zip(found.ids[0], found.distances[0], strict=True)
+            for node, distance in zip(reply.ids[0], reply.distances[0], strict=True)
         ]
 
     def unreachable(self, expected: frozenset[str], dimension: int) -> frozenset[str]:
         """Ids that no query can return; empty is healthy. `count()` does not tell."""
-        found = self._query(np.ones(dimension), max(len(expected), 1), [])
-        return expected - frozenset(found.ids[0])
+        reply = self._query(np.ones(dimension), max(len(expected), 1), [])
+        return expected - frozenset(reply.ids[0])
 
     def _query(self, vector: np.ndarray, k: int, include: list[str]) -> Any:
         question = [vector.tolist()]

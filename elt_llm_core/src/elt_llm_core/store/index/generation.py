@@ -66,11 +66,11 @@ class Generation:
 
     def nearest(self, vector: np.ndarray, k: int) -> list[tuple[str, float]]:
         """Id and cosine of what the graph leads to, best first; at least `k` or all."""
-        found = self.dense.search(vector, k)
+        hits = self.dense.search(vector, k)
         if not self.twins:
-            return found
+            return hits
         return [
             (node, score)
-            for leader, score in found
+            for leader, score in hits
             for node in (leader, *self.twins.get(leader, ()))
         ]

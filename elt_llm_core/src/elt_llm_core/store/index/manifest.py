@@ -72,7 +72,7 @@ class IndexFolder:
             if self.generations():
                 raise GenerationError(self.collection, "the manifest is gone")
             return None
-        manifest = self._parsed(text)
+        manifest = self._parse(text)
         generation = f"generation {manifest.generation}"
         own = self._read(self.path(manifest.generation) / MANIFEST)
         if own is None:
@@ -87,16 +87,16 @@ class IndexFolder:
 
         Only those that can be read; whether they are sound is told by `check`.
         """
-        found = []
+        manifests = []
         for generation in reversed(self.generations()):
             try:
                 text = self._read(self.path(generation) / MANIFEST)
-                manifest = self._parsed(text or b"")
+                manifest = self._parse(text or b"")
             except GenerationError:
                 continue  # nothing can be opened without it
             if manifest.generation == generation:
-                found.append(manifest)
-        return found
+                manifests.append(manifest)
+        return manifests
 
     def choices(self) -> tuple[list[Manifest], str]:
         """The manifests a reader may open, best first, and what keeps it from the best.
@@ -127,7 +127,7 @@ class IndexFolder:
         except OSError as error:
             raise GenerationError(self.collection, str(error.strerror)) from error
 
-    def _parsed(self, text: bytes) -> Manifest:
+    def _parse(self, text: bytes) -> Manifest:
         try:
             manifest = Manifest.model_validate_json(text)
         except ValidationError as error:
@@ -205,8 +205,8 @@ class IndexFolder:
             raise GenerationError(self.collection, "files are missing or were added")
         names = sorted(sums)
         with ThreadPoolExecutor() as pool:
-            found = list(pool.map(self._sum, (generation_folder / n for n in names)))
-        for name, actual in zip(names, found, strict=True):
+            digests = list(pool.map(self._sum, (generation_folder / n for n in names)))
+        for name, actual in zip(names, digests, strict=True):
             if not hmac.compare_digest(actual.encode(), sums[name].encode()):
                 raise GenerationError(self.collection, f"{name} is not as it was built")
 

@@ -34,14 +34,14 @@ def twins(rows: np.ndarray) -> dict[int, list[int]]:
     Rows of zeros are left out: they stand for chunks without a vector.
     """
     first: dict[bytes, int] = {}
-    found: dict[int, list[int]] = {}
+    groups: dict[int, list[int]] = {}
     for row in np.flatnonzero(rows.any(axis=1)).tolist():
         leader = first.setdefault(rows[row].tobytes(), row)
         if leader == row:
-            found[row] = []
+            groups[row] = []
         else:
-            found[leader].append(row)
-    return found
+            groups[leader].append(row)
+    return groups
 
 
 BLOCK = 4_096  # rows copied at a time, so that a large filter needs little memory
@@ -57,8 +57,8 @@ def best(scores: np.ndarray, k: int) -> np.ndarray:
         least = np.partition(scores, len(scores) - k)[len(scores) - k]
         candidates = np.flatnonzero(scores >= least)
     order = np.lexsort((candidates, -scores[candidates]))[:k]
-    found: np.ndarray = candidates[order]
-    return found
+    ordered: np.ndarray = candidates[order]
+    return ordered
 
 
 def nearest(
@@ -95,5 +95,5 @@ def _cosines(rows: np.ndarray, vector: np.ndarray) -> np.ndarray:
     A product of matrices would wake the threads of the linear algebra library: in a
     busy process waiting for them costs a hundred times the product.
     """
-    found: np.ndarray = np.einsum("ij,j->i", rows, vector)
-    return found
+    cosines: np.ndarray = np.einsum("ij,j->i", rows, vector)
+    return cosines

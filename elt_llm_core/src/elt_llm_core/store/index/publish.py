@@ -293,5 +293,5 @@ def _child(
         report = run_child(BUILDER, [action, str(data_dir), recipe.name, target])[-1]
     except StoreError as error:
         raise GenerationError(name, f"{action} failed: {error.message}") from error
-    found: dict[str, Any] = json.loads(report)
-    return found
+    report_fields: dict[str, Any] = json.loads(report)
+    return report_fields

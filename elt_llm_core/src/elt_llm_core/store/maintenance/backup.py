@@ -101,8 +101,8 @@ def next_file(data_dir: Path, note: str = "") -> Path:
 
 def backup_files(data_dir: Path) -> list[Path]:
     """The backups of a data root, the newest first."""
-    found = (data_dir / FOLDER).glob("truth-*.sqlite3")
-    return sorted((p for p in found if _NAME.fullmatch(p.name)), reverse=True)
+    files = (data_dir / FOLDER).glob("truth-*.sqlite3")
+    return sorted((p for p in files if _NAME.fullmatch(p.name)), reverse=True)
 
 
 def backups(data_dir: Path) -> list[Backup]:
@@ -183,19 +183,19 @@ def check(path: Path, name: Path | None = None, cure: str = ANOTHER) -> None:
     """
     name = name or path
     with schema.opened(path, "mode=rw") as connection, closing(connection):
-        found = connection.execute("pragma integrity_check(3)").fetchall()
-        if found != [("ok",)]:
-            told = "; ".join(str(row[0]) for row in found)
-            raise _damaged(name, told, cure)
+        faults = connection.execute("pragma integrity_check(3)").fetchall()
+        if faults != [("ok",)]:
+            reasons = "; ".join(str(row[0]) for row in faults)
+            raise _damage(name, reasons, cure)
         known = schema.schema_of(connection)
         schema.refuse_newer(known, name)
         if known >= SUMMED and (fault := row_fault(connection)):
-            raise _damaged(name, fault, cure)
+            raise _damage(name, fault, cure)
     if not known:
-        raise _damaged(name, "it has no tables", cure)
+        raise _damage(name, "it has no tables", cure)
 
 
-def _damaged(path: Path, reason: str, cure: str) -> TruthError:
+def _damage(path: Path, reason: str, cure: str) -> TruthError:
     return TruthError(str(path), f"is not sound: {reason}", cure)
 
 
@@ -274,10 +274,10 @@ def _is_due(data_dir: Path, hours: float) -> bool:
     # Made in the future: the clock was set back since, and tells nothing.
     if 0 <= time.time() - made <= hours * HOUR:
         return False
-    return _changed(truth) > made or _sequence(truth) != _sequence(newest)
+    return _modified_at(truth) > made or _sequence(truth) != _sequence(newest)
 
 
-def _changed(path: Path) -> float:
+def _modified_at(path: Path) -> float:
     """When the truth was last written to, as a POSIX time."""
     log = Path(f"{path}-wal")
     return max(p.stat().st_mtime for p in (path, log) if p.exists())
@@ -287,8 +287,8 @@ def _sequence(path: Path) -> int | None:
     """The last change that a truth file holds; None where it cannot be read."""
     mode = schema.read_mode(path)
     with suppress(StoreError), schema.opened(path, mode) as file, closing(file):
-        (found,) = file.execute("select value from counter").fetchone()
-        return int(found)
+        (number,) = file.execute("select value from counter").fetchone()
+        return int(number)
     return None
 
 
@@ -300,8 +300,8 @@ def _size(path: Path) -> int:
 def _moment(path: Path) -> datetime:
     """When a backup was made, as its name tells."""
     match = _NAME.fullmatch(path.name)
-    told = match.group(1) if match else ""
-    return datetime.strptime(told, _STAMP).replace(tzinfo=UTC)
+    stamp = match.group(1) if match else ""
+    return datetime.strptime(stamp, _STAMP).replace(tzinfo=UTC)
 
 
 def _is_named(path: Path) -> bool:

@@ -18,8 +18,8 @@ def require_sound(data_dir: Path) -> None:
     Reads it through once, a second a gigabyte; nothing is done where there is none.
     """
     with closing(Truth(data_dir)) as truth:
-        found = truth.rows("pragma quick_check(3)")
-    faults = [str(row[0]) for row in found if row != ("ok",)]
+        rows = truth.rows("pragma quick_check(3)")
+    faults = [str(row[0]) for row in rows if row != ("ok",)]
     if faults:
         raise TruthError(str(data_dir / FILE), f"is damaged: {'; '.join(faults)}", CURE)
 
@@ -79,11 +79,11 @@ def forget_damaged_vectors(data_dir: Path) -> int:
     """
     path = data_dir / FILE
     with _connection(data_dir) as connection, schema.faults_told(path):
-        found = vectors.all_damaged(connection)
-        if found:
+        damaged_rows = vectors.all_damaged(connection)
+        if damaged_rows:
             with schema.transaction(connection):
-                vectors.forget(connection, found)
-        return len(found)
+                vectors.forget(connection, damaged_rows)
+        return len(damaged_rows)
 
 
 @contextmanager

@@ -21,29 +21,29 @@ def migrate(data_dir: Path) -> Path | None:
     Raises TruthError for a schema newer than this program, and StoreWriteError.
     """
     path = data_dir / FILE
-    found = schema.peek(path) if path.exists() else 0
-    schema.refuse_newer(found, path)
-    if not found:
+    version = schema.peek(path) if path.exists() else 0
+    schema.refuse_newer(version, path)
+    if not version:
         return None
     with schema.opened(path, "mode=rw") as connection, closing(connection):
         # What the header of the file says may lag behind what the log has.
-        found = schema.schema_of(connection)
-        schema.refuse_newer(found, path)
-        if found == SCHEMA_VERSION:
+        version = schema.schema_of(connection)
+        schema.refuse_newer(version, path)
+        if version == SCHEMA_VERSION:
             return None
-        kept = backup.next_file(data_dir, f"-schema_{found}")
+        kept = backup.next_file(data_dir, f"-schema_{version}")
         backup.copy_truth(path, kept)
         crash_point(CrashPoint.MIGRATION_BACKED_UP)
         with schema.faults_told(path):
-            _step(connection, found)
+            _step(connection, version)
     crash_point(CrashPoint.MIGRATED)
     return kept
 
 
-def _step(connection: Connection, found: int) -> None:
+def _step(connection: Connection, current: int) -> None:
     connection.execute("pragma synchronous = full")
     with schema.transaction(connection):
-        for version in range(found, SCHEMA_VERSION):
+        for version in range(current, SCHEMA_VERSION):
             _STEPS[version](connection)
             crash_point(CrashPoint.MIGRATION_HALF)
         connection.execute(f"pragma user_version = {SCHEMA_VERSION}")

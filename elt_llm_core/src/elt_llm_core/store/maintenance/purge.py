@@ -165,8 +165,8 @@ def copies(data_dir: Path) -> list[Path]:
     """
     live = {data_dir / f"{FILE}{ending}" for ending in ("", *_BESIDE)}
     aside = set(data_dir.glob("truth.damaged-*"))
-    found = [*(data_dir / schema.BACKUPS).rglob("*"), *data_dir.rglob("*.sqlite3*")]
-    files = {p for p in found if _is_kept(p, data_dir) and not aside & {*p.parents}}
+    paths = [*(data_dir / schema.BACKUPS).rglob("*"), *data_dir.rglob("*.sqlite3*")]
+    files = {p for p in paths if _is_kept(p, data_dir) and not aside & {*p.parents}}
     return sorted((files | aside) - live)
 
 

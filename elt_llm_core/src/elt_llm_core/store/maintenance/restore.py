@@ -52,8 +52,8 @@ def restore(data_dir: Path, chosen: str, wait: float = 0.0) -> Restored:
             aside = _swap(data_dir / FILE, ready)
             publish.discard_ahead(data_dir)
         except OSError as error:
-            told = error.strerror or str(error)
-            raise StoreWriteError(str(error.filename or data_dir), told) from error
+            reason = error.strerror or str(error)
+            raise StoreWriteError(str(error.filename or data_dir), reason) from error
         finally:
             ready.unlink(missing_ok=True)
     crash_point(CrashPoint.RESTORED)
@@ -91,13 +91,13 @@ def _sources(data_dir: Path, chosen: str) -> list[Path]:
         if not Path(chosen).is_file():
             raise UsageError(f"no backup {chosen}", "see: elt-llm store backups")
         return [Path(chosen)]
-    found = backup.backup_files(data_dir)
-    if not found:
+    files = backup.backup_files(data_dir)
+    if not files:
         raise UsageError(
             f"there is no backup in {data_dir / backup.FOLDER}",
             "name the file of one: elt-llm store restore FILE",
         )
-    return found
+    return files
 
 
 def _swap(truth: Path, ready: Path) -> Path | None:
