@@ -121,7 +121,7 @@ def test_a_missing_package_names_itself_and_the_cure(
 )
 def test_what_is_no_strategy_is_told(site: Path, stage: Stage[str], value: str) -> None:
     install(site, "elt-llm-core", bad=value)
-    with pytest.raises(ConfigError, match=f"no strategy class: {value}"):
+    with pytest.raises(ConfigError, match=f"is not a Strategy: {value}"):
         stage.load("bad")
 
 

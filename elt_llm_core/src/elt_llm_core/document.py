@@ -82,9 +82,9 @@ class Block(Record):
 
 
 class Blocks(Sequence[Block]):
-    """The blocks of a long document, packed: made anew whenever they are asked for.
+    """The blocks of a long document, compressed and decoded on access.
 
-    They take a twentieth of the memory. Reading them in order is quick, leaping about
+    They take a twentieth of the memory. Reading them in order is fast, random access
     is not.
     """
 

@@ -43,11 +43,11 @@ class Status(StrEnum):
 class Support(StrEnum):
     """What the check of a quote against its source found."""
 
-    VERIFIED = "verified"  # the quote stands in the source, letter for letter
-    NORMALISED = "normalised"  # the same but for white space, ligatures, hyphens, case
+    VERIFIED = "verified"  # the source contains the quote, letter for letter
+    NORMALISED = "normalised"  # equal except for white space, ligatures, hyphens, case
     FUZZY = "fuzzy"  # a near match with every number, unit and negation the same
-    MISATTRIBUTED = "misattributed"  # it stands in another source that was offered
-    FABRICATED = "fabricated"  # it stands in none
+    MISATTRIBUTED = "misattributed"  # another source of the answer contains it
+    FABRICATED = "fabricated"  # no source contains it
     UNCITED = "uncited"  # a claim without a quote or label
 
 
@@ -124,7 +124,7 @@ class Citation(Record):
     boxes: tuple[Box, ...] = ()
     reading_order: str = Field(
         default="",
-        description="doubtful where the words stand there, perhaps in another order",
+        description="doubtful if the words are there, but perhaps in another order",
     )
 
 

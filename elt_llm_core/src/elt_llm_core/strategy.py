@@ -1,8 +1,9 @@
-"""The one door for every variant, ours and strangers'.
+"""Strategies: how a component, built-in or from another package, is configured.
 
 A strategy is a frozen Pydantic class: its fields are its options and `build` makes a
 LlamaIndex component. An entry point in the group `elt_llm.<stage>` gives it its name.
-Built-ins use the same groups as strangers. Only the one that is named is imported.
+Built-ins use the same groups as other packages. Only the strategy that is named is
+imported.
 """
 
 import re
@@ -121,8 +122,8 @@ class Stage(Generic[T]):
 
     def _not_a_strategy(self, name: str, point: EntryPoint) -> ConfigError:
         return ConfigError(
-            f"the {self.name} strategy {name!r} is no strategy class: {point.value}",
-            "tell the makers of the package it comes from",
+            f"the {self.name} strategy {name!r} is not a Strategy: {point.value}",
+            "report it to the authors of its package",
         )
 
     def load(

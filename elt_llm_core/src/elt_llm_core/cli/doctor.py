@@ -17,7 +17,8 @@ BAD_DATA = 65
 @click.option(
     "--repair",
     is_flag=True,
-    help="Make indexes anew from the truth and remove left-overs; embeds nothing.",
+    help="Rebuild indexes from the database and delete leftovers. "
+    "Nothing is re-embedded.",
 )
 @common_options
 def doctor(ctx: CommandContext, *, deep: bool, repair: bool) -> None:
@@ -44,7 +45,7 @@ def _human(checks: "list[Check]", done: "Repaired") -> str:
     lines = [f"rebuilt {name}: generation {n}" for name, n in done.rebuilt.items()]
     lines += [f"could not rebuild {name}: {why}" for name, why in done.failed.items()]
     lines += [f"removed {name}" for name in done.removed]
-    lines += ["made the word table anew"] if done.words else []
+    lines += ["rebuilt the word table"] if done.words else []
     if done.vectors:
         lines.append(f"deleted {done.vectors} damaged cached vectors")
     width = max(len(check.name) for check in checks) + 2

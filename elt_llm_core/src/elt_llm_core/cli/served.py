@@ -79,7 +79,7 @@ def ask_server(data_dir: Path, request: dict[str, Any]) -> dict[str, Any] | None
         except (OSError, ValueError) as error:
             raise ServerSilentError("ended before it answered") from error
     if not isinstance(reply, dict):
-        raise ServerSilentError("sent what is no reply")
+        raise ServerSilentError("sent a malformed reply")
     return reply
 
 

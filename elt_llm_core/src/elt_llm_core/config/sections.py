@@ -28,7 +28,7 @@ class QuerySection(Section):
         "for similarity_top_k",
     )
     use_hybrid_search: bool = Field(
-        default=True, description="keyword search beside the vectors"
+        default=True, description="search by keywords as well as by vectors"
     )
     fusion_strategy: Name = Field(
         default="exact_convex", description="how the lists are joined"
@@ -41,8 +41,8 @@ class QuerySection(Section):
     )
     transform_strategy: tuple[str, ...] = Field(
         default=(),
-        description="what is searched for instead of the question or beside it, in "
-        "this order",
+        description="rewrites of the question that are searched for instead of it or "
+        "in addition to it, in this order",
     )
     transform_options: dict[str, Any] = Field(
         default_factory=dict, description="options of each transform by its name"
@@ -82,8 +82,8 @@ class QuerySection(Section):
         default=8,
         ge=1,
         le=1000,
-        description="sources after reranking; what postprocessors "
-        "bring beside them is not counted",
+        description="sources after reranking; chunks that postprocessors "
+        "add do not count",
     )
     reranker_timeout: float = Field(
         default=5.0,

@@ -300,7 +300,9 @@ class Writer:
             with schema.faults_told(self._path), schema.transaction(connection):
                 yield connection
         except UnicodeEncodeError as error:
-            raise IngestError(f"a text holds what is no character: {error}") from error
+            raise IngestError(
+                f"the text contains an invalid character (unpaired surrogate): {error}"
+            ) from error
 
     def _create(
         self, name: str, embedder: CountingEmbedder, chunker: str, title: str

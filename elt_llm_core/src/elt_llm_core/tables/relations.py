@@ -383,7 +383,7 @@ class _Table:
         if self._width < 2:  # noqa: PLR2004 - a label and a value
             yield "it has one column"
         if self._several:
-            yield "its headers stand again on a page: it may be several tables"
+            yield "its headers are repeated on a page: it may be several tables"
         yield from _header_problems(self._headers)
         for n, row in enumerate(self._grid, start=1):
             filled = [c for c in row.values() if not nothing(self._cell(c))]

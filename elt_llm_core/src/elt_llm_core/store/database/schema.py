@@ -157,7 +157,7 @@ def connect_reader(path: Path) -> sqlite3.Connection | None:
                 return None
             check_schema(version, path)
     except StoreWriteError as error:
-        reason = f"cannot be read without a log beside it: {error.__cause__}"
+        reason = f"cannot be read without its write-ahead log: {error.__cause__}"
         cure = "let this user write there, or copy the folder to where it may"
         raise TruthError(str(path), reason, cure) from error
     return connection
@@ -327,7 +327,7 @@ def _refuse_to_forget(path: Path, how: str) -> None:
         raise TruthError(
             str(path),
             f"{how}, although {left.relative_to(path.parent)} is there",
-            f"{_RESTORE}, or remove {path.parent} to begin anew",
+            f"{_RESTORE}, or remove {path.parent} to start again",
         )
 
 

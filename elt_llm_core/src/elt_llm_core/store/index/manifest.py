@@ -78,7 +78,7 @@ class IndexFolder:
         if own is None:
             raise GenerationError(self.collection, f"{generation} is gone")
         if own != text:
-            problem = f"{generation} is not the one the manifest tells of"
+            problem = f"{generation} is not the one that the manifest describes"
             raise GenerationError(self.collection, problem)
         return manifest
 
