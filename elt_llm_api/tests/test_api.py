@@ -8,7 +8,7 @@ import httpx
 import pytest
 from PIL import Image
 
-from elt_llm_api.problems import FAILED_MODELS, describe, for_strangers
+from elt_llm_api.problems import FAILED_MODELS, describe, redact_result
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.errors import (
     CollectionMismatchError,
@@ -395,7 +395,7 @@ def test_degradations_name_no_address_and_no_words_of_a_model_server(caplog):
     found = SearchResult(
         question="q", sources=(), degradations=(*notes, other), trace=trace
     )
-    told = for_strangers(found)
+    told = redact_result(found)
     assert "10.1.2.3" not in told.model_dump_json()
     assert "gpu-7" not in told.model_dump_json()
     assert [d.kind for d in told.degradations] == [*FAILED_MODELS, other.kind]

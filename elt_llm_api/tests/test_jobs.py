@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from elt_llm_api.jobs import JobRegistry, JobState
+from elt_llm_api.job_registry import JobRegistry, JobState
 from elt_llm_core.errors import LoadError, NothingTakenError, StoreLockedError
 from elt_llm_core.jobs import JobReport
 from elt_llm_core.results import Degradation, DegradationKind

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from endless_server import EndlessServer, Way
 
-from elt_llm_api.gate import Gate
+from elt_llm_api.server.question_queue import QuestionQueue
 from elt_llm_core.config.sections import (
     ApiSection,
     ModelsSection,
@@ -102,7 +102,7 @@ def test_a_question_that_is_out_of_time_is_answered_without_its_model(
 
 
 def test_a_gate_lets_in_what_it_has_room_for():
-    gate, hold = Gate(1, 1), threading.Event()
+    gate, hold = QuestionQueue(1, 1), threading.Event()
     first, one = gate.submit(hold.wait, LONG)
     _, two = gate.submit(current, LONG)
     with pytest.raises(BusyError, match="ask again in"):
@@ -116,7 +116,7 @@ def test_a_gate_lets_in_what_it_has_room_for():
 
 
 def test_a_client_that_left_while_it_waited_is_never_answered():
-    gate, hold, asked = Gate(1, 5), threading.Event(), []
+    gate, hold, asked = QuestionQueue(1, 5), threading.Event(), []
 
     async def gone():
         return {"type": "http.disconnect"}
@@ -134,7 +134,7 @@ def test_a_client_that_left_while_it_waited_is_never_answered():
 
 
 def test_a_gate_that_closes_stops_what_it_works_on():
-    gate, began, patience = Gate(1, 5), threading.Event(), []
+    gate, began, patience = QuestionQueue(1, 5), threading.Event(), []
 
     def work():
         patience.append(current())

@@ -3,15 +3,16 @@
 import re
 from html import unescape
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
 from starlette.datastructures import QueryParams
 
-from elt_llm_api import cards, tables
-from elt_llm_api.jobs import Job, JobState
-from elt_llm_api.kept import Address
-from elt_llm_api.markup import Safe, el, esc, join
+from elt_llm_api.job_registry import Job, JobState
+from elt_llm_api.page import answer_html, list_html, rendering
+from elt_llm_api.page.addresses import PageAddress
+from elt_llm_api.page.rendering import ENVIRONMENT, local_url
 from elt_llm_api.problems import problem_body
 from elt_llm_core.errors import UsageError
 from elt_llm_core.jobs import JobReport
@@ -32,6 +33,7 @@ from elt_llm_core.results import (
 from elt_llm_core.store import CollectionCard, DocumentRow
 from elt_llm_query.grounding.plain_text import as_markdown
 
+TEMPLATES = sorted(Path(rendering.__file__).parent.glob("templates/*.html"))
 PAYLOADS = (
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -154,23 +156,25 @@ def result_of(text: str) -> QueryResult:
 @pytest.mark.parametrize("payload", PAYLOADS)
 def test_no_field_of_an_answer_becomes_markup(payload):
     result = result_of(payload)
-    assert_harmless(cards.answer(result))
-    assert_harmless(cards.sources(result, lambda *_: "/v1/documents/a/pages/1.jpg?x"))
+    assert_harmless(answer_html.render_answer(result))
+    assert_harmless(
+        answer_html.render_sources(result, lambda *_: "/v1/documents/a/pages/1.jpg?x")
+    )
     refused = result.model_copy(update={"status": Status.INSUFFICIENT})
-    assert_harmless(cards.answer(refused))
+    assert_harmless(answer_html.render_answer(refused))
 
 
 @pytest.mark.parametrize("payload", PAYLOADS)
 def test_no_field_of_a_job_or_table_becomes_markup(payload, tmp_path):
     job = Job("1", payload, tmp_path, stage=payload, detail=payload)
-    assert_harmless(tables.job_progress(job))
+    assert_harmless(list_html.render_job_progress(job))
     made = tmp_path / "made.csv"
     made.write_text("x")
     job.report = JobReport(job="x", counts={payload: 1}, files={payload: str(made)})
     job.problem = problem_body(UsageError(payload, payload))
     job.state = JobState.FAILED
-    assert_harmless(tables.job_result(job))
-    assert_harmless(tables.table([payload], [[payload]]))
+    assert_harmless(list_html.render_job_result(job))
+    assert_harmless(list_html.render_table([payload], [[payload]]))
     card = CollectionCard(
         name=payload,
         embedder=payload,
@@ -193,12 +197,12 @@ def test_no_field_of_a_job_or_table_becomes_markup(payload, tmp_path):
         nodes=1,
         warnings=(payload,),
     )
-    assert_harmless(tables.collections([card], {payload: [row]}))
+    assert_harmless(list_html.render_collections([card], {payload: [row]}))
 
 
 def test_known_labels_become_links_and_unknown_ones_stay_text():
     result = result_of("Clubs register.")
-    html = cards.answer(
+    html = answer_html.render_answer(
         result.model_copy(update={"answer": "Clubs register. [S1] Others do not. [S7]"})
     )
     assert '<a href="#src-1" class="cite"' in html
@@ -222,7 +226,9 @@ VERBATIM = (
 
 @pytest.mark.parametrize("text", [*VERBATIM, *PAYLOADS])
 def test_an_answer_is_shown_letter_for_letter(text):
-    html = cards.answer(result_of(text).model_copy(update={"answer": text}))
+    html = answer_html.render_answer(
+        result_of(text).model_copy(update={"answer": text})
+    )
     found = re.search(r'<div class="answer-text">(.*?)</div>', html, re.DOTALL)
     shown = re.sub(r"</?a\b[^>]*>", "", found[1])
     assert unescape(shown) == text
@@ -248,7 +254,7 @@ def test_the_banner_says_what_the_policy_did(policy, status):
     kept = result.model_copy(update={"status": status, "removed": ()})
     if policy == "strict":
         kept = result.model_copy(update={"status": status})
-    html = cards.answer(kept, policy)
+    html = answer_html.render_answer(kept, policy)
     taken_out = policy == "strict" and status is Status.PARTIAL
     assert ("was taken out" in html) == taken_out
     shown = policy != "strict" or status is Status.PARTIAL
@@ -260,25 +266,41 @@ def test_the_banner_says_what_the_policy_did(policy, status):
 @pytest.mark.parametrize(
     "url", ["https://x", "//x", "javascript:x", "/\\x", "data:text/html,x", "/a b", ""]
 )
-def test_an_element_refuses_a_foreign_address(url):
+def test_a_template_refuses_a_foreign_address(url):
     with pytest.raises(ValueError, match="stay on this server"):
-        el("a", "x", href=url)
+        local_url(url)
+    citation = result_of("x").citations[0]
+    result = result_of("x").model_copy(update={"citations": (citation,)})
+    if url:
+        with pytest.raises(ValueError, match="stay on this server"):
+            answer_html.render_sources(result, lambda *_: url)
 
 
-def test_elements_escape_children_and_attributes_once():
-    assert esc(el("p", "a & <b>", title='"q"')) == (
-        '<p title="&quot;q&quot;">a &amp; &lt;b&gt;</p>'
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)
+def test_no_template_gives_up_its_escaping(template):
+    """Variables are in quoted attributes or text; addresses are checked."""
+    source = template.read_text(encoding="utf-8")
+    assert not re.search(r"\|\s*safe\b|autoescape|Markup|<script|<style", source)
+    for attribute in re.findall(r"\b(?:href|src|action|formaction)=(\S*)", source):
+        assert re.match(r'"\{\{ [\w.]+\|local_url \}\}"', attribute), attribute
+    assert not re.search(r"=\s*\{\{", source)
+    assert not re.search(r"\bon\w+=", source)
+
+
+def test_templates_are_indented_freely():
+    source = (
+        '<p>\n  {{ a }}\n  {% if b %}\n    <b\n  id="x">y</b>\n  {% endif %}\n</p>\n'
     )
-    assert esc(join([Safe("<i>x</i>"), "<", None, 3])) == "<i>x</i>&lt;3"
-    assert esc(el("img", alt="", hidden=True, src=None)) == '<img alt="" hidden>'
+    html = ENVIRONMENT.from_string(source).render(a="1\n 2", b=True)
+    assert html == '<p>1\n 2<b id="x">y</b></p>'
 
 
 def test_a_quote_of_doubtful_order_is_not_plainly_verified():
     result = result_of("words")
     (citation,) = result.citations
-    assert "Verified" in cards.sources(result, lambda *_: None)
+    assert "Verified" in answer_html.render_sources(result, lambda *_: None)
     doubtful = citation.model_copy(update={"reading_order": "doubtful"})
-    told = cards.sources(
+    told = answer_html.render_sources(
         result.model_copy(update={"citations": (doubtful,)}), lambda *_: None
     )
     assert "Verified" not in told
@@ -293,7 +315,7 @@ def test_the_rows_of_one_table_share_a_card():
         for n in range(1, 15)
     )
     elsewhere = citation.model_copy(update={"label": "S15", "section": "Appeals"})
-    html = cards.sources(
+    html = answer_html.render_sources(
         result.model_copy(update={"citations": (*rows, elsewhere), "sources": ()}),
         lambda *_: "/v1/documents/a/pages/1.jpg?x",
     )
@@ -306,7 +328,9 @@ def test_the_rows_of_one_table_share_a_card():
 
 def test_what_was_also_looked_at_stands_apart_from_its_place():
     result = result_of("words").model_copy(update={"citations": ()})
-    html = cards.sources(result, lambda *_: None).partition("Also looked at")[2]
+    html = answer_html.render_sources(result, lambda *_: None).partition(
+        "Also looked at"
+    )[2]
     place, _, text = html.partition("</div>")
     assert place.endswith("words · page 1 · words")
     assert text.startswith('\n<div class="words">before words after')
@@ -316,23 +340,25 @@ def test_what_was_also_looked_at_stands_apart_from_its_place():
 
 def test_an_address_of_the_page_is_taken_with_care():
     sent = "q=" + "x" * 4001 + "&profile=" + "y" * 201 + "&collection=a" * 70
-    address = Address.of(QueryParams(sent))
+    address = PageAddress.of(QueryParams(sent))
     assert (address.question, address.profile) == ("", "")
     assert len(address.collections) == 64
-    whole = Address("Who?  <b>&+%", ("a", "b c"), "best", "key")
-    assert Address.of(QueryParams(whole.search[1:])) == whole
+    whole = PageAddress("Who?  <b>&+%", ("a", "b c"), "best", "key")
+    assert PageAddress.of(QueryParams(whole.search[1:])) == whole
 
 
 @pytest.mark.parametrize("payload", PAYLOADS)
 def test_no_example_profile_or_address_becomes_markup(payload):
-    assert_harmless(tables.examples([payload]))
-    assert_harmless(tables.lost([payload]))
+    assert_harmless(list_html.render_examples([payload]))
+    assert_harmless(list_html.render_missing([payload]))
     notes = [ProfileNote(payload, payload, payload)] * 2
-    assert_harmless(tables.profiles(notes, payload, {payload: payload}))
+    assert_harmless(list_html.render_profiles(notes, payload, {payload: payload}))
 
 
 def test_the_nearest_sections_of_a_refusal_lead_to_their_pages():
     refused = result_of("x").model_copy(update={"status": Status.INSUFFICIENT})
-    html = cards.answer(refused, page_url=lambda *_: "/v1/documents/a/pages/1.jpg?x")
+    html = answer_html.render_answer(
+        refused, page_url=lambda *_: "/v1/documents/a/pages/1.jpg?x"
+    )
     assert 'href="/v1/documents/a/pages/1.jpg?x"' in html.partition("Nearest")[2]
-    assert "href" not in cards.answer(refused).partition("Nearest")[2]
+    assert "href" not in answer_html.render_answer(refused).partition("Nearest")[2]

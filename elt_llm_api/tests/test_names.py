@@ -2,7 +2,7 @@
 
 import pytest
 
-from elt_llm_api.names import upload_name
+from elt_llm_api.uploads import check_upload_name
 from elt_llm_core.errors import UsageError
 
 
@@ -10,7 +10,7 @@ from elt_llm_core.errors import UsageError
     "name", ["handbook.pdf", "Rules 2025-26 (final).docx", "Übersicht.xlsx", "規則.pdf"]
 )
 def test_plain_names_are_kept(name):
-    assert upload_name(name) == name
+    assert check_upload_name(name) == name
 
 
 @pytest.mark.parametrize(
@@ -37,4 +37,4 @@ def test_plain_names_are_kept(name):
 )
 def test_anything_else_is_refused(name):
     with pytest.raises(UsageError, match="cannot be taken"):
-        upload_name(name)
+        check_upload_name(name)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from elt_llm_api import cards
+from elt_llm_api.page import answer_html
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_ingest import SUFFIXES
 from locked import locked_pdf
@@ -141,7 +141,9 @@ def test_verbatim_text_is_shown_letter_for_letter(browser, text):
     page = browser.new_page()
     result = result_of(text).model_copy(update={"answer": text})
     style = files("elt_llm_api") / "static" / "page.css"
-    shown = cards.answer(result) + cards.sources(result, lambda *_: None)
+    shown = answer_html.render_answer(result) + answer_html.render_sources(
+        result, lambda *_: None
+    )
     page.set_content(
         f"<style>{style.read_text(encoding='utf-8')}</style>"
         f'<div class="gradio-container">{shown}</div>'

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-from elt_llm_api.binding import address, listen
+from elt_llm_api.server.serve import listen, server_url
 from elt_llm_core.errors import ConfigError, EltLlmError
 
 COMMAND = [sys.executable, "-c", "from elt_llm_core.cli import main; main()", "serve"]
@@ -89,7 +89,7 @@ def test_beyond_loopback_without_a_token_it_does_not_start(tmp_path):
 def test_the_address_names_the_real_port():
     with listen("127.0.0.1", 0) as sock:
         port = sock.getsockname()[1]
-        assert address(sock) == f"http://127.0.0.1:{port}/"
+        assert server_url(sock) == f"http://127.0.0.1:{port}/"
         with pytest.raises(EltLlmError, match="taken") as caught:
             listen("127.0.0.1", port)
     assert caught.value.exit_code == 69

@@ -14,9 +14,9 @@ from importlib import metadata
 
 import pytest
 
-from elt_llm_api import commands
-from elt_llm_api.commands import reply_to, serving_commands
-from elt_llm_api.gate import Gate
+from elt_llm_api.server import command_socket
+from elt_llm_api.server.command_socket import reply_to, serving_commands
+from elt_llm_api.server.question_queue import QuestionQueue
 from elt_llm_api.service import QueryService
 from elt_llm_core.cli import elt_llm, served
 from elt_llm_core.cli.failures import run
@@ -34,10 +34,10 @@ MOMENTS = re.compile(r'"milliseconds": [0-9.]+')
 def listening(root, config=None, gate=None):
     """A server of commands over `root`, and the questions it is asked."""
     store = Store(root)
-    gate = gate or Gate(2, 8)
+    gate = gate or QuestionQueue(2, 8)
     service = QueryService(config or load_config(), store)
     asked = []
-    answer = commands.reply_to
+    answer = command_socket.reply_to
 
     def heard(*arguments):
         reply = answer(*arguments)
@@ -45,7 +45,7 @@ def listening(root, config=None, gate=None):
         return reply
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(commands, "reply_to", heard)
+        patch.setattr(command_socket, "reply_to", heard)
         patch.setattr(served, "PATIENCE", 60.0)
         with serving_commands(service, gate):
             yield asked
@@ -251,7 +251,7 @@ def test_a_file_system_without_sockets_is_logged(root, caplog, capsys, monkeypat
     def refuse(*_):
         raise PermissionError(1, "Operation not permitted")
 
-    monkeypatch.setattr("elt_llm_api.commands._Listener", refuse)
+    monkeypatch.setattr("elt_llm_api.server.command_socket._Listener", refuse)
     with listening(root):
         assert "commands are not served, no socket at" in caplog.text
         assert ran(capsys, root, "query", ASK)[0] == 0
@@ -262,7 +262,7 @@ def test_a_file_system_without_sockets_is_logged(root, caplog, capsys, monkeypat
 )
 def test_what_is_not_understood_is_declined(root, line):
     service = QueryService(load_config(), Store(root))
-    assert "declined" in reply_to(line, service, Gate(1, 0))
+    assert "declined" in reply_to(line, service, QuestionQueue(1, 0))
 
 
 def test_another_version_is_declined(root):
@@ -273,8 +273,8 @@ def test_another_version_is_declined(root):
         "asked": {"command": "query", "question": ASK},
     }
     service = QueryService(load_config(), Store(root))
-    reply = reply_to(json.dumps(request).encode(), service, Gate(1, 0))
-    assert reply == {"declined": commands.OTHER_VERSION}
+    reply = reply_to(json.dumps(request).encode(), service, QuestionQueue(1, 0))
+    assert reply == {"declined": command_socket.OTHER_VERSION}
 
 
 def test_many_commands_are_answered_at_once(served_root, asked, capsys):
@@ -302,7 +302,7 @@ def test_many_commands_are_answered_at_once(served_root, asked, capsys):
 
 
 def test_a_command_is_refused_when_too_many_questions_wait(root, capsys):
-    gate, hold = Gate(1, 0), threading.Event()
+    gate, hold = QuestionQueue(1, 0), threading.Event()
     with listening(root, gate=gate) as replies:
         gate.submit(hold.wait, LONG)
         code, out, err = ran(capsys, root, "query", ASK)
@@ -314,7 +314,7 @@ def test_a_command_is_refused_when_too_many_questions_wait(root, capsys):
 
 
 def test_the_question_of_a_command_that_left_stops(root):
-    gate, hold = Gate(1, 1), threading.Event()
+    gate, hold = QuestionQueue(1, 1), threading.Event()
     request = {
         "protocol": served.PROTOCOL,
         "version": served.version("elt-llm-core"),

@@ -11,8 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from elt_llm_api.jobs import JobRegistry
-from elt_llm_api.uploads import Upload, Workspace, moved
+from elt_llm_api.job_registry import JobRegistry
+from elt_llm_api.uploads import Upload, Workspace, move_uploads
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.errors import UsageError
 from elt_llm_core.files.scratch import LOCK
@@ -137,7 +137,7 @@ def test_the_folder_of_a_killed_server_is_removed_by_the_next(temporary):
 def test_a_file_that_another_took_is_told(tmp_path):
     gone = Upload("pool.pdf", tmp_path / "pool.pdf")
     with pytest.raises(UsageError, match="choose it again"):
-        moved([gone], tmp_path)
+        move_uploads([gone], tmp_path)
 
 
 def test_every_ending_that_is_read_is_documented():

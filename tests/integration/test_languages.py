@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from elt_llm_api import cards
+from elt_llm_api.page import answer_html
 from elt_llm_core.config.bm25 import DEFAULT
 from elt_llm_core.config.loader import load_config
 from elt_llm_core.jobs import JOBS, JobContext
@@ -165,7 +165,7 @@ def test_the_nearest_passage_is_shown_with_the_reason(
     shown = answer_text(result)
     assert "No answer was picked" in shown
     assert f"in {NAMES[code]}" in shown or NAMES[code] in shown
-    page = str(cards.answer(result))
+    page = str(answer_html.render_answer(result))
     assert "The nearest passages, not an answer" in page
     assert "Not in the documents" not in page
     assert NAMES[code] in page

@@ -12,12 +12,11 @@ from fastapi import FastAPI, Response
 from fastapi.responses import RedirectResponse
 
 from elt_llm_api import problems
-from elt_llm_api.binding import check_exposure
-from elt_llm_api.gate import Gate
-from elt_llm_api.jobs import JobRegistry
+from elt_llm_api.job_registry import JobRegistry
 from elt_llm_api.routes import routers
-from elt_llm_api.routes.common import problems as problem_replies
-from elt_llm_api.security import (
+from elt_llm_api.routes.dependencies import problems as problem_replies
+from elt_llm_api.server.question_queue import QuestionQueue
+from elt_llm_api.server.security import (
     BodyLimit,
     HostCheck,
     OriginCheck,
@@ -25,7 +24,8 @@ from elt_llm_api.security import (
     SecurityHeaders,
     TokenCheck,
 )
-from elt_llm_api.sending import SentFiles
+from elt_llm_api.server.serve import check_exposure
+from elt_llm_api.server.upload_quota import UploadQuota
 from elt_llm_api.service import QueryService
 from elt_llm_api.uploads import Workspace
 from elt_llm_core.config.sections import ApiSection, RagConfig
@@ -50,14 +50,14 @@ def create_app(
         config, store or Store(config.stores.data_dir, config.keywords), models
     )
     jobs = JobRegistry()
-    gate = Gate(config.api.questions_at_once, config.api.questions_waiting)
+    gate = QuestionQueue(config.api.questions_at_once, config.api.questions_waiting)
     app = _api(service, jobs, gate)
     _mount_page(app, service, jobs, gate)
     _guard(app, config.api, jobs.workspace)
     return app
 
 
-def _api(service: QueryService, jobs: JobRegistry, gate: Gate) -> FastAPI:
+def _api(service: QueryService, jobs: JobRegistry, gate: QuestionQueue) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         app.state.health = CapacityLimiter(HEALTH_THREADS)
@@ -77,7 +77,7 @@ def _api(service: QueryService, jobs: JobRegistry, gate: Gate) -> FastAPI:
     app.state.service = service
     app.state.jobs = jobs
     app.state.gate = gate
-    problems.install(app)
+    problems.install_handlers(app)
     for router in routers():
         app.include_router(router, responses=problem_replies(400, 401, 403, 413, 429))
 
@@ -91,22 +91,22 @@ def _root() -> RedirectResponse:
 
 
 def _icon() -> Response:
-    icon = (files("elt_llm_api") / "static" / "favicon.svg").read_bytes()
+    icon = (files("elt_llm_api.page") / "static" / "favicon.svg").read_bytes()
     return Response(icon, media_type="image/svg+xml")
 
 
 def _mount_page(
-    app: FastAPI, service: QueryService, jobs: JobRegistry, gate: Gate
+    app: FastAPI, service: QueryService, jobs: JobRegistry, gate: QuestionQueue
 ) -> None:
     # Read when Gradio is imported: no call home, no hub.
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     # Where the page puts what it is sent; read whenever a file arrives or is taken.
     os.environ["GRADIO_TEMP_DIR"] = str(jobs.workspace.sent)
-    from elt_llm_api.ui import Page, mount  # noqa: PLC0415  # after the lines above
+    from elt_llm_api.page.gradio_page import GradioPage, mount  # noqa: PLC0415  # after the lines above
 
     async def mounted() -> None:
-        mount(app, Page(service, jobs, gate), PAGE_PATH)
+        mount(app, GradioPage(service, jobs, gate), PAGE_PATH)
 
     # Outside a running event loop Gradio makes a dozen of its own and closes none.
     try:
@@ -114,13 +114,13 @@ def _mount_page(
     except RuntimeError:
         asyncio.run(mounted())
     else:
-        mount(app, Page(service, jobs, gate), PAGE_PATH)
+        mount(app, GradioPage(service, jobs, gate), PAGE_PATH)
 
 
 def _guard(app: FastAPI, api: ApiSection, workspace: Workspace) -> None:
     """Innermost first: a foreign Host is refused before anything is read."""
     app.add_middleware(RemoteFiles, path=PAGE_PATH)
-    app.add_middleware(SentFiles, path=PAGE_PATH, folder=workspace.sent, api=api)
+    app.add_middleware(UploadQuota, path=PAGE_PATH, folder=workspace.sent, api=api)
     app.add_middleware(BodyLimit, upload_mb=api.max_upload_mb)
     if api.token.get_secret_value():
         app.add_middleware(TokenCheck, token=api.token)

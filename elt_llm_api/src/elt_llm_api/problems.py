@@ -103,7 +103,7 @@ def describe(error: Exception) -> dict[str, Any]:
     return {**told, "details": error.details} if error.details else told
 
 
-def public(error: ConfigError) -> str:
+def redact_config_error(error: ConfigError) -> str:
     """What is wrong with the configuration and the cure, for anyone to read."""
     return str(_without_values(error))
 
@@ -143,7 +143,7 @@ def _for_strangers(error: EltLlmError) -> EltLlmError:
     return told
 
 
-def for_strangers(result: Result) -> Result:
+def redact_result(result: Result) -> Result:
     """The result without addresses and words of a model server in its degradations.
 
     The log has them.
@@ -174,7 +174,7 @@ def _hidden(error: EltLlmError, trace: Exception | None = None) -> dict[str, Any
     }
 
 
-def install(app: FastAPI) -> None:
+def install_handlers(app: FastAPI) -> None:
     """Make every error of `app` a problem document."""
     app.add_exception_handler(EltLlmError, _on_error)
     app.add_exception_handler(Exception, _on_error)

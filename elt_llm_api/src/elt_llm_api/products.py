@@ -1,14 +1,13 @@
-"""What a product job wrote, as tables for the page."""
+"""The files of a product job, read back as tables."""
 
 import csv
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from elt_llm_api.jobs import Job
-from elt_llm_api.markup import Child, Safe, el, join
+from elt_llm_api.job_registry import Job
 
 # Product to what people call it; the order is that of the page.
 PRODUCTS = {"glossary": "Glossary", "catalog": "Catalogue", "coverage": "Coverage"}
@@ -30,12 +29,23 @@ SOURCES = {
     "HANDBOOK_ONLY": "handbook only",
 }
 GAPS = {**SOURCES, "MODEL_ONLY": "model only", "MATCHED": "both"}
+
+
+class Styled(NamedTuple):
+    """Text and its look on the page: `strong`, `dim`, `badge good` …, or none."""
+
+    text: str
+    style: str = ""
+
+
 VERDICTS = {
-    "STRONG": ("good", "✓ strong"),
-    "MODERATE": ("near", "≈ moderate"),
-    "THIN": ("near", "≈ thin"),
-    "ABSENT": ("bad", "✗ absent"),
+    "STRONG": Styled("✓ strong", "badge good"),
+    "MODERATE": Styled("≈ moderate", "badge near"),
+    "THIN": Styled("≈ thin", "badge near"),
+    "ABSENT": Styled("✗ absent", "badge bad"),
 }
+Paragraph = tuple[Styled, ...]
+Cell = str | Styled | list[Paragraph]
 
 
 @dataclass(frozen=True)
@@ -50,7 +60,7 @@ class ProductTable:
 
     title: str
     header: tuple[str, ...]
-    rows: tuple[tuple[Child, ...], ...]
+    rows: tuple[tuple[Cell, ...], ...]
 
 
 def read_product(job: Job) -> list[ProductTable]:
@@ -60,7 +70,7 @@ def read_product(job: Job) -> list[ProductTable]:
         job: A job whose kind is one of `PRODUCTS`.
 
     Returns:
-        The tables; empty where the job made no file.
+        The tables; empty if the job made no file.
     """
     names = sorted(job.report.files) if job.report else []
     paths = {name: path for name in names if (path := job.file(name)) is not None}
@@ -89,7 +99,7 @@ def _catalog(content: Mapping[str, Any]) -> list[ProductTable]:
     rows = tuple(
         (
             domain,
-            el("strong", row["entity_name"]),
+            Styled(row["entity_name"], "strong"),
             SOURCES.get(row["source"], row["source"]),
             _statements(row),
             _relations(row.get("relationships", ())),
@@ -101,31 +111,28 @@ def _catalog(content: Mapping[str, Any]) -> list[ProductTable]:
     return [ProductTable("Entities", header, rows)]
 
 
-def _statements(row: Mapping[str, Any]) -> Safe:
+def _statements(row: Mapping[str, Any]) -> list[Paragraph]:
     """Each filled field with the places of its quotes."""
-    return join(
-        el(
-            "p",
-            el("span", label, class_="dim"),
-            " ",
-            row[field].replace("\n", " · "),
-            " ",
+    return [
+        (
+            Styled(label, "dim"),
+            Styled(row[field].replace("\n", " · ")),
             _places(row["evidence"].get(field, ())),
         )
         for field, label in CATALOG_FIELDS.items()
         if row.get(field)
-    )
+    ]
 
 
-def _relations(relations: Sequence[Mapping[str, str]]) -> Safe:
-    return join(
-        el("p", one["target_entity"], " ", el("span", one["cardinality"], class_="dim"))
+def _relations(relations: Sequence[Mapping[str, str]]) -> list[Paragraph]:
+    return [
+        (Styled(one["target_entity"]), Styled(one["cardinality"], "dim"))
         for one in relations
-    )
+    ]
 
 
 def _coverage(content: Mapping[str, Any]) -> list[ProductTable]:
-    entities = tuple(_covered(row) for row in content["entities"])
+    entities = tuple(_coverage_row(row) for row in content["entities"])
     gaps = tuple(
         (
             gap["model_name"],
@@ -147,24 +154,23 @@ def _coverage(content: Mapping[str, Any]) -> list[ProductTable]:
     ]
 
 
-def _covered(row: Mapping[str, Any]) -> tuple[Child, ...]:
-    tone, label = VERDICTS.get(row["verdict"], ("", row["verdict"]))
+def _coverage_row(row: Mapping[str, Any]) -> tuple[Cell, ...]:
     best = row["evidence"][:1]
     return (
         row["domain"],
-        el("strong", row["entity_name"]),
-        el("span", label, class_=f"badge {tone}"),
+        Styled(row["entity_name"], "strong"),
+        VERDICTS.get(row["verdict"], Styled(row["verdict"], "badge")),
         best[0]["quote"] if best else "",
         _places(best),
     )
 
 
-def _places(evidence: Sequence[Mapping[str, Any]]) -> Safe:
+def _places(evidence: Sequence[Mapping[str, Any]]) -> Styled:
     """Document and page of each quote, each place once."""
-    return el("span", ", ".join(dict.fromkeys(_of(evidence))), class_="dim")
+    return Styled(", ".join(dict.fromkeys(_iter_places(evidence))), "dim")
 
 
-def _of(evidence: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _iter_places(evidence: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for quote in evidence:
         page = f", p. {quote['page']}" if quote.get("page") else ""
         yield f"{quote['document']}{page}"

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from elt_llm_api.jobs import Job, JobState
+from elt_llm_api.job_registry import Job, JobState
 from elt_llm_core.results import Degradation
 from elt_llm_core.store import Collection, DocumentRow
 from elt_llm_core.tables import Relation

@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from elt_llm_api.pages import render_page
-from elt_llm_api.problems import for_strangers
+from elt_llm_api.page_images import render_page
+from elt_llm_api.problems import redact_result
 from elt_llm_api.products import PRODUCTS
 from elt_llm_api.uploads import Upload
 from elt_llm_core.config.loader import (
@@ -185,7 +185,7 @@ class QueryService:
             named=bool(names),
             cache=self.cache(profile, models),
         )
-        return for_strangers(found)
+        return redact_result(found)
 
     def search(
         self,
@@ -206,7 +206,7 @@ class QueryService:
             named=bool(names),
             cache=self.cache(),
         )
-        return for_strangers(found)
+        return redact_result(found)
 
     def has_pages(self, document_id: str) -> bool:
         """Whether pages of the document can be shown."""

@@ -1,14 +1,39 @@
 """Files that were sent, and the folder of a server that they lie in for a while."""
 
 import tempfile
+import unicodedata
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from elt_llm_api.names import upload_name
 from elt_llm_core.errors import UsageError
 from elt_llm_core.files.scratch import Scratch
+
+LONGEST = 200  # bytes; file systems take 255 and the ending may grow
+FORBIDDEN = frozenset('/\\:*?"<>|%')
+RESERVED = frozenset({"con", "prn", "aux", "nul"})
+
+
+def check_upload_name(name: str) -> str:
+    """The name itself, where it is one plain file name; else UsageError.
+
+    Nothing is repaired: a name with a folder in it was not meant for us.
+    """
+    plain = unicodedata.normalize("NFKC", name)
+    bad = (
+        not plain.strip(". ")
+        or len(plain.encode("utf-8", "replace")) > LONGEST
+        or any(c in FORBIDDEN or unicodedata.category(c)[0] == "C" for c in plain)
+        or plain.startswith(".")
+        or plain.partition(".")[0].strip().casefold() in RESERVED
+    )
+    if bad:
+        raise UsageError(
+            f"{name[:80]!r} cannot be taken as a file name",
+            "use letters, digits, spaces, '.', '-' and '_', at most 200 bytes",
+        )
+    return plain
 
 
 @dataclass(frozen=True)
@@ -40,15 +65,15 @@ class Workspace:
         self._close()
 
 
-def upload_names(names: Sequence[str]) -> list[str]:
+def check_upload_names(names: Sequence[str]) -> list[str]:
     """The names of files sent together. Raises UsageError for what is no file name."""
-    plain = [upload_name(name) for name in names]
+    plain = [check_upload_name(name) for name in names]
     if len(set(plain)) != len(plain):
         raise UsageError("two of the files have the same name", "send them apart")
     return plain
 
 
-def moved(uploads: Sequence[Upload], folder: Path) -> list[Upload]:
+def move_uploads(uploads: Sequence[Upload], folder: Path) -> list[Upload]:
     """The files moved into `folder` under their names.
 
     Raises UsageError for one that is gone: somebody else sent the same and was first.

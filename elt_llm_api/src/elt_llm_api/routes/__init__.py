@@ -1,11 +1,11 @@
-"""The HTTP routes. They translate, and leave the work to `QueryService`."""
+"""The HTTP routes. They translate; `QueryService` does the work."""
 
 from fastapi import APIRouter
 
-from elt_llm_api.routes import collections, documents, health, jobs, questions
+from elt_llm_api.routes import collections, documents, jobs, questions, status
 
 
 def routers() -> list[APIRouter]:
     """Every router, in the order of the OpenAPI document."""
-    parts = (questions, collections, documents, jobs, health)
-    return [part.router for part in parts]
+    modules = (questions, collections, documents, jobs, status)
+    return [module.router for module in modules]

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
-from elt_llm_api.routes.common import Jobs, Service, problems
+from elt_llm_api.routes.dependencies import Jobs, Service, problems
 from elt_llm_api.schemas import (
     CollectionList,
     CollectionOut,

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import Field, ValidationError
 
-from elt_llm_api.routes.common import Jobs, Service, problems
+from elt_llm_api.routes.dependencies import Jobs, Service, problems
 from elt_llm_api.schemas import DocumentOut, Renaming, Wire
 from elt_llm_api.service import PDF
 from elt_llm_core.errors import NothingThereError

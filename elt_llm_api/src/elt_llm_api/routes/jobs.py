@@ -17,11 +17,11 @@ from fastapi import (
 from fastapi.responses import FileResponse
 from pydantic import SecretStr
 
-from elt_llm_api.jobs import JobRegistry, remove
-from elt_llm_api.routes.common import Jobs, Service, problems
+from elt_llm_api.job_registry import JobRegistry, remove_folder
+from elt_llm_api.routes.dependencies import Jobs, Service, problems
 from elt_llm_api.schemas import JobList, JobOut
 from elt_llm_api.service import NO_PASSWORD, QueryService
-from elt_llm_api.uploads import Upload, upload_names
+from elt_llm_api.uploads import Upload, check_upload_names
 from elt_llm_core.errors import NothingThereError, UsageError
 from elt_llm_core.identifiers import collection_id
 
@@ -77,11 +77,11 @@ def start_ingest(service: QueryService, jobs: JobRegistry, form: JobForm) -> Job
         raise UsageError("ingest needs one collection and at least one file")
     collection = form.collection[0].strip()
     collection_id(collection)
-    names = upload_names([file.filename or "" for file in files])
+    names = check_upload_names([file.filename or "" for file in files])
     service.check_writable()
     folder = jobs.workspace.new_folder()
     with ExitStack() as undo:
-        undo.callback(remove, folder)
+        undo.callback(remove_folder, folder)
         uploads = [
             Upload(sent, _save(file, folder / sent))
             for sent, file in zip(names, files, strict=True)

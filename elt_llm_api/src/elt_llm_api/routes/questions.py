@@ -6,9 +6,9 @@ from anyio import to_thread
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel
 
-from elt_llm_api.gate import Gate
-from elt_llm_api.routes.common import Questions, Service, problems
+from elt_llm_api.routes.dependencies import Questions, Service, problems
 from elt_llm_api.schemas import QueryRequest, SearchRequest
+from elt_llm_api.server.question_queue import QuestionQueue
 from elt_llm_core.results import QueryResult, SearchResult
 from elt_llm_query.grounding.plain_text import as_markdown
 
@@ -53,7 +53,7 @@ async def query(
 
 
 async def _answered(
-    work: Callable[[], BaseModel], gate: Gate, seconds: float, request: Request
+    work: Callable[[], BaseModel], gate: QuestionQueue, seconds: float, request: Request
 ) -> Response:
     """The result as JSON, written by the thread that made it."""
     text = await gate.answer(lambda: work().model_dump_json(), seconds, request.receive)

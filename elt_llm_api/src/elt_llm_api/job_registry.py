@@ -85,7 +85,7 @@ class JobRegistry:
             job = Job(secrets.token_hex(8), kind, own)
             self._jobs[job.job_id] = job
             for old in list(self._jobs)[:-KEPT]:
-                remove(self._jobs.pop(old).folder)
+                remove_folder(self._jobs.pop(old).folder)
         name = f"job-{job.job_id}"
         threading.Thread(target=_run, args=(job, work), name=name, daemon=True).start()
         return job
@@ -115,7 +115,7 @@ class JobRegistry:
         self.workspace.close()
 
 
-def remove(folder: Path) -> None:
+def remove_folder(folder: Path) -> None:
     """Remove what a job was sent or made; the log tells where that fails."""
     try:
         shutil.rmtree(folder)
@@ -136,7 +136,7 @@ def _run(job: Job, work: Work) -> None:
         _fail(job, error)
     finally:
         if not (job.report and job.report.files):
-            remove(job.folder)
+            remove_folder(job.folder)
         job.finished.set()
 
 

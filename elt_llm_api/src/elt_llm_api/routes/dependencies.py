@@ -4,9 +4,9 @@ from typing import Annotated, Any, cast
 
 from fastapi import Depends, Request
 
-from elt_llm_api.gate import Gate
-from elt_llm_api.jobs import JobRegistry
+from elt_llm_api.job_registry import JobRegistry
 from elt_llm_api.schemas import ProblemOut
+from elt_llm_api.server.question_queue import QuestionQueue
 from elt_llm_api.service import QueryService
 
 
@@ -18,11 +18,11 @@ def _jobs(request: Request) -> JobRegistry:
     return cast("JobRegistry", request.app.state.jobs)
 
 
-def _gate(request: Request) -> Gate:
-    return cast("Gate", request.app.state.gate)
+def _gate(request: Request) -> QuestionQueue:
+    return cast("QuestionQueue", request.app.state.gate)
 
 
-Questions = Annotated[Gate, Depends(_gate)]
+Questions = Annotated[QuestionQueue, Depends(_gate)]
 Service = Annotated[QueryService, Depends(_service)]
 Jobs = Annotated[JobRegistry, Depends(_jobs)]
 

@@ -21,7 +21,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 from typing_extensions import override
 
-from elt_llm_api.gate import Gate, Ticket
+from elt_llm_api.server.question_queue import QuestionQueue, Ticket
 from elt_llm_api.service import DEFAULT_PROFILE, QueryService
 from elt_llm_core.cli.served import (
     PATIENCE,
@@ -78,7 +78,7 @@ class CommandRequest(BaseModel):
 
 
 @contextmanager
-def serving_commands(service: QueryService, gate: Gate) -> Iterator[None]:
+def serving_commands(service: QueryService, gate: QuestionQueue) -> Iterator[None]:
     """Answer commands during the body, where a socket can be made.
 
     A data root that is not there yet is not created, and is served once it is there.
@@ -107,7 +107,7 @@ def serving_commands(service: QueryService, gate: Gate) -> Iterator[None]:
 def reply_to(
     line: bytes,
     service: QueryService,
-    gate: Gate,
+    gate: QuestionQueue,
     entered: Callable[[Ticket], None] = lambda _: None,
 ) -> dict[str, Any]:
     """Return the reply to a request.
@@ -174,7 +174,7 @@ class _Listener(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, service: QueryService, gate: Gate) -> None:
+    def __init__(self, service: QueryService, gate: QuestionQueue) -> None:
         self.service = service
         self.gate = gate
         self.data_dir = service.store.data_dir
@@ -252,7 +252,9 @@ class _Conversation(socketserver.StreamRequestHandler):
             thread.join()
 
 
-def _serve_later(service: QueryService, gate: Gate, ended: threading.Event) -> None:
+def _serve_later(
+    service: QueryService, gate: QuestionQueue, ended: threading.Event
+) -> None:
     """Answer commands as soon as the data root is there, until `ended`."""
     log.info("commands wait: there is no data at %s yet", service.store.data_dir)
     while not service.store.data_dir.is_dir():
@@ -263,7 +265,7 @@ def _serve_later(service: QueryService, gate: Gate, ended: threading.Event) -> N
 
 
 @contextmanager
-def _listening(service: QueryService, gate: Gate) -> Iterator[None]:
+def _listening(service: QueryService, gate: QuestionQueue) -> Iterator[None]:
     """Answer commands during the body, unless no socket can be made."""
     listener = _listener(service, gate)
     if listener is None:
@@ -278,7 +280,7 @@ def _listening(service: QueryService, gate: Gate) -> Iterator[None]:
         thread.join()
 
 
-def _listener(service: QueryService, gate: Gate) -> _Listener | None:
+def _listener(service: QueryService, gate: QuestionQueue) -> _Listener | None:
     data_dir = service.store.data_dir
     path = data_dir / SOCKET
     try:

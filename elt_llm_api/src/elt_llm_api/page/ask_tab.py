@@ -5,11 +5,10 @@ from typing import Any
 
 import gradio as gr
 
-from elt_llm_api import cards, tables
-from elt_llm_api.gate import Gate, Ticket
-from elt_llm_api.kept import Address, KeptAnswer, KeptAnswers
-from elt_llm_api.markup import Safe, el, esc
-from elt_llm_api.problems import describe, public
+from elt_llm_api.page import answer_html, list_html
+from elt_llm_api.page.addresses import PageAddress, RecentAnswer, RecentAnswers
+from elt_llm_api.problems import describe, redact_config_error
+from elt_llm_api.server.question_queue import QuestionQueue, Ticket
 from elt_llm_api.service import DEFAULT_PROFILE, QueryService
 from elt_llm_core.errors import EltLlmError
 from elt_llm_core.results import QueryResult
@@ -24,13 +23,13 @@ class AskTab:
     """Question, collections, profile, answer and sources."""
 
     def __init__(
-        self, service: QueryService, gate: Gate, page_url: cards.PageUrl
+        self, service: QueryService, gate: QuestionQueue, page_url: answer_html.PageUrl
     ) -> None:
         self.service = service
         self.gate = gate
         self._page_url = page_url
         self._asking: dict[str, Ticket] = {}
-        self._kept = KeptAnswers()
+        self._kept = RecentAnswers()
 
     def build(self) -> None:
         """Put the tab's components on the page; they become attributes."""
@@ -84,7 +83,7 @@ class AskTab:
         profile = [self.question, self.profile, self.about]
         return [*profile, *self._shown, self._again]
 
-    def open(self, address: Address) -> list[Any]:
+    def open(self, address: PageAddress) -> list[Any]:
         """What the address asks: an answer that was kept, else its question.
 
         A question of which no answer is kept is asked again where that costs nothing,
@@ -123,36 +122,36 @@ class AskTab:
         if ticket is not None:
             ticket.leave()
 
-    def _beginning(self, address: Address, wrong: bool) -> str:
+    def _beginning(self, address: PageAddress, wrong: bool) -> str:
         """What is said before anything is asked."""
         try:
             known = {card.name for card in self.service.collections()}
         except EltLlmError as error:
-            return tables.error(describe(error))
+            return list_html.render_error(describe(error))
         lost = [name for name in address.collections if name not in known]
         lost += [f"profile {address.profile}"] if wrong else []
-        note = tables.lost(lost) if lost else ""
+        note = list_html.render_missing(lost) if lost else ""
         return note + self._examples([n for n in address.collections if n in known])
 
     def _examples(self, chosen: Sequence[str]) -> str:
         """Questions to begin with; how to get documents where there are none."""
         try:
             if not self.service.collections():
-                return tables.empty()
-            return tables.examples(self.service.examples(chosen))
+                return list_html.render_empty()
+            return list_html.render_examples(self.service.examples(chosen))
         except EltLlmError as error:
-            return tables.error(describe(error))
+            return list_html.render_error(describe(error))
 
     def _about(self, profile: str) -> str:
         """What the chosen profile and the others do and need, and what they lack."""
         missing = self.service.incomplete()
-        lacking = {name: public(missing[name]) for name in missing}
-        return tables.profiles(self.service.notes(), profile, lacking)
+        lacking = {name: redact_config_error(missing[name]) for name in missing}
+        return list_html.render_profiles(self.service.notes(), profile, lacking)
 
     def _costs_nothing(self, profile: str) -> bool:
         return self.service.profile_config(profile).models.llm_strategy == "none"
 
-    def _fresh(self, key: str) -> KeptAnswer | None:
+    def _fresh(self, key: str) -> RecentAnswer | None:
         """The kept answer, unless a collection that was asked has changed."""
         kept = self._kept.get(key) if key else None
         if kept is None or kept.states != self.service.states(tuple(kept.states)):
@@ -180,22 +179,22 @@ class AskTab:
         request: gr.Request,
     ) -> Iterator[Shown]:
         if not question.strip():
-            yield "", tables.waiting("Write a question first."), ""
+            yield "", list_html.render_waiting("Write a question first."), ""
             return
-        yield "", tables.waiting("Looking through the documents…"), ""
+        yield "", list_html.render_waiting("Looking through the documents…"), ""
         try:
             known = {card.name for card in self.service.collections()}
             # All is none in particular.
             names = () if known <= {*chosen} else tuple(chosen)
             kept = self._answered(question.strip(), names, profile, request)
         except Exception as error:  # noqa: BLE001  # the page's edge: shown there
-            yield "", tables.error(describe(error)), ""
+            yield "", list_html.render_error(describe(error)), ""
             return
         yield "", *self._answer(kept, _address(kept, self._kept.put(kept)).search)
 
     def _answered(
         self, question: str, names: tuple[str, ...], profile: str, request: gr.Request
-    ) -> KeptAnswer:
+    ) -> RecentAnswer:
         query = self.service.profile_config(profile).query
         states = self.service.states(names)
         work: Callable[[], QueryResult] = lambda: self.service.query(  # noqa: E731
@@ -208,16 +207,17 @@ class AskTab:
             result = outcome.result()
         finally:
             self._asking.pop(session, None)
-        return KeptAnswer(result, query.citation_policy, names, profile, states)
+        return RecentAnswer(result, query.citation_policy, names, profile, states)
 
-    def _answer(self, kept: KeptAnswer, search: str) -> tuple[str, str]:
+    def _answer(self, kept: RecentAnswer, search: str) -> tuple[str, str]:
         """The answer, which tells the browser its address, and the sources."""
-        text = cards.answer(kept.result, kept.policy, self._page_url)
-        shown = el("div", Safe(text), data_address=search)
-        return esc(shown), cards.sources(kept.result, self._page_url)
+        text = answer_html.render_answer(
+            kept.result, kept.policy, self._page_url, search
+        )
+        return text, answer_html.render_sources(kept.result, self._page_url)
 
 
-def _address(kept: KeptAnswer, key: str) -> Address:
+def _address(kept: RecentAnswer, key: str) -> PageAddress:
     """The address of a kept answer; the default profile is not named."""
     profile = kept.profile if kept.profile != DEFAULT_PROFILE else ""
-    return Address(kept.result.question, kept.collections, profile, key)
+    return PageAddress(kept.result.question, kept.collections, profile, key)

@@ -18,7 +18,7 @@ _MOST_COLLECTIONS = 64
 
 
 @dataclass(frozen=True)
-class Address:
+class PageAddress:
     """What an address of the page asks. It comes from strangers.
 
     Attributes:
@@ -34,7 +34,7 @@ class Address:
     answer: str = ""
 
     @classmethod
-    def of(cls, given: QueryParams) -> "Address":
+    def of(cls, given: QueryParams) -> "PageAddress":
         """Return what the parameters say; what is too long is left out."""
         names = given.getlist("collection")[:_MOST_COLLECTIONS]
         return cls(
@@ -57,7 +57,7 @@ class Address:
 
 
 @dataclass(frozen=True)
-class KeptAnswer:
+class RecentAnswer:
     """An answer, how it was asked, and the state of each collection it was asked of."""
 
     result: QueryResult
@@ -67,15 +67,15 @@ class KeptAnswer:
     states: Mapping[str, str]
 
 
-class KeptAnswers:
+class RecentAnswers:
     """The newest answers of this process. Safe between threads."""
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
-        self._kept: OrderedDict[str, KeptAnswer] = OrderedDict()
+        self._kept: OrderedDict[str, RecentAnswer] = OrderedDict()
         self._lock = threading.Lock()
 
-    def put(self, answer: KeptAnswer) -> str:
+    def put(self, answer: RecentAnswer) -> str:
         """Keep an answer; returns its id, which nobody can guess."""
         key = secrets.token_urlsafe(12)
         with self._lock:
@@ -84,7 +84,7 @@ class KeptAnswers:
                 self._kept.popitem(last=False)
         return key
 
-    def get(self, key: str) -> KeptAnswer | None:
+    def get(self, key: str) -> RecentAnswer | None:
         """Return the answer of that id, where it is still kept."""
         with self._lock:
             return self._kept.get(key)

@@ -18,14 +18,14 @@ MEGABYTE = 1_000_000
 
 
 @dataclass(eq=False)
-class Upload:
+class RunningUpload:
     """A request that sends files: when it began, and the most it may bring."""
 
     began: float
     most: int
 
 
-class SentFiles:
+class UploadQuota:
     """Watches the requests that send files to the page.
 
     Gradio writes a file as it arrives and keeps it where the request is refused on the
@@ -38,7 +38,7 @@ class SentFiles:
         self.folder = folder
         self.most = api.max_upload_mb * MEGABYTE
         self.quota = api.max_waiting_mb * MEGABYTE
-        self.running: set[Upload] = set()
+        self.running: set[RunningUpload] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on, or answer 413 where too much waits already."""
@@ -56,7 +56,7 @@ class SentFiles:
             reply.headers["connection"] = "close"
             await reply(scope, receive, send)
             return
-        upload = Upload(time(), most)
+        upload = RunningUpload(time(), most)
         self.running.add(upload)
         try:
             await self.app(scope, receive, send)

@@ -8,8 +8,8 @@ from typing import Annotated, cast
 from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Depends, Request
 
-from elt_llm_api.problems import public
-from elt_llm_api.routes.common import Jobs, Service, problems
+from elt_llm_api.problems import redact_config_error
+from elt_llm_api.routes.dependencies import Jobs, Service, problems
 from elt_llm_api.schemas import CollectionOut, Health, JobOut, StatusOut
 
 router = APIRouter(tags=["health"])
@@ -55,7 +55,7 @@ def status(service: Service, jobs: Jobs) -> StatusOut:
     return StatusOut(
         version=version("elt-llm-api"),
         profiles=service.profiles(),
-        incomplete={name: public(missing[name]) for name in missing},
+        incomplete={name: redact_config_error(missing[name]) for name in missing},
         embedder=models.embedder.model_name,
         llm=models.llm.metadata.model_name if models.llm else None,
         disk_free_mb=_free_mb(service.config.stores.data_dir),

@@ -2,10 +2,16 @@
 
 import errno
 import ipaddress
+import logging
 import socket
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from elt_llm_core.config.sections import ApiSection
+from elt_llm_core.config.sections import ApiSection, RagConfig
 from elt_llm_core.errors import ConfigError, PortTakenError
+
+if TYPE_CHECKING:
+    from elt_llm_core.store import Store
 
 BACKLOG = 128
 # 16 random letters cannot be guessed over a network; shorter ones are words.
@@ -35,7 +41,7 @@ def listen(host: str, port: int) -> socket.socket:
     return sock
 
 
-def address(sock: socket.socket) -> str:
+def server_url(sock: socket.socket) -> str:
     """The URL to open."""
     host, port = sock.getsockname()[:2]
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
@@ -76,3 +82,38 @@ def check_exposure(api: ApiSection) -> None:
             "reached from other machines",
             f"use at least {SHORTEST_TOKEN}; {MAKES_ONE}",
         )
+
+
+STOP_SECONDS = 3  # the page keeps streams open that would never end by themselves
+
+
+def run(
+    config: RagConfig,
+    open_store: "Callable[[], Store]",
+    started: Callable[[str], None],
+) -> None:
+    """Serve until interrupted. `started` hears the URL once the socket listens."""
+    check_exposure(config.api)
+    sock = listen(config.api.host, config.api.port)
+    try:
+        # After the checks, because loading all this takes seconds.
+        import uvicorn  # noqa: PLC0415
+
+        from elt_llm_api.app import create_app  # noqa: PLC0415
+        from elt_llm_api.server.command_socket import serving_commands  # noqa: PLC0415
+
+        app = create_app(config, open_store())
+        started(server_url(sock))
+        server = uvicorn.Server(
+            uvicorn.Config(
+                app,
+                log_level=logging.getLevelName(config.logging.level),
+                access_log=False,
+                server_header=False,
+                timeout_graceful_shutdown=STOP_SECONDS,
+            )
+        )
+        with serving_commands(app.state.service, app.state.gate):
+            server.run(sockets=[sock])
+    finally:
+        sock.close()

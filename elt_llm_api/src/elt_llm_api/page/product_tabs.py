@@ -5,9 +5,9 @@ from typing import Any
 
 import gradio as gr
 
-from elt_llm_api import tables
-from elt_llm_api.ask_tab import EVENT, Components
-from elt_llm_api.jobs import Job, JobRegistry
+from elt_llm_api.job_registry import Job, JobRegistry
+from elt_llm_api.page import list_html
+from elt_llm_api.page.ask_tab import EVENT, Components
 from elt_llm_api.problems import describe
 from elt_llm_api.products import PRODUCTS, read_product
 from elt_llm_api.service import QueryService
@@ -16,12 +16,12 @@ from elt_llm_core.errors import EltLlmError
 POLL_SECONDS = 0.25
 
 
-def watch(job: Job) -> Iterator[str]:
+def watch_job(job: Job) -> Iterator[str]:
     """Yield how far a job is until it ends, then how it ended."""
-    yield tables.job_progress(job)
+    yield list_html.render_job_progress(job)
     while not job.finished.wait(POLL_SECONDS):
-        yield tables.job_progress(job)
-    yield tables.job_result(job)
+        yield list_html.render_job_progress(job)
+    yield list_html.render_job_result(job)
 
 
 class ProductsTab:
@@ -66,11 +66,14 @@ class ProductsTab:
             work = self._service.product(kind, chosen, model)
             job = self._jobs.submit(kind, work)
         except EltLlmError as error:
-            yield tables.error(describe(error)), ""
+            yield list_html.render_error(describe(error)), ""
             return
-        for state in watch(job):
+        for state in watch_job(job):
             yield state, ""
-        yield tables.job_result(job), tables.product(read_product(job))
+        yield (
+            list_html.render_job_result(job),
+            list_html.render_product(read_product(job)),
+        )
 
 
 class TablesTab:
@@ -101,15 +104,19 @@ class TablesTab:
         try:
             relations = self._service.tables(collection)
         except EltLlmError as error:
-            return gr.update(choices=[], value=None), tables.error(describe(error))
-        choices = [(tables.relation_label(one), one.id) for one in relations]
-        message = "" if choices else tables.note("This collection has no tables.")
+            return gr.update(choices=[], value=None), list_html.render_error(
+                describe(error)
+            )
+        choices = [(list_html.relation_label(one), one.id) for one in relations]
+        message = (
+            "" if choices else list_html.render_note("This collection has no tables.")
+        )
         return gr.update(choices=choices, value=None), message
 
     def _show(self, collection: str | None, table: str | None) -> str:
         if not (collection and table):
             return ""
         try:
-            return tables.relation(self._service.table(collection, table))
+            return list_html.render_relation(self._service.table(collection, table))
         except EltLlmError as error:
-            return tables.error(describe(error))
+            return list_html.render_error(describe(error))

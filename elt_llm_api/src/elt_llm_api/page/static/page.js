@@ -77,7 +77,7 @@
     return element;
   };
   // Asks about a change, makes it, and says why where it is refused.
-  const confirmChange = ({ method, path, told, value }, opener) => {
+  const confirmChange = ({ method, path, effect, value }, opener) => {
     const renaming = method === "PATCH";
     const verb = renaming ? "Rename" : "Remove";
     const dialog = make("dialog", "", { id: "confirm", "aria-labelledby": "confirm-title" });
@@ -89,7 +89,7 @@
     const cancel = make("button", "Cancel", { type: "button" });
     const sure = make("button", verb, { type: "submit", class: renaming ? "sure" : "sure bad" });
     row.append(cancel, sure);
-    form.append(make("h2", `${verb}?`, { id: "confirm-title" }), make("p", told), ...(renaming ? [title] : []), fault, row);
+    form.append(make("h2", `${verb}?`, { id: "confirm-title" }), make("p", effect), ...(renaming ? [title] : []), fault, row);
     dialog.append(form);
     const close = () => dialog.close();
     cancel.addEventListener("click", close);

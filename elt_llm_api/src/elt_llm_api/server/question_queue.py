@@ -38,7 +38,7 @@ class Ticket:
 
 
 @dataclass
-class Gate:
+class QuestionQueue:
     """Works on `at_once` questions in threads of its own while `waiting` more wait."""
 
     at_once: int

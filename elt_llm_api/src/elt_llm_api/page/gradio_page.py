@@ -11,16 +11,16 @@ from fastapi import FastAPI
 from pydantic import SecretStr
 from starlette.datastructures import QueryParams
 
-from elt_llm_api import tables
-from elt_llm_api.ask_tab import EVENT, AskTab
-from elt_llm_api.gate import Gate
-from elt_llm_api.jobs import Job, JobRegistry
-from elt_llm_api.kept import Address
+from elt_llm_api.job_registry import Job, JobRegistry
+from elt_llm_api.page import list_html
+from elt_llm_api.page.addresses import PageAddress
+from elt_llm_api.page.ask_tab import EVENT, AskTab
+from elt_llm_api.page.product_tabs import ProductsTab, TablesTab, watch_job
 from elt_llm_api.problems import describe
-from elt_llm_api.products_tab import ProductsTab, TablesTab, watch
 from elt_llm_api.routes.documents import MAX_BOXES
+from elt_llm_api.server.question_queue import QuestionQueue
 from elt_llm_api.service import QueryService
-from elt_llm_api.uploads import Upload, moved, upload_names
+from elt_llm_api.uploads import Upload, check_upload_names, move_uploads
 from elt_llm_core.errors import EltLlmError, UsageError
 from elt_llm_core.identifiers import collection_id
 from elt_llm_core.results import Box
@@ -31,7 +31,7 @@ FONTS = ("system-ui", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-ser
 MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace")
 
 
-def mount(app: FastAPI, page: "Page", path: str) -> None:
+def mount(app: FastAPI, page: "GradioPage", path: str) -> None:
     """Put the page under `path` of `app`."""
     blocks = page.build()
     service = page.service
@@ -54,10 +54,12 @@ def mount(app: FastAPI, page: "Page", path: str) -> None:
     )
 
 
-class Page:
+class GradioPage:
     """The tabs and what happens on them."""
 
-    def __init__(self, service: QueryService, jobs: JobRegistry, gate: Gate) -> None:
+    def __init__(
+        self, service: QueryService, jobs: JobRegistry, gate: QuestionQueue
+    ) -> None:
         self.service = service
         self.jobs = jobs
         self.ask = AskTab(service, gate, self._page_url)
@@ -127,7 +129,7 @@ class Page:
 
     def _open(self, request: gr.Request) -> list[Any]:
         """The page as its address asks for it."""
-        address = Address.of(QueryParams(str(request.query_params)))
+        address = PageAddress.of(QueryParams(str(request.query_params)))
         opened = self.ask.open(address)
         return [*self._refresh([], address.collections), *opened]
 
@@ -140,7 +142,7 @@ class Page:
             found = self.service.collections()
             rows = {c.name: self.service.store.documents(c.name) for c in found}
         except EltLlmError as error:
-            failed = tables.error(describe(error))
+            failed = list_html.render_error(describe(error))
             return [*[gr.skip()] * 5, failed]
         names = [card.name for card in found]
         asked = [n for n in names if n in chosen or (known and n not in known)]
@@ -152,7 +154,7 @@ class Page:
             gr.update(choices=labels, value=names),
             gr.update(choices=models, value=[]),
             gr.update(choices=models),
-            tables.collections(found, rows),
+            list_html.render_collections(found, rows),
         ]
 
     def _leave(self, request: gr.Request) -> None:
@@ -167,11 +169,11 @@ class Page:
         try:
             job = self._start_ingest(sent or (), name, SecretStr(password or ""))
         except EltLlmError as error:
-            yield tables.error(describe(error)), *kept
+            yield list_html.render_error(describe(error)), *kept
             return
-        for state in watch(job):
+        for state in watch_job(job):
             yield state, *kept
-        yield tables.job_result(job), None, ""
+        yield list_html.render_job_result(job), None, ""
 
     def _start_ingest(self, sent: Sequence[str], name: str, password: SecretStr) -> Job:
         collection = (name or "").strip()
@@ -181,13 +183,13 @@ class Page:
         paths = [Path(path).resolve() for path in sent]
         if not all(path.is_relative_to(self.jobs.workspace.sent) for path in paths):
             raise UsageError("only files that were sent to this page are taken in")
-        names = upload_names([path.name for path in paths])
+        names = check_upload_names([path.name for path in paths])
         uploads = [Upload(n, path) for n, path in zip(names, paths, strict=True)]
         self.service.check_writable()
         return self.jobs.submit(
             "ingest",
             lambda folder, progress: self.service.ingest(
-                collection, moved(uploads, folder), progress, password
+                collection, move_uploads(uploads, folder), progress, password
             ),
         )
 
@@ -203,7 +205,7 @@ class Page:
 
 
 def _static(name: str) -> str:
-    return (files("elt_llm_api") / "static" / name).read_text(encoding="utf-8")
+    return (files("elt_llm_api.page") / "static" / name).read_text(encoding="utf-8")
 
 
 def _theme() -> gr.themes.Base:

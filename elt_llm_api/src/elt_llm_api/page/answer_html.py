@@ -1,0 +1,388 @@
+"""Answers and their sources as HTML. No model, no store: records in, HTML out."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import NamedTuple
+
+from elt_llm_api.page.rendering import dotted, render
+from elt_llm_core.results import (
+    Box,
+    Citation,
+    DegradationKind,
+    QueryResult,
+    Source,
+    Status,
+    Support,
+)
+
+PageUrl = Callable[[str, int, Sequence[Box]], str | None]
+"""URL of the picture of a document's page with boxes marked, or None without one."""
+
+LABEL = re.compile(r"\[([SF]\d+)\]")
+NEAREST = 4  # sections that a refusal names; more hide the refusal itself
+CONTEXT = 160  # characters shown around a quote: about two lines on each side
+
+
+class Banner(NamedTuple):
+    """What a status means, in a title and a sentence."""
+
+    title: str
+    text: str
+
+
+class Badge(NamedTuple):
+    """The verdict on a quote: its colour, its words and their explanation."""
+
+    tone: str
+    text: str
+    reason: str
+
+
+BANNERS = {
+    Status.PARTIAL: Banner(
+        "Part of this could not be proved",
+        "What the documents do not say was taken out; see below.",
+    ),
+    Status.INSUFFICIENT: Banner(
+        "Not in the documents",
+        "No passage answers this well enough to be quoted.",
+    ),
+    Status.NO_SOURCES: Banner(
+        "Not in the documents",
+        "No passage is close to this question.",
+    ),
+    Status.VALIDATION_FAILED: Banner(
+        "No answer could be proved",
+        "An answer was written, but none of it is in the documents.",
+    ),
+}
+UNSERVED = Banner(
+    "The nearest passages, not an answer",
+    "The built-in answerer reads English only; a language model may answer.",
+)
+# For profiles that mark or keep what is not proved, instead of taking it out.
+KEPT_BANNERS = {
+    Status.PARTIAL: Banner(
+        "Part of this could not be proved",
+        "This profile shows it all the same; only verified sources prove a statement.",
+    ),
+    Status.VALIDATION_FAILED: Banner(
+        "Not proved",
+        "This profile shows what a model wrote; no document proves it.",
+    ),
+}
+ORDER_DOUBTFUL = Badge(
+    "near",
+    "≈ Order doubtful",
+    "The page has these words, but may be read in another order",
+)
+BADGES = {
+    Support.VERIFIED: Badge(
+        "good", "✓ Verified", "The source has it letter for letter"
+    ),
+    Support.NORMALISED: Badge(
+        "good", "✓ Verified", "The same except for spaces and hyphens"
+    ),
+    Support.FUZZY: Badge("near", "≈ Near match", "Nearly the same; all numbers agree"),
+    Support.MISATTRIBUTED: Badge("bad", "✗ Other source", "Another source has it"),
+    Support.FABRICATED: Badge("bad", "✗ Not found", "No source has it"),
+    Support.UNCITED: Badge("bad", "✗ No proof", "No quote was given"),
+}
+
+
+def no_picture(document_id: str, number: int, boxes: Sequence[Box]) -> None:  # noqa: ARG001
+    """A `PageUrl` for documents without pictures of their pages."""
+    return
+
+
+def render_answer(
+    result: QueryResult,
+    policy: str = "strict",
+    page_url: PageUrl = no_picture,
+    address: str = "",
+) -> str:
+    """Render an answer with links to its sources, or a refusal.
+
+    Args:
+        result: The outcome of a question.
+        policy: The `query.citation_policy` it was answered under.
+        page_url: Where the pages are shown that a refusal names as nearest.
+        address: The query string under which the page shows this answer again.
+
+    Returns:
+        HTML in which the answer is text, letter for letter, and no Markdown.
+    """
+    is_refusal = not _shows_text(result, policy)
+    links = {c.label: CitationLink.of(c) for c in reversed(result.citations)}
+    return render(
+        "answer",
+        result=result,
+        address=address,
+        banner=_choose_banner(result, policy),
+        parts=None
+        if is_refusal and result.sources
+        else split_labels(result.answer, links),
+        nearest=list_nearest(result.sources, page_url) if is_refusal else (),
+    )
+
+
+def render_sources(result: QueryResult, page_url: PageUrl) -> str:
+    """Render a card for each section the answer cites, then the other sources.
+
+    Args:
+        result: The outcome of a question.
+        page_url: Where the pages of the sources are shown.
+    """
+    sections: dict[tuple[object, ...], list[CitedPassage]] = {}
+    for label, citations in groupby(
+        sorted(result.citations, key=_label_order), key=lambda c: c.label
+    ):
+        source = next((s for s in result.sources if s.label == label), None)
+        passage = CitedPassage(label, tuple(citations), source)
+        sections.setdefault(passage.section, []).append(passage)
+    cited = {citation.label for citation in result.citations}
+    others = [source for source in result.sources if source.label not in cited]
+    return render(
+        "sources",
+        cards=[SourceCard.of(passages, page_url) for passages in sections.values()],
+        others=group_by_place(others),
+        other_count=len(others),
+    )
+
+
+class CitationLink(NamedTuple):
+    """The link from a label in the answer to its source."""
+
+    href: str
+    place: str
+    name: str
+
+    @classmethod
+    def of(cls, citation: Citation) -> "CitationLink":
+        """Return the link to the source of a citation."""
+        place = _place(citation)
+        name = f"Source {citation.label[1:]}, {place}"
+        return cls(f"#{_anchor(citation.label)}", place, name)
+
+
+@dataclass(frozen=True)
+class CitedPassage:
+    """A source under its label, with the quotes of it that the answer cites."""
+
+    label: str
+    citations: tuple[Citation, ...]
+    source: Source | None
+
+    @property
+    def section(self) -> tuple[object, ...]:
+        """What passages of one table or section, which share a card, have in common."""
+        first = self.citations[0]
+        return first.document_id, first.section, first.page
+
+    @property
+    def anchor(self) -> str:
+        """The id of its element."""
+        return _anchor(self.label)
+
+    @property
+    def name(self) -> str:
+        """Label and place in words, for screen readers."""
+        return f"Source {self.label[1:]}, {_place(self.citations[0])}"
+
+    @property
+    def badges(self) -> dict[Badge, float]:
+        """The verdicts on its quotes, each with its least score."""
+        return _badge_scores(self.citations)
+
+    @property
+    def parts(self) -> list[tuple[str, bool]]:
+        """The text around the quotes; True marks a quote."""
+        return mark_quotes(self.citations, self.source)
+
+    @property
+    def boxes(self) -> list[Box]:
+        """The boxes of the quotes on its page, or of the source if they have none."""
+        page = self.citations[0].page
+        boxes = [box for c in self.citations for box in c.boxes if box.page == page]
+        if not boxes and self.source is not None:
+            boxes = [box for box in self.source.boxes if box.page == page]
+        return boxes
+
+
+@dataclass(frozen=True)
+class SourceCard:
+    """Passages of one section on one page, and the picture of that page, if any."""
+
+    passages: tuple[CitedPassage, ...]
+    page_url: str | None
+
+    @classmethod
+    def of(cls, passages: Sequence[CitedPassage], page_url: PageUrl) -> "SourceCard":
+        """Return the card of passages of one section, at least one."""
+        first = passages[0].citations[0]
+        boxes = [box for passage in passages for box in passage.boxes]
+        url = page_url(first.document_id, first.page or 1, boxes)
+        return cls(tuple(passages), url)
+
+    @property
+    def first(self) -> Citation:
+        """The citation that says where the card is from."""
+        return self.passages[0].citations[0]
+
+    @property
+    def name(self) -> str:
+        """Labels and place in words, for screen readers."""
+        numbers = ", ".join(passage.label[1:] for passage in self.passages)
+        noun = "Source" if len(self.passages) == 1 else "Sources"
+        return f"{noun} {numbers}, {_place(self.first)}"
+
+    @property
+    def page(self) -> str:
+        """The page in words."""
+        return _page(self.first.page)
+
+    @property
+    def badges(self) -> dict[Badge, float]:
+        """The verdicts on its quotes, each with its least score."""
+        return _badge_scores([c for p in self.passages for c in p.citations])
+
+    @property
+    def picture_url(self) -> str:
+        """The URL of the part of the page around the quotes."""
+        return f"{self.page_url}&crop=true"
+
+    @property
+    def picture_text(self) -> str:
+        """What the picture shows, in words."""
+        return (
+            f"Page {self.first.page} of {self.first.document}, the quoted lines marked"
+        )
+
+    @property
+    def document_url(self) -> str:
+        """The URL of the file, opened at the page if it has pictures of its pages."""
+        url = f"/v1/documents/{self.first.document_id}/content"
+        shows_page = self.page_url and self.first.page
+        return f"{url}#page={self.first.page}" if shows_page else url
+
+
+def split_labels(
+    text: str, links: dict[str, CitationLink]
+) -> list[tuple[str, CitationLink | None]]:
+    """Split an answer at the labels that have a link; unknown labels stay text."""
+    parts: list[tuple[str, CitationLink | None]] = []
+    at = 0
+    for match in LABEL.finditer(text):
+        link = links.get(match[1])
+        if link is not None:
+            parts += [(text[at : match.start()], None), (match[0], link)]
+            at = match.end()
+    return [*parts, (text[at:], None)]
+
+
+def mark_quotes(
+    citations: Sequence[Citation], source: Source | None
+) -> list[tuple[str, bool]]:
+    """Split the text around quotes into parts; True marks a quote.
+
+    Quotes that the source does not have are listed alone, each on a line.
+    """
+    text = source.text if source else ""
+    spans = sorted({(text.find(c.quote), len(c.quote)) for c in citations})
+    if spans[0][0] < 0:
+        first, *rest = dict.fromkeys(c.quote for c in citations)
+        lines = [part for quote in rest for part in (("\n", False), (quote, True))]
+        return [(first, True), *lines]
+    at = max(0, spans[0][0] - CONTEXT)
+    last = min(len(text), max(start + size for start, size in spans) + CONTEXT)
+    parts = [("… " if at else "", False)]
+    for start, size in spans:
+        if start >= at or len(parts) == 1:
+            parts += [(text[at:start], False), (text[start : start + size], True)]
+            at = start + size
+    return [*parts, (text[at:last], False), (" …" if last < len(text) else "", False)]
+
+
+def group_by_place(sources: Sequence[Source]) -> list[tuple[str, list[str]]]:
+    """Group the shortened texts of sources by document, page and section."""
+    groups: dict[str, list[str]] = {}
+    for source in sources:
+        place = dotted(source.document, _page(source.span.page), source.section)
+        groups.setdefault(place, []).append(_shorten(source.text))
+    return list(groups.items())
+
+
+def list_nearest(
+    sources: Sequence[Source], page_url: PageUrl
+) -> list[tuple[str, str | None]]:
+    """List the sections to look at instead, each with the URL of its page if known."""
+    places: dict[str, str | None] = {}
+    for source in sources:
+        page = source.span.page
+        place = dotted(source.document, source.section, _page(page))
+        if place not in places:
+            url = page_url(source.document_id, page, source.boxes) if page else None
+            places[place] = url
+    return list(places.items())[:NEAREST]
+
+
+def _choose_banner(result: QueryResult, policy: str) -> Banner | None:
+    """What the status means, unless it is simply an answer."""
+    banners = KEPT_BANNERS if _keeps_unproved(result, policy) else BANNERS
+    banner = banners.get(result.status)
+    kinds = {degradation.kind for degradation in result.degradations}
+    if banner is not None and DegradationKind.LANGUAGE_NOT_SERVED in kinds:
+        return UNSERVED
+    return banner
+
+
+def _keeps_unproved(result: QueryResult, policy: str) -> bool:
+    """True if the answer contains statements that were not proved."""
+    # A removed label is not a statement.
+    taken_out = any(LABEL.fullmatch(f"[{c.text}]") is None for c in result.removed)
+    return policy != "strict" and result.status in KEPT_BANNERS and not taken_out
+
+
+def _shows_text(result: QueryResult, policy: str) -> bool:
+    """True if the answer is more than a refusal."""
+    is_answered = result.status in {Status.ANSWERED, Status.PARTIAL}
+    return is_answered or _keeps_unproved(result, policy)
+
+
+def _badge_scores(citations: Sequence[Citation]) -> dict[Badge, float]:
+    badges: dict[Badge, list[float]] = {}
+    for citation in citations:
+        badges.setdefault(_badge(citation), []).append(citation.score)
+    return {badge: min(scores) for badge, scores in badges.items()}
+
+
+def _badge(citation: Citation) -> Badge:
+    """The verdict on a quote; "verified" is not said if its order is doubtful."""
+    badge = BADGES[citation.support]
+    is_doubtful = citation.reading_order and badge.tone == "good"
+    return ORDER_DOUBTFUL if is_doubtful else badge
+
+
+def _anchor(label: str) -> str:
+    """The id of a source's element: src-1 for S1, fact-2 for F2."""
+    return f"{'src' if label.startswith('S') else 'fact'}-{label[1:]}"
+
+
+def _place(citation: Citation) -> str:
+    """Document and page in words."""
+    return " ".join(part for part in (citation.document, _page(citation.page)) if part)
+
+
+def _label_order(citation: Citation) -> tuple[bool, int, str]:
+    kind, number = citation.label[:1], citation.label[1:]
+    return (kind != "S", int(number) if number.isdecimal() else 0, citation.label)
+
+
+def _page(page: int | None) -> str:
+    return f"page {page}" if page else ""
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= 2 * CONTEXT else f"{text[: 2 * CONTEXT].rstrip()} …"

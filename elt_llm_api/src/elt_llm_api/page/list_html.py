@@ -1,0 +1,209 @@
+"""Jobs, collections, profiles, products and tables as HTML."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+from urllib.parse import quote
+
+from elt_llm_api.job_registry import Job, JobState
+from elt_llm_api.page.rendering import count_of, render
+from elt_llm_api.products import ProductTable
+from elt_llm_api.schemas import file_url
+from elt_llm_core.profile_notes import ProfileNote
+from elt_llm_core.store import CollectionCard, DocumentRow
+from elt_llm_core.tables import Relation
+
+STATES = {
+    JobState.RUNNING: ("", "Working"),
+    JobState.SUCCEEDED: ("good", "✓ Done"),
+    JobState.PARTIAL: ("near", "≈ Done, with failures"),
+    JobState.FAILED: ("bad", "✗ Failed"),
+}
+DOCUMENT_COLUMNS = ("Document", "Pages", "Chunks", "Warnings", "Change")
+ROWS_SHOWN = 500  # a browser lays out some thousand rows without a pause; chosen by eye
+ROWS_WITHOUT_FILTER = 10  # as many as one sees at a glance
+
+
+def render_job_progress(job: Job) -> str:
+    """Render a progress bar with the stage, the steps done and a detail."""
+    return render(
+        "job_progress",
+        label=f"{job.stage} {job.done} of {job.total}" if job.total else job.stage,
+        share=min(1.0, job.done / job.total) if job.total else None,
+        detail=job.detail,
+    )
+
+
+def render_job_result(job: Job) -> str:
+    """Render how a job ended: counts, what went wrong, links to its files."""
+    tone, text = STATES[job.state]
+    counts = sorted(job.report.counts.items()) if job.report else []
+    names = sorted(job.report.files) if job.report else []
+    files = [(path.name, file_url(job, n)) for n in names if (path := job.file(n))]
+    return render(
+        "job_result",
+        tone=tone,
+        text=text,
+        counts=[(name.replace("_", " "), number) for name, number in counts if number],
+        problem=job.problem,
+        notes=job.report.degradations if job.report else (),
+        files=files,
+    )
+
+
+def render_error(problem: Mapping[str, object]) -> str:
+    """Render the body of a problem document: what happened, then the cure."""
+    return render("error", problem=problem)
+
+
+def render_waiting(text: str) -> str:
+    """Render a line that says what is being done."""
+    return render("waiting", text=text)
+
+
+def render_missing(names: Sequence[str]) -> str:
+    """Render a note that the page's address names collections that do not exist."""
+    return render("missing", names=names)
+
+
+def render_empty() -> str:
+    """Render what to do while there are no collections."""
+    return render("empty")
+
+
+def render_examples(questions: Sequence[str]) -> str:
+    """Render questions to begin with as buttons; empty if there are none."""
+    return render("examples", questions=questions) if questions else ""
+
+
+def render_profiles(
+    notes: Sequence[ProfileNote], chosen: str, lacking: Mapping[str, str]
+) -> str:
+    """Render the chosen profile in words, then all of them, folded.
+
+    Args:
+        notes: What each profile does and needs.
+        chosen: The name of the chosen one.
+        lacking: Why a stage of a profile is left out here, by its name.
+
+    Returns:
+        HTML; empty if there is only one profile.
+    """
+    if len(notes) <= 1:
+        return ""
+    now = next((note for note in notes if note.name == chosen), None)
+    return render("profiles", notes=notes, now=now, lacking=lacking)
+
+
+def render_collections(
+    cards: Sequence[CollectionCard], documents: Mapping[str, Sequence[DocumentRow]]
+) -> str:
+    """Render each collection with its documents folded under it.
+
+    Args:
+        cards: The collections.
+        documents: The documents of each collection, by its id.
+    """
+    if not cards:
+        return render_empty()
+    collections = [
+        {
+            "card": card,
+            "chunker": card.chunker.partition(" ")[0],
+            "actions": _collection_actions(card),
+            "table": _table_values("", DOCUMENT_COLUMNS, rows),
+            "documents": [
+                (row, _document_actions(card, row)) for row in rows[:ROWS_SHOWN]
+            ],
+        }
+        for card in cards
+        for rows in (documents.get(card.name, ()),)
+    ]
+    return render("collections", collections=collections)
+
+
+def render_product(tables: Sequence[ProductTable]) -> str:
+    """Render the tables of a product, each under its title."""
+    return render(
+        "tables",
+        tables=[_table_values(one.title, one.header, one.rows) for one in tables],
+    )
+
+
+def relation_label(relation: Relation) -> str:
+    """The title, document and page of a table in a document."""
+    page = f", p. {relation.page}" if relation.page else ""
+    title = relation.title or relation.section or "Table"
+    return f"{title} ({relation.document}{page})"
+
+
+def render_relation(relation: Relation) -> str:
+    """Render a table of a document with the page of each row, and its problems."""
+    has_pages = any(row.page for row in relation.rows)
+    header = [
+        f"{one.header} ({one.unit})" if one.unit else one.header
+        for one in relation.columns
+    ]
+    rows = [
+        [
+            *(field.text if field else "" for field in row.fields),
+            *([str(row.page or "")] if has_pages else []),
+        ]
+        for row in relation.rows
+    ]
+    titles = [*header, *(["Page"] if has_pages else [])]
+    values = _table_values(relation_label(relation), titles, rows)
+    return render("tables", tables=[{**values, "problems": relation.problems}])
+
+
+def render_note(text: str) -> str:
+    """Render a sentence that is neither good nor bad."""
+    return render("note", text=text)
+
+
+class _Actions(NamedTuple):
+    """The buttons "Rename" and "Remove", and what they say before they act."""
+
+    path: str
+    label: str
+    rename_effect: str
+    remove_effect: str
+
+
+def _collection_actions(card: CollectionCard) -> _Actions:
+    size = (
+        f"{count_of(card.documents, 'document')} and {count_of(card.chunks, 'chunk')}"
+    )
+    return _Actions(
+        f"/v1/collections/{quote(card.name, safe='')}",
+        card.label,
+        f"What the collection “{card.label}” is called. Its id stays {card.name}.",
+        f"The collection “{card.label}” is removed, with {size}, its index and the "
+        "files that were kept with it. This cannot be undone.",
+    )
+
+
+def _document_actions(card: CollectionCard, row: DocumentRow) -> _Actions:
+    pages = f"{count_of(row.page_count, 'page')}, " if row.page_count else ""
+    return _Actions(
+        f"/v1/documents/{quote(row.document_id, safe='')}",
+        row.title or row.name,
+        f"The title of {row.name} in “{card.label}”, until the file changes.",
+        f"{row.name} ({pages}{count_of(row.nodes, 'chunk')}) is removed from the "
+        f"collection “{card.label}”, with the file that was kept of it. This cannot be "
+        "undone.",
+    )
+
+
+def _table_values(
+    title: str, header: Sequence[str], rows: Sequence[object]
+) -> dict[str, object]:
+    """What the macro `frame` takes: the first rows, and a caption that counts all."""
+    more = f", the first {ROWS_SHOWN} shown" if len(rows) > ROWS_SHOWN else ""
+    return {
+        "title": title,
+        "header": header,
+        "rows": rows[:ROWS_SHOWN],
+        "caption": f"{count_of(len(rows), 'row')}{more}",
+        "has_filter": len(rows) > ROWS_WITHOUT_FILTER,
+        "problems": (),
+    }

@@ -1,0 +1,1 @@
+"""The server around the application: socket, guards, queue of questions, commands."""
