@@ -14,6 +14,7 @@ from elt_llm_api.page import answer_html, list_html, rendering
 from elt_llm_api.page.addresses import PageAddress
 from elt_llm_api.page.rendering import ENVIRONMENT, local_url
 from elt_llm_api.problems import problem_body
+from elt_llm_api.products import ProductTable, Styled
 from elt_llm_core.errors import UsageError
 from elt_llm_core.jobs import JobReport
 from elt_llm_core.profile_notes import ProfileNote
@@ -82,7 +83,7 @@ HARMLESS = frozenset(
     | {"details", "section"}
     | {"div", "em", "figure", "h2", "h3", "h4", "header", "hr", "img", "li", "mark"}
     | {"ol", "p", "pre", "span", "strong", "summary", "table", "tbody", "td", "th"}
-    | {"thead", "tr", "ul"}
+    | {"thead", "tr", "ul", "input"}
 )
 
 
@@ -174,7 +175,9 @@ def test_no_field_of_a_job_or_table_becomes_markup(payload, tmp_path):
     job.problem = problem_body(UsageError(payload, payload))
     job.state = JobState.FAILED
     assert_harmless(list_html.render_job_result(job))
-    assert_harmless(list_html.render_table([payload], [[payload]]))
+    cells = (payload, Styled(payload, "dim"), [(Styled(payload), Styled(payload))])
+    product = ProductTable(payload, (payload,) * 3, (cells,) * 11)
+    assert_harmless(list_html.render_product([product]))
     card = CollectionCard(
         name=payload,
         embedder=payload,
