@@ -6,8 +6,8 @@ import time
 
 import httpx
 import pytest
-from elt_llm_api.jobs import Job
 
+from elt_llm_api.job_registry import Job
 from elt_llm_api.products import read_product
 from elt_llm_api.service import QueryService
 from elt_llm_api.uploads import Upload
