@@ -1,6 +1,6 @@
-"""HTTP API and page: `create_app(config)` is an ASGI application.
+"""The HTTP API and the page: `create_app(config)` returns an ASGI application.
 
-It is loaded when first used, so that a command line that prints its help need not wait.
+It is imported on first use, because `elt-llm --help` must not wait for FastAPI.
 """
 
 from typing import TYPE_CHECKING, Any

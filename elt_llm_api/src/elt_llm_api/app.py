@@ -1,4 +1,4 @@
-"""The one place that wires: service, routes, page, and the guards around them all."""
+"""Builds the application: service, routes, page, and the middleware around them."""
 
 import asyncio
 import os
@@ -39,33 +39,42 @@ HEALTH_THREADS = 2
 def create_app(
     config: RagConfig, store: Store | None = None, models: Models | None = None
 ) -> FastAPI:
-    """The HTTP API, with the page at /ui.
+    """Build the HTTP API with the page at /ui.
 
-    The store defaults to the configured data root, the models to the configured ones,
-    loaded with the first question. Raises ConfigError where strangers could reach the
-    server and no token is set.
+    Args:
+        config: The configuration in force.
+        store: The data root; by default the configured one.
+        models: The models; by default the configured ones, loaded by the first
+            question.
+
+    Returns:
+        An ASGI application. Its lifespan deletes uploads and stops questions.
+
+    Raises:
+        ConfigError: If the address can be reached from other machines and no token is
+            set.
     """
     check_exposure(config.api)
     service = QueryService(
         config, store or Store(config.stores.data_dir, config.keywords), models
     )
     jobs = JobRegistry()
-    gate = QuestionQueue(config.api.questions_at_once, config.api.questions_waiting)
-    app = _api(service, jobs, gate)
-    _mount_page(app, service, jobs, gate)
+    queue = QuestionQueue(config.api.questions_at_once, config.api.questions_waiting)
+    app = _api(service, jobs, queue)
+    _mount_page(app, service, jobs, queue)
     _guard(app, config.api, jobs.workspace)
     return app
 
 
-def _api(service: QueryService, jobs: JobRegistry, gate: QuestionQueue) -> FastAPI:
+def _api(service: QueryService, jobs: JobRegistry, queue: QuestionQueue) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         app.state.health = CapacityLimiter(HEALTH_THREADS)
         yield
-        gate.close()
+        queue.close()
         jobs.close()
 
-    # The bundled API browsers load their scripts from the net, so they are off.
+    # FastAPI's pages /docs and /redoc load scripts from other servers, so they are off.
     app = FastAPI(
         title="elt_llm",
         version=version("elt-llm-api"),
@@ -76,7 +85,7 @@ def _api(service: QueryService, jobs: JobRegistry, gate: QuestionQueue) -> FastA
     )
     app.state.service = service
     app.state.jobs = jobs
-    app.state.gate = gate
+    app.state.queue = queue
     problems.install_handlers(app)
     for router in routers():
         app.include_router(router, responses=problem_replies(400, 401, 403, 413, 429))
@@ -96,29 +105,29 @@ def _icon() -> Response:
 
 
 def _mount_page(
-    app: FastAPI, service: QueryService, jobs: JobRegistry, gate: QuestionQueue
+    app: FastAPI, service: QueryService, jobs: JobRegistry, queue: QuestionQueue
 ) -> None:
-    # Read when Gradio is imported: no call home, no hub.
+    # Gradio reads these when it is imported: no telemetry, no model hub.
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    # Where the page puts what it is sent; read whenever a file arrives or is taken.
+    # The folder of uploads to the page; Gradio reads it for every file.
     os.environ["GRADIO_TEMP_DIR"] = str(jobs.workspace.sent)
     from elt_llm_api.page.gradio_page import GradioPage, mount  # noqa: PLC0415  # after the lines above
 
-    async def mounted() -> None:
-        mount(app, GradioPage(service, jobs, gate), PAGE_PATH)
+    async def mount_page() -> None:
+        mount(app, GradioPage(service, jobs, queue), PAGE_PATH)
 
     # Outside a running event loop Gradio makes a dozen of its own and closes none.
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        asyncio.run(mounted())
+        asyncio.run(mount_page())
     else:
-        mount(app, GradioPage(service, jobs, gate), PAGE_PATH)
+        mount(app, GradioPage(service, jobs, queue), PAGE_PATH)
 
 
 def _guard(app: FastAPI, api: ApiSection, workspace: Workspace) -> None:
-    """Innermost first: a foreign Host is refused before anything is read."""
+    """Add the middleware, innermost first: Host is checked before all else."""
     app.add_middleware(RemoteFiles, path=PAGE_PATH)
     app.add_middleware(UploadQuota, path=PAGE_PATH, folder=workspace.sent, api=api)
     app.add_middleware(BodyLimit, upload_mb=api.max_upload_mb)

@@ -1,4 +1,4 @@
-"""Jobs started over HTTP or from the page: one thread each, one writer at a time."""
+"""Jobs started over HTTP or from the page: a thread each, one writer at a time."""
 
 import logging
 import secrets
@@ -18,12 +18,12 @@ from elt_llm_ingest.readers.pdf.liteparse import CURE as LOCKED_CURE
 
 logger = logging.getLogger(__name__)
 
-KEPT = 100  # finished jobs that are remembered
+KEPT = 100  # finished jobs; older ones are forgotten with their files
 SEND_AGAIN = "send the file again, with its password in the field password"
 
 
 class JobState(StrEnum):
-    """Where a job stands."""
+    """The state of a job."""
 
     RUNNING = "running"
     SUCCEEDED = "succeeded"
@@ -50,11 +50,11 @@ class Job:
     def note(
         self, stage: str, done: int, total: int | None = None, detail: str = ""
     ) -> None:
-        """Take progress in; the `Progress` of the job's context."""
+        """Record progress; the `Progress` of the job's context."""
         self.stage, self.done, self.total, self.detail = stage, done, total, detail
 
     def file(self, name: str) -> Path | None:
-        """A file the job made, by the name its report gives it."""
+        """Return a file the job made, by the name its report gives it, or None."""
         path = Path(self.report.files.get(name, "")) if self.report else Path()
         inside = path.resolve().is_relative_to(self.folder.resolve())
         return path if path.is_file() and inside else None
@@ -66,7 +66,7 @@ Work = Callable[[Path, Progress], JobReport]
 class JobRegistry:
     """Every job of this process, oldest first.
 
-    What a job was sent goes when it ends, what it made when it is forgotten.
+    Uploads of a job are deleted when it ends, its results when it is forgotten.
     """
 
     def __init__(self) -> None:
@@ -75,9 +75,15 @@ class JobRegistry:
         self.workspace = Workspace()
 
     def submit(self, kind: str, work: Work, folder: Path | None = None) -> Job:
-        """Start `work(folder, progress)` in a thread.
+        """Start a job in a thread.
 
-        Raises StoreLockedError while another job runs: there is one writer.
+        Args:
+            kind: What the job is, for lists.
+            work: Is called with a folder of its own and the progress of the job.
+            folder: The folder, if it has uploads already.
+
+        Raises:
+            StoreLockedError: If another job runs; there is one writer.
         """
         with self._lock:
             self._check_idle()
@@ -91,7 +97,7 @@ class JobRegistry:
         return job
 
     def check_idle(self) -> None:
-        """Raise StoreLockedError, which names the job, while one runs."""
+        """Raise StoreLockedError, with the id of the job, if one runs."""
         with self._lock:
             self._check_idle()
 
@@ -101,22 +107,22 @@ class JobRegistry:
                 raise StoreLockedError(f"job {job.job_id} ({job.kind})")
 
     def get(self, job_id: str) -> Job | None:
-        """The job of that id."""
+        """Return the job with that id, or None."""
         with self._lock:
             return self._jobs.get(job_id)
 
     def all(self) -> list[Job]:
-        """Every job, newest first."""
+        """Return every job, newest first."""
         with self._lock:
             return list(reversed(self._jobs.values()))
 
     def close(self) -> None:
-        """Remove the files."""
+        """Delete the files of all jobs."""
         self.workspace.close()
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove what a job was sent or made; the log tells where that fails."""
+    """Delete the files of a job; a failure is logged."""
     try:
         shutil.rmtree(folder)
     except FileNotFoundError:
@@ -132,7 +138,7 @@ def _run(job: Job, work: Work) -> None:
         job.state = JobState.PARTIAL if partial else JobState.SUCCEEDED
     except EltLlmError as error:
         _fail(job, error)
-    except Exception as error:  # noqa: BLE001  # the thread's edge: told in the job
+    except Exception as error:  # noqa: BLE001  # the thread's edge: reported in the job
         _fail(job, error)
     finally:
         if not (job.report and job.report.files):
@@ -141,23 +147,25 @@ def _run(job: Job, work: Work) -> None:
 
 
 def _without_folder(report: JobReport, folder: Path) -> JobReport:
-    """The report with uploads called as the user knows them."""
-    told = tuple(
-        d.model_copy(update={"detail": _told(d.detail, folder)})
+    """Return the report with uploads named as the user knows them."""
+    notes = tuple(
+        d.model_copy(update={"detail": _hide_folder(d.detail, folder)})
         for d in report.degradations
     )
-    return report.model_copy(update={"degradations": told})
+    return report.model_copy(update={"degradations": notes})
 
 
 def _fail(job: Job, error: Exception) -> None:
     body = describe(error)
-    told: dict[str, Any] = {k: _told(body[k], job.folder) for k in ("detail", "hint")}
+    texts: dict[str, Any] = {
+        name: _hide_folder(body[name], job.folder) for name in ("detail", "hint")
+    }
     if "details" in body:
-        told["details"] = [_told(one, job.folder) for one in body["details"]]
-    job.problem = body | told
+        texts["details"] = [_hide_folder(one, job.folder) for one in body["details"]]
+    job.problem = body | texts
     job.state = JobState.FAILED
 
 
-def _told(text: str, folder: Path) -> str:
-    """A sentence of a job for who sent the files: no folders of ours, no command."""
+def _hide_folder(text: str, folder: Path) -> str:
+    """Return a message without the server's folder and without a command to run."""
     return text.replace(f"{folder}/", "").replace(LOCKED_CURE, SEND_AGAIN)

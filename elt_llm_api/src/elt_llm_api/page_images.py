@@ -9,24 +9,31 @@ from PIL import Image, ImageDraw
 
 from elt_llm_core.results import Box
 
-QUALITY = 80
-MAX_SIDE = 5000  # pixels; a poster is drawn smaller than asked
+QUALITY = 80  # of the JPEG, chosen by eye
+MAX_SIDE = 5000  # pixels; larger pages, such as posters, are drawn at a smaller scale
 FILL = (255, 213, 0, 80)
 OUTLINE = (201, 111, 0, 255)
 CROP_MARGIN = 0.07  # of the page's height, above and below the marked lines
 CROP_LEAST = 0.36  # of the page's height, so that a quote keeps its surroundings
 
-# PDFium keeps global state and is not thread-safe: one lock a process.
+# PDFium keeps global state and is not thread-safe: one lock per process.
 _PDFIUM = threading.Lock()
 
 
 def render_page(
     pdf: bytes, number: int, boxes: Sequence[Box], *, scale: float, crop: bool
 ) -> bytes | None:
-    """Page `number` (from 1) as a JPEG with `boxes` marked; None where there is none.
+    """Draw a page of a PDF as a JPEG.
 
-    `scale` is pixels a point. `crop` keeps the full width and the height around the
-    boxes. A file that PDFium cannot open gives None too.
+    Args:
+        pdf: The file.
+        number: The page, from 1.
+        boxes: Boxes to mark, in fractions of the page.
+        scale: Pixels per point.
+        crop: Keep only the height around the boxes, at full width.
+
+    Returns:
+        The JPEG, or None if there is no such page or PDFium cannot open the file.
     """
     image = _draw(pdf, number, scale)
     if image is None:
@@ -77,7 +84,7 @@ def _mark(image: Image.Image, boxes: Sequence[Box], scale: float) -> Image.Image
 
 
 def _band(size: tuple[int, int], boxes: Sequence[Box]) -> tuple[int, int, int, int]:
-    """Left, top, right, bottom in pixels of the part of the page to keep."""
+    """Return left, top, right, bottom in pixels of the part of the page to keep."""
     top = min(box.top for box in boxes) - CROP_MARGIN
     bottom = max(box.bottom for box in boxes) + CROP_MARGIN
     lacking = max(0.0, CROP_LEAST - (bottom - top)) / 2

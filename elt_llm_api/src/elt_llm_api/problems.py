@@ -1,4 +1,4 @@
-"""Errors as RFC 9457 problem documents. What is ours to fix is logged, never shown."""
+"""Errors as RFC 9457 problem documents. Details of the server are logged, not sent."""
 
 import logging
 import re
@@ -35,9 +35,9 @@ from elt_llm_core.results import (
 logger = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
-# Their messages name what lies on this machine's disk.
+# Messages of these statuses may name files of this machine.
 PRIVATE_STATUS = frozenset({500, 507})
-# What a configuration error says and a client need not know: values and folders.
+# Replacements for messages that contain addresses and words of a model server.
 FAILED_MODELS = {
     DegradationKind.EMBEDDER_UNAVAILABLE: "searched by keywords only: the embedding "
     "model failed",
@@ -67,7 +67,7 @@ def problem(
     status: int = 0,
     extra: Mapping[str, Any] | None = None,
 ) -> JSONResponse:
-    """A problem document with the error's status, unless another is given."""
+    """Return a problem document with the error's status, unless another is given."""
     body = problem_body(error, status)
     return JSONResponse(
         {**body, **(extra or {})}, status_code=body["status"], media_type=MEDIA_TYPE
@@ -75,7 +75,7 @@ def problem(
 
 
 def problem_body(error: EltLlmError, status: int = 0) -> dict[str, Any]:
-    """The fields of a problem document, in their order; `type` names the code."""
+    """Return the fields of a problem document in order; `type` contains the code."""
     status = status or error.status
     return {
         "type": f"urn:elt-llm:error:{error.code}",
@@ -88,71 +88,72 @@ def problem_body(error: EltLlmError, status: int = 0) -> dict[str, Any]:
 
 
 def describe(error: Exception) -> dict[str, Any]:
-    """A problem body for any exception; our own faults are told to the log only.
+    """Return the problem body of any exception; internal errors are only logged.
 
-    A configuration error is told to both: who asks can choose another profile.
+    A configuration error is sent and logged, because the client can choose another
+    profile.
     """
     if not isinstance(error, EltLlmError):
-        return _hidden(EltLlmError(str(error)), trace=error)
+        return _log_internal(EltLlmError(str(error)), trace=error)
     if isinstance(error, ConfigError) and error.status in PRIVATE_STATUS:
         logger.warning("%s: %s", error.code, error)
         return problem_body(_without_values(error))
     if error.status in PRIVATE_STATUS:
-        return _hidden(error)
-    told = problem_body(_for_strangers(error))
-    return {**told, "details": error.details} if error.details else told
+        return _log_internal(error)
+    body = problem_body(_redact(error))
+    return {**body, "details": error.details} if error.details else body
 
 
 def redact_config_error(error: ConfigError) -> str:
-    """What is wrong with the configuration and the cure, for anyone to read."""
+    """Return message and hint of a configuration error without values or folders."""
     return str(_without_values(error))
 
 
 def _without_values(error: EltLlmError) -> EltLlmError:
-    """The same error, with no value of the configuration and no folder in it."""
-    told = EltLlmError(
-        FOLDERS.sub("", GIVEN.sub("", error.message)), FOLDERS.sub("", error.hint)
-    )
-    told.code, told.status = error.code, error.status
-    return told
+    """Copy the error without values of the configuration and folders."""
+    message = FOLDERS.sub("", GIVEN.sub("", error.message))
+    return _copy_error(error, message, FOLDERS.sub("", error.hint))
 
 
-def _for_strangers(error: EltLlmError) -> EltLlmError:
-    """The error without what names this machine's processes, addresses and models.
-
-    What is left out stands in the log.
-    """
+def _redact(error: EltLlmError) -> EltLlmError:
+    """Copy the error without processes, addresses and models; the log has them."""
     if isinstance(error, CollectionMismatchError):
-        told = EltLlmError(error.message, OTHER_COLLECTIONS)
-        told.code, told.status = error.code, error.status
-        return told
+        return _copy_error(error, error.message, OTHER_COLLECTIONS)
     if isinstance(error, StoreLockedError):
         job = error.holder if error.holder.startswith("job ") else "another process"
-        told = StoreLockedError(job, "try again when it has finished")
         if job != error.holder:
             logger.warning("%s: %s", error.code, error)
-        return told
+        return StoreLockedError(job, "try again when it has finished")
     if isinstance(error, ModelError):
         message = (type(error).__doc__ or "").splitlines()[0].rstrip(".")
         message = f"{message[:1].lower()}{message[1:]}"
     else:
         return error
     logger.warning("%s: %s", error.code, error)
-    told = EltLlmError(message, error.hint)
-    told.code, told.status = error.code, error.status
-    return told
+    return _copy_error(error, message, error.hint)
+
+
+def _copy_error(error: EltLlmError, message: str, hint: str) -> EltLlmError:
+    """Return an error of the same code and status with other words."""
+    copy = EltLlmError(message, hint)
+    copy.code, copy.status = error.code, error.status
+    return copy
 
 
 def redact_result(result: Result) -> Result:
-    """The result without addresses and words of a model server in its degradations.
+    """Copy the result without the words of a model server; the log has them.
 
-    The log has them.
+    Args:
+        result: A result whose degradations may quote a model server.
+
+    Returns:
+        The result with neutral sentences in their place.
     """
-    told = tuple(_told(note) for note in result.degradations)
-    return result.model_copy(update={"degradations": told})
+    notes = tuple(_redact_note(note) for note in result.degradations)
+    return result.model_copy(update={"degradations": notes})
 
 
-def _told(note: Degradation) -> Degradation:
+def _redact_note(note: Degradation) -> Degradation:
     if note.kind is DegradationKind.STAGE_LEFT_OUT:
         return note.model_copy(update={"detail": FOLDERS.sub("", note.detail)})
     if note.kind not in FAILED_MODELS:
@@ -162,8 +163,8 @@ def _told(note: Degradation) -> Degradation:
     return note.model_copy(update={"detail": detail})
 
 
-def _hidden(error: EltLlmError, trace: Exception | None = None) -> dict[str, Any]:
-    """A body that names a line of the log, and nothing else."""
+def _log_internal(error: EltLlmError, trace: Exception | None = None) -> dict[str, Any]:
+    """Log an error and return a body that only refers to that line of the log."""
     reference = secrets.token_hex(6)
     logger.error("%s %s: %s", reference, error.code, error, exc_info=trace)
     return {
@@ -175,7 +176,7 @@ def _hidden(error: EltLlmError, trace: Exception | None = None) -> dict[str, Any
 
 
 def install_handlers(app: FastAPI) -> None:
-    """Make every error of `app` a problem document."""
+    """Answer every error of `app` with a problem document."""
     app.add_exception_handler(EltLlmError, _on_error)
     app.add_exception_handler(Exception, _on_error)
     app.add_exception_handler(RequestValidationError, _on_invalid)
@@ -208,20 +209,20 @@ def _on_invalid(request: Request, error: Exception) -> JSONResponse:
 
 
 def _on_http(request: Request, error: Exception) -> JSONResponse:
-    """Starlette's and FastAPI's own refusals as errors of our tree."""
+    """Turn the refusals of Starlette and FastAPI into errors of our tree."""
     assert isinstance(error, HTTPException)  # noqa: S101  # as registered
     path, status = request.url.path, error.status_code
-    routes = "GET /openapi.json lists what is"
-    told: EltLlmError
+    routes = "GET /openapi.json lists the routes"
+    refusal: EltLlmError
     if status == NothingThereError.status:
-        told = NothingThereError(f"there is nothing at {path[:200]}", routes)
+        refusal = NothingThereError(f"no route or resource at {path[:200]}", routes)
     elif status == MethodError.status:
-        told = MethodError(f"{path[:200]} does not take {request.method}", routes)
+        refusal = MethodError(f"{path[:200]} does not take {request.method}", routes)
     elif status == TooLargeError.status:
-        told = TooLargeError("the body is larger than is taken")
+        refusal = TooLargeError("the body is larger than the server accepts")
     else:
-        told = RequestError(str(error.detail))
-    reply = problem(told, status=status, extra={"instance": path})
+        refusal = RequestError(str(error.detail))
+    reply = problem(refusal, status=status, extra={"instance": path})
     for name, value in (error.headers or {}).items():
         reply.headers[name] = value
     return reply

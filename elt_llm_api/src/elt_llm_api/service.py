@@ -1,4 +1,4 @@
-"""What the API and the page ask of the packages below: one thin class."""
+"""What the routes and the page use of the packages below, in one class."""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -18,15 +18,12 @@ from elt_llm_core.config.loader import (
     with_models,
 )
 from elt_llm_core.errors import (
-    CollectionNotFoundError,
     ConfigError,
     NothingThereError,
     UnknownProfileError,
     UsageError,
 )
-from elt_llm_core.identifiers import collection_id
 from elt_llm_core.jobs import JOBS, JobContext, JobReport, Progress
-from elt_llm_core.models.factory import build_models
 from elt_llm_core.profile_notes import ProfileNote, profile_notes
 from elt_llm_core.results import Box, QueryResult, SearchResult
 from elt_llm_core.store import Collection, CollectionCard, DocumentRow, Store, editing
@@ -34,14 +31,8 @@ from elt_llm_core.store.maintenance.health import require_sound
 from elt_llm_core.store.stored_tables import stored_table, stored_tables
 from elt_llm_core.strategy import Models
 from elt_llm_core.tables import Relation
-from elt_llm_query import (
-    SemanticCache,
-    build_cache,
-    check_installed,
-    example_questions,
-    query_collections,
-    search_collections,
-)
+from elt_llm_query import Library, check_installed, example_questions
+from elt_llm_query.library import resolve_collections
 
 PDF = "application/pdf"
 DEFAULT_PROFILE = "default"
@@ -49,71 +40,87 @@ NO_PASSWORD = SecretStr("")
 
 
 class QueryService:
-    """Store, models and configuration behind the questions the outside may ask."""
+    """The store, the configuration and one `Library` per profile."""
 
     def __init__(
         self, config: RagConfig, store: Store, models: Models | None = None
     ) -> None:
         self.config = config
         self.store = store
-        self._models = {(DEFAULT_PROFILE, ""): models} if models else {}
-        self._caches: dict[tuple[str, str], SemanticCache | None] = {}
-        self._missing: dict[str, ConfigError] | None = None
+        self._models = models
+        self._libraries: dict[tuple[str, str], Library] = {}
+        self._incomplete: dict[str, ConfigError] | None = None
         self._examples: dict[tuple[tuple[str, str], ...], tuple[str, ...]] = {}
         self._lock = threading.Lock()
         self._sound = False
 
     def profiles(self) -> list[str]:
-        """Names of the profiles a question may choose."""
+        """Names of the profiles that a question may choose."""
         return [DEFAULT_PROFILE, *known_profiles()]
 
-    def incomplete(self) -> dict[str, ConfigError]:
-        """Profiles that leave a stage out with what is installed, and why; once."""
-        if self._missing is None:
-            found = {name: self._fault(name) for name in self.profiles()}
-            self._missing = {name: why for name, why in found.items() if why}
-        return self._missing
+    def incomplete_profiles(self) -> dict[str, ConfigError]:
+        """Profiles that lack a package for one of their stages, with the error.
 
-    def _fault(self, profile: str) -> ConfigError | None:
+        What is installed is looked at once.
+        """
+        if self._incomplete is None:
+            errors = {name: self._check_profile(name) for name in self.profiles()}
+            self._incomplete = {name: error for name, error in errors.items() if error}
+        return self._incomplete
+
+    def _check_profile(self, profile: str) -> ConfigError | None:
         try:
             check_installed(self.profile_config(profile))
         except ConfigError as error:
             return error
         return None
 
+    def library(self, profile: str = DEFAULT_PROFILE, chosen: str = "") -> Library:
+        """The store with the configuration and the models of a profile.
+
+        It is kept, with its models and its cache, until the profile's file changes.
+
+        Args:
+            profile: The profile.
+            chosen: Models that replace those of the profile; see `model_choice`.
+
+        Raises:
+            ConfigError: If the profile or the models are not valid.
+        """
+        config = self.profile_config(profile, chosen)
+        key = profile, chosen
+        with self._lock:
+            kept = self._libraries.get(key)
+            if kept is None or kept.config != config:
+                given = self._models if key == (DEFAULT_PROFILE, "") else None
+                kept = Library(config=config, models=given, store=self.store)
+                self._libraries[key] = kept
+            return kept
+
     def models(self, profile: str = DEFAULT_PROFILE, chosen: str = "") -> Models:
         """The models of a profile, or those chosen instead, built once."""
-        key = profile, chosen
-        with self._lock:
-            if key not in self._models:
-                self._models[key] = build_models(self.profile_config(*key))
-            return self._models[key]
-
-    def cache(
-        self, profile: str = DEFAULT_PROFILE, chosen: str = ""
-    ) -> SemanticCache | None:
-        """What a profile's questions to those models found, where it keeps that."""
-        key = profile, chosen
-        models, config = self.models(*key), self.profile_config(*key)
-        with self._lock:
-            if key not in self._caches:
-                self._caches[key] = build_cache(config, models)
-            return self._caches[key]
+        return self.library(profile, chosen).models
 
     def profile_config(self, profile: str, chosen: str = "") -> RagConfig:
-        """The configuration with a profile's models and way of answering.
+        """Return the configuration with the models and the query settings of a profile.
 
-        `chosen` models take the place of the profile's; see `model_choice`.
+        Args:
+            profile: The profile.
+            chosen: Models that replace those of the profile; see `model_choice`.
+
+        Raises:
+            UnknownProfileError: If the profile does not exist.
+            UnknownModelsError: If `chosen` names no models.
         """
         models = chosen or None  # a request without the field leaves them
         if profile == DEFAULT_PROFILE:
             return with_models(self.config, models)
         if profile not in known_profiles():
             raise UnknownProfileError(profile, self.profiles())
-        told = load_config(profile=profile, models=models)
-        parts = ("query", "models", "ollama", "openai_like")
+        shipped = load_config(profile=profile, models=models)
+        sections = ("query", "models", "ollama", "openai_like")
         return self.config.model_copy(
-            update={part: getattr(told, part) for part in parts}
+            update={section: getattr(shipped, section) for section in sections}
         )
 
     def notes(self) -> tuple[ProfileNote, ...]:
@@ -121,19 +128,20 @@ class QueryService:
         return profile_notes()
 
     def states(self, names: Sequence[str]) -> dict[str, str]:
-        """The state of the named collections (all, where none is); see Store.state."""
+        """Return the state of the named collections, or of all; see `Store.state`."""
         names = names or [card.name for card in self.collections()]
         return {name: self.store.state(name) for name in names}
 
     def examples(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Questions to begin with, of the named collections (all, where none is).
+        """Return questions to begin with, for the named collections or all.
 
-        Raises CollectionNotFoundError.
+        Raises:
+            CollectionNotFoundError: If a collection does not exist.
         """
         states = tuple(self.states(names).items())
         if states not in self._examples:
-            found = example_questions(self.store, [name for name, _ in states])
-            self._examples = {states: found}
+            questions = example_questions(self.store, [name for name, _ in states])
+            self._examples = {states: questions}
         return self._examples[states]
 
     def collections(self) -> list[CollectionCard]:
@@ -141,27 +149,14 @@ class QueryService:
         return self.store.collections()
 
     def require_sound(self) -> None:
-        """Raise TruthError while the data is damaged; once it was not, believe it."""
+        """Raise TruthError if the database is damaged; not checked again once sound."""
         if not self._sound:
             require_sound(self.store.data_dir)
             self._sound = True
 
-    def opened(self) -> list[Collection]:
+    def open_collections(self) -> list[Collection]:
         """All collections with their indexes, by name."""
         return [self.store.open(card.name) for card in self.collections()]
-
-    def resolve(self, names: Sequence[str]) -> list[str]:
-        """The named collections, or all. Raises CollectionNotFoundError, UsageError."""
-        known = [card.name for card in self.collections()]
-        ids = [collection_id(name) for name in names]
-        for key, name in zip(ids, names, strict=True):
-            if key not in known:
-                raise CollectionNotFoundError(name, known)
-        if not known:
-            raise UsageError(
-                "there are no documents yet", "add some, or run: elt-llm demo"
-            )
-        return sorted(set(ids)) or known
 
     def query(
         self,
@@ -171,21 +166,20 @@ class QueryService:
         where: Mapping[str, Any] | None = None,
         models: str = "",
     ) -> QueryResult:
-        """An answer with proof from the named collections (all, where none is).
+        """Answer a question; see `Library.ask`.
 
-        `models` take the place of the profile's; see `model_choice`.
+        Args:
+            names: Ids or titles of collections; none means all.
+            question: The question.
+            profile: How to answer.
+            where: Limits the sources.
+            models: Models that replace those of the profile; see `model_choice`.
+
+        Returns:
+            The result without details of this machine.
         """
-        found = query_collections(
-            self.resolve(names),
-            question,
-            store=self.store,
-            config=self.profile_config(profile, models),
-            models=self.models(profile, models),
-            where=where,
-            named=bool(names),
-            cache=self.cache(profile, models),
-        )
-        return redact_result(found)
+        library = self.library(profile, models)
+        return redact_result(library.ask(question, names, where=where))
 
     def search(
         self,
@@ -194,22 +188,12 @@ class QueryService:
         k: int | None = None,
         where: Mapping[str, Any] | None = None,
     ) -> SearchResult:
-        """The best passages of the named collections (all, where none is)."""
-        found = search_collections(
-            self.resolve(names),
-            question,
-            store=self.store,
-            config=self.config,
-            models=self.models(),
-            k=k,
-            where=where,
-            named=bool(names),
-            cache=self.cache(),
-        )
-        return redact_result(found)
+        """Find the best passages for a question; see `Library.search`."""
+        library = self.library()
+        return redact_result(library.search(question, names, limit=k, where=where))
 
     def has_pages(self, document_id: str) -> bool:
-        """Whether pages of the document can be shown."""
+        """Whether pages of the document can be drawn."""
         row = self.store.document(document_id)
         return row is not None and row.mime == PDF and row.has_original
 
@@ -232,7 +216,7 @@ class QueryService:
         return render_page(original, number, boxes, scale=scale, crop=crop)
 
     def check_writable(self) -> None:
-        """Raise StoreLockedError while another process writes, StoreWriteError."""
+        """Raise StoreLockedError or StoreWriteError if nothing can be written now."""
         with self.store.writer():
             pass
 
@@ -243,9 +227,13 @@ class QueryService:
         progress: Progress,
         password: SecretStr = NO_PASSWORD,
     ) -> JobReport:
-        """Take files into a collection. Sending a name again replaces the document.
+        """Ingest files; a file of the same name replaces its document.
 
-        `password` opens those that are protected; it is kept nowhere.
+        Args:
+            collection: The collection, by id or title.
+            uploads: The files.
+            progress: Is called with the progress.
+            password: Opens protected PDFs; it is not stored.
         """
         options: dict[str, object] = {
             "paths": tuple(str(upload.path) for upload in uploads),
@@ -256,7 +244,7 @@ class QueryService:
         return self._run("ingest", options, progress)
 
     def remove(self, collection: str, document: DocumentRow | None = None) -> None:
-        """Take a collection out, or one of its documents only.
+        """Remove a collection, or one of its documents.
 
         Raises CollectionNotFoundError, StoreLockedError, StoreWriteError.
         """
@@ -268,7 +256,7 @@ class QueryService:
     def rename(
         self, collection: str, title: str, document: DocumentRow | None = None
     ) -> None:
-        """Call a collection, or one of its documents, by another title.
+        """Give a collection, or one of its documents, another title.
 
         Raises CollectionNotFoundError, InvalidNameError, NameTakenError,
         StoreLockedError, StoreWriteError.
@@ -302,8 +290,8 @@ class QueryService:
                 f"there is no product {kind!r}", f"it is one of {', '.join(PRODUCTS)}"
             )
         options: dict[str, object] = {
-            "collections": tuple(self.resolve(collections)),
-            "model": tuple(self.resolve(model)) if model else (),
+            "collections": tuple(resolve_collections(self.store, collections)),
+            "model": tuple(resolve_collections(self.store, model)) if model else (),
         }
         ending = "csv" if kind == "glossary" else "json"
 

@@ -1,4 +1,4 @@
-"""Files that were sent, and the folder of a server that they lie in for a while."""
+"""Uploaded files: their names, and the folder of the server that holds them."""
 
 import tempfile
 import unicodedata
@@ -10,15 +10,25 @@ from pathlib import Path
 from elt_llm_core.errors import UsageError
 from elt_llm_core.files.scratch import Scratch
 
-LONGEST = 200  # bytes; file systems take 255 and the ending may grow
+LONGEST = 200  # bytes; file systems allow 255, and a suffix may be added
 FORBIDDEN = frozenset('/\\:*?"<>|%')
 RESERVED = frozenset({"con", "prn", "aux", "nul"})
 
 
 def check_upload_name(name: str) -> str:
-    """The name itself, where it is one plain file name; else UsageError.
+    """Return the name if it is one plain file name.
 
-    Nothing is repaired: a name with a folder in it was not meant for us.
+    A bad name is refused, not repaired: a repaired one may collide with another file.
+
+    Args:
+        name: A name as the client sent it.
+
+    Returns:
+        The name in Unicode form NFKC.
+
+    Raises:
+        UsageError: If it contains a folder, a control or reserved character, or is
+            longer than 200 bytes.
     """
     plain = unicodedata.normalize("NFKC", name)
     bad = (
@@ -38,16 +48,16 @@ def check_upload_name(name: str) -> str:
 
 @dataclass(frozen=True)
 class Upload:
-    """A file that was sent: its name as the sender gave it, and where it lies now."""
+    """An uploaded file: its name as the client gave it, and its path on the server."""
 
     name: str
     path: Path
 
 
 class Workspace:
-    """A folder that nobody else may read and that is removed when the server stops.
+    """A folder that only this user may read; it is deleted when the server stops.
 
-    A server that was killed leaves its folder behind: the next one removes it.
+    The folder of a server that was killed is deleted by the next one.
     """
 
     def __init__(self) -> None:
@@ -57,16 +67,20 @@ class Workspace:
         self._close = weakref.finalize(self, scratch.close)
 
     def new_folder(self) -> Path:
-        """An empty folder inside."""
+        """Create an empty folder inside."""
         return Path(tempfile.mkdtemp(dir=self.path))
 
     def close(self) -> None:
-        """Remove all of it. Closing again does nothing."""
+        """Delete the folder. Closing again does nothing."""
         self._close()
 
 
 def check_upload_names(names: Sequence[str]) -> list[str]:
-    """The names of files sent together. Raises UsageError for what is no file name."""
+    """Return the names of files sent together.
+
+    Raises:
+        UsageError: If one is not a file name, or two are the same.
+    """
     plain = [check_upload_name(name) for name in names]
     if len(set(plain)) != len(plain):
         raise UsageError("two of the files have the same name", "send them apart")
@@ -74,13 +88,14 @@ def check_upload_names(names: Sequence[str]) -> list[str]:
 
 
 def move_uploads(uploads: Sequence[Upload], folder: Path) -> list[Upload]:
-    """The files moved into `folder` under their names.
+    """Move uploaded files into a folder under their names.
 
-    Raises UsageError for one that is gone: somebody else sent the same and was first.
+    Raises:
+        UsageError: If a file is gone because the page was submitted twice.
     """
-    there = []
+    moved = []
     for upload in uploads:
         if not upload.path.is_file():
             raise UsageError(f"{upload.name} is not here any more", "choose it again")
-        there.append(Upload(upload.name, upload.path.rename(folder / upload.name)))
-    return there
+        moved.append(Upload(upload.name, upload.path.rename(folder / upload.name)))
+    return moved

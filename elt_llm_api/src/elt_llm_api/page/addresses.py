@@ -1,4 +1,4 @@
-"""Answers that are shown again when their page is opened again, and their addresses."""
+"""Addresses of the page, and recent answers that an address shows again."""
 
 import secrets
 import threading
@@ -11,7 +11,7 @@ from starlette.datastructures import QueryParams
 
 from elt_llm_core.results import QueryResult
 
-MOST = 200  # answers that are remembered; one takes some ten kilobytes
+MOST = 200  # answers that are kept; one takes about 10 kB
 LONGEST = 4000  # characters of a question, as over HTTP
 _LONGEST_NAME = 200
 _MOST_COLLECTIONS = 64
@@ -19,13 +19,13 @@ _MOST_COLLECTIONS = 64
 
 @dataclass(frozen=True)
 class PageAddress:
-    """What an address of the page asks. It comes from strangers.
+    """What an address of the page asks for. It is untrusted input.
 
     Attributes:
-        question: The question; empty where there is none.
+        question: The question; may be empty.
         collections: Names of the collections to ask; empty for all.
         profile: The profile; empty for the default.
-        answer: The id of a remembered answer; it is secret, and says nothing.
+        answer: The id of a recent answer, a random text that cannot be guessed.
     """
 
     question: str = ""
@@ -35,7 +35,7 @@ class PageAddress:
 
     @classmethod
     def of(cls, given: QueryParams) -> "PageAddress":
-        """Return what the parameters say; what is too long is left out."""
+        """Read the parameters of a query string; overlong values are dropped."""
         names = given.getlist("collection")[:_MOST_COLLECTIONS]
         return cls(
             question=_short(given.get("q", ""), LONGEST),
@@ -58,7 +58,7 @@ class PageAddress:
 
 @dataclass(frozen=True)
 class RecentAnswer:
-    """An answer, how it was asked, and the state of each collection it was asked of."""
+    """An answer, how it was asked, and the state of each collection at that time."""
 
     result: QueryResult
     policy: str
@@ -68,7 +68,7 @@ class RecentAnswer:
 
 
 class RecentAnswers:
-    """The newest answers of this process. Safe between threads."""
+    """The most recent answers of this process. Safe to use from several threads."""
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
@@ -76,7 +76,7 @@ class RecentAnswers:
         self._lock = threading.Lock()
 
     def put(self, answer: RecentAnswer) -> str:
-        """Keep an answer; returns its id, which nobody can guess."""
+        """Keep an answer and return its id, which cannot be guessed."""
         key = secrets.token_urlsafe(12)
         with self._lock:
             self._kept[key] = answer
@@ -85,7 +85,7 @@ class RecentAnswers:
         return key
 
     def get(self, key: str) -> RecentAnswer | None:
-        """Return the answer of that id, where it is still kept."""
+        """Return the answer with that id, or None if it is no longer kept."""
         with self._lock:
             return self._kept.get(key)
 

@@ -16,23 +16,23 @@ from elt_llm_core.results import QueryResult
 EVENT: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
 Components = list[gr.components.Component]
 Shown = tuple[Any, Any, Any]
-"""What stands below the question: how to begin, the answer, the sources."""
+"""HTML below the question: how to begin, the answer, the sources."""
 
 
 class AskTab:
     """Question, collections, profile, answer and sources."""
 
     def __init__(
-        self, service: QueryService, gate: QuestionQueue, page_url: answer_html.PageUrl
+        self, service: QueryService, queue: QuestionQueue, page_url: answer_html.PageUrl
     ) -> None:
         self.service = service
-        self.gate = gate
+        self.queue = queue
         self._page_url = page_url
         self._asking: dict[str, Ticket] = {}
         self._kept = RecentAnswers()
 
     def build(self) -> None:
-        """Put the tab's components on the page; they become attributes."""
+        """Lay the tab out; its components become attributes."""
         with gr.Row(elem_id="ask"):
             with gr.Column(scale=0, min_width=230, elem_id="side"):
                 self._build_side()
@@ -78,16 +78,16 @@ class AskTab:
         self.about = gr.HTML(js_on_load=None, elem_id="about")
 
     @property
-    def opened(self) -> Components:
-        """What `open` gives values to, beside the chosen collections."""
+    def filled_components(self) -> Components:
+        """The components that `fill` gives values to, except the collections."""
         profile = [self.question, self.profile, self.about]
         return [*profile, *self._shown, self._again]
 
-    def open(self, address: PageAddress) -> list[Any]:
-        """What the address asks: an answer that was kept, else its question.
+    def fill(self, address: PageAddress) -> list[Any]:
+        """Return the values for an address: its recent answer, or its question.
 
-        A question of which no answer is kept is asked again where that costs nothing,
-        without a language model; else it waits in its field.
+        A question whose answer is not kept is asked again if no language model is
+        needed; otherwise it waits in its field.
         """
         able = self.service.profiles()
         kept = self._fresh(address.answer)
@@ -98,7 +98,7 @@ class AskTab:
         shown = gr.update(choices=able, value=profile, visible=len(able) > 1)
         again = bool(kept is None and address.question and not wrong)
         again = again and self._costs_nothing(profile)
-        # Whoever typed or asked before this arrives keeps it.
+        # A question that was typed or asked before this arrives stays.
         skipped = gr.skip(), gr.skip()
         answer = self._answer(kept, address.search) if kept else skipped
         question = address.question or gr.skip()
@@ -107,7 +107,7 @@ class AskTab:
         return [question, shown, about, start, *answer, again]
 
     def resume(self, opened: Any) -> None:
-        """Ask the question of the address once the page is opened, if it should be."""
+        """Once the page is open, ask the question of its address if `fill` says so."""
         opened.then(
             self._ask_again,
             [self._again, *self._asked],
@@ -117,13 +117,13 @@ class AskTab:
         )
 
     def leave(self, session: str) -> None:
-        """The page of a session was closed: its question stops."""
+        """Stop the question of a session whose page was closed."""
         ticket = self._asking.pop(session, None)
         if ticket is not None:
             ticket.leave()
 
     def _beginning(self, address: PageAddress, wrong: bool) -> str:
-        """What is said before anything is asked."""
+        """Render what the page shows before a question is asked."""
         try:
             known = {card.name for card in self.service.collections()}
         except EltLlmError as error:
@@ -134,7 +134,7 @@ class AskTab:
         return note + self._examples([n for n in address.collections if n in known])
 
     def _examples(self, chosen: Sequence[str]) -> str:
-        """Questions to begin with; how to get documents where there are none."""
+        """Render questions to begin with, or how to add documents if there are none."""
         try:
             if not self.service.collections():
                 return list_html.render_empty()
@@ -143,8 +143,8 @@ class AskTab:
             return list_html.render_error(describe(error))
 
     def _about(self, profile: str) -> str:
-        """What the chosen profile and the others do and need, and what they lack."""
-        missing = self.service.incomplete()
+        """Render what each profile does, needs and lacks, the chosen one first."""
+        missing = self.service.incomplete_profiles()
         lacking = {name: redact_config_error(missing[name]) for name in missing}
         return list_html.render_profiles(self.service.notes(), profile, lacking)
 
@@ -152,7 +152,7 @@ class AskTab:
         return self.service.profile_config(profile).models.llm_strategy == "none"
 
     def _fresh(self, key: str) -> RecentAnswer | None:
-        """The kept answer, unless a collection that was asked has changed."""
+        """Return the recent answer, unless one of its collections has changed."""
         kept = self._kept.get(key) if key else None
         if kept is None or kept.states != self.service.states(tuple(kept.states)):
             return None
@@ -184,15 +184,15 @@ class AskTab:
         yield "", list_html.render_waiting("Looking through the documents…"), ""
         try:
             known = {card.name for card in self.service.collections()}
-            # All is none in particular.
+            # All chosen is none named: another embedder's collection is left out then.
             names = () if known <= {*chosen} else tuple(chosen)
-            kept = self._answered(question.strip(), names, profile, request)
-        except Exception as error:  # noqa: BLE001  # the page's edge: shown there
+            kept = self._query(question.strip(), names, profile, request)
+        except Exception as error:  # noqa: BLE001  # the edge of the page: shown there
             yield "", list_html.render_error(describe(error)), ""
             return
         yield "", *self._answer(kept, _address(kept, self._kept.put(kept)).search)
 
-    def _answered(
+    def _query(
         self, question: str, names: tuple[str, ...], profile: str, request: gr.Request
     ) -> RecentAnswer:
         query = self.service.profile_config(profile).query
@@ -200,7 +200,7 @@ class AskTab:
         work: Callable[[], QueryResult] = lambda: self.service.query(  # noqa: E731
             names, question, profile
         )
-        ticket, outcome = self.gate.submit(work, query.question_timeout)
+        ticket, outcome = self.queue.submit(work, query.question_timeout)
         session = str(request.session_hash)
         self._asking[session] = ticket
         try:
@@ -210,7 +210,7 @@ class AskTab:
         return RecentAnswer(result, query.citation_policy, names, profile, states)
 
     def _answer(self, kept: RecentAnswer, search: str) -> tuple[str, str]:
-        """The answer, which tells the browser its address, and the sources."""
+        """Render the answer, with its address for the browser, and the sources."""
         text = answer_html.render_answer(
             kept.result, kept.policy, self._page_url, search
         )
@@ -218,6 +218,6 @@ class AskTab:
 
 
 def _address(kept: RecentAnswer, key: str) -> PageAddress:
-    """The address of a kept answer; the default profile is not named."""
+    """Return the address of an answer; the default profile is left out."""
     profile = kept.profile if kept.profile != DEFAULT_PROFILE else ""
     return PageAddress(kept.result.question, kept.collections, profile, key)

@@ -1,4 +1,4 @@
-"""The page: Gradio for inputs and events, our own HTML for what is shown."""
+"""The page: Gradio for input and events, our own HTML for output."""
 
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
@@ -26,13 +26,13 @@ from elt_llm_core.identifiers import collection_id
 from elt_llm_core.results import Box
 from elt_llm_ingest import SUFFIXES
 
-CACHE_SECONDS = 3600  # files that were sent and never added
+CACHE_SECONDS = 3600  # after which Gradio deletes files that were sent and never added
 FONTS = ("system-ui", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif")
 MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace")
 
 
 def mount(app: FastAPI, page: "GradioPage", path: str) -> None:
-    """Put the page under `path` of `app`."""
+    """Mount the page under `path` of `app`."""
     blocks = page.build()
     service = page.service
     blocks.queue(default_concurrency_limit=2, max_size=32)
@@ -55,14 +55,14 @@ def mount(app: FastAPI, page: "GradioPage", path: str) -> None:
 
 
 class GradioPage:
-    """The tabs and what happens on them."""
+    """The tabs and their events."""
 
     def __init__(
-        self, service: QueryService, jobs: JobRegistry, gate: QuestionQueue
+        self, service: QueryService, jobs: JobRegistry, queue: QuestionQueue
     ) -> None:
         self.service = service
         self.jobs = jobs
-        self.ask = AskTab(service, gate, self._page_url)
+        self.ask = AskTab(service, queue, self._page_url)
         self.products = ProductsTab(service, jobs)
         self.tables = TablesTab(service)
 
@@ -89,7 +89,9 @@ class GradioPage:
                     changed = gr.Button("Refresh", elem_id="changed")
             known = gr.State([])
             choices = [known, self.ask.chosen, *product, tables_of, listing]
-            opened = page.load(self._open, None, [*choices, *self.ask.opened], **EVENT)
+            opened = page.load(
+                self._fill, None, [*choices, *self.ask.filled_components], **EVENT
+            )
             self.ask.resume(opened)
             selected = [known, self.ask.chosen]
             shown.select(self._refresh, selected, choices, **EVENT)
@@ -124,47 +126,47 @@ class GradioPage:
             )
             button = gr.Button("Add documents", variant="primary", elem_id="ingest")
             state = gr.HTML(js_on_load=None, elem_id="ingest-state")
-        said = [sent, name, password]
-        return button.click(self._ingest, said, [state, sent, password], **EVENT)
+        inputs = [sent, name, password]
+        return button.click(self._ingest, inputs, [state, sent, password], **EVENT)
 
-    def _open(self, request: gr.Request) -> list[Any]:
-        """The page as its address asks for it."""
+    def _fill(self, request: gr.Request) -> list[Any]:
+        """Fill the page as its address says."""
         address = PageAddress.of(QueryParams(str(request.query_params)))
-        opened = self.ask.open(address)
+        opened = self.ask.fill(address)
         return [*self._refresh([], address.collections), *opened]
 
     def _refresh(self, known: Sequence[str], chosen: Sequence[str]) -> list[Any]:
-        """The collections: those there are, the choices, and the list.
+        """Update the known collections, the choices and the list.
 
-        Those that were not `known` yet are chosen too.
+        Collections that were not `known` yet are selected too.
         """
         try:
-            found = self.service.collections()
-            rows = {c.name: self.service.store.documents(c.name) for c in found}
+            cards = self.service.collections()
+            rows = {c.name: self.service.store.documents(c.name) for c in cards}
         except EltLlmError as error:
             failed = list_html.render_error(describe(error))
             return [*[gr.skip()] * 5, failed]
-        names = [card.name for card in found]
+        names = [card.name for card in cards]
         asked = [n for n in names if n in chosen or (known and n not in known)]
-        labels = [(f"{c.label} ({c.documents})", c.name) for c in found]
-        models = [(card.label, card.name) for card in found]
+        labels = [(f"{c.label} ({c.documents})", c.name) for c in cards]
+        models = [(card.label, card.name) for card in cards]
         return [
             names,
             gr.update(choices=labels, value=asked or names),
             gr.update(choices=labels, value=names),
             gr.update(choices=models, value=[]),
             gr.update(choices=models),
-            list_html.render_collections(found, rows),
+            list_html.render_collections(cards, rows),
         ]
 
     def _leave(self, request: gr.Request) -> None:
-        """The tab was closed: its question stops."""
+        """Stop the question of a browser tab that was closed."""
         self.ask.leave(str(request.session_hash))
 
     def _ingest(
         self, sent: Sequence[str] | None, name: str, password: str
     ) -> Iterator[tuple[Any, ...]]:
-        """How it goes; at the end the files and the password are taken off the page."""
+        """Yield the progress; at the end the form is emptied, password included."""
         kept = gr.skip(), gr.skip()
         try:
             job = self._start_ingest(sent or (), name, SecretStr(password or ""))
@@ -182,7 +184,7 @@ class GradioPage:
             raise UsageError("choose at least one file first")
         paths = [Path(path).resolve() for path in sent]
         if not all(path.is_relative_to(self.jobs.workspace.sent) for path in paths):
-            raise UsageError("only files that were sent to this page are taken in")
+            raise UsageError("only files that were sent to this page can be added")
         names = check_upload_names([path.name for path in paths])
         uploads = [Upload(n, path) for n, path in zip(names, paths, strict=True)]
         self.service.check_writable()

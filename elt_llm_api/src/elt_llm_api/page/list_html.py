@@ -19,7 +19,7 @@ STATES = {
     JobState.FAILED: ("bad", "✗ Failed"),
 }
 DOCUMENT_COLUMNS = ("Document", "Pages", "Chunks", "Warnings", "Change")
-ROWS_SHOWN = 500  # a browser lays out some thousand rows without a pause; chosen by eye
+ROWS_SHOWN = 500  # chosen by eye: longer tables are read in the file
 ROWS_WITHOUT_FILTER = 10  # as many as one sees at a glance
 
 

@@ -1,4 +1,4 @@
-"""What there is to ask about."""
+"""Collections, their documents and their tables."""
 
 from typing import Annotated
 
@@ -23,7 +23,9 @@ Name = Annotated[str, Path(max_length=200, examples=["handbook"])]
 @router.get("", operation_id="list_collections")
 def list_collections(service: Service) -> CollectionList:
     """Every collection, with the state of its index."""
-    return CollectionList(data=[CollectionOut.of(c) for c in service.opened()])
+    return CollectionList(
+        data=[CollectionOut.of(c) for c in service.open_collections()]
+    )
 
 
 @router.get("/{name}", operation_id="get_collection", responses=problems(404, 422))

@@ -1,4 +1,4 @@
-"""What every route module uses."""
+"""Dependencies of the routes, and their entries in the OpenAPI document."""
 
 from typing import Annotated, Any, cast
 
@@ -18,17 +18,17 @@ def _jobs(request: Request) -> JobRegistry:
     return cast("JobRegistry", request.app.state.jobs)
 
 
-def _gate(request: Request) -> QuestionQueue:
-    return cast("QuestionQueue", request.app.state.gate)
+def _queue(request: Request) -> QuestionQueue:
+    return cast("QuestionQueue", request.app.state.queue)
 
 
-Questions = Annotated[QuestionQueue, Depends(_gate)]
+Questions = Annotated[QuestionQueue, Depends(_queue)]
 Service = Annotated[QueryService, Depends(_service)]
 Jobs = Annotated[JobRegistry, Depends(_jobs)]
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """OpenAPI entries for the problems a route may answer with."""
+    """Return the OpenAPI entries of the problems that a route may answer with."""
     content = {
         "application/problem+json": {
             "schema": {"$ref": "#/components/schemas/ProblemOut"}

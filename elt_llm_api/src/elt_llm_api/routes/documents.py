@@ -1,4 +1,4 @@
-"""The originals: the file itself, and its pages as pictures."""
+"""Documents: the original file, its pages as pictures, titles and removal."""
 
 import hashlib
 from typing import Annotated

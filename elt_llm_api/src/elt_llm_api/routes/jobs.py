@@ -1,4 +1,4 @@
-"""Work that runs for a while."""
+"""Jobs: ingest, glossary, catalogue, coverage."""
 
 import shutil
 from contextlib import ExitStack

@@ -20,12 +20,12 @@ PROBLEMS = problems(400, 404, 409, 422, 429, 503)
     "/search", operation_id="search", responses=PROBLEMS, response_model=SearchResult
 )
 async def search(
-    body: SearchRequest, service: Service, gate: Questions, request: Request
+    body: SearchRequest, service: Service, queue: Questions, request: Request
 ) -> Response:
     """The passages that fit a question best, without an answer."""
-    return await _answered(
+    return await _answer(
         lambda: service.search(body.collections, body.question, body.k, body.where),
-        gate,
+        queue,
         service.config.query.question_timeout,
         request,
     )
@@ -35,26 +35,31 @@ async def search(
     "/query", operation_id="query", responses=PROBLEMS, response_model=QueryResult
 )
 async def query(
-    body: QueryRequest, service: Service, gate: Questions, request: Request
+    body: QueryRequest, service: Service, queue: Questions, request: Request
 ) -> Response:
     """An answer whose every claim is a quote that was looked up, or a refusal."""
-    # Reads the profile's file, which the event loop does not wait for.
+    # In a thread, because it reads the profile's file.
     config = await to_thread.run_sync(service.profile_config, body.profile, body.models)
 
     def work() -> QueryResult:
-        found = service.query(
+        result = service.query(
             body.collections, body.question, body.profile, body.where, body.models
         )
         if body.format == "text":
-            return found
-        return found.model_copy(update={"answer": as_markdown(found.answer)})
+            return result
+        return result.model_copy(update={"answer": as_markdown(result.answer)})
 
-    return await _answered(work, gate, config.query.question_timeout, request)
+    return await _answer(work, queue, config.query.question_timeout, request)
 
 
-async def _answered(
-    work: Callable[[], BaseModel], gate: QuestionQueue, seconds: float, request: Request
+async def _answer(
+    work: Callable[[], BaseModel],
+    queue: QuestionQueue,
+    seconds: float,
+    request: Request,
 ) -> Response:
-    """The result as JSON, written by the thread that made it."""
-    text = await gate.answer(lambda: work().model_dump_json(), seconds, request.receive)
+    """Answer with JSON, serialised in the thread of the question."""
+    text = await queue.answer(
+        lambda: work().model_dump_json(), seconds, request.receive
+    )
     return Response(text, media_type="application/json")

@@ -1,4 +1,4 @@
-"""Whether the server lives, serves, and what it is made of."""
+"""Health checks, and the state of the server for people."""
 
 import shutil
 from importlib.metadata import version
@@ -19,7 +19,7 @@ def _limiter(request: Request) -> CapacityLimiter:
     return cast("CapacityLimiter", request.app.state.health)
 
 
-# Threads that no other route uses, so that whoever asks after us never waits for them.
+# Threads that no other route uses, so that health checks never wait for questions.
 Own = Annotated[CapacityLimiter, Depends(_limiter)]
 
 
@@ -51,7 +51,7 @@ def status(service: Service, jobs: Jobs) -> StatusOut:
     """Versions, models, free disk, collections and the last job."""
     models = service.models()
     latest = jobs.all()[:1]
-    missing = service.incomplete()
+    missing = service.incomplete_profiles()
     return StatusOut(
         version=version("elt-llm-api"),
         profiles=service.profiles(),
@@ -59,7 +59,7 @@ def status(service: Service, jobs: Jobs) -> StatusOut:
         embedder=models.embedder.model_name,
         llm=models.llm.metadata.model_name if models.llm else None,
         disk_free_mb=_free_mb(service.config.stores.data_dir),
-        collections=[CollectionOut.of(c) for c in service.opened()],
+        collections=[CollectionOut.of(c) for c in service.open_collections()],
         last_job=JobOut.of(latest[0]) if latest else None,
     )
 

@@ -1,8 +1,8 @@
-"""Answering commands of the same user over a Unix socket in the data root.
+"""Answers the commands of this user over a Unix socket in the data root.
 
-The socket is for this user alone: its mode is 0600, and the kernel tells whose process
-asks. So neither a token nor a Host is asked for. A command is answered by the code that
-it would run itself, and only where the server has the same version and settings.
+The mode of the socket is 0600, and the kernel reports the user of the other process, so
+no token and no Host are checked. A command is answered by the code that it would run
+itself, and only if the server has the same version and settings.
 """
 
 import json
@@ -45,7 +45,7 @@ log = logging.getLogger(__name__)
 
 
 class Settings(BaseModel):
-    """What the configuration of a command is made of."""
+    """The options and environment of which a command makes its configuration."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -57,7 +57,7 @@ class Settings(BaseModel):
     environ: dict[str, str]
 
     def config(self) -> RagConfig:
-        """Return the configuration in force. Raises ConfigError."""
+        """Return the configuration of the command. Raises ConfigError."""
         over = {"stores": {"data_dir": self.data_dir}} if self.data_dir else None
         profile = self.profile or self.environ.get("ELT_LLM_PROFILE")
         if profile and profile.endswith((".yaml", ".yml")):
@@ -67,7 +67,7 @@ class Settings(BaseModel):
 
 
 class CommandRequest(BaseModel):
-    """A line that a command sends."""
+    """The request that a command sends, one line of JSON."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -78,23 +78,23 @@ class CommandRequest(BaseModel):
 
 
 @contextmanager
-def serving_commands(service: QueryService, gate: QuestionQueue) -> Iterator[None]:
-    """Answer commands during the body, where a socket can be made.
+def serving_commands(service: QueryService, queue: QuestionQueue) -> Iterator[None]:
+    """Answer commands during the body, if a socket can be created.
 
-    A data root that is not there yet is not created, and is served once it is there.
-    Where no socket can be made, or another server of the data root has one, commands
-    work by themselves, and the log says why.
+    A data root that does not exist is not created, and is served once it exists. If
+    there can be no socket, or another server of the data root has one, commands run by
+    themselves, and the log says why.
 
     Args:
-        service: What answers.
-        gate: What lets in the questions of commands and of everyone else.
+        service: Answers the questions.
+        queue: The queue that the questions of commands share with all others.
     """
     if service.store.data_dir.is_dir():
-        with _listening(service, gate):
+        with _listening(service, queue):
             yield
         return
     ended = threading.Event()
-    arguments = (service, gate, ended)
+    arguments = (service, queue, ended)
     thread = threading.Thread(target=_serve_later, args=arguments, daemon=True)
     thread.start()
     try:
@@ -107,7 +107,7 @@ def serving_commands(service: QueryService, gate: QuestionQueue) -> Iterator[Non
 def reply_to(
     line: bytes,
     service: QueryService,
-    gate: QuestionQueue,
+    queue: QuestionQueue,
     entered: Callable[[Ticket], None] = lambda _: None,
 ) -> dict[str, Any]:
     """Return the reply to a request.
@@ -115,7 +115,7 @@ def reply_to(
     Args:
         line: The request as JSON.
         service: What answers.
-        gate: What lets the question in.
+        queue: What lets the question in.
         entered: Receives the ticket of the question once it is let in.
 
     Returns:
@@ -124,8 +124,8 @@ def reply_to(
         own error says so.
     """
     try:
-        request, config, chosen = _understood(line, service)
-        ticket, outcome = gate.submit(
+        request, config, chosen = _read_request(line, service)
+        ticket, outcome = queue.submit(
             lambda: print_answer(
                 request.asked,
                 store=service.store,
@@ -141,16 +141,16 @@ def reply_to(
     except _DeclinedError as error:
         return {"declined": str(error)}
     except EltLlmError as error:
-        told = ("code", "message", "hint", "exit_code", "details")
-        return {"fault": {name: getattr(error, name) for name in told}}
+        fields = ("code", "message", "hint", "exit_code", "details")
+        return {"fault": {name: getattr(error, name) for name in fields}}
     return {"stdout": text}
 
 
 class _DeclinedError(Exception):
-    """Why a command has to work by itself."""
+    """Why a command has to run by itself."""
 
 
-def _understood(
+def _read_request(
     line: bytes, service: QueryService
 ) -> tuple[CommandRequest, RagConfig, tuple[str, str]]:
     """The request, its configuration, and the profile and models that suit it."""
@@ -163,7 +163,7 @@ def _understood(
     try:
         config = request.settings.config()
     except EltLlmError as error:
-        raise _DeclinedError("") from error  # the command itself tells what is wrong
+        raise _DeclinedError("") from error  # the command itself reports the error
     chosen = _models_of(service, config, request.settings)
     if chosen is None:
         raise _DeclinedError("it has other settings")
@@ -174,9 +174,9 @@ class _Listener(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, service: QueryService, gate: QuestionQueue) -> None:
+    def __init__(self, service: QueryService, queue: QuestionQueue) -> None:
         self.service = service
-        self.gate = gate
+        self.queue = queue
         self.data_dir = service.store.data_dir
         super().__init__(str(self.data_dir / SOCKET), _Conversation)
         self._file = (self.data_dir / SOCKET).lstat().st_ino
@@ -218,7 +218,7 @@ class _Conversation(socketserver.StreamRequestHandler):
         tickets: list[Ticket] = []
         with self._signs_of_life(tickets):
             reply = reply_to(
-                line, self.server.service, self.server.gate, tickets.append
+                line, self.server.service, self.server.queue, tickets.append
             )
         self.wfile.write(json.dumps(reply).encode() + b"\n")
 
@@ -253,21 +253,21 @@ class _Conversation(socketserver.StreamRequestHandler):
 
 
 def _serve_later(
-    service: QueryService, gate: QuestionQueue, ended: threading.Event
+    service: QueryService, queue: QuestionQueue, ended: threading.Event
 ) -> None:
     """Answer commands as soon as the data root is there, until `ended`."""
     log.info("commands wait: there is no data at %s yet", service.store.data_dir)
     while not service.store.data_dir.is_dir():
         if ended.wait(ROOT_SECONDS):
             return
-    with _listening(service, gate):
+    with _listening(service, queue):
         ended.wait()
 
 
 @contextmanager
-def _listening(service: QueryService, gate: QuestionQueue) -> Iterator[None]:
+def _listening(service: QueryService, queue: QuestionQueue) -> Iterator[None]:
     """Answer commands during the body, unless no socket can be made."""
-    listener = _listener(service, gate)
+    listener = _listener(service, queue)
     if listener is None:
         yield
         return
@@ -280,7 +280,7 @@ def _listening(service: QueryService, gate: QuestionQueue) -> Iterator[None]:
         thread.join()
 
 
-def _listener(service: QueryService, gate: QuestionQueue) -> _Listener | None:
+def _listener(service: QueryService, queue: QuestionQueue) -> _Listener | None:
     data_dir = service.store.data_dir
     path = data_dir / SOCKET
     try:
@@ -289,7 +289,7 @@ def _listener(service: QueryService, gate: QuestionQueue) -> _Listener | None:
                 log.warning("commands are served by another server of %s", data_dir)
                 return None
             path.unlink()
-        return _Listener(service, gate)
+        return _Listener(service, queue)
     except OSError as error:
         log.warning("commands are not served, no socket at %s: %s", path, error)
         return None

@@ -1,4 +1,4 @@
-"""A bounded number of questions at a time, and none for a client that has left."""
+"""A bounded queue of questions; the question of a client that has left is stopped."""
 
 import asyncio
 import contextlib
@@ -17,21 +17,20 @@ from elt_llm_core.patience import Patience
 
 T = TypeVar("T")
 
-# What Retry-After says before any question was timed, and at most.
-FIRST_GUESS = 2.0
-LONGEST_RETRY = 60
-SHARE = 0.2  # of the newest duration in the running mean
+FIRST_GUESS = 2.0  # seconds a question takes, until one has been timed
+LONGEST_RETRY = 60  # seconds
+SHARE = 0.2  # weight of the newest duration in the running mean: about five questions
 
 
 @dataclass(eq=False)
 class Ticket:
-    """A question that was let in."""
+    """A question in the queue or being answered."""
 
     patience: Patience
     future: "Future[object] | None" = None
 
     def leave(self) -> None:
-        """Nobody waits for it any more: what has begun stops, the rest is dropped."""
+        """Stop the question, because its client no longer waits."""
         self.patience.abandon()
         if self.future is not None:
             self.future.cancel()
@@ -39,7 +38,7 @@ class Ticket:
 
 @dataclass
 class QuestionQueue:
-    """Works on `at_once` questions in threads of its own while `waiting` more wait."""
+    """Answers `at_once` questions in its threads while up to `waiting` more wait."""
 
     at_once: int
     waiting: int
@@ -53,17 +52,17 @@ class QuestionQueue:
     def submit(
         self, work: Callable[[], T], seconds: float
     ) -> "tuple[Ticket, Future[T]]":
-        """Let a question in.
+        """Queue a question.
 
         Args:
-            work: What answers it; it finds its `Patience` as the current one.
-            seconds: How long it may take, waiting included.
+            work: Answers it; `patience.current()` is that of the ticket.
+            seconds: The time it may take, waiting included.
 
         Returns:
-            A ticket to leave with, and the outcome.
+            A ticket, which can stop it, and its future result.
 
         Raises:
-            BusyError: if too many wait already.
+            BusyError: If the queue is full.
         """
         ticket = Ticket(Patience(seconds))
         with self._lock:
@@ -78,15 +77,20 @@ class QuestionQueue:
     async def answer(
         self, work: Callable[[], T], seconds: float, receive: Receive
     ) -> T:
-        """As `submit`, for an HTTP client that may leave.
+        """Queue a question and wait for its result, or until the client disconnects.
+
+        Args:
+            work: Answers the question.
+            seconds: The time it may take, waiting included.
+            receive: The ASGI channel of the client.
 
         Raises:
-            BusyError: if too many wait already.
-            AbandonedError: if the client left.
+            BusyError: If the queue is full.
+            AbandonedError: If the client disconnected.
         """
         ticket, future = self.submit(work, seconds)
         outcome = asyncio.wrap_future(future)
-        leaving = asyncio.ensure_future(_left(receive))
+        leaving = asyncio.ensure_future(_wait_for_disconnect(receive))
         try:
             both: list[asyncio.Future[Any]] = [outcome, leaving]
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
@@ -97,10 +101,10 @@ class QuestionQueue:
             leaving.cancel()
             if not outcome.done():
                 ticket.leave()
-                outcome.add_done_callback(_look_away)
+                outcome.add_done_callback(_ignore_failure)
 
     def close(self) -> None:
-        """Let nobody in any more and stop what is being worked on."""
+        """Refuse further questions and stop the running ones."""
         with self._lock:
             tickets = list(self._tickets)
         for ticket in tickets:
@@ -122,18 +126,18 @@ class QuestionQueue:
             self._tickets.discard(ticket)
 
     def _retry_after(self) -> int:
-        """Seconds after which those who wait now will likely have been answered."""
+        """Seconds until the questions in the queue are likely to be answered."""
         guess = self._mean * len(self._tickets) / self.at_once
         return max(1, min(math.ceil(guess), LONGEST_RETRY))
 
 
-async def _left(receive: Receive) -> None:
-    """Returns when the client has closed its connection."""
+async def _wait_for_disconnect(receive: Receive) -> None:
+    """Wait until the client has closed its connection."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
-def _look_away(outcome: "asyncio.Future[T]") -> None:
-    """Nobody is left to be told of a failure."""
+def _ignore_failure(outcome: "asyncio.Future[T]") -> None:
+    """Retrieve the exception, so that asyncio does not log it; no client waits."""
     with contextlib.suppress(asyncio.CancelledError):
         outcome.exception()

@@ -1,7 +1,7 @@
-"""Who may ask: Host, Origin, token, size; and the headers every reply carries.
+"""Middleware that checks Host, Origin, token and size, and adds security headers.
 
-These are plain ASGI wrappers around the whole application, the mounted page included,
-because a framework's own middleware would not cover a mounted one.
+Each is a plain ASGI wrapper around the whole application, because the middleware of
+FastAPI does not cover the mounted Gradio page.
 """
 
 import base64
@@ -35,10 +35,11 @@ from elt_llm_core.errors import (
 JSON_LIMIT = 1_000_000
 FORM_OVERHEAD = 64_000  # boundaries and part headers around the files of a form
 SAFE_METHODS = frozenset({"GET", "HEAD"})
-ASKED = frozenset({"http", "websocket"})
+REQUEST_TYPES = frozenset({"http", "websocket"})
 HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?", re.IGNORECASE)
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:|//|\\\\", re.IGNORECASE)
-MOST_GUESSES = 10  # wrong tokens of one address in
+# Ten tries are enough for a person who mistypes, and too few to find a token.
+MOST_GUESSES = 10
 GUESS_SECONDS = 60
 MOST_ADDRESSES = 10_000  # that are remembered
 OPEN_PATHS = frozenset({"/livez", "/readyz", "/healthz"})
@@ -71,13 +72,13 @@ HEADERS = {
 
 
 class SecurityHeaders:
-    """Adds the headers; takes away any permission for other origins."""
+    """Adds the security headers and removes permissions for other origins."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on, with the reply's headers completed."""
+        """Pass on, and complete the headers of the reply."""
 
         async def finish(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -92,7 +93,10 @@ class SecurityHeaders:
 
 
 class HostCheck:
-    """Refuses names that are not ours: another site's name may lead to this machine."""
+    """Refuses unknown hosts, since another site's name may resolve to this machine.
+
+    This is DNS rebinding.
+    """
 
     def __init__(self, app: ASGIApp, allowed: Sequence[str]) -> None:
         self.app = app
@@ -100,7 +104,7 @@ class HostCheck:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on, or answer 400."""
-        if scope["type"] in ASKED:
+        if scope["type"] in REQUEST_TYPES:
             host = Headers(scope=scope).get("host", "")
             if not self._is_ours(host):
                 await _refusal(ForeignHostError(host), scope)(scope, receive, send)
@@ -108,8 +112,8 @@ class HostCheck:
         await self.app(scope, receive, send)
 
     def _is_ours(self, host: str) -> bool:
-        found = HOST.fullmatch(host)
-        name = found[1].lower() if found else ""
+        match = HOST.fullmatch(host)
+        name = match[1].lower() if match else ""
         return "*" in self.allowed or any(
             name == pattern or (pattern.startswith("*.") and name.endswith(pattern[1:]))
             for pattern in self.allowed
@@ -117,9 +121,9 @@ class HostCheck:
 
 
 class OriginCheck:
-    """Refuses what another site's page asks for; a link to this server may be followed.
+    """Refuses requests of another site's page; links to this server may be followed.
 
-    A program says neither where its request began nor from which site.
+    Programs send neither Origin nor Sec-Fetch-Site, and are let through.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -127,16 +131,16 @@ class OriginCheck:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on, or answer 403."""
-        if scope["type"] in ASKED and _is_foreign(scope):
+        if scope["type"] in REQUEST_TYPES and _is_foreign(scope):
             await _refusal(ForeignSiteError(), scope)(scope, receive, send)
             return
         await self.app(scope, receive, send)
 
 
 class TokenCheck:
-    """Asks for the token: as a bearer, or as the password of a browser's own form.
+    """Requires the token, as a bearer token or as the password of Basic authentication.
 
-    An address that sent too many wrong ones is not listened to for a while.
+    An address that sent too many wrong tokens gets 429 for a while.
     """
 
     def __init__(self, app: ASGIApp, token: SecretStr) -> None:
@@ -161,7 +165,7 @@ class TokenCheck:
             reply = _refusal(TooManyGuessesError(seconds), scope)
             reply.headers["retry-after"] = str(seconds)
             return reply
-        offered = _offered(Headers(scope=scope).get("authorization", ""))
+        offered = _read_token(Headers(scope=scope).get("authorization", ""))
         if hmac.compare_digest(offered, self.token):
             return None
         if offered:  # a browser asks without one first
@@ -172,14 +176,14 @@ class TokenCheck:
 
 
 class Guesses:
-    """Wrong tokens by address, of the last minute."""
+    """Counts the wrong tokens of each address within the last minute."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
         self._wrong: OrderedDict[str, deque[float]] = OrderedDict()
 
     def note(self, address: str) -> None:
-        """A wrong token came from there."""
+        """Count a wrong token of an address."""
         times = self._wrong.setdefault(address, deque(maxlen=MOST_GUESSES))
         times.append(self._clock())
         self._wrong.move_to_end(address)
@@ -187,7 +191,7 @@ class Guesses:
             self._wrong.popitem(last=False)
 
     def wait(self, address: str) -> int:
-        """Seconds for which the address is not listened to; 0 is not at all."""
+        """Seconds for which the address is refused; 0 if it is not."""
         times = self._wrong.get(address)
         if times is None or len(times) < MOST_GUESSES:
             return 0
@@ -195,7 +199,7 @@ class Guesses:
 
 
 class RemoteFiles:
-    """Refuses a file of the page that is an address: Gradio would go and fetch it."""
+    """Refuses a URL in place of a file of the page, because Gradio would fetch it."""
 
     def __init__(self, app: ASGIApp, path: str) -> None:
         self.app = app
@@ -213,15 +217,15 @@ class RemoteFiles:
             await self.app(scope, receive, send)
             return
         body = await Request(scope, receive).body()  # at most 1 MB: see BodyLimit
-        if _names_remote_file(_loaded(body)):
+        if _names_remote_file(_parse_json(body)):
             error = RequestError("a file is not at an address", "send the file itself")
             await _refusal(error, scope)(scope, receive, send)
             return
-        await self.app(scope, _replayed(body, receive), send)
+        await self.app(scope, _replay(body, receive), send)
 
 
 class BodyLimit:
-    """Refuses large bodies, announced or not: forms up to `upload_mb`, others 1 MB."""
+    """Refuses forms over `upload_mb` and other bodies over 1 MB, announced or not."""
 
     def __init__(self, app: ASGIApp, upload_mb: int) -> None:
         self.app = app
@@ -251,8 +255,8 @@ def _refusal(error: RequestError, scope: Scope) -> Response:
     return problem(error, extra={"instance": scope["path"]})
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    """The body once more, then whatever comes after it."""
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """Return a channel that yields the body again, then what follows it."""
     parts = iter([body])
 
     async def again() -> Message:
@@ -264,7 +268,7 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
     return again
 
 
-def _loaded(body: bytes) -> Any:
+def _parse_json(body: bytes) -> Any:
     try:
         return json.loads(body or b"null")
     except (ValueError, RecursionError):
@@ -272,7 +276,7 @@ def _loaded(body: bytes) -> Any:
 
 
 def _names_remote_file(value: Any) -> bool:
-    """Whether a `path` or `url` anywhere in it leads elsewhere by a scheme."""
+    """Whether any `path` in the value is a URL with a scheme."""
     waiting = [value]
     while waiting:
         one = waiting.pop()
@@ -287,7 +291,7 @@ def _names_remote_file(value: Any) -> bool:
 
 
 def _is_foreign(scope: Scope) -> bool:
-    """Whether a page of another site asks, as far as a browser tells."""
+    """Whether the headers of a browser say that a page of another site sent this."""
     headers = Headers(scope=scope)
     origin, site = headers.get("origin"), headers.get("sec-fetch-site")
     own = headers.get("host", "").lower()
@@ -299,8 +303,8 @@ def _is_foreign(scope: Scope) -> bool:
     return not (follows and scope.get("method") in SAFE_METHODS)
 
 
-def _offered(authorization: str) -> bytes:
-    """The token in an Authorization header; empty where there is none."""
+def _read_token(authorization: str) -> bytes:
+    """Return the token in an Authorization header, or nothing."""
     kind, _, value = authorization.partition(" ")
     if kind.lower() == "bearer":
         return value.strip().encode()

@@ -1,4 +1,4 @@
-"""Where the server listens, and whether it may."""
+"""Opens the socket, refuses unsafe addresses, and runs the server."""
 
 import errno
 import ipaddress
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from elt_llm_core.store import Store
 
 BACKLOG = 128
-# 16 random letters cannot be guessed over a network; shorter ones are words.
+# 16 random letters cannot be guessed over a network; shorter tokens tend to be words.
 SHORTEST_TOKEN = 16
 MAKES_ONE = (
     "this makes one: python3 -c 'import secrets; print(secrets.token_urlsafe())'"
@@ -22,7 +22,12 @@ MAKES_ONE = (
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens. Raises PortTakenError, ConfigError for a bad address."""
+    """Open a listening socket.
+
+    Raises:
+        PortTakenError: If another program listens there.
+        ConfigError: If this machine does not have the address.
+    """
     host = host.strip("[]")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     sock = socket.socket(family, socket.SOCK_STREAM)
@@ -42,13 +47,13 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def server_url(sock: socket.socket) -> str:
-    """The URL to open."""
+    """The URL of the page."""
     host, port = sock.getsockname()[:2]
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a server bound to `host` can be reached from this machine only."""
+    """Whether a server on `host` can only be reached from this machine."""
     if host == "localhost":
         return True
     try:
@@ -58,9 +63,10 @@ def is_loopback(host: str) -> bool:
 
 
 def check_exposure(api: ApiSection) -> None:
-    """Raise ConfigError for an address beyond this machine without a good token.
+    """Check that a server which other machines can reach has a token.
 
-    A token that no client can send is refused everywhere.
+    Raises:
+        ConfigError: If the token is missing or short, or no client can send it.
     """
     token = api.token.get_secret_value()
     if not all("!" <= character <= "~" for character in token):
@@ -84,7 +90,7 @@ def check_exposure(api: ApiSection) -> None:
         )
 
 
-STOP_SECONDS = 3  # the page keeps streams open that would never end by themselves
+STOP_SECONDS = 3  # seconds; the page keeps streams open that never end by themselves
 
 
 def run(
@@ -92,7 +98,17 @@ def run(
     open_store: "Callable[[], Store]",
     started: Callable[[str], None],
 ) -> None:
-    """Serve until interrupted. `started` hears the URL once the socket listens."""
+    """Serve until interrupted.
+
+    Args:
+        config: The configuration in force.
+        open_store: Opens the data root, after the address has been checked.
+        started: Is called with the URL once the socket listens.
+
+    Raises:
+        ConfigError: If the address is not allowed or not on this machine.
+        PortTakenError: If another program listens there.
+    """
     check_exposure(config.api)
     sock = listen(config.api.host, config.api.port)
     try:
@@ -113,7 +129,7 @@ def run(
                 timeout_graceful_shutdown=STOP_SECONDS,
             )
         )
-        with serving_commands(app.state.service, app.state.gate):
+        with serving_commands(app.state.service, app.state.queue):
             server.run(sockets=[sock])
     finally:
         sock.close()

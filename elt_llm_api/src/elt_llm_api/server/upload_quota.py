@@ -1,4 +1,4 @@
-"""Files on their way to the page: a bound on all of them, and no left-overs."""
+"""A quota for the files that the page has received, and removal of leftovers."""
 
 import logging
 from dataclasses import dataclass
@@ -19,17 +19,17 @@ MEGABYTE = 1_000_000
 
 @dataclass(eq=False)
 class RunningUpload:
-    """A request that sends files: when it began, and the most it may bring."""
+    """A request that sends files: its start, and the largest size it may have."""
 
     began: float
     most: int
 
 
 class UploadQuota:
-    """Watches the requests that send files to the page.
+    """Limits the size of all files that wait on the page.
 
-    Gradio writes a file as it arrives and keeps it where the request is refused on the
-    way; here it is removed as soon as no request can be writing it.
+    Gradio writes a file while it arrives, and keeps it even if the request is refused
+    midway; here it is deleted as soon as no request can be writing it.
     """
 
     def __init__(self, app: ASGIApp, path: str, folder: Path, api: ApiSection) -> None:
@@ -41,7 +41,7 @@ class UploadQuota:
         self.running: set[RunningUpload] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on, or answer 413 where too much waits already."""
+        """Pass on, or answer 413 if the quota is used up."""
         if not self._sends_files(scope):
             await self.app(scope, receive, send)
             return
@@ -49,8 +49,8 @@ class UploadQuota:
         most = int(announced) if announced.isdecimal() else self.most
         if self._waiting() + most > self.quota:
             error = TooLargeError(
-                "the files that were sent and not added yet fill the room for them",
-                "add or leave those first",
+                "the quota for files that were sent and not added yet is used up",
+                "add those files first, or reload the page",
             )
             reply = problem(error, extra={"instance": scope["path"]})
             reply.headers["connection"] = "close"
@@ -71,12 +71,12 @@ class UploadQuota:
         return kind.startswith("multipart/form-data")
 
     def _waiting(self) -> int:
-        """Bytes of the files that were sent, and of those that are under way."""
-        there = (p for p in self.folder.rglob("*") if p.is_file())
-        return sum(_size(p) for p in there) + sum(one.most for one in self.running)
+        """Bytes of the files that were received, and of those that may still arrive."""
+        received = (p for p in self.folder.rglob("*") if p.is_file())
+        return sum(_size(p) for p in received) + sum(one.most for one in self.running)
 
     def _sweep(self) -> None:
-        """Remove files that no request has moved to their place or still writes."""
+        """Delete files that no request writes and that Gradio has not moved."""
         oldest = min((one.began for one in self.running), default=float("inf"))
         for path in self.folder.glob("*"):
             try:
@@ -89,5 +89,5 @@ class UploadQuota:
 def _size(path: Path) -> int:
     try:
         return path.stat().st_size
-    except FileNotFoundError:  # moved or removed since it was listed
+    except FileNotFoundError:  # moved or deleted since it was listed
         return 0
