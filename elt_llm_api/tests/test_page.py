@@ -140,7 +140,7 @@ VERBATIM = (
 def test_verbatim_text_is_shown_letter_for_letter(browser, text):
     page = browser.new_page()
     result = result_of(text).model_copy(update={"answer": text})
-    style = files("elt_llm_api") / "static" / "page.css"
+    style = files("elt_llm_api.page") / "static" / "page.css"
     shown = answer_html.render_answer(result) + answer_html.render_sources(
         result, lambda *_: None
     )
