@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-from elt_llm_api.server.serve import listen, server_url
+from elt_llm_api.server.listening import listen, server_url
 from elt_llm_core.errors import ConfigError, EltLlmError
 
 COMMAND = [sys.executable, "-c", "from elt_llm_core.cli import main; main()", "serve"]

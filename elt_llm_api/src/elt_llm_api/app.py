@@ -15,6 +15,7 @@ from elt_llm_api import problems
 from elt_llm_api.job_registry import JobRegistry
 from elt_llm_api.routes import routers
 from elt_llm_api.routes.dependencies import problems as problem_replies
+from elt_llm_api.server.listening import check_exposure
 from elt_llm_api.server.question_queue import QuestionQueue
 from elt_llm_api.server.security import (
     BodyLimit,
@@ -24,7 +25,6 @@ from elt_llm_api.server.security import (
     SecurityHeaders,
     TokenCheck,
 )
-from elt_llm_api.server.serve import check_exposure
 from elt_llm_api.server.upload_quota import UploadQuota
 from elt_llm_api.service import QueryService
 from elt_llm_api.uploads import Workspace

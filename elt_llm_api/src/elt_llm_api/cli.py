@@ -15,7 +15,7 @@ def serve(ctx: CommandContext, host: str | None, port: int | None) -> None:
     Exits 69 where the port is taken, 78 for an address beyond this machine without a
     token.
     """
-    from elt_llm_api.server.serve import run
+    from elt_llm_api.serve import run
 
     given = {"host": host, "port": port}
     api = ctx.config.api.model_copy(
