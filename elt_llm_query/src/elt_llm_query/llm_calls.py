@@ -115,7 +115,7 @@ def answer_lines(text: str, most: int) -> list[str]:
 
 
 def prose(text: str) -> str:
-    """A passage on one line, without what a model says to the one who asked for it.
+    """Return a passage on one line, without what a model adds around it.
 
     Courtesies, a first line that leads to what follows, bullets, emphasis and a last
     sentence that breaks off are left out.
@@ -162,12 +162,12 @@ def clean(text: str) -> str:
 
 
 def fence(text: str) -> str:
-    """The text, which cannot close the tags it stands between."""
+    """Return the text so that it cannot close the tags around it."""
     return _FENCE.sub("\u2039", clean(text))
 
 
 def _fence_all(values: Mapping[str, str]) -> dict[str, Any]:
-    """Values that cannot close the tags they stand between."""
+    """Values that cannot close the tags around them."""
     return {key: fence(value) for key, value in values.items()}
 
 

@@ -4,7 +4,7 @@
     collection_prefixes: [{name: rules}]     # rules and every rules_...
     query: {similarity_top_k: 10, system_prompt: "..."}
 
-Any section of the configuration may stand beside them; an unknown key is an error.
+Any section of the configuration may be added; an unknown key is an error.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ class Selection(BaseModel):
     def resolve(self, existing: Sequence[str]) -> list[str]:
         """Names in the order given, explicit ones first, once each.
 
-        A prefix stands for the collection of that name and all that go on with `_`.
+        A prefix selects the collection of that name and all that continue with `_`.
         Raises UsageError where nothing is left.
         """
         names: list[str] = []

@@ -1,4 +1,4 @@
-"""What the language model is told. Sources are content, never instructions."""
+"""The prompts of the language model. Sources are content, never instructions."""
 
 from llama_index.core.prompts import PromptTemplate
 
@@ -121,7 +121,7 @@ Answer:
 
 
 def answer_template(system_prompt: str = "") -> PromptTemplate:
-    """The prompt that answers; `system_prompt` stands before our rules."""
+    """Return the prompt that answers; `system_prompt` comes before our rules."""
     return PromptTemplate(_with_system(ANSWER, system_prompt))
 
 

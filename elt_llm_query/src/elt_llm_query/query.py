@@ -21,7 +21,7 @@ question
 ▼
 QueryResult
 
-What each stage keeps stands in one `SearchPlan`.
+One `SearchPlan` holds what each stage keeps.
 """
 
 from collections.abc import Mapping, Sequence

@@ -73,7 +73,7 @@ def in_time(
     def run() -> None:
         try:
             outcome.set_result(context.run(work))
-        except BaseException as error:  # noqa: BLE001 - raised again by who waits
+        except BaseException as error:  # noqa: BLE001 - raised again in the waiting thread
             outcome.set_exception(error)
 
     threading.Thread(target=run, name="in-time", daemon=True).start()
@@ -128,7 +128,7 @@ class GuardedStep(Postprocessor):
 class BoundStep(GuardedStep):
     """A postprocessor of the sources; at most `most` come out.
 
-    What it brings beside them is not counted; see `limit_sources`.
+    Nodes that accompany a source are not counted; see `limit_sources`.
     """
 
     most: int = Field(gt=0)

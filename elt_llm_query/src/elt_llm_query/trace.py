@@ -1,4 +1,4 @@
-"""The stopwatch of one question. Made anew for each, shared by none."""
+"""Times and records the stages of one question; each question has its own."""
 
 import logging
 from collections.abc import Iterator, Sequence

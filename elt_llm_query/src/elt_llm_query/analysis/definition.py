@@ -1,6 +1,6 @@
 """Does a text say what a term is, and how plainly?
 
-Only of exactly this term: what tells of a longer one that holds it does not count.
+Only of exactly this term: that of a longer term that contains it does not count.
 """
 
 import re

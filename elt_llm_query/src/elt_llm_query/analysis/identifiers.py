@@ -45,7 +45,7 @@ def find_missing(question: str, text: str) -> list[str]:
 
 
 def find_invented(question: str, text: str) -> list[str]:
-    """What in `text` has a digit and stands nowhere in `question`."""
+    """Return words of `text` with a digit that are not in `question`."""
     have = marks(question).keys() | numbers(question)
     return [
         written

@@ -42,10 +42,10 @@ GUARDED = NEGATIONS | _set("""
     always sometimes permitted prohibited allowed forbidden required optional
     """)
 
-# Words that ask to be told a text as it stands.
+# Words that ask for a text verbatim.
 TELLING = _set("say tell show content contents wording quote cite read")
 
-# What the words after "not", "without" ... stand negated by; see `negations`.
+# What "not", "without" ... negate ends at one of these; see `negation`.
 AUXILIARIES = _set("""
     am is are was were be been being do does did has have had can could may might must
     shall should will would
@@ -157,7 +157,7 @@ TIME_UNITS = _set("""
     quarters year years annually monthly weekly daily
     """)
 
-# Days and their parts, as people tell when something is.
+# Days and their parts, which answer "when".
 DAYS = _set("""
     monday tuesday wednesday thursday friday saturday sunday weekday weekend mondays
     tuesdays wednesdays thursdays fridays saturdays sundays weekdays weekends morning
@@ -184,7 +184,7 @@ COMMON = _set("""
     write wrong year
     """)
 
-# Rings of general words that stand for one another in rules and handbooks.
+# Synonyms: general words that rules and handbooks use for one another.
 RINGS = tuple(
     tuple(ring.split())
     for ring in (
@@ -255,7 +255,7 @@ ORDINALS = tuple(
 
 _LENGTHS = "metre meter centimetre millimetre kilometre km cm mm m foot feet inch mile"
 _MONEY = "$ \u20ac \u00a3 \u00a5 euro dollar pound cent"
-# What can be measured, and the units that tell it.
+# What can be measured, and its units.
 ATTRIBUTES = {
     noun: tuple(units.split())
     for nouns, units in (

@@ -1,4 +1,4 @@
-"""Which words of a text stand negated: "not insured", "without a licence", "unpaid".
+"""Which words of a text are negated: "not insured", "without a licence", "unpaid".
 
 What only denies the verb ("pays no deposit", "may not vote") leaves the words after it
 open: such a sentence answers what is asked of them.
@@ -27,7 +27,7 @@ from elt_llm_query.analysis.text import WORD, stem
 
 
 class Sign(StrEnum):
-    """How a word stands: as it is, negated, or after a verb that is denied."""
+    """Whether a word is affirmed, negated, or follows a denied verb."""
 
     PLAIN = "plain"
     NEGATED = "negated"
@@ -46,14 +46,14 @@ _STOP = re.compile(r"[.,;:!?()|\t\u2013\u2014]|\n\s*\n")
 _OTHER_THAN = {"than": ("other", "rather"), "from": ("apart", "aside")}
 _HAVING = ("with", "having")
 _OR = ("or", "nor")
-_REACH = 6  # words after a "not" among which stands what it negates
+_REACH = 6  # words after a "not" that it can negate
 _COMMON = frozenset(map(stem, COMMON))
 _LOOSE = ("un", "non")  # before any form of a word: unlicensed, of a licence
 
 
 @lru_cache(maxsize=4096)
 def signed(text: str) -> Signed:
-    """The words of a text in lower case, in order, and how each stands."""
+    """Return the words of a text in lower case, in order, each with its sign."""
     read: list[tuple[str, Sign]] = []
     for clause in _STOP.split(_NO_CUE.sub(" ", text)):
         clause_words = [w.lower().replace("\u2019", "'") for w in WORD.findall(clause)]
@@ -126,7 +126,7 @@ def bases(word: str) -> Iterator[tuple[str, str]]:
 
 
 def _signs(clause: Sequence[str]) -> list[Sign]:
-    """How each word of one clause stands."""
+    """The sign of each word of one clause."""
     signs = [Sign.PLAIN] * len(clause)
     for place, word in enumerate(clause):
         scope = list(_scope(clause, place + 1)) if _excepts(clause, place) else []

@@ -86,7 +86,7 @@ _COUNTED = re.compile(
 )
 _MUCH_TIME = re.compile(r"(\bhow\s+much\s+(?:\w+\s+)?)time\b", re.IGNORECASE)
 _SHOUTED = 0.6
-_NEGATING = EXCEPTIONS | {"non"}  # they tell how the matter stands
+_NEGATING = EXCEPTIONS | {"non"}  # they negate, and are no matter themselves
 _NAME = re.compile(
     r"\b(?:[A-Z][\w.&'-]*[A-Z0-9][\w.&-]*|[A-Z]*\d[\w.:/-]*|[A-Z][\w'-]+)"
 )
@@ -104,7 +104,7 @@ class QuestionAnalysis:
         weights: Weight of each stem of its matter: 1, or less for a common word.
         names: Stems of what it names, by capitals or digits.
         term: What it wants defined; empty for other questions.
-        counted: Stems one of which stands by the number asked for.
+        counted: Stems one of which is near the number asked for.
         often: Whether it asks for a frequency.
     """
 
@@ -128,7 +128,7 @@ class QuestionAnalysis:
 
     @cached_property
     def rule_numbers(self) -> tuple[Number, ...]:
-        """Where the numbers of rules may stand, each with its canonical forms."""
+        """Spans of rule numbers, each with its canonical forms."""
         return tuple(rule_numbers(self.text))
 
     @cached_property

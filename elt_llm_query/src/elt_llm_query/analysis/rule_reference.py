@@ -11,7 +11,7 @@ from elt_llm_query.analysis.lexicon import PARTS, QUESTION_WORDS, STOP_WORDS, TE
 from elt_llm_query.analysis.text import words
 
 GOES_ON_KEY = "goes_on"  # on the last chunk of a rule that has more
-Number = tuple[tuple[int, int], tuple[str, ...]]  # where it stands, how it is written
+Number = tuple[tuple[int, int], tuple[str, ...]]  # its span, and its canonical forms
 
 _PARTS = frozenset(PARTS) | {f"{part}s" for part in PARTS}
 _FORM = STOP_WORDS | QUESTION_WORDS | _PARTS | TELLING
@@ -20,7 +20,7 @@ _LEADER = re.compile(r"\s\.\s\d{1,4}\b|(?:\.\s?){4,}\d{1,4}\b")
 
 
 def rule_numbers(question: str) -> Iterator[Number]:
-    """Where a rule's number may stand, and its canonical forms, the longest first.
+    """Yield spans of rule numbers and their canonical forms, the longest first.
 
     A plain number counts after a word ("rule 5", "§ 5"); one with a single dot also
     where no unit follows.
@@ -44,7 +44,7 @@ class RuleRequest(NamedTuple):
     Attributes:
         whole: Forms if it asks for nothing but that rule ("What does rule 5.1 say?").
             "What fee is due under rule 5.1?" asks for something else.
-        told: Forms if it names it as a rule and wants it told, whatever else it says
+        told: Forms if it calls it a rule and asks what it says, whatever else it holds
             ("What does rule 3.1 of the club say?").
     """
 
@@ -70,14 +70,14 @@ def rule_request(question: str, numbers: Sequence[Number]) -> RuleRequest:
 
 
 def is_contents(text: str) -> bool:
-    """Whether a text is of a table of contents, as its dots and page numbers tell."""
+    """Return whether a text is from a table of contents, by dots and page numbers."""
     return _LEADER.search(text) is not None
 
 
 def rule_stretches(
     spans: Sequence[RuleSpan], rule: str, *, below: bool
 ) -> list[tuple[int, int]]:
-    """Where a rule stands, with those below it if wanted; what touches is one."""
+    """Return the spans of a rule and, if wanted, of those below it; adjacent joined."""
     return merge_spans(
         (s.start, s.end)
         for s in spans

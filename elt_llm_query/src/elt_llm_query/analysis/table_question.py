@@ -41,7 +41,7 @@ class TableQuestion:
     """A question of a table, taken apart.
 
     `subject` names what the rows are ("which country"); `matter` holds the stems that
-    have to stand in the table. `between` tells that it asks which of some named rows.
+    have to be in the table. `between`: it asks which of some named rows.
     `measure` is the stem of what is longest or shortest; empty for other superlatives.
     """
 
@@ -150,7 +150,7 @@ def parse_table_question(question: str) -> TableQuestion | None:
 
 
 def _measure(question: str) -> str:
-    """The noun after "longest", which no other word of the question can stand for."""
+    """The noun after "longest", which no other word of the question can replace."""
     longest = _LONG.search(question)
     if longest is None:
         return ""
@@ -159,7 +159,7 @@ def _measure(question: str) -> str:
 
 
 def _ask(question: str, limit: NumberLimit | None) -> tuple[Ask | None, str]:
-    """The form, and the question without the words that told it."""
+    """The form, and the question without the words that express it."""
     if _COUNT.search(question) and (limit or _LISTED.search(question)):
         return Ask.COUNT, _LISTED.sub(" ", question)
     if limit:
@@ -195,7 +195,7 @@ def limit_of(question: str) -> tuple[NumberLimit | None, str]:
 
 
 def _noun(rest: str) -> str:
-    """The stem of the first word, where it tells something."""
+    """The stem of the first word, unless it is a stop word."""
     first = re.match(r"\s*([^\W\d_]+)", rest)
     return stem(first[1]) if first and first[1].lower() not in STOP_WORDS else ""
 
@@ -203,7 +203,7 @@ def _noun(rest: str) -> str:
 def _subject(question: str) -> tuple[str, str]:
     """What the rows are called, and the question without it.
 
-    "Which wholesaler from Norway" is a wholesaler; Norway has to stand in the table.
+    "Which wholesaler from Norway" is a wholesaler; Norway has to be in the table.
     """
     asked = _SUBJECT.search(question)
     if asked is None or asked["subject"].lower() in _BARE:

@@ -1,4 +1,4 @@
-"""Whether the words of a question stand in a text, and how much each of them weighs."""
+"""Whether a text holds the words of a question, and how much each of them weighs."""
 
 import math
 import re
@@ -61,13 +61,13 @@ def rarity(
 
 @lru_cache(maxsize=65_536)
 def stems_match(term: str, other: str) -> float:
-    """Return how well one stem stands for another; as `match` for one word."""
+    """Return how well one stem matches another; as `match` for one word."""
     return match(term, frozenset([other]))
 
 
 @cache
 def synonyms(word_stem: str) -> Vocabulary:
-    """Return the stems that may stand for this one."""
+    """Return the synonyms of a stem."""
     rings = [{stem(w) for w in ring} for ring in RINGS]
     return frozenset().union(*(r for r in rings if word_stem in r)) - {word_stem}
 
@@ -96,7 +96,7 @@ def coverage(weights: Mapping[str, float], layers: Layers) -> float:
 
 
 def closeness(terms: Iterable[str], stem_list: Sequence[str]) -> float:
-    """Return how closely the terms stand together in a text, 0 to 1.
+    """Return how close together the terms are in a text, 0 to 1.
 
     Args:
         terms: Stems of the question.

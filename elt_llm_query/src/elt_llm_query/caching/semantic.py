@@ -17,7 +17,7 @@ from elt_llm_query.analysis.question import analyse
 from elt_llm_query.analysis.text import stem, words
 from elt_llm_query.plan import CacheOutcome
 
-# A word of few chunks tells questions apart: of ten, or of one in a hundred.
+# A rare word distinguishes questions: it is in ten chunks, or in one of a hundred.
 FEW = 10  # chunks
 SHARE = 100  # one chunk in so many
 TRIED = 5  # kept questions that are compared word by word; each may ask the index
@@ -28,8 +28,8 @@ IsRare = Callable[[str], bool]
 def same_words(one: str, other: str, is_rare: IsRare) -> bool:
     """Return whether every word that only one question has is a common one.
 
-    They also have to ask for the same term. A word that only a prefix tells from one of
-    the other question ("registered", "unregistered") never passes.
+    They also have to ask for the same term. A word that only a prefix separates from a
+    word of the other question ("registered", "unregistered") never passes.
 
     Args:
         one: A question.
@@ -141,7 +141,7 @@ class SemanticCache:
     ) -> Look:
         """The kept question that is most like this one and may be used for it.
 
-        `vector` has unit length; `is_rare` tells rare words.
+        `vector` has unit length; `is_rare` recognises rare words.
         """
         with self._lock:
             self._drop_stale()

@@ -1,10 +1,10 @@
 """From an answer and its sources to citations: each claim looked up, none believed.
 
-The order of the checks: is the label known; does the quotation stand in that source,
+The order of the checks: is the label known; does that source contain the quotation,
 or, where nothing is quoted, the claim itself, without a "not" more or less around it;
 else does a sentence of the source hold its words, with every number and negation the
-same. What is said beside a quotation, or in other words, must be known to the source
-too. What stands elsewhere is misattributed, what stands nowhere fabricated (a
+same. Words around a quotation, and paraphrases, must be known to the source
+too. What another source contains is misattributed, what none contains fabricated (a
 quotation) or uncited (a claim).
 
 Under the policy `strict` nothing of a model is shown that these checks did not pass. A
@@ -67,8 +67,8 @@ def cite_claims(
 ) -> Checked:
     """Citations of verbatim claims, each looked up like any other; none is a refusal.
 
-    The quote of a table row is the row as it stands. The answer shows it with those of
-    its headers that stand in the document, whose text `text_of` tells by its id.
+    The quote of a table row is the row verbatim. The answer shows it with those of
+    its headers that the document contains; `text_of` returns its text by its id.
     """
     by_label = {o.source.label: o for o in sources}
     found_claims, removed = [], []
@@ -82,7 +82,7 @@ def cite_claims(
             removed.append(RemovedClaim(text=claim.text, reason=reason))
             answer = answer.replace(f"{claim.text} [{claim.label}]", "", 1)
             continue
-        if text[match.start : match.end] == quote:  # which may stand there twice
+        if text[match.start : match.end] == quote:  # the text may contain it twice
             match = match._replace(start=claim.start, end=claim.end)
         wording = claim.text
         if is_row(where) and not claim.derived:
@@ -143,7 +143,7 @@ def cite_answer(
 
 
 def _refusal_text(text: str, policy: Policy, *, refused: bool) -> str:
-    """What is shown where no statement stands; a refusal is our own sentence."""
+    """What is shown if no statement is proved; a refusal is our own sentence."""
     ours = REFUSAL if refused else NOTHING_STANDS
     if policy == "strict":
         return ours
@@ -155,7 +155,7 @@ def _refuses(text: str) -> bool:
 
 
 def _is_refusal(statement: Statement) -> bool:
-    """True for our sentence alone; what stands beside it is a claim."""
+    """True for our sentence alone; anything added to it is a claim."""
     plain = normalise(statement.plain).text.strip(" .!\"'")
     return plain == normalise(REFUSAL).text.strip(" .")
 
@@ -236,7 +236,7 @@ def _keep_statements(
 
 
 def _with_good_labels(one: StatementCheck, policy: Policy) -> Statement:
-    """With the labels that stand; an unlabelled one gets the label of its source."""
+    """With the proved labels; an unlabelled one gets the label of its source."""
     statement, good = one.statement, one.labels
     if not statement.labels:
         added = "".join(f" [{label}]" for label in good)

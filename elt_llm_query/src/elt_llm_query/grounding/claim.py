@@ -5,7 +5,7 @@ from dataclasses import dataclass
 WRITTEN_BY_KEY = "written_by_model"
 
 
-UNSERVED_KEY = "degradation"  # why passages stand for an answer
+UNSERVED_KEY = "degradation"  # why passages are shown instead of an answer
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ class Statement:
 
     @property
     def quotes(self) -> tuple[str, ...]:
-        """What stands in quotation marks, two words or more."""
+        """The text in quotation marks, two words or more."""
         found = (next(g for g in m if g) for m in _QUOTED.findall(self.plain))
         return tuple(q.strip() for q in found if len(words(q)) > 1)
 

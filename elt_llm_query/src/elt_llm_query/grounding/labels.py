@@ -43,7 +43,7 @@ class ParsedAnswer(NamedTuple):
 class LabelSources(Postprocessor):
     """Puts `[S1]`, `[S2]` ... in front of what the model sees of each node.
 
-    Numbers follow the rank, which is the order given unless the nodes tell another.
+    Numbers follow the rank, which is the order given unless the nodes have another.
     """
 
     @override

@@ -10,7 +10,7 @@ import unicodedata
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*(?:\n|$)", re.MULTILINE)
 _HEADING = re.compile(r"^[ \t]{0,3}#{1,6}[ \t]+", re.MULTILINE)
 _STRONG = re.compile(r"(\*\*|__|`+)(?=\S)([^\n]*?\S)\1")
-# Joiners shape letters of many scripts; beside a Latin letter they only hide something.
+# Joiners shape letters of many scripts; next to a Latin one they hide something.
 _JOINER = re.compile(r"(?<=[^\x00-\x7f])[\u200c\u200d](?=[^\x00-\x7f])")
 _KEPT = frozenset("\n\t")
 _MARKS = re.compile(r"[!-/:-@\[-`{-~]")  # every mark of ASCII may be escaped

@@ -1,6 +1,6 @@
-"""Does a quote stand in a text? Exact, then normalised, then near with guards.
+"""Does a text contain a quote? Exact, then normalised, then near with guards.
 
-The ladder and its order are the project's: a quote is believed only if its words stand
+The ladder and its order are the project's: a quote is accepted only if its words are
 in the source, and a near match only if every number, unit and guarded word (negations,
 "must", "may", "only", "at least" ...) is the same.
 """
@@ -24,7 +24,7 @@ _GOOD = frozenset({Support.VERIFIED, Support.NORMALISED, Support.FUZZY})
 class QuoteMatch(NamedTuple):
     """What was found: `text[start:end]`, 0 to 0 where nothing was.
 
-    `score` is 1 for a quote that stands there, else the similarity of the nearest
+    `score` is 1 for a quote that the text contains, else the similarity of the nearest
     window, 0 to 1. `reason` says why it was refused.
     """
 
@@ -59,7 +59,7 @@ def check_quote(quote: str, text: str) -> QuoteMatch:
 
 
 def stands_whole(quote: str, text: str) -> bool:
-    """True where `quote` stands in `text`, but for white space and case."""
+    """Return whether `text` contains `quote`, ignoring white space and case."""
     return (
         any(c.isalnum() for c in quote)
         and _match_exact(quote.strip(), text) is not None
@@ -67,7 +67,7 @@ def stands_whole(quote: str, text: str) -> bool:
 
 
 def _match_exact(quote: str, text: str) -> QuoteMatch | None:
-    """The quote where it stands letter for letter, or but for white space and case."""
+    """The quote letter for letter, or ignoring white space and case."""
     start = _find(quote, text)
     if start >= 0:
         return QuoteMatch(Support.VERIFIED, 1.0, start, start + len(quote))
@@ -99,7 +99,7 @@ def _match_elided(parts: list[str], text: str) -> QuoteMatch:
 
 
 def _find(quote: str, text: str) -> int:
-    """The first place where `quote` stands whole: no word or number is cut."""
+    """The first occurrence of `quote` that cuts no word or number."""
     start = text.find(quote)
     while start >= 0:
         if _whole(text, start, start + len(quote)):
@@ -120,7 +120,7 @@ def _whole(text: str, start: int, end: int) -> bool:
 
 
 def _runs_into(before: str) -> bool:
-    """True for `2.` before a number, and for a sign that stands free."""
+    """True for `2.` before a number, and for a free-standing sign."""
     if re.search(r"\d[.,:/]$", before):
         return True
     return bool(re.search(r"(?:^|[\s(])[-\u2212]$", before))

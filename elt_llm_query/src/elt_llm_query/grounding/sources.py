@@ -46,7 +46,7 @@ def quotable_nodes(
 ) -> list[NodeWithScore]:
     """The nodes that a document says: what a model wrote of a picture is no proof.
 
-    The log tells what is left out.
+    The log notes what is left out.
     """
     kept: list[NodeWithScore] = []
     for hit in nodes:

@@ -1,7 +1,7 @@
-"""Whether a statement of a model stands in the sources that it was shown.
+"""Whether the sources that a model was shown contain its statement.
 
 A quotation is looked up, or where nothing is quoted the claim itself, first under the
-label it carries, then elsewhere. What is said beside a quotation, or in other words,
+label it carries, then elsewhere. Words around a quotation, and paraphrases,
 must be known to the source too.
 """
 
@@ -28,7 +28,7 @@ class ClaimMatch:
 
     @property
     def stands(self) -> bool:
-        """True where it stands in the source its label names."""
+        """True if the source that its label names contains it."""
         return self.match.stands
 
 
@@ -36,7 +36,7 @@ class ClaimMatch:
 class ClaimPart:
     """What is looked up: a quotation of a claim, or the claim itself.
 
-    `beside` is what the claim says beside its quotations.
+    `beside` is what the claim says around its quotations.
     """
 
     text: str
@@ -53,7 +53,7 @@ class ClaimPart:
 class StatementCheck:
     """A statement and what was found of it.
 
-    `leads` is true for a lead-in or heading that may stand in any answer.
+    `leads` is true for a lead-in or heading that any answer may have.
     """
 
     statement: Statement
@@ -62,13 +62,13 @@ class StatementCheck:
 
     @property
     def stands(self) -> bool:
-        """True where each quotation, or the claim, stands under one of its labels."""
+        """True if each quotation, or the claim, is in a source of its labels."""
         good = {f.told for f in self.found if f.stands}
         return bool(self.found) and all(f.told in good for f in self.found)
 
     @property
     def labels(self) -> list[str]:
-        """The labels under which something of it stands, in order."""
+        """The labels whose sources contain something of it, in order."""
         return list(dict.fromkeys(f.label for f in self.found if f.stands))
 
 
@@ -89,7 +89,7 @@ def look_up(statement: Statement, sources: Sequence[Offered]) -> StatementCheck:
 
 
 def _may_lead(statement: Statement, sources: Sequence[Offered]) -> bool:
-    """True for a lead-in or heading that tells nothing, or that a source has."""
+    """True for a lead-in or heading that claims nothing, or that a source has."""
     plain = statement.plain.rstrip(":").strip()
     if not plain or tells_nothing(plain):
         return True
@@ -135,7 +135,7 @@ def _claim_parts(statement: Statement) -> list[ClaimPart]:
 def _resolve(
     claim: ClaimPart, named: Offered, sources: Sequence[Offered]
 ) -> ClaimMatch:
-    """What is told in the source that is named, else in another, else nowhere."""
+    """The claim in the source that is named, else in another, else in none."""
     label, text = named.source.label, claim.text
     match = _match(claim, named)
     if match.stands:
@@ -154,7 +154,7 @@ def _resolve(
 
 
 def _match(claim: ClaimPart, where: Offered) -> QuoteMatch:
-    """Where it stands in the source, and nothing beside it that the source denies."""
+    """Its match in the source, unless the words around it are not supported."""
     match = _words_match(claim, where)
     if not match.stands:
         return match

@@ -45,7 +45,7 @@ def surplus(written: str, source: str, *, least: int = 2) -> str:
 
     Returns:
         The reason, or an empty string where the source bears it: each address, name
-        with signs or piece of markup stands there, each number does, and so do half of
+        with signs or piece of markup is there, each number is, and so are half of
         the telling words of each clause.
     """
     odd = _odd_token(written, source)

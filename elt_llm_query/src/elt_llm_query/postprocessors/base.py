@@ -58,7 +58,7 @@ class CollectionStep(Postprocessor):
     ) -> list[NodeWithScore]:
         """Each node, and after it the chunks that `more` names for it.
 
-        They have its score, and its id as metadata under `key`. A chunk stands once;
+        They have its score, and its id as metadata under `key`. A chunk appears once;
         one whose text another holds is left out.
         """
         brought = self._brought(nodes, more)
@@ -100,7 +100,7 @@ class Outlines:
         self._known: dict[tuple[str, str], list[Outlined]] = {}
 
     def of(self, collection: Collection, document_id: str) -> list[Outlined]:
-        """Where each chunk of the document stands, in order."""
+        """Return the place of each chunk of the document, in order."""
         key = (collection.name, document_id)
         if key not in self._known:
             self._known[key] = collection.outline(document_id)

@@ -20,7 +20,7 @@ from elt_llm_query.postprocessors.expansion import GROUP_KEYS
 Sort = Literal["text", "table", "figure"]
 Unit = list[int]  # places of a source and of what was brought with it
 
-QUESTION_TOKENS = 500  # of a model's window, for the question and what it is told
+QUESTION_TOKENS = 500  # of a model's window, for the question and the instructions
 _SORTS: dict[str, Sort] = {"table_row": "table", "table": "table", "figure": "figure"}
 
 

@@ -27,7 +27,7 @@ class Compression(Postprocessor):
     """The sentences of each source that are near the question, verbatim.
 
     Of every prose source `share` of its sentences, at least one, with `context` more on
-    either side. Sentences that stand side by side stay one source, others become
+    either side. Adjacent sentences stay one source, others become
     sources of their own with their own span; the first keeps the chunk's id. Rows,
     sheets and single sentences stay. LlamaIndex's `SentenceEmbeddingOptimizer` changes
     the nodes it is given, joins sentences out of order and repeats what overlaps.
@@ -91,7 +91,7 @@ def _sentences(hit: NodeWithScore) -> list[tuple[Piece, str]]:
 
 
 def _runs(places: Sequence[int], parts: Sequence[Piece]) -> Iterator[tuple[int, int]]:
-    """From where to where sentences stand side by side."""
+    """The spans of adjacent sentences."""
     for _, group in groupby(enumerate(places), key=lambda pair: pair[1] - pair[0]):
         run = [place for _, place in group]
         yield parts[run[0]].start, parts[run[-1]].end

@@ -38,7 +38,7 @@ _WORD = re.compile(r"\w+")
 class Mmr(Postprocessor):
     """Sources that are near the question and unlike each other; see `vectors.mmr`.
 
-    `threshold` 1 is all nearness, 0 all variety. How near a node is tells the score it
+    `threshold` 1 is all nearness, 0 all variety. A node is as near as the score it
     came with, scaled so that the best is 1; without `by_score` its cosine does, as in
     LlamaIndex, and what the words said is forgotten. The scores stay.
     """

@@ -1,4 +1,4 @@
-"""More chunks than were found: those beside them, of their documents, referred to."""
+"""More chunks than were found: neighbours, of the same document, referred to."""
 
 from collections.abc import Sequence
 from itertools import zip_longest
@@ -16,14 +16,17 @@ from elt_llm_query.context_limits import NEIGHBOUR_KEY, REFERRED_KEY
 from elt_llm_query.postprocessors.base import CollectionStep, Outlines
 
 SAME_KEY = "same_document_as"
-GROUP_KEYS = (NEIGHBOUR_KEY, REFERRED_KEY)  # who belongs to the source before it
+GROUP_KEYS = (
+    NEIGHBOUR_KEY,
+    REFERRED_KEY,
+)  # nodes that belong to the source before them
 
 
 class Neighbours(CollectionStep):
-    """After each node the chunks beside it: `before` and `after` of the same section.
+    """After each node its neighbours: `before` and `after` chunks of the same section.
 
     They are sources of their own with its score, in the order of the document. A chunk
-    stands once, and one that was found itself keeps its place.
+    appears once, and one that was found itself keeps its place.
     """
 
     before: int = Field(default=1, ge=0)
@@ -143,7 +146,7 @@ def _same_section(own: Outlined, near: Sequence[Outlined]) -> list[str]:
 
 
 class NeighboursOptions(PostprocessorOptions):
-    """Add the chunks beside each source, within its section."""
+    """Add the neighbouring chunks of each source, within its section."""
 
     before: int = Field(default=1, ge=0, le=50, description="chunks before each")
     after: int = Field(default=1, ge=0, le=50, description="chunks after each")

@@ -18,7 +18,7 @@ MOST = 50  # fact sheets of one name that are brought
 class NamesakeLookUp(CollectionStep):
     """The other fact sheets of a name that the question holds, behind the first.
 
-    An entity may stand in several domains, with a fact sheet in each. All of them
+    An entity may belong to several domains, with a fact sheet in each. All of them
     answer, and how near each one's vector is to the question says nothing of that. They
     are looked up by name in every collection, and have the score of the first.
     """

@@ -1,4 +1,4 @@
-"""Scores made higher by what stands near: a rule's neighbours tell what it is about."""
+"""Scores raised by neighbours: the rules around a rule show what it is about."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -54,7 +54,7 @@ def _place(hit: NodeWithScore) -> Place:
 
 
 class NeighbourSupportOptions(PostprocessorOptions):
-    """Lift candidates that stand beside other candidates of the same document."""
+    """Lift candidates that are near other candidates of the same document."""
 
     reach: int = Field(default=3, ge=1, le=100, description="chunks to either side")
     weight: float = Field(

@@ -1,8 +1,8 @@
 """Longer texts in the place of chunks: their parent's, or the window around them.
 
-The text is cut from the document anew, so that it is `document_text[start:end]` of its
+The text is cut from the document again, so that it is `document_text[start:end]` of its
 new span and quotes are found in it as in any chunk. The node keeps the id of the best
-chunk it stands for.
+chunk that it replaces.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -77,7 +77,7 @@ class AutoMerge(StretchingStep):
     """The parent's text where enough of its chunks were found, else the chunks.
 
     Enough is `share` of them, from `least` sources, or `table_rows` of a table's. The
-    parent stands where the best of them stood, with its score, and may merge into its
+    parent takes the place of the best of them, with its score, and may merge into its
     own parent, `levels` up. One of more than `max_characters` is not read.
     """
 
@@ -148,7 +148,7 @@ def _touching(
 ) -> Iterator[BaseNode]:
     """The chunks of the node's document that the span touches, in order.
 
-    They stand side by side, so that only those near the node are read.
+    They are adjacent, so that only those near the node are read.
     """
     outline, at = outlines.around(home, node)
     reach = REACH
@@ -223,7 +223,7 @@ def ids_of(nodes: Iterable[BaseNode]) -> str:
 
 
 class AutoMergeOptions(PostprocessorOptions):
-    """Read the parent where enough of its chunks were found (chunkers tell parents)."""
+    """Read the parent where enough of its chunks were found (if recorded)."""
 
     share: float = Field(default=0.5, gt=0, le=1, description="of a parent's chunks")
     least: int = Field(default=2, ge=1, description="sources in it, at least")

@@ -31,7 +31,7 @@ MOST = 8  # chunks of a rule where nothing else was found: as many as sources by
 
 
 class RuleLookUp(RuleTargets):
-    """The chunks of the rule that a question asks for alone come first, as they stand.
+    """The chunks of the only rule that a question asks for come first, in order.
 
     With those of the rules below it, from the beginning of each document. No more come
     out than went in; where the rule goes on, the last of its chunks says so. Any other
@@ -72,7 +72,7 @@ class RuleCut(Postprocessor):
     """Of every chunk only the rules that the filter `rule` wants.
 
     A chunk with several stretches of them becomes several nodes of its id. Rows of
-    tables, and chunks that do not tell where their rules stand, stay whole.
+    tables, and chunks without the spans of their rules, stay whole.
     """
 
     wanted: list[str] = Field(default_factory=list)

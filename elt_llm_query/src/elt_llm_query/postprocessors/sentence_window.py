@@ -28,7 +28,7 @@ class _Window:
 
 
 class SentenceWindow(StretchingStep):
-    """The sentences around a found sentence are read with it, as its chunker told.
+    """The sentences around a found sentence are read with it, as its chunker recorded.
 
     Windows that overlap are one, in the place of the best. Other chunks stay.
     """

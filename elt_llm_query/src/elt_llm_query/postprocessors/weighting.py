@@ -1,4 +1,4 @@
-"""Scores made higher or lower by what a chunk is, where it stands and how old it is."""
+"""Scores raised or lowered by the kind, the section and the age of a chunk."""
 
 import math
 from datetime import date
@@ -43,7 +43,7 @@ class KindWeight(Postprocessor):
 class SectionWeight(Postprocessor):
     """Scores times the weight of the first pattern that the section matches.
 
-    A pattern is words that stand in the section's path, case aside; `*` stands for
+    A pattern is words of the section's path, ignoring case; `*` matches
     anything. A section that matches none weighs 1.
     """
 
@@ -119,7 +119,7 @@ class KindWeightOptions(PostprocessorOptions):
 
 
 class SectionWeightOptions(PostprocessorOptions):
-    """Multiply scores by where a chunk stands."""
+    """Multiply scores by the section of a chunk."""
 
     weights: dict[str, float] = Field(
         default={}, description="weight by words of the section's path, `*` allowed"

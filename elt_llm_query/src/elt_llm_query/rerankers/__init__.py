@@ -1,1 +1,1 @@
-"""Who orders the candidates again."""
+"""Rerankers: models and formulas that reorder the candidates."""

@@ -19,7 +19,7 @@ from elt_llm_query.retrieval.fusion import convex
 
 @runtime_checkable
 class TokenVectors(Protocol):
-    """An embedder that can tell a vector for each token of a text."""
+    """An embedder that has a vector for each token of a text."""
 
     def token_vectors(self, text: str) -> NDArray[np.float32]:
         """Unit rows, one a token that is read, in order; shape (n, d)."""
@@ -72,7 +72,7 @@ class LateInteraction(PairRerank):
 class LateInteractionOptions(Strategy[BaseNodePostprocessor]):
     """Order by the nearest tokens of question and text, blended with the fused order.
 
-    The embedder must tell vectors of tokens; the embedded one does.
+    The embedder must have vectors of tokens; the embedded one does.
     """
 
     top_n: int = Field(default=8, gt=0, description="sources kept")

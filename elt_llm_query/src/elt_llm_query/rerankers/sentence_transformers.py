@@ -67,7 +67,9 @@ class TorchCrossEncoderOptions(Strategy[BaseNodePostprocessor]):
         return TorchCrossEncoder(loaded, **options)
 
 
-@lru_cache(maxsize=2)  # a question makes its reranker anew, a model takes seconds
+@lru_cache(
+    maxsize=2
+)  # each question builds a reranker, and loading a model takes seconds
 def _load(model: str, max_tokens: int, download: bool) -> CrossEncoder:
     try:
         return CrossEncoder(

@@ -6,8 +6,8 @@ from elt_llm_core.store import Collection
 from elt_llm_query.analysis.definition import defined_inside, is_sheet_of
 from elt_llm_query.retrieval.fusion import Hit
 
-# Hits that are read for a definition: in a glossary of some hundred terms, BM25 puts
-# every entry that mentions the term in front of the one that defines it.
+# Hits that are read for a definition. In a glossary BM25 may put every entry that
+# mentions the term in front of the longer one that defines it.
 DEPTH = 400
 MOST = 3  # definitions that are put first: a term may be defined in several documents
 _LIFT = 0.01  # of the best score, so that the lifted hits stay apart and in order

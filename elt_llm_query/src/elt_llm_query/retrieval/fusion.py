@@ -36,7 +36,7 @@ class Fusion(Protocol):
     """Joins hit lists.
 
     `depth` says how many hits it wants of each, 0 for as many as are kept. `complete`
-    asks for every list to tell a score for what any of them found, wherever it has one.
+    asks for a score in every list for each hit of any of them, wherever it has one.
     """
 
     @property
@@ -104,7 +104,7 @@ def exact_convex(rankings: Sequence[Ranking], weights: Sequence[float]) -> list[
     """Weighted sum of scores over the best of their list.
 
     Convex with the least score a list could have, 0, for the least it has (Bruch et
-    al., 2023): what is last in a list is still told from what is not in it.
+    al., 2023): what is last in a list still differs from what is not in it.
     """
     return weighted_sum(rankings, weights, over_best)
 

@@ -55,7 +55,7 @@ class Router(BaseSelector):
 
 
 class RouterOptions(Strategy[BaseSelector]):
-    """What every router may be told."""
+    """The options that all routers share."""
 
     descriptions: dict[str, str] = Field(
         default_factory=dict,

@@ -71,7 +71,7 @@ class EmbeddingRouterOptions(RouterOptions):
 
 @dataclass(frozen=True)
 class _Texts:
-    """Texts and who embeds them; equal digests make equal vectors."""
+    """Texts and their embedder; equal digests make equal vectors."""
 
     digest: str
     texts: tuple[str, ...]

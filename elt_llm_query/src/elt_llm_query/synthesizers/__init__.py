@@ -1,1 +1,1 @@
-"""Who writes the answer: the extractive synthesizer, and LlamaIndex's modes."""
+"""What writes the answer: the extractive synthesizer, and LlamaIndex's modes."""

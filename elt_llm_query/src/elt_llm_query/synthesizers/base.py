@@ -1,4 +1,4 @@
-"""What synthesizers that stand around another one have in common."""
+"""What synthesizers that wrap another one share."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,1 +1,1 @@
-"""What is searched for beside the question, or in its place."""
+"""Transforms: what is searched for in addition to the question, or instead of it."""

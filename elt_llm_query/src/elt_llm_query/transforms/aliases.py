@@ -18,7 +18,7 @@ from elt_llm_query.retrieval.search import Search, SearchTransform
 
 Ring = tuple[str, ...]
 
-DEPTH = 20  # hits that are read for what a short form stands for
+DEPTH = 20  # hits that are read for the long form of a short form
 MOST_BYTES = 1_000_000
 _TABLE = TypeAdapter(dict[str, list[str]])
 
@@ -26,7 +26,7 @@ _TABLE = TypeAdapter(dict[str, list[str]])
 class AliasTransform(SearchTransform):
     """Adds searches with another name in the place of one that the question uses.
 
-    The names of a ring stand for one another. With `over` also short forms do, and what
+    The names of a ring replace one another. With `over` also short forms do, and what
     they stand for, where the collections say so: "Long Name (LN)". At most `most`
     searches are added. They ask the keyword index; the vector is the question's own.
     """

@@ -67,7 +67,7 @@ class HydeTransform(Prompted, SearchTransform):
 
 
 class HydeTransformOptions(Strategy[SearchTransform]):
-    """Search near a passage the model makes up, beside the question."""
+    """Search near a passage the model makes up, in addition to the question."""
 
     weight: float = Field(
         default=1.0, gt=0, le=10, description="beside the question's 1"

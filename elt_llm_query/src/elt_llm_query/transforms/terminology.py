@@ -23,7 +23,7 @@ Mode = Literal["replace", "both"]
 
 
 class TerminologyTransform(Prompted, SearchTransform):
-    """Searches for the question as a model restates it, beside it or in its place.
+    """Searches for the question as a model restates it, in addition or instead.
 
     `subject` says whose terms ("insurance law"). Where the model restates nothing, or
     invents a number or identifier, the question stays; one that it left out is put

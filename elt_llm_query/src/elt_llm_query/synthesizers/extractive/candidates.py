@@ -38,7 +38,7 @@ _CAPTION = re.compile(r"Table\s+\w{1,6}\s*[:.\u2013-]\s.*[^.!?]")
 _LONGEST_TITLE = 8  # words
 _TITLE_WORD = 4  # letters of a word that a title writes with a capital
 
-AROUND = 3  # sentences each side that may tell what a sentence is about
+AROUND = 3  # sentences on either side that may show what a sentence is about
 # What a word counts by where it is. A heading names the matter nearly as surely as the
 # sentence; beyond the neighbours a source may have gone on to something else.
 OWN, HEADING, NEIGHBOUR, REST = 1.0, 0.9, 0.6, 0.4
@@ -179,7 +179,7 @@ def _in_whole(
     covered = coverage(weights, ((own, OWN), (above.stems, HEADING)))
     picked = pick_line(question, passage.text) if passage.sheet else None
     if passage.sheet and not picked and question.form is Form.PERSON:
-        return  # no line of it tells who
+        return  # no line of it names a person
     picked = picked or Pick(0, len(passage.text), "", _row_fit(question, passage))
     yield Candidate(
         index,

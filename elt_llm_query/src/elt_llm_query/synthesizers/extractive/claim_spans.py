@@ -36,7 +36,7 @@ def claim_of(passage: Passage, candidate: Candidate) -> Claim:
 
 
 def rule_claims(question: QuestionAnalysis, passages: Sequence[Passage]) -> list[Claim]:
-    """Return the text of the rule that a question asks to be told, with those below it.
+    """Return the text of the rule that a question asks for, with those below it.
 
     Of the first form of its number that any passage has; nothing if none has it.
     """
@@ -52,7 +52,7 @@ def rule_claims(question: QuestionAnalysis, passages: Sequence[Passage]) -> list
 
 
 def _rule_claim(passage: Passage, start: int, end: int) -> Claim:
-    """The whole sentences of the stretch: a part of a rule would not be told as one."""
+    """The whole sentences of the stretch: a rule is not quoted in part."""
     inside = [s for s in sentences(passage.text) if start <= s.start < end]
     first, last = (inside[0].start, inside[-1].end) if inside else (start, end)
     wording = re.sub(r"\s+", " ", passage.text[first:last]).strip()

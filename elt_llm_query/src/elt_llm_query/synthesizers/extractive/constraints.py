@@ -211,7 +211,7 @@ def _sides(asked: str) -> tuple[re.Pattern[str], re.Pattern[str]] | None:
 
 
 def _other_side(demands: Demands, own: str) -> bool:
-    """True where one asks for "before" and the other tells "after" alone."""
+    """True if the question asks for "before" and the sentence has only "after"."""
     if demands.sides is None:
         return False
     wrong, right = demands.sides
@@ -237,7 +237,7 @@ def _attribute(question: QuestionAnalysis) -> Attribute | None:
 
 
 def _has_attribute(attribute: Attribute | None, own: Sentence) -> bool:
-    """An age is told by "age" or by years, an area by "area" or by square metres."""
+    """An age is given by "age" or in years, an area by "area" or in square metres."""
     return attribute is None or bool(
         match(attribute.noun, own.stems)
         or attribute.units & own.stems
@@ -375,7 +375,7 @@ def form_fit(question: QuestionAnalysis, text: str) -> float:
 
 
 def _number_fit(question: QuestionAnalysis, text: str) -> float:
-    """Whether a number tells how many, how long or how often."""
+    """How well a number answers how many, how long or how often."""
     if question.often and not read(text).stems.isdisjoint(_FREQUENCY):
         return 1.0
     asked, sentence = question.read.numbers, read(text)
@@ -405,7 +405,7 @@ def _tells_when(question: QuestionAnalysis, text: str) -> bool:
 
 
 def _wrong_bound(question: QuestionAnalysis, text: str) -> bool:
-    """True where an upper bound is asked for and a lower one told, or the reverse."""
+    """True if an upper bound is asked for and a lower one given, or the reverse."""
     for asked, wrong in ((_UPPER, _LOWER), (_LOWER, _UPPER)):
         if asked.search(question.text) and not wrong.search(question.text):
             return bool(wrong.search(text)) and not asked.search(text)

@@ -80,7 +80,7 @@ def pick_line(question: QuestionAnalysis, text: str) -> Pick | None:
 def _pick_description(
     question: QuestionAnalysis, text: str, name: SheetLine, lines: Sequence[SheetLine]
 ) -> Pick | None:
-    """The description; without one a label tells a little of what the thing is."""
+    """The description; without one the first label is a weak substitute."""
     if not lines:
         return None
     fit = DESCRIBED if _is_named(question, name.value) else 0.5
@@ -136,7 +136,7 @@ def _labelled_line(
 ) -> SheetLine | None:
     """The line whose label is asked for: the first that the question names.
 
-    A label whose value stands in the question is given, not asked for.
+    A label whose value is in the question is given, not asked for.
     """
     known = frozenset(asked)
     fitting = []
@@ -179,7 +179,7 @@ def _pick(text: str, name: SheetLine, line: SheetLine, fit: float) -> Pick:
 
 
 def _pick_relations(text: str, lines: Sequence[SheetLine]) -> Pick:
-    """Lines that follow each other, as one quote; the more they tell the better."""
+    """Lines that follow each other, as one quote; more lines are better."""
     last = lines[0]
     count = 1
     for line in lines[1:]:

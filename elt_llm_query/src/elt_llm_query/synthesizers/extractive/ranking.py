@@ -16,13 +16,14 @@ from elt_llm_query.synthesizers.extractive.candidates import Candidate, Passage
 from elt_llm_query.synthesizers.extractive.claim_spans import say_the_same
 
 # Share of the best rank that a further sentence must reach: one good sentence is an
-# answer, and a second one has to be about as good.
+# answer, and a second one has to be about as good. Set by hand; no sweep is recorded.
 CLOSE = 0.92
 HALF = 0.5  # of the question's weight
 _FIGURES = frozenset([Form.NUMBER, Form.TIME])
 # How much coverage a cosine may make good: what is further behind is not embedded.
 _WORTH = 0.35
 # Form and closeness order sentences of like evidence (0 to 2); they do not outweigh it.
+# Both are set by hand; no sweep of them is recorded.
 _FIT = 0.3
 NEARNESS = 0.2
 _FEWEST_WORDS = 8  # of a sentence without a full stop
@@ -61,7 +62,7 @@ def in_form(
 ) -> bool:
     """True where it has the form asked for; for a term any whole sentence may do.
 
-    Numbers and times stand everywhere: theirs must hold half of the question too.
+    Numbers and times are everywhere: theirs must hold half of the question too.
     """
     if question.form in _FIGURES and candidate.coverage < HALF:
         return False
@@ -187,7 +188,7 @@ def _adds(
     """True where it answers a part of the question that the others leave open.
 
     Of a fact sheet that is the same line of another sheet of that name, or a relation
-    not yet told.
+    not yet given.
     """
     passage, first = passages[candidate.passage], taken[0]
     if passage.sheet:
@@ -213,8 +214,8 @@ def _with_heading(candidate: Candidate, passages: Sequence[Passage]) -> str:
     return f"{passage.heading} {passage.reading if passage.whole else ''} {text}"
 
 
-# Cosine below which no word of a source can stand for a word of the question. The
-# embedded model gives unrelated words less, and words of one subject more.
+# Cosine below which no word of a source can replace a word of the question. Set by
+# hand for the embedded model; no sweep of it is recorded.
 FAR = 0.4
 _MOST_WORDS = 400  # of a source that are compared, to bound what is embedded
 

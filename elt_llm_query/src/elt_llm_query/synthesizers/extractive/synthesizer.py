@@ -104,7 +104,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
     """Picks the sentences of the sources that answer, or refuses.
 
     The response's metadata holds `claims` (label, node id, span in the node's text),
-    `refused`, and `degradation` if the nearest passages stand for an answer because the
+    `refused`, and `degradation` if the nearest passages replace an answer because the
     rules do not know a language.
 
     Args:
@@ -183,7 +183,9 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         best = self._rank(question, candidates, bundle, passages)
         good = [s for s in best if self._passes(s)]
         good = [s for s in good if s.plain or not self._strange(question, s, passages)]
-        if rule := question.rule.told:  # what only names it does not tell it
+        if (
+            rule := question.rule.told
+        ):  # a sentence that only mentions the rule is no answer
             good = [
                 s
                 for s in good
@@ -251,7 +253,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         scored: ScoredCandidate,
         passages: Sequence[Passage],
     ) -> bool:
-        """True where the sentence and what stands by it are about something else."""
+        """True if the sentence and its surroundings are about something else."""
         passage = passages[scored.candidate.passage]
         around = surroundings(passage, scored.candidate)
         return lacks_a_word(question, around, self._embedder)

@@ -147,7 +147,7 @@ def _in_column(plan: TablePlan, limit: NumberLimit) -> float | None:
 
 
 def _scale(scaled: str, header: str, over: str) -> float | None:
-    """What "million" is in a column that may be told in millions, or in what else."""
+    """The factor of "million" in a column that may itself be in millions."""
     if not scaled or re.search(_SCALES[scaled], header, re.IGNORECASE):
         return 1
     return None if _ANY_SCALE.search(over) else _TIMES[scaled]

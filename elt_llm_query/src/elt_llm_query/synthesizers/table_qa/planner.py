@@ -1,7 +1,7 @@
 """Which table, column and rows a question is about, by its words; or none.
 
 A table is asked only where every word of the question is accounted for: by the header
-of one column, by the labels of rows, or by what stands over the table. One word more
+of one column, by the labels of rows, or by the table's title. One word more
 and the question may be about something else.
 """
 
@@ -70,7 +70,7 @@ class TableWords:
 
     @cached_property
     def title(self) -> Vocabulary:
-        """Stems of what stands over the table."""
+        """Stems of the table's title, section, document and label header."""
         relation = self.relation
         label = relation.columns[relation.labels].header
         return told_in(
@@ -79,7 +79,7 @@ class TableWords:
 
     @cached_property
     def labels(self) -> list[tuple[str, ...]]:
-        """Stems of each row's label in order, without what stands in brackets."""
+        """Stems of each row's label in order, without text in brackets."""
         return [
             stems_in(bare(row.label)) or stems_in(row.label)
             for row in self.relation.rows
@@ -91,7 +91,7 @@ class TableWords:
         return [stems_in(bare(r.label).partition(",")[0]) for r in self.relation.rows]
 
     def over(self, wanted: TableQuestion) -> frozenset[str]:
-        """Stems of the matter that stand over the table, or are the document's name.
+        """Stems of the matter that are in the title, or in the document's name.
 
         A file name may run words together: BESTBUY is Best Buy.
         """
@@ -115,7 +115,7 @@ class TableWords:
 
 
 def bare(text: str) -> str:
-    """The text without what stands in brackets."""
+    """The text without the parts in brackets."""
     return re.sub(r"\([^()]*\)", " ", text)
 
 
@@ -141,7 +141,7 @@ _SECTIONS = 2  # rows without a value: from so many on the table is several
 class TablePlan:
     """Cells of one table that answer: `columns` of the rows numbered `rows`.
 
-    `across` tells that the columns of one row are compared, else rows in one column.
+    `across`: the columns of one row are compared, else rows in one column.
     `inside` holds the words that headers and labels account for, `over` the others.
     """
 
@@ -184,9 +184,9 @@ def plan_table(wanted: TableQuestion, relation: Relation) -> TablePlan | None:
 def _is_of_another(
     wanted: TableQuestion, table: TableWords, column: int, over: frozenset[str]
 ) -> bool:
-    """True where the column has another form of what stands before the noun.
+    """True if the column has another form of the word before the noun.
 
-    "Opening hours" are in no column "Opens", whatever stands over the table; "male
+    "Opening hours" are in no column "Opens", whatever the title is; "male
     rates" are in one "Males". What is longest has to be said by the column.
     """
     header = table.headers[column]
@@ -271,7 +271,7 @@ def _down(
 def _are_apart(
     wanted: TableQuestion, table: TableWords, rows: Sequence[int], named: Sequence[int]
 ) -> bool:
-    """False where rows are the same thing at other times, or are told apart otherwise.
+    """False if rows are the same thing at other times, or differ in another column.
 
     The best of them is still the best, unless some were named to be compared.
     """
@@ -313,7 +313,7 @@ def _across(table: TableWords, row: int, columns: Sequence[int]) -> Shape | None
 
 
 def _named_rows(wanted: TableQuestion, table: TableWords) -> list[int]:
-    """Rows whose whole label stands in the question; the longest where they overlap."""
+    """Rows whose whole label is in the question; the longest where they overlap."""
     asked = f" {' '.join(stems_in(wanted.text))} "
     spans = _spans(asked, table.labels)
     if not spans:
@@ -328,7 +328,7 @@ def _named_rows(wanted: TableQuestion, table: TableWords) -> list[int]:
 
 
 def _spans(asked: str, labels: Sequence[tuple[str, ...]]) -> dict[int, str]:
-    """The labels that stand in the question, by the number of their row."""
+    """The labels that are in the question, by the number of their row."""
     by_row = {n: " ".join(label) for n, label in enumerate(labels, start=1)}
     return {n: said for n, said in by_row.items() if said and f" {said} " in asked}
 

@@ -201,7 +201,7 @@ def _response(
 
 
 def _chunk_of(cell: Field, chunks: Sequence[TextNode]) -> TextNode | None:
-    """The first chunk that holds the whole cell where it should stand."""
+    """The first chunk that holds the whole cell at its place."""
     for chunk in chunks:
         start, end = chunk.start_char_idx or 0, chunk.end_char_idx or 0
         if start <= cell.start and cell.end <= end:
