@@ -9,7 +9,7 @@ import pytest
 from elt_llm_consumer.coverage import CoverageJob, gaps, verdict
 from elt_llm_consumer.linking.entity_linker import Matcher
 from elt_llm_consumer.linking.entity_model import Entity
-from elt_llm_consumer.linking.similarity import calibrated
+from elt_llm_consumer.linking.similarity import calibrate
 from elt_llm_core.config.sections import ConsumerSection
 from elt_llm_core.errors import ModelUnavailableError, UsageError
 from elt_llm_core.strategy import Models
@@ -107,10 +107,10 @@ def test_bands_change_the_key(made, context, models, aliases):
 
 
 def test_calibration():
-    scores = calibrated(np.array([0.2, 0.2, 0.2, 1.0], dtype=np.float32))
+    scores = calibrate(np.array([0.2, 0.2, 0.2, 1.0], dtype=np.float32))
     assert scores[0] == 0
     assert scores[3] == pytest.approx(1.0)
-    shifted = calibrated(np.array([0.5, 0.75], dtype=np.float32))
+    shifted = calibrate(np.array([0.5, 0.75], dtype=np.float32))
     assert 0 < shifted[1] < 0.75
 
 

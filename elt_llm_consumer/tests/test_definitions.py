@@ -3,12 +3,12 @@
 import pytest
 
 from elt_llm_consumer.corpus import Handbook
-from elt_llm_consumer.definitions.extract import extract_definitions
-from elt_llm_consumer.definitions.records import (
+from elt_llm_consumer.definitions.definition_records import (
     Definition,
     DefinitionSource,
     text_units,
 )
+from elt_llm_consumer.definitions.extract import extract_definitions
 from elt_llm_core.document import Block, BlockKind, Cell
 from elt_llm_core.jobs import JOBS
 

@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from elt_llm_consumer.coverage import VERDICTS
-from elt_llm_consumer.definitions.records import DefinitionSource
+from elt_llm_consumer.definitions.definition_records import DefinitionSource
 from elt_llm_consumer.glossary import GlossaryRecord
 from elt_llm_consumer.linking.entity_linker import Confidence
 from elt_llm_consumer.product import (

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from elt_llm_consumer.corpus import Handbook
+from elt_llm_consumer.definitions.definition_records import DefinitionSource
 from elt_llm_consumer.definitions.extract import extract_explanations
-from elt_llm_consumer.definitions.records import DefinitionSource
 from elt_llm_core.document import Block, BlockKind
 from elt_llm_core.jobs import JOBS
 from evaluation.definitions import definition_figures
@@ -103,7 +103,7 @@ def test_terms_that_are_used_and_not_defined(context, models, store, make, add):
 def undefined_in(store, make, add, rules):
     text = f'# 1 Definitions\n1.1 "Ground Lease" means a right.\n# 2 Rules\n{rules}'
     add(store, "estates", make(text, "Estates"))
-    return {one.term: one.uses for one in Handbook(store, ["estates"]).undefined}
+    return {one.term: one.uses for one in Handbook(store, ["estates"]).undefined_terms}
 
 
 NOT_TERMS = [

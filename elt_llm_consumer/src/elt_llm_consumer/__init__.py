@@ -10,8 +10,11 @@ from elt_llm_core.lazy import lazy_names
 if TYPE_CHECKING:
     from elt_llm_consumer.catalog import CatalogJob
     from elt_llm_consumer.coverage import CoverageJob
+    from elt_llm_consumer.definitions.definition_records import (
+        Definition,
+        DefinitionSource,
+    )
     from elt_llm_consumer.definitions.extract import extract_definitions
-    from elt_llm_consumer.definitions.records import Definition, DefinitionSource
     from elt_llm_consumer.domain_packs import Pack, find_pack, known_packs, read_pack
     from elt_llm_consumer.glossary import GlossaryJob, GlossaryRecord
     from elt_llm_consumer.linking.entity_linker import Match, Matcher
@@ -48,7 +51,7 @@ __getattr__ = lazy_names(
         "catalog": ["CatalogJob"],
         "coverage": ["CoverageJob"],
         "definitions.extract": ["extract_definitions"],
-        "definitions.records": ["Definition", "DefinitionSource"],
+        "definitions.definition_records": ["Definition", "DefinitionSource"],
         "domain_packs": ["Pack", "find_pack", "known_packs", "read_pack"],
         "glossary": ["GlossaryJob", "GlossaryRecord"],
         "linking.entity_linker": ["Match", "Matcher"],

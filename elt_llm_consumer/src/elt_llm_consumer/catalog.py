@@ -123,7 +123,7 @@ class CatalogJob(ProductJob):
         relationships, invalid = split_valid(
             relationship_table(cataloguer.model), "relationships", "items"
         )
-        sources = Counter(row["record"]["source"].lower() for row in batch.succeeded)
+        sources = Counter(row["record"]["source"].lower() for row in batch.successes)
         report = JobReport(
             job="catalog",
             counts=batch.counts_with(
@@ -135,7 +135,7 @@ class CatalogJob(ProductJob):
             context.store.data_dir, "catalog", self.collections
         )
         second_path = path.with_name(f"{path.stem}_relationships.json")
-        catalog = assemble(cataloguer.model, batch.succeeded)
+        catalog = assemble(cataloguer.model, batch.successes)
         return publish_files(
             context,
             report,
@@ -231,7 +231,7 @@ class Cataloguer:
         if match is not None:
             rationale = match.rationale
         elif not both:
-            rationale = self._unnamed(entity)
+            rationale = self._unmentioned_rationale(entity)
         record = {
             "fact_sheet_id": entity.fact_sheet_id,
             "entity_name": entity.name,
@@ -248,7 +248,7 @@ class Cataloguer:
         }
         return {"domain": entity.domain, "subtype": entity.subtype, "record": record}
 
-    def _unnamed(self, entity: Entity) -> str:
+    def _unmentioned_rationale(self, entity: Entity) -> str:
         """The rationale of an entity that the handbook does not name."""
         nearest = self._semantics.nearest(entity.name, 1)
         if nearest and nearest[0][0] >= self._thin:

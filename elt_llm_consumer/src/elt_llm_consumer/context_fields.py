@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from elt_llm_consumer.corpus import Evidence, Handbook, Passage, quote_passage
+from elt_llm_consumer.corpus import Evidence, Handbook, HandbookPassage, quote_passage
 from elt_llm_consumer.definitions import patterns
 from elt_llm_consumer.definitions.terms import clean
 from elt_llm_consumer.linking.mentions import EntityMention, MentionIndex
@@ -191,7 +191,7 @@ def _skip_mark(text: str, start: int, end: int) -> int:
 
 def _add_sentence(
     evidence: Mapping[str, list[Evidence]],
-    passage: Passage,
+    passage: HandbookPassage,
     span: tuple[int, int],
     seen: set[str],
 ) -> None:

@@ -4,14 +4,14 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 
-from elt_llm_consumer.definitions.extract import (
-    extract_definitions,
-    extract_explanations,
-)
-from elt_llm_consumer.definitions.records import (
+from elt_llm_consumer.definitions.definition_records import (
     Definition,
     DefinitionSource,
     text_units,
+)
+from elt_llm_consumer.definitions.extract import (
+    extract_definitions,
+    extract_explanations,
 )
 from elt_llm_consumer.definitions.terms import fold
 from elt_llm_consumer.definitions.undefined import UndefinedTerm, undefined_terms
@@ -27,7 +27,7 @@ from elt_llm_query.grounding.quote_match import check_quote
 MODEL_KINDS = frozenset({"fact_sheet", "relationship"})
 
 
-class Passage(Record):
+class HandbookPassage(Record):
     """A chunk with its location: `document_text[start:end] == text`."""
 
     node_id: str
@@ -128,7 +128,7 @@ class Handbook:
         ]
 
     @cached_property
-    def undefined(self) -> list[UndefinedTerm]:
+    def undefined_terms(self) -> list[UndefinedTerm]:
         """Terms used like defined ones and defined nowhere, in document order."""
         known = [
             name
@@ -144,7 +144,7 @@ class Handbook:
         return terms
 
     @cached_property
-    def passages(self) -> list[Passage]:
+    def passages(self) -> list[HandbookPassage]:
         """Every chunk except fact sheets of a model, in document order."""
         passages = []
         for name in self.collections:
@@ -153,7 +153,7 @@ class Handbook:
                 if place.kind in MODEL_KINDS:
                     continue
                 passages.append(
-                    Passage(
+                    HandbookPassage(
                         node_id=node.node_id,
                         collection=name,
                         document_id=place.document_id,
@@ -168,14 +168,14 @@ class Handbook:
         return passages
 
     @cached_property
-    def _starts(self) -> dict[str, tuple[list[int], list[Passage]]]:
-        by_document: dict[str, list[Passage]] = {}
+    def _starts(self) -> dict[str, tuple[list[int], list[HandbookPassage]]]:
+        by_document: dict[str, list[HandbookPassage]] = {}
         for passage in self.passages:
             by_document.setdefault(passage.document_id, []).append(passage)
         sorted_ = {k: sorted(v, key=lambda p: p.start) for k, v in by_document.items()}
         return {k: ([p.start for p in v], v) for k, v in sorted_.items()}
 
-    def passage_at(self, document_id: str, start: int) -> Passage | None:
+    def passage_at(self, document_id: str, start: int) -> HandbookPassage | None:
         """Return the last passage that begins at or before a character."""
         starts, passages = self._starts.get(document_id, ([], []))
         number = bisect_right(starts, start) - 1
@@ -220,7 +220,7 @@ class Handbook:
         return quotes
 
 
-def quote_passage(passage: Passage, start: int, end: int) -> Evidence:
+def quote_passage(passage: HandbookPassage, start: int, end: int) -> Evidence:
     """Return characters `[start, end)` of a passage's text as evidence."""
     quote = passage.text[start:end]
     return Evidence(

@@ -197,7 +197,7 @@ class CoverageJob(ProductJob):
         batch = run_items(
             context, "coverage", scorer.items(), scorer.row, fresh=self.fresh
         )
-        rows = batch.succeeded
+        rows = batch.successes
         valid_gaps, invalid = split_valid(
             [gap.model_dump(mode="json") for gap in scorer.gaps()],
             "coverage",

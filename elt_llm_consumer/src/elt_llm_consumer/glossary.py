@@ -99,9 +99,9 @@ class GlossaryJob(ProductJob):
 
         items = work_items(handbook, entries, model, aliases)
         batch = run_items(context, "glossary", items, build_row, fresh=self.fresh)
-        rows = batch.succeeded
+        rows = batch.successes
         undefined, invalid = split_valid(
-            [term.model_dump(mode="json") for term in handbook.undefined],
+            [term.model_dump(mode="json") for term in handbook.undefined_terms],
             "undefined",
             "properties/undefined_terms/items",
         )

@@ -66,7 +66,7 @@ class BatchResult(Record):
     degradations: tuple[Degradation, ...] = ()
 
     @property
-    def succeeded(self) -> list[dict[str, Any]]:
+    def successes(self) -> list[dict[str, Any]]:
         """The results of items that did not fail."""
         return [result for result in self.results if result is not None]
 

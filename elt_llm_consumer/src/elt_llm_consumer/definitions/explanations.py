@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from elt_llm_consumer.definitions import patterns
-from elt_llm_consumer.definitions.records import (
+from elt_llm_consumer.definitions.definition_records import (
     Definition,
     DefinitionSource,
     TextUnit,

@@ -11,9 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from elt_llm_consumer.definitions import patterns
-from elt_llm_consumer.definitions.explanations import find_explanations
-from elt_llm_consumer.definitions.prose import find_in_brackets, find_in_prose
-from elt_llm_consumer.definitions.records import (
+from elt_llm_consumer.definitions.definition_records import (
     RUNNING,
     SKIPPED,
     Definition,
@@ -21,7 +19,9 @@ from elt_llm_consumer.definitions.records import (
     Excerpt,
     text_units,
 )
-from elt_llm_consumer.definitions.tables import find_in_tables
+from elt_llm_consumer.definitions.definition_tables import find_in_tables
+from elt_llm_consumer.definitions.explanations import find_explanations
+from elt_llm_consumer.definitions.prose import find_in_brackets, find_in_prose
 from elt_llm_consumer.definitions.terms import (
     PhraseIndex,
     clean_term,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from pydantic import Field
 
 from elt_llm_consumer.definitions import patterns
-from elt_llm_consumer.definitions.records import Excerpt, TextUnit
+from elt_llm_consumer.definitions.definition_records import Excerpt, TextUnit
 from elt_llm_consumer.definitions.terms import fold_all, fold_word
 from elt_llm_core.records import Record
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from elt_llm_consumer.definitions.terms import clean, fold
 from elt_llm_consumer.linking.entity_model import Entity
-from elt_llm_consumer.linking.similarity import SemanticIndex, Vector, calibrated
+from elt_llm_consumer.linking.similarity import SemanticIndex, Vector, calibrate
 from elt_llm_core.records import Record
 
 UNASSIGNED = "UNASSIGNED"
@@ -63,7 +63,7 @@ class TaxonomyClassifier:
         if not self._entities:
             return _UNPLACED
         vector = self._semantics.texts([f"{term}: {clean(definition)}"])[0]
-        scores = calibrated(self._vectors @ vector)
+        scores = calibrate(self._vectors @ vector)
         best: dict[str, tuple[float, int]] = {}
         for number, entity in enumerate(self._entities):
             score = float(np.round(scores[number], 4)) + _head_bonus(term, entity.name)

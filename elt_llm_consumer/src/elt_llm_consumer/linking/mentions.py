@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from elt_llm_consumer.corpus import Passage
+from elt_llm_consumer.corpus import HandbookPassage
 from elt_llm_consumer.definitions.patterns import (
     ARTICLES,
     FIXED_BEFORE,
@@ -82,7 +82,7 @@ class MentionIndex:
 
     def __init__(
         self,
-        passages: Sequence[Passage],
+        passages: Sequence[HandbookPassage],
         names: Iterable[str],
         aliases: Mapping[str, Sequence[str]],
         terms: Iterable[str] = (),

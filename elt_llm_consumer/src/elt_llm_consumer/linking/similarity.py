@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from elt_llm_consumer.corpus import Handbook, Passage
+from elt_llm_consumer.corpus import Handbook, HandbookPassage
 from elt_llm_core.models.embedder import as_counting
 from elt_llm_core.strategy import Models
 
@@ -41,7 +41,7 @@ class SemanticIndex:
         """
         if not self._handbook.passages:
             return np.zeros(0, dtype=np.float32)
-        return calibrated(self._matrix @ self.query(query))
+        return calibrate(self._matrix @ self.query(query))
 
     def query(self, text: str) -> Vector:
         """Return the unit vector of a query. Raises ModelError or EmbedError."""
@@ -60,7 +60,7 @@ class SemanticIndex:
         ]
         return np.asarray(embedder.embed_array(kept), dtype=np.float32)
 
-    def nearest(self, query: str, k: int) -> list[tuple[float, Passage]]:
+    def nearest(self, query: str, k: int) -> list[tuple[float, HandbookPassage]]:
         """Return the `k` best passages of three words or more, best first."""
         scores = self.scores(query)
         passages = self._handbook.passages
@@ -71,7 +71,7 @@ class SemanticIndex:
         return [(float(scores[i]), passages[i]) for i in order[:k]]
 
 
-def calibrated(cosines: Vector) -> Vector:
+def calibrate(cosines: Vector) -> Vector:
     """Return (cosine - mean) / (1 - mean) of one query's cosines, at least 0."""
     mean = float(cosines.mean()) if len(cosines) > 1 else 0.0
     scaled = (cosines - mean) / max(1.0 - mean, 1e-6)

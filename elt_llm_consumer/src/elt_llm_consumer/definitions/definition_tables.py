@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from elt_llm_consumer.definitions import patterns
-from elt_llm_consumer.definitions.records import (
+from elt_llm_consumer.definitions.definition_records import (
     Definition,
     DefinitionSource,
     announces_definitions,
