@@ -12,7 +12,7 @@ from elt_llm_core.provenance import index_text, read, reading
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding, ScriptedLLM
-from elt_llm_ingest.chunking import ORDER, Chunking, problems
+from elt_llm_ingest.chunking import ORDER, Chunking, count_problems
 from elt_llm_ingest.enrichers.base import ENRICHERS
 from elt_llm_ingest.enrichers.dates import dates, version_of
 from elt_llm_ingest.ingest import IngestJob
@@ -173,7 +173,7 @@ def test_one_failure_loses_nothing_and_is_told():
     first = chunking("questions", answers=kept, llm=ScriptedLLM(["A?", down, "C?"]))
     nodes = first.cut(PARSED)
     assert [index_text(n).endswith("?") for n in nodes] == [True, False, True]
-    (said,) = problems(nodes)
+    (said,) = count_problems(nodes)
     assert said.startswith("1 chunks: QuestionsEnricher: ")
     assert first.calls == 3
     again = chunking("questions", answers=kept, llm=ScriptedLLM(["B?"]))

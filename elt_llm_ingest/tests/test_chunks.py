@@ -13,7 +13,7 @@ from elt_llm_core.document import Block, BlockKind, ParsedDocument
 from elt_llm_core.provenance import index_text, read
 from elt_llm_core.testing import HashEmbedding
 from elt_llm_ingest.chunkers.base import SourceDocument
-from elt_llm_ingest.chunkers.sentence import SentenceChunker, SentenceChunks
+from elt_llm_ingest.chunkers.sentence import SentenceChunker, SentenceChunkerOptions
 from elt_llm_ingest.readers.text_builder import TextBuilder, with_sections
 
 count = HashEmbedding().count_tokens
@@ -193,7 +193,7 @@ def test_fact_sheets_are_a_chunk_each():
 
 
 def test_a_plain_llama_index_document(models):
-    made = SentenceChunks(chunk_size=12).build(models)
+    made = SentenceChunkerOptions(chunk_size=12).build(models)
     text = "One sentence here. " * 10
     nodes = made.get_nodes_from_documents([Document(text=text, metadata={"a": "b"})])
     assert len(nodes) > 2
@@ -206,7 +206,7 @@ def test_a_plain_llama_index_document(models):
 
 
 def test_words_give_pages_and_boxes(parsed_handbook, models):
-    made = SentenceChunks(chunk_size=50).build(models)
+    made = SentenceChunkerOptions(chunk_size=50).build(models)
     nodes = made.get_nodes_from_documents([SourceDocument.of(parsed_handbook)])
     for node in nodes:
         place = read(node)
@@ -223,11 +223,11 @@ def test_words_give_pages_and_boxes(parsed_handbook, models):
 
 
 def test_the_size_never_exceeds_the_embedder(models):
-    made = SentenceChunks(chunk_size=500).build(models)
+    made = SentenceChunkerOptions(chunk_size=500).build(models)
     nodes = made.get_nodes_from_documents([Document(text="word " * 500)])
     assert max(count(n.text) for n in nodes) <= models.embedder.max_tokens
 
 
 def test_unknown_options_are_refused():
     with pytest.raises(ValueError, match="extra"):
-        SentenceChunks(size=3)
+        SentenceChunkerOptions(size=3)

@@ -23,7 +23,7 @@ from elt_llm_core.errors import ConfigError
 from elt_llm_core.store import Store
 from elt_llm_core.store.database.lock import LOCK, writer_lock
 from elt_llm_ingest import cli, runner
-from elt_llm_ingest.run_files import read_file
+from elt_llm_ingest.runner import read_file
 
 OFFLINE = "models:\n  embedder_strategy: embedded\n"
 

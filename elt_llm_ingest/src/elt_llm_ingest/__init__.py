@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from elt_llm_ingest.chunkers.proposition import PropositionChunker
     from elt_llm_ingest.chunkers.section_aware import SectionAwareChunker
     from elt_llm_ingest.chunkers.semantic import SemanticChunker
-    from elt_llm_ingest.chunkers.sentence import SentenceChunker, SentenceChunks
+    from elt_llm_ingest.chunkers.sentence import SentenceChunker, SentenceChunkerOptions
     from elt_llm_ingest.chunkers.sentence_window import SentenceWindowChunker
     from elt_llm_ingest.chunkers.table_aware import TableAwareChunker
     from elt_llm_ingest.chunking import Chunking
@@ -39,7 +39,7 @@ __all__ = [
     "SectionAwareChunker",
     "SemanticChunker",
     "SentenceChunker",
-    "SentenceChunks",
+    "SentenceChunkerOptions",
     "SentenceWindowChunker",
     "SourceDocument",
     "TableAwareChunker",
@@ -54,7 +54,7 @@ __getattr__ = lazy_names(
         "chunkers.proposition": ["PropositionChunker"],
         "chunkers.section_aware": ["SectionAwareChunker"],
         "chunkers.semantic": ["SemanticChunker"],
-        "chunkers.sentence": ["SentenceChunker", "SentenceChunks"],
+        "chunkers.sentence": ["SentenceChunker", "SentenceChunkerOptions"],
         "chunkers.sentence_window": ["SentenceWindowChunker"],
         "chunkers.table_aware": ["TableAwareChunker"],
         "chunking": ["Chunking"],

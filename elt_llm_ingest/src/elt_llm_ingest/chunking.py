@@ -15,7 +15,7 @@ from elt_llm_core.language.languages import ENGLISH
 from elt_llm_core.strategy import Models
 from elt_llm_ingest.chunkers.base import CHUNKERS, SourceDocument
 from elt_llm_ingest.enrichers.base import ENRICHERS
-from elt_llm_ingest.llm_cache import Answers, RememberingLLM, identity
+from elt_llm_ingest.llm_cache import Answers, RememberingLLM, model_identity
 
 # What is put nearest to the text comes first and has room first; others by name.
 ORDER = (
@@ -47,15 +47,15 @@ class Chunking:
         sizes = {"chunk_size": wanted.chunk_size, "chunk_overlap": wanted.chunk_overlap}
         chosen = CHUNKERS.load(wanted.strategy, {**sizes, **wanted.options}, allow)
         self._chunker = chosen.build(models)
-        self.name = f"{wanted.strategy} {_shown(chosen)}"
+        self.name = f"{wanted.strategy} {_dump_options(chosen)}"
         self._enrichers: list[TransformComponent] = []
-        for name in _ordered(config.enrichment.strategy):
-            told = config.enrichment.options.get(name, {})
-            strategy = ENRICHERS.load(name, told, allow)
+        for name in _sort_enrichers(config.enrichment.strategy):
+            options = config.enrichment.options.get(name, {})
+            strategy = ENRICHERS.load(name, options, allow)
             self._enrichers.append(strategy.build(models))
-            self.name += f" + {name} {_shown(strategy)}"
+            self.name += f" + {name} {_dump_options(strategy)}"
         if models.llm is not None and self._asks():
-            self.name += f" by {identity(models.llm)}"
+            self.name += f" by {model_identity(models.llm)}"
 
     @property
     def calls(self) -> int:
@@ -69,8 +69,8 @@ class Chunking:
         A chunk in another language than English says so.
         """
         document = SourceDocument.of(parsed)
-        found = self._chunker.get_nodes_from_documents([document])
-        nodes = [node for node in found if isinstance(node, TextNode) and node.text]
+        nodes_cut = self._chunker.get_nodes_from_documents([document])
+        nodes = [node for node in nodes_cut if isinstance(node, TextNode) and node.text]
         for enrich in self._enrichers:
             made = enrich(nodes, parsed=parsed)
             nodes = [node for node in made if isinstance(node, TextNode)]
@@ -99,31 +99,31 @@ def count_problems(nodes: Iterable[TextNode]) -> list[str]:
     """What could not be done for some of the chunks, each once with their number."""
     counts: dict[str, int] = {}
     for node in nodes:
-        said = provenance.read(node).problem
-        if said:
-            counts[said] = counts.get(said, 0) + 1
-    return [f"{n} chunks: {said}" for said, n in sorted(counts.items())]
+        problem = provenance.read(node).problem
+        if problem:
+            counts[problem] = counts.get(problem, 0) + 1
+    return [f"{n} chunks: {problem}" for problem, n in sorted(counts.items())]
 
 
-def _ordered(names: Sequence[str]) -> list[str]:
+def _sort_enrichers(names: Sequence[str]) -> list[str]:
     rank = {name: place for place, name in enumerate(ORDER)}
     return sorted(set(names), key=lambda name: (rank.get(name, len(rank)), name))
 
 
-def _shown(strategy: BaseModel) -> str:
+def _dump_options(strategy: BaseModel) -> str:
     return json.dumps(strategy.model_dump(mode="json"), sort_keys=True)
 
 
 def _check_options(config: RagConfig) -> None:
-    told, wanted = config.enrichment.options, config.enrichment.strategy
-    unused = sorted(set(told) - set(wanted))
+    options_by_name, wanted = config.enrichment.options, config.enrichment.strategy
+    unused = sorted(set(options_by_name) - set(wanted))
     if unused:
         raise ConfigError(
             f"enrichment.options has {', '.join(unused)}, which "
             "enrichment.strategy does not name",
             f"named there: {', '.join(wanted) or 'nothing'}",
         )
-    for name, options in sorted(told.items()):
+    for name, options in sorted(options_by_name.items()):
         if not isinstance(options, dict):
             raise ConfigError(
                 f"enrichment.options.{name} is {options!r}, not a map of options",

@@ -74,17 +74,17 @@ def file_of(uri: str) -> Path:
 def describe_missing(
     uris: Sequence[str], known: Mapping[str, Sequence[DocumentRow]]
 ) -> list[str]:
-    """A sentence for each document whose file is gone, with the command for it."""
+    """Return a sentence for each document whose file is gone, with the command."""
     names = Counter(rows[0].name for rows in known.values())
-    told = []
+    sentences = []
     for uri in uris:
         row = known[uri][0]
-        said = row.uri if names[row.name] > 1 else row.name
-        told.append(
+        address = row.uri if names[row.name] > 1 else row.name
+        sentences.append(
             f"{row.name} {GONE} and is still searched; take it out with: elt-llm "
-            f"remove {shlex.quote(said)} --collection {row.collection}"
+            f"remove {shlex.quote(address)} --collection {row.collection}"
         )
-    return told
+    return sentences
 
 
 SHOWN = 5  # file names in a note
@@ -96,7 +96,7 @@ MAGIC = "*?["  # begin what a pattern does not take literally
 class InputFile:
     """One file, the address it is known by, and a title where one was given.
 
-    `named` tells whether the caller named this very file, or a folder or pattern.
+    `named` is true if the caller named this very file, or a folder or pattern.
     """
 
     path: Path
@@ -184,7 +184,7 @@ def _add_missing(plan: FilePlan, text: str, path: Path) -> None:
 
 @dataclass(frozen=True)
 class _FolderFile:
-    """A file that was met, as it lies there."""
+    """A file of a folder."""
 
     path: Path
     size: int
@@ -197,9 +197,9 @@ class _FolderFile:
 
 def _add_folder(plan: FilePlan, folder: Path) -> None:
     entries = (entry for entry in _entries(folder) if not _is_hidden(entry.name))
-    found = _readable(plan, folder, (Path(entry.path) for entry in entries))
-    plan.items.extend(InputFile(f.path, _uri(f.path)) for f in _best_first(found))
-    if found:
+    files_read = _list_readable(plan, folder, (Path(entry.path) for entry in entries))
+    plan.items.extend(InputFile(f.path, _uri(f.path)) for f in _best_first(files_read))
+    if files_read:
         plan.scope.folders.append(_uri(folder).rstrip("/") + "/")
     else:
         plan.failed.append(LoadError(str(folder), "nothing in it can be read", READ))
@@ -213,9 +213,9 @@ def _add_pattern(plan: FilePlan, pattern: Path) -> None:
     matched = glob.iglob(text, recursive=True)  # noqa: PTH207 - Path.glob: relative
     matches = map(Path, sorted(matched))
     files = (p for p in matches if not p.is_dir() and not _is_hidden(p.name))
-    found = _readable(plan, root, files, pattern.suffix)
-    plan.items.extend(InputFile(f.path, _uri(f.path)) for f in _best_first(found))
-    if found:
+    files_read = _list_readable(plan, root, files, pattern.suffix)
+    plan.items.extend(InputFile(f.path, _uri(f.path)) for f in _best_first(files_read))
+    if files_read:
         plan.scope.patterns.append(text)
     else:
         reason = "no file that can be read matches"
@@ -226,7 +226,7 @@ def _is_hidden(name: str) -> bool:
     return name.startswith(HIDDEN)
 
 
-def _readable(
+def _list_readable(
     plan: FilePlan, folder: Path, paths: Iterable[Path], asked: str = ""
 ) -> list[_FolderFile]:
     """Those of the paths that are read; what is wrong with others goes to the plan.
@@ -235,20 +235,20 @@ def _readable(
     """
     real = functools.cache(Path.resolve)
     root = real(folder)
-    found: list[_FolderFile] = []
+    readable: list[_FolderFile] = []
     others: list[str] = []
     for path in paths:
-        told = path.lstat()
-        is_link = stat.S_ISLNK(told.st_mode)
+        status = path.lstat()
+        is_link = stat.S_ISLNK(status.st_mode)
         if is_link and path.exists():
-            told = path.stat()
+            status = path.stat()
         target = path.resolve() if is_link else real(path.parent)
-        if not (stat.S_ISREG(told.st_mode) or stat.S_ISLNK(told.st_mode)):
+        if not (stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode)):
             plan.failed.append(not_regular(path))
         elif not target.is_relative_to(root):
             plan.notes.append(f"{path} is a link that leads out of {folder}, not read")
         elif is_document(path, asked):
-            found.append(_FolderFile(path, told.st_size, is_link))
+            readable.append(_FolderFile(path, status.st_size, is_link))
         else:
             others.append(path.name)
     if others:
@@ -256,7 +256,7 @@ def _readable(
         plan.notes.append(
             f"{len(others)} files of other kinds were passed over: {shown}"
         )
-    return found
+    return readable
 
 
 def _best_first(files: Sequence[_FolderFile]) -> list[_FolderFile]:
@@ -295,8 +295,8 @@ def _uri(path: Path) -> str:
 
 def _entries(folder: Path) -> Iterator["os.DirEntry[str]"]:
     """Files below a folder by their path; links to folders are not followed."""
-    with os.scandir(folder) as found:
-        entries = sorted(found, key=lambda entry: entry.name)
+    with os.scandir(folder) as scan:
+        entries = sorted(scan, key=lambda entry: entry.name)
     folders = [e for e in entries if e.is_dir(follow_symlinks=False)]
     yield from (e for e in entries if not e.is_dir())
     for entry in folders:

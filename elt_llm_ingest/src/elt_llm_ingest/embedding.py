@@ -125,9 +125,9 @@ class Vectorizer:
     def _retry(self, text: str, error: EmbedError) -> None:
         """Once more alone, then with plain characters; else it stays without."""
         plain = unicodedata.normalize("NFKC", " ".join(text.split()))
-        for said in (text, plain):
+        for variant in (text, plain):
             try:
-                self._put([text], self._vectors([said]))
+                self._put([text], self._vectors([variant]))
             except EmbedError as again:
                 error = again
             else:

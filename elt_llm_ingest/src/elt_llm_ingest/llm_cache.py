@@ -71,16 +71,18 @@ class RememberingLLM(CustomLLM):
         self, prompt: str, formatted: bool = False, **kwargs: Any
     ) -> CompletionResponse:
         """The model's answer, or the one it gave before."""
-        key = item_key(RUN, identity(self._inner), prompt, repr(sorted(kwargs.items())))
+        key = item_key(
+            RUN, model_identity(self._inner), prompt, repr(sorted(kwargs.items()))
+        )
         known = self._answers.get(key)
         if known is not None:
             self._counts["remembered"] += 1
             return CompletionResponse(text=known["text"])
         self._counts["calls"] += 1
-        found = self._inner.complete(prompt, formatted=formatted, **kwargs)
+        response = self._inner.complete(prompt, formatted=formatted, **kwargs)
         name = self._inner.metadata.model_name
-        self._answers.put(RUN, key, self.calls, name, result={"text": found.text})
-        return CompletionResponse(text=found.text)
+        self._answers.put(RUN, key, self.calls, name, result={"text": response.text})
+        return CompletionResponse(text=response.text)
 
     @llm_completion_callback()
     @override
@@ -88,21 +90,21 @@ class RememberingLLM(CustomLLM):
         self, prompt: str, formatted: bool = False, **kwargs: Any
     ) -> CompletionResponseGen:
         """The whole answer at once."""
-        found = self.complete(prompt, formatted=formatted, **kwargs)
+        response = self.complete(prompt, formatted=formatted, **kwargs)
 
         def parts() -> CompletionResponseGen:
-            yield CompletionResponse(text=found.text, delta=found.text)
+            yield CompletionResponse(text=response.text, delta=response.text)
 
         return parts()
 
 
-def identity(llm: LLM) -> str:
-    """What tells one model's answers from another's."""
+def model_identity(llm: LLM) -> str:
+    """Return what distinguishes a model's answers: its digest, or its name."""
     return str(getattr(llm, "model_digest", "") or llm.metadata.model_name)
 
 
-def needed(models: Models, what: str) -> LLM:
-    """The language model. Raises ConfigError where none is configured."""
+def require_llm(models: Models, what: str) -> LLM:
+    """Return the language model. Raises ConfigError if none is configured."""
     if models.llm is None:
         raise ConfigError(
             f"{what} needs a language model, and models.llm_strategy is 'none'",

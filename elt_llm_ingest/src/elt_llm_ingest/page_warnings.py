@@ -1,4 +1,4 @@
-"""What is odd about single pages of a document, told once for all of them."""
+"""Warnings about single pages of a document, merged into one sentence a kind."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -6,48 +6,48 @@ from dataclasses import dataclass, field
 
 MOST_RUNS = 12  # stretches of pages that are named
 _OF_PAGE = re.compile(
-    r"page (?P<page>\d+)(?:: (?P<count>\d+))? (?P<said>.*)", re.DOTALL
+    r"page (?P<page>\d+)(?:: (?P<count>\d+))? (?P<text>.*)", re.DOTALL
 )
 _PLURAL = {"word": "words", "was": "were"}
 _SINGULAR = re.compile(r"\b(?:word|was)\b")
 
 
 def merge_page_warnings(warnings: Iterable[str]) -> tuple[str, ...]:
-    """The warnings, those that say the same of several pages as one.
+    """Merge warnings that say the same of several pages.
 
     `page 2: 1 word was lost` and `page 3: 4 words were lost` become `2 pages: 5 words
-    were lost (pages 2-3)`. Each stands where its first one stood.
+    were lost (pages 2-3)`. Each keeps the place of its first one.
     """
     kinds: dict[tuple[str, bool], _Kind] = {}
     for warning in warnings:
-        found = _OF_PAGE.fullmatch(warning)
-        if found is None:
+        match = _OF_PAGE.fullmatch(warning)
+        if match is None:
             kinds.setdefault((warning, False), _Kind(warning))
             continue
-        counts = bool(found["count"])
+        counts = bool(match["count"])
         kind = kinds.setdefault(
-            (_plural(found["said"], counts), counts), _Kind(warning)
+            (_plural(match["text"], counts), counts), _Kind(warning)
         )
-        kind.pages.append(int(found["page"]))
-        kind.count += int(found["count"] or 0)
-    return tuple(kind.told(said) for (said, _), kind in kinds.items())
+        kind.pages.append(int(match["page"]))
+        kind.count += int(match["count"] or 0)
+    return tuple(kind.describe(text) for (text, _), kind in kinds.items())
 
 
-def _plural(said: str, counts: bool) -> str:
+def _plural(text: str, counts: bool) -> str:
     if not counts:
-        return f"hold {rest}" if (rest := said.removeprefix("holds ")) != said else said
-    return _SINGULAR.sub(lambda word: _PLURAL[word[0]], said)
+        return f"hold {rest}" if (rest := text.removeprefix("holds ")) != text else text
+    return _SINGULAR.sub(lambda word: _PLURAL[word[0]], text)
 
 
 def runs(numbers: Iterable[int]) -> list[str]:
     """Numbers in order with stretches joined: 3-5, 9."""
-    found: list[list[int]] = []
+    stretches: list[list[int]] = []
     for number in sorted(set(numbers)):
-        if found and number == found[-1][-1] + 1:
-            found[-1] = [found[-1][0], number]
+        if stretches and number == stretches[-1][-1] + 1:
+            stretches[-1] = [stretches[-1][0], number]
         else:
-            found.append([number, number])
-    return [f"{a}" if a == b else f"{a}-{b}" for a, b in found]
+            stretches.append([number, number])
+    return [f"{a}" if a == b else f"{a}-{b}" for a, b in stretches]
 
 
 @dataclass
@@ -58,17 +58,17 @@ class _Kind:
     pages: list[int] = field(default_factory=list)
     count: int = 0
 
-    def told(self, said: str) -> str:
+    def describe(self, text: str) -> str:
         """All of them in one sentence."""
         if len(self.pages) < 2:  # noqa: PLR2004
             return self.first
-        pages = _listed(runs(self.pages))
+        pages = _list_pages(runs(self.pages))
         if self.count:
-            return f"{len(set(self.pages))} pages: {self.count} {said} ({pages})"
-        return f"{pages} {said}"
+            return f"{len(set(self.pages))} pages: {self.count} {text} ({pages})"
+        return f"{pages} {text}"
 
 
-def _listed(stretches: Sequence[str]) -> str:
+def _list_pages(stretches: Sequence[str]) -> str:
     more = len(stretches) - MOST_RUNS
     rest = f" and {more} more stretches" if more > 0 else ""
     return f"pages {', '.join(stretches[:MOST_RUNS])}{rest}"

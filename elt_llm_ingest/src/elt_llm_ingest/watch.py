@@ -54,10 +54,10 @@ class Watch:
         state: State = {}
         for item in make_plan(self._paths).items:
             try:
-                told = item.path.stat()
+                status = item.path.stat()
             except OSError:  # it has just gone
                 continue
-            state[item.uri] = (told.st_size, told.st_mtime_ns, told.st_ino)
+            state[item.uri] = (status.st_size, status.st_mtime_ns, status.st_ino)
         return state
 
     def _sleep(self) -> None:

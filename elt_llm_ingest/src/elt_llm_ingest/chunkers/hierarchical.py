@@ -20,7 +20,7 @@ from elt_llm_core.strategy import Models
 from elt_llm_ingest.chunkers.groups import SEPARATOR
 from elt_llm_ingest.chunkers.numbering import Numbering
 from elt_llm_ingest.chunkers.parser import Piece, parsed_of
-from elt_llm_ingest.chunkers.sentence import SentenceChunker, SentenceChunks
+from elt_llm_ingest.chunkers.sentence import SentenceChunker, SentenceChunkerOptions
 
 
 class HierarchicalChunker(SentenceChunker):
@@ -89,7 +89,7 @@ class HierarchicalChunker(SentenceChunker):
         return done
 
 
-class HierarchicalChunks(SentenceChunks):
+class HierarchicalChunkerOptions(SentenceChunkerOptions):
     """`HierarchicalChunker`; parents are spans, so that only chunks are indexed."""
 
     parent_sizes: tuple[int, ...] = Field(default=(800,), min_length=1)

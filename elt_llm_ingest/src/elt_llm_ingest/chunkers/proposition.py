@@ -17,8 +17,12 @@ from elt_llm_core.strategy import Models
 from elt_llm_ingest.chunkers.numbering import Numbering
 from elt_llm_ingest.chunkers.packing import Packing, Unit
 from elt_llm_ingest.chunkers.parser import Piece
-from elt_llm_ingest.chunkers.sentence import SentenceChunker, SentenceChunks, piece_of
-from elt_llm_ingest.llm_cache import needed
+from elt_llm_ingest.chunkers.sentence import (
+    SentenceChunker,
+    SentenceChunkerOptions,
+    piece_of,
+)
+from elt_llm_ingest.llm_cache import require_llm
 
 PROMPT = """\
 Rewrite the numbered sentences as single facts. Each fact is one short sentence that can
@@ -89,14 +93,14 @@ class PropositionChunker(SentenceChunker):
                 yield fact, first, last
 
 
-class PropositionChunks(SentenceChunks):
+class PropositionChunkerOptions(SentenceChunkerOptions):
     """`PropositionChunker` with the configured language model."""
 
     @override
     def build(self, models: Models) -> NodeParser:
         embedder = as_counting(models.embedder)
         return PropositionChunker(
-            needed(models, "the chunker 'proposition'"),
+            require_llm(models, "the chunker 'proposition'"),
             count=embedder.count_tokens,
             max_tokens=embedder.max_tokens,
             **self.model_dump(),

@@ -12,7 +12,11 @@ from elt_llm_core.strategy import Models
 from elt_llm_ingest.chunkers.numbering import Numbering
 from elt_llm_ingest.chunkers.packing import Packing
 from elt_llm_ingest.chunkers.parser import Piece
-from elt_llm_ingest.chunkers.sentence import SentenceChunker, SentenceChunks, piece_of
+from elt_llm_ingest.chunkers.sentence import (
+    SentenceChunker,
+    SentenceChunkerOptions,
+    piece_of,
+)
 
 
 class SectionAwareChunker(SentenceChunker):
@@ -39,7 +43,7 @@ class SectionAwareChunker(SentenceChunker):
             yield from map(piece_of, packing.runs(part))
 
 
-class SectionAwareChunks(SentenceChunks):
+class SectionAwareChunkerOptions(SentenceChunkerOptions):
     """`SectionAwareChunker` with the embedder's own token count."""
 
     @override

@@ -14,7 +14,7 @@ from elt_llm_core.models.embedder import CountingEmbedder, as_counting
 from elt_llm_core.strategy import Models
 from elt_llm_ingest.chunkers.groups import PROSE, groups
 from elt_llm_ingest.chunkers.packing import Packing, Unit
-from elt_llm_ingest.chunkers.sentence import SentenceChunker, SentenceChunks
+from elt_llm_ingest.chunkers.sentence import SentenceChunker, SentenceChunkerOptions
 
 BATCH = 32
 
@@ -91,7 +91,7 @@ class SemanticChunker(SentenceChunker):
         return np.concatenate(rows)[[place[text] for text in texts]]
 
 
-class SemanticChunks(SentenceChunks):
+class SemanticChunkerOptions(SentenceChunkerOptions):
     """`SemanticChunker` with the configured embedder."""
 
     buffer_size: int = Field(default=1, ge=0)

@@ -70,7 +70,7 @@ class SentenceChunker(SpanChunker):
         return Rows(text, self.max_tokens, self._count)
 
 
-class SentenceChunks(Strategy[NodeParser]):
+class SentenceChunkerOptions(Strategy[NodeParser]):
     """`SentenceChunker` with the embedder's own token count."""
 
     chunk_size: int = Field(default=200, ge=8)

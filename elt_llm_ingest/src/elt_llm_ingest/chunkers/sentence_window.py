@@ -79,7 +79,7 @@ def _with_headings(units: Sequence[Unit], size: int) -> Iterator[Sequence[Unit]]
         yield run
 
 
-class SentenceWindowChunks(Strategy[NodeParser]):
+class SentenceWindowChunkerOptions(Strategy[NodeParser]):
     """`SentenceWindowChunker`; windows are spans, so that no text is stored twice."""
 
     chunk_size: int = Field(default=200, ge=8)

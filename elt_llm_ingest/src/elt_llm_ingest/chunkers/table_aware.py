@@ -14,7 +14,7 @@ from elt_llm_ingest.chunkers.groups import same_table
 from elt_llm_ingest.chunkers.numbering import Numbering
 from elt_llm_ingest.chunkers.parser import Piece
 from elt_llm_ingest.chunkers.rows import Rows
-from elt_llm_ingest.chunkers.sentence import SentenceChunker, SentenceChunks
+from elt_llm_ingest.chunkers.sentence import SentenceChunker, SentenceChunkerOptions
 
 TITLE = re.compile(r"\s*(?:Table|Tabelle|Tab\.)\s+[\w.-]+", re.IGNORECASE)
 TITLES = frozenset({BlockKind.CAPTION, BlockKind.PARAGRAPH, BlockKind.HEADING})
@@ -45,7 +45,7 @@ class TableAwareChunker(SentenceChunker):
         return Rows(text, self.max_tokens, self._count, self.table_chunk_size)
 
 
-class TableAwareChunks(SentenceChunks):
+class TableAwareChunkerOptions(SentenceChunkerOptions):
     """`TableAwareChunker` with the embedder's own token count."""
 
     table_chunk_size: int = Field(default=0, ge=0)

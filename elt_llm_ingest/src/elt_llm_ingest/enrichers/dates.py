@@ -78,7 +78,7 @@ class DatesEnricher(Enricher):
             yield Addition(date=own, metadata={"version": version} if version else {})
 
 
-class Dates(Strategy[TransformComponent]):
+class DatesEnricherOptions(Strategy[TransformComponent]):
     """`DatesEnricher`."""
 
     front: int = Field(default=FRONT, ge=0)

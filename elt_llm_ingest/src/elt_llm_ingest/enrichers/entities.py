@@ -53,7 +53,7 @@ class EntitiesEnricher(Enricher):
             yield Addition(after=tuple(filter(None, told)), metadata=metadata)
 
 
-class Entities(Strategy[TransformComponent]):
+class EntitiesEnricherOptions(Strategy[TransformComponent]):
     """`EntitiesEnricher` with the names in a YAML file."""
 
     aliases: Path = Field(description="YAML file of entity name to other names")

@@ -37,7 +37,7 @@ class HeadingPathEnricher(Enricher):
             yield Addition(before=tuple(told))
 
 
-class HeadingPath(Strategy[TransformComponent]):
+class HeadingPathEnricherOptions(Strategy[TransformComponent]):
     """`HeadingPathEnricher` within the embedder's limit."""
 
     title: bool = True

@@ -54,7 +54,7 @@ class KeywordsEnricher(Enricher):
                 yield Addition()
 
 
-class Keywords(Strategy[TransformComponent]):
+class KeywordsEnricherOptions(Strategy[TransformComponent]):
     """`KeywordsEnricher` within the embedder's limit."""
 
     count: int = Field(default=5, ge=1, le=50)
