@@ -174,7 +174,7 @@ def test_a_table_over_pages_is_one_without_its_repeated_headers():
 def test_headers_that_stand_again_on_a_page_begin_another_table():
     rows = [["x", "y"], ["a", "1"], ["x", "y"], ["b", "2"]]
     found = relation(rows)
-    assert any("again" in said for said in found.problems)
+    assert any("repeated" in problem for problem in found.problems)
 
 
 def test_tables_are_told_apart_by_number():

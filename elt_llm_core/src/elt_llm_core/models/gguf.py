@@ -48,7 +48,7 @@ def open_server(path: Path, context_window: int, threads: int) -> Any:
         ) from error
 
 
-class Engine:
+class GgufEngine:
     """The engine of one file, with the model loaded when it is first asked for."""
 
     def __init__(self, path: Path, context_window: int, threads: int) -> None:
@@ -70,9 +70,9 @@ class GgufLLM(ChatShaped):
     One call runs at a time; the others wait for it. Copies share the engine.
     """
 
-    _engine: Engine = PrivateAttr()
+    _engine: GgufEngine = PrivateAttr()
 
-    def __init__(self, engine: Engine, **fields: Any) -> None:
+    def __init__(self, engine: GgufEngine, **fields: Any) -> None:
         super().__init__(**fields)
         self._engine = engine
 
@@ -167,7 +167,7 @@ class Gguf(Strategy[LLM | None]):
             )
         threads = self.threads or available_cores()
         return GgufLLM(
-            Engine(self.model_path, self.context_window, threads),
+            GgufEngine(self.model_path, self.context_window, threads),
             model=self.model_path.name,
             context_window=self.context_window,
             num_predict=self.num_predict,

@@ -26,7 +26,7 @@ from elt_llm_core.identifiers import (
 from elt_llm_core.models.embedder import CountingEmbedder
 from elt_llm_core.results import Degradation
 from elt_llm_core.store.database import rows, schema, vectors
-from elt_llm_core.store.database.chunks import Chunks, Target
+from elt_llm_core.store.database.chunks import Chunks, ChunkTarget
 from elt_llm_core.store.database.reader import FILE, Truth
 from elt_llm_core.store.database.records import CollectionCard, NewDocument
 from elt_llm_core.store.database.schema import TITLE
@@ -133,7 +133,7 @@ class Writer:
                 key = document_id(collection, document.uri, document.parsed.part)
                 if key in ids:
                     words.tell(connection)  # it may take out what it just put in
-                target = Target(collection, key, model, dimension)
+                target = ChunkTarget(collection, key, model, dimension)
                 self._put(connection, target, document, (seq, words))
                 ids.append(key)
             words.tell(connection)
@@ -278,7 +278,7 @@ class Writer:
     @staticmethod
     def _put(
         connection: Connection,
-        target: Target,
+        target: ChunkTarget,
         new: NewDocument,
         change: tuple[int, rows.WordChanges],
     ) -> None:

@@ -294,12 +294,12 @@ def relations(
     rows = (b for b in blocks if b.kind is BlockKind.TABLE_ROW and b.cells)
     tables = groupby(rows, key=lambda b: (b.table_number, b.table, b.section))
     return [
-        _Table(text, list(group)).relation(document_id, document, number)
+        _TableReader(text, list(group)).relation(document_id, document, number)
         for number, (_, group) in enumerate(tables, start=1)
     ]
 
 
-class _Table:
+class _TableReader:
     """The rows of one table, by column."""
 
     def __init__(self, text: str, blocks: Sequence[Block]) -> None:

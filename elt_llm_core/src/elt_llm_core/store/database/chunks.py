@@ -22,7 +22,7 @@ _to_json = json.JSONEncoder(ensure_ascii=False).encode
 
 
 @dataclass(frozen=True)
-class Target:
+class ChunkTarget:
     """Where chunks go, and whose vectors they have."""
 
     collection: str
@@ -35,7 +35,7 @@ class Chunks:
     """The chunks of one new document beside those that are stored of it."""
 
     def __init__(
-        self, connection: Connection, target: Target, document: NewDocument
+        self, connection: Connection, target: ChunkTarget, document: NewDocument
     ) -> None:
         self._connection = connection
         self._target = target
