@@ -106,7 +106,7 @@ def test_a_vector_of_another_dimension_is_refused(published: Store) -> None:
 
 
 def test_a_text_that_is_no_text_is_refused_as_a_whole(store: Store) -> None:
-    with pytest.raises(IngestError, match="no character"):
+    with pytest.raises(IngestError, match="invalid character"):
         put(store, "rules", new_document("a.txt", ["good", "bad \ud800"]), False)
     assert list(store.nodes("rules")) == []
 
