@@ -17,7 +17,7 @@ from defusedxml import ElementTree
 from numpy.typing import NDArray
 
 from elt_llm_ingest.limits import Limits
-from elt_llm_ingest.readers.pdf.sheets import page_views
+from elt_llm_ingest.readers.pdf.pages import read_pages
 from elt_llm_ingest.readers.pdf.tables.aligned import pieces_of
 from elt_llm_ingest.readers.pdf.tables.column_gutters import columns_of
 from elt_llm_ingest.readers.pdf.tables.row_breaks import (
@@ -74,10 +74,10 @@ def examples(pdf: Path) -> Iterator[Example]:
     tables = defaultdict(list)
     for page, cells in places(pdf):
         tables[page].append(cells)
-    for view in page_views(pdf, pdf.read_bytes(), Limits()):
-        for cells in tables[view.words.number]:
-            words = [w for w in view.words.words if not w.rotated]
-            yield from _of_table(pdf.stem, words, cells, view.words.height)
+    for view in read_pages(pdf, pdf.read_bytes(), Limits()):
+        for cells in tables[view.number]:
+            words = [w for w in view.words if not w.rotated]
+            yield from _of_table(pdf.stem, words, cells, view.height)
 
 
 def _of_table(

@@ -17,7 +17,7 @@ from elt_llm_core.errors import LoadError
 from elt_llm_core.files.atomic import write_atomic
 from elt_llm_ingest.limits import Limits
 from elt_llm_ingest.readers.pdf.document import parse as parse_pdf
-from elt_llm_ingest.readers.pdf.liteparse import layouts_of, opened
+from elt_llm_ingest.readers.pdf.liteparse import layout_batches, open_pdf
 
 TIMEOUT = 900
 READ = (
@@ -69,12 +69,12 @@ def _ours(pdf: Path, data: bytes) -> None:
 
 
 def _layout(pdf: Path, data: bytes) -> None:
-    for _ in layouts_of(pdf, data, Limits(), 1):
+    for _ in layout_batches(pdf, data, Limits(), 1):
         pass
 
 
 def _plain_text(pdf: Path, data: bytes) -> None:
-    with opened(pdf, data) as file:
+    with open_pdf(pdf, data) as file:
         for page in file.pdf:
             text = page.get_textpage()
             text.get_text_range()

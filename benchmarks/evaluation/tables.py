@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from elt_llm_core.document import Block, ParsedDocument
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.limits import Limits
-from elt_llm_ingest.readers.pdf import sheets
+from elt_llm_ingest.readers.pdf import pages
 from elt_llm_ingest.readers.pdf.document import parse as parse_pdf
 from elt_llm_ingest.readers.pdf.geometry import Table, cell_text
-from elt_llm_ingest.readers.pdf.sheets import page_views
+from elt_llm_ingest.readers.pdf.pages import read_pages
 from elt_llm_ingest.readers.pdf.tables.rules import NONE
 from evaluation.adjacency import (
     GridCell,
@@ -175,12 +175,12 @@ def _given(pdf: Path) -> Score:
     true: dict[int, list[TrueTable]] = defaultdict(list)
     for table in read_true_tables(pdf):
         true[table.page].append(table)
-    for view in page_views(pdf, pdf.read_bytes(), Limits()):
-        for table in true[view.words.number]:
+    for view in read_pages(pdf, pdf.read_bytes(), Limits()):
+        for table in true[view.number]:
             left, bottom, right, top = table.region
-            height = view.words.height
+            height = view.height
             box = (left, height - top, right, height - bottom)
-            table_found = find_table(box, view.words.words, view.rules, view.blocks)
+            table_found = find_table(box, view.words, view.rules, view.layout)
             cells = list(grid_cells(table_found)) if table_found else []
             total = total.plus(compare(cells, table.cells))
     return total
@@ -204,9 +204,9 @@ def without_lines() -> Iterator[None]:
     LiteParse still sees them; its tables count only where ours find none. A file
     rewritten without lines would be another file: its fonts come out differently.
     """
-    original: Any = vars(sheets)["rules_of"]
-    setattr(sheets, "rules_of", lambda _graphics: NONE)  # noqa: B010 - not exported
+    original: Any = vars(pages)["rules_of"]
+    setattr(pages, "rules_of", lambda _graphics: NONE)  # noqa: B010 - not exported
     try:
         yield
     finally:
-        setattr(sheets, "rules_of", original)  # noqa: B010
+        setattr(pages, "rules_of", original)  # noqa: B010

@@ -13,8 +13,8 @@ from elt_llm_ingest.limits import Limits
 from elt_llm_ingest.readers import spool as holding
 from elt_llm_ingest.readers.pdf import liteparse, pages
 from elt_llm_ingest.readers.pdf.document import parse
-from elt_llm_ingest.readers.pdf.liteparse import opened
-from elt_llm_ingest.readers.pdf.pdfium import leaves
+from elt_llm_ingest.readers.pdf.liteparse import open_pdf
+from elt_llm_ingest.readers.pdf.pdfium import prefetch_pages
 from elt_llm_ingest.readers.spool import handed_over, held
 from elt_llm_ingest.sandbox.client import ReadingProcess
 from test_pdf_parts import PAGES, long_pdf
@@ -38,7 +38,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(("kept", "ahead"), [(1, 1), (5, 60), (500, 0)])
 def test_nothing_shows_how_a_file_was_opened(long_file, monkeypatch, kept, ahead):
     whole = parse(long_file, long_file.read_bytes(), Limits())
-    monkeypatch.setattr(liteparse, "PART", 4)
+    monkeypatch.setattr(liteparse, "BATCH", 4)
     monkeypatch.setattr(liteparse, "KEPT", kept)
     monkeypatch.setattr(pages, "AHEAD", ahead)
     assert parse(long_file, held(long_file), Limits()) == whole
@@ -49,7 +49,7 @@ def test_a_broken_page_is_told_of_and_the_others_are_read(long_file, monkeypatch
     data = long_file.read_bytes()
     sixth = [m.start() for m in re.finditer(rb"/Type /Page\b", data)][5]
     long_file.write_bytes(data[:sixth] + b"/Type /Pig " + data[sixth + 11 :])
-    monkeypatch.setattr(liteparse, "PART", 4)
+    monkeypatch.setattr(liteparse, "BATCH", 4)
     found = parse(long_file, held(long_file), Limits())[0]
     assert found.warnings == ("page 6 could not be read: PDF error: page not found",)
     assert [p.number for p in found.pages] == [*range(1, 6), *range(7, PAGES + 1)]
@@ -70,7 +70,7 @@ def test_a_file_that_is_no_pdf_inside_is_refused_where_it_is_held(tmp_path):
 
 def test_done_pages_are_forgotten_when_they_are_many(long_file, monkeypatch):
     monkeypatch.setattr(liteparse, "KEPT", 5)
-    with opened(long_file, held(long_file)) as file:
+    with open_pdf(long_file, held(long_file)) as file:
         first = file.pdf
         file.go_on(5)
         assert file.pdf is first
@@ -81,8 +81,8 @@ def test_done_pages_are_forgotten_when_they_are_many(long_file, monkeypatch):
 
 def test_pages_opened_ahead_are_those_asked_for(long_file):
     pdf = pypdfium2.PdfDocument(long_file)
-    with leaves() as found:
-        found.ahead(pdf, [2, 3, PAGES + 1])
+    with prefetch_pages() as found:
+        found.prefetch(pdf, [2, 3, PAGES + 1])
         found.wait()
         second, last = found.take(pdf, 2), found.take(pdf, PAGES)
         assert second is not None

@@ -5,7 +5,7 @@ from PIL import Image
 from reportlab.lib.utils import ImageReader
 
 from elt_llm_core.document import Block, BlockKind, Page
-from elt_llm_ingest.readers.pdf.blocks import with_numbers
+from elt_llm_ingest.readers.pdf.blocks import add_rule_numbers
 from elt_llm_ingest.readers.pdf.boilerplate import pages_needed, without_noise
 from pdf_pages import canvas_of, parsed, prose
 
@@ -19,7 +19,9 @@ def test_noise_stands_on_more_than_half_of_the_pages(pages, needed):
     assert pages_needed(pages) == needed
 
 
-def noise_in(said: list[tuple[int, str, BlockKind]], top: float) -> list[BlockKind]:
+def kinds_after_filter(
+    said: list[tuple[int, str, BlockKind]], top: float
+) -> list[BlockKind]:
     """The kinds after the filter of blocks given as page, text and kind."""
     text = "".join(words for _, words, _ in said)
     blocks, pages, at = [], {}, 0
@@ -40,22 +42,22 @@ def test_text_on_most_pages_is_noise_and_on_half_of_them_is_not():
     often = [(n, "Confidential", TEXT) for n in (1, 2, 3)]
     half = [(n, "See annex", TEXT) for n in (1, 2)]
     other = [(4, "End", TEXT)]
-    kinds = noise_in([*often, *half, *other], top=0.5)
+    kinds = kinds_after_filter([*often, *half, *other], top=0.5)
     assert kinds == [EDGE] * 3 + [TEXT] * 3
 
 
 def test_a_short_document_keeps_a_sentence_of_its_body_and_loses_a_footer():
     twice = [(1, "All rights reserved", TEXT), (2, "All rights reserved", TEXT)]
     body = [(2, "The berths are let by the year", TEXT)]
-    assert noise_in([*twice, *body], top=0.5) == [TEXT, TEXT, TEXT]
-    assert noise_in([*twice, *body], top=0.95) == [EDGE, EDGE, TEXT]
+    assert kinds_after_filter([*twice, *body], top=0.5) == [TEXT, TEXT, TEXT]
+    assert kinds_after_filter([*twice, *body], top=0.95) == [EDGE, EDGE, TEXT]
 
 
 def test_text_without_a_body_beside_it_is_no_noise():
     every = [(n, "All rights reserved", TEXT) for n in (1, 2, 3)]
-    assert noise_in(every, top=0.95) == [TEXT] * 3
+    assert kinds_after_filter(every, top=0.95) == [TEXT] * 3
     edge = [(n, "Harbour office", EDGE) for n in (1, 2, 3)]
-    assert noise_in([*every, *edge], top=0.95) == [TEXT] * 3 + [EDGE] * 3
+    assert kinds_after_filter([*every, *edge], top=0.95) == [TEXT] * 3 + [EDGE] * 3
 
 
 def test_a_document_of_one_line_a_page_keeps_it_and_no_page_numbers(tmp_path):
@@ -75,7 +77,7 @@ def test_a_document_of_one_line_a_page_keeps_it_and_no_page_numbers(tmp_path):
 def test_a_text_that_is_furniture_elsewhere_is_noise_but_no_heading():
     said = [(1, "Harbours", EDGE), (2, "Harbours", TEXT), (3, "Harbours", HEAD)]
     said += [(n, f"Text {n}", TEXT) for n in range(4, 10)]
-    assert noise_in(said, top=0.5)[:3] == [EDGE, EDGE, HEAD]
+    assert kinds_after_filter(said, top=0.5)[:3] == [EDGE, EDGE, HEAD]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +97,7 @@ def test_rule_numbers_are_addresses(lines, numbers):
     for line in lines:
         blocks.append(Block(kind=TEXT, start=len(text), end=len(text) + len(line)))
         text += line
-    assert [block.number for block in with_numbers(text, blocks)] == numbers
+    assert [block.number for block in add_rule_numbers(text, blocks)] == numbers
 
 
 def test_a_figure_is_its_caption_with_the_box_of_the_picture(tmp_path):

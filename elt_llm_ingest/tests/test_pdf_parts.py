@@ -45,7 +45,7 @@ def parsed(path: Path) -> ParsedDocument:
 def test_parts_read_as_the_whole_does(tmp_path, monkeypatch):
     path = long_pdf(tmp_path / "long.pdf")
     whole = parsed(path)
-    monkeypatch.setattr(liteparse, "PART", 4)
+    monkeypatch.setattr(liteparse, "BATCH", 4)
     parts = parsed(path)
     assert parts.model_dump_json() == whole.model_dump_json()
     assert [page.number for page in parts.pages] == list(range(1, PAGES + 1))

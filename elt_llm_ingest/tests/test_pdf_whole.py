@@ -65,7 +65,7 @@ def test_dots_for_unknown_numbers_make_no_table_of_contents(tmp_path):
 
 
 def test_a_table_the_layout_lost_is_recovered_where_it_stood(tmp_path, monkeypatch):
-    whole = pdf.layouts_of
+    whole = pdf.layout_batches
 
     def without_table(*args):
         page = next(whole(*args)).pages[0]
@@ -77,7 +77,7 @@ def test_a_table_the_layout_lost_is_recovered_where_it_stood(tmp_path, monkeypat
         )
         yield SimpleNamespace(pages=[page], num_pages=1, page_errors=[])
 
-    monkeypatch.setattr(pdf, "layouts_of", without_table)
+    monkeypatch.setattr(pdf, "layout_batches", without_table)
     document = parsed(counted_pdf(tmp_path / "counted.pdf"))
     kept = [said(document, b) for b in document.blocks]
     assert kept[0].startswith(INTRO)

@@ -29,7 +29,7 @@ def shouts(text: str, below: str) -> bool:
     return found is not None and len(found["title"].split()[-1]) > 1
 
 
-def with_numbers(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
+def add_rule_numbers(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
     """The blocks, those that begin with a rule's number addressed by it.
 
     A list item "(a)" takes the number of the rule above it in the section; numbers are

@@ -40,7 +40,7 @@ def without_noise(
     text: str, blocks: Sequence[Block], pages: Sequence[Page]
 ) -> list[Block]:
     """The blocks, noise labelled furniture; nothing is left out."""
-    is_noise = noise_in(text, blocks, pages)
+    is_noise = find_boilerplate(text, blocks, pages)
     return [quiet(block) if is_noise(block) else block for block in blocks]
 
 
@@ -49,7 +49,7 @@ def quiet(block: Block) -> Block:
     return changed(block, kind=BlockKind.FURNITURE, level=0)
 
 
-def noise_in(
+def find_boilerplate(
     text: str, blocks: Iterable[Block], pages: Sequence[Page]
 ) -> Callable[[Block], bool]:
     """What tells of each of the blocks whether it is noise.

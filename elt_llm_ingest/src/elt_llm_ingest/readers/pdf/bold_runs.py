@@ -20,7 +20,7 @@ NEAR = 2.0  # points from the middle of a word to a character of it
 NAME = 128  # bytes of the name of a font
 
 
-def set_apart(
+def correct_bold(
     page: pypdfium2.PdfPage, text_page: pypdfium2.PdfTextPage, words: Sequence[Word]
 ) -> None:
     """Take `bold` from words after a bold lead that are not.

@@ -15,20 +15,29 @@ from elt_llm_core.records import changed
 from elt_llm_ingest import quota
 from elt_llm_ingest.limits import Limits
 from elt_llm_ingest.readers.ocr import recognition
-from elt_llm_ingest.readers.pdf.blocks import NUMBER, with_numbers
-from elt_llm_ingest.readers.pdf.boilerplate import noise_in, quiet
-from elt_llm_ingest.readers.pdf.figures import with_plates
-from elt_llm_ingest.readers.pdf.headings import Levels, mark_leads, with_leads
-from elt_llm_ingest.readers.pdf.liteparse import (
-    DAMAGE_CURE,
-    PART,
-    Data,
-    layouts_of,
-    opened,
-    outline_of,
+from elt_llm_ingest.readers.pdf.blocks import NUMBER, add_rule_numbers
+from elt_llm_ingest.readers.pdf.boilerplate import find_boilerplate, quiet
+from elt_llm_ingest.readers.pdf.figures import add_figures
+from elt_llm_ingest.readers.pdf.headings import (
+    HeadingLevels,
+    add_run_in_headings,
+    mark_run_in_headings,
 )
-from elt_llm_ingest.readers.pdf.pages import OCR_CURE, Noted, in_order, sheets_of
-from elt_llm_ingest.readers.pdf.sheets import Sheet
+from elt_llm_ingest.readers.pdf.liteparse import (
+    BATCH,
+    DAMAGE_CURE,
+    Data,
+    layout_batches,
+    open_pdf,
+    read_outline,
+)
+from elt_llm_ingest.readers.pdf.page import PageDraft
+from elt_llm_ingest.readers.pdf.pages import (
+    OCR_CURE,
+    DocumentNotes,
+    blocks_in_order,
+    read_batches,
+)
 from elt_llm_ingest.readers.pdf.writer import Writer
 from elt_llm_ingest.readers.text_builder import MAX_TITLE, one_line, sectioned
 
@@ -72,73 +81,76 @@ def _no_collection() -> Iterator[None]:
 
 
 def _parse(path: Path, data: Data, limits: Limits) -> list[ParsedDocument]:
-    noted, writer = Noted(), Writer()
-    with opened(path, data) as file:
-        levels = Levels(outline_of(file.pdf))
-        quota.more(quota.SECONDS_AHEAD * min(len(file.pdf), PART))
-        layouts = layouts_of(path, data, limits, len(file.pdf))
+    notes, writer = DocumentNotes(), Writer()
+    with open_pdf(path, data) as file:
+        levels = HeadingLevels(read_outline(file.pdf))
+        quota.more(quota.SECONDS_AHEAD * min(len(file.pdf), BATCH))
+        layouts = layout_batches(path, data, limits, len(file.pdf))
         with contextlib.closing(
-            sheets_of(layouts, file, data, limits.timeout, noted)
-        ) as parts:
-            for draft, continued in in_order(_levelled(parts, levels, writer)):
-                writer.add(draft, continued)
-    _check_text(path, data, noted)
+            read_batches(layouts, file, data, limits.timeout, notes)
+        ) as batches:
+            noted_batches = _note_headings(batches, levels, writer)
+            for block, goes_on in blocks_in_order(noted_batches):
+                writer.add(block, goes_on)
+    _check_text(path, data, notes)
     writer.settle()
-    document = _written(_title(noted) or path.stem, noted, writer, levels.settled())
-    blank = [] if noted.read.warnings else noted.blank
-    warned = (
-        *damage(data),
-        *noted.hidden,
-        *noted.garbled,
-        *(
-            (recognition.CURE,)
-            if noted.garbled and recognition.languages() is None
-            else ()
-        ),
-        *noted.unread,
-        *noted.read.warnings,
-        *blank,
-        *noted.recovered,
-        *noted.doubtful,
-    )
-    document = document.model_copy(update={"warnings": warned})
-    return [recognition.finished(document, noted.read)]
+    title = _find_title(notes) or path.stem
+    document = _build_document(title, notes, writer, levels.settled())
+    warnings = (*damage(data), *_list_warnings(notes))
+    document = document.model_copy(update={"warnings": warnings})
+    return [recognition.finished(document, notes.recognised)]
 
 
-def _levelled(
-    parts: Iterable[list[Sheet]], levels: Levels, writer: Writer
-) -> Iterator[list[Sheet]]:
-    """The parts as they come; their headings and sizes are noted before."""
-    for sheets in parts:
-        _note(sheets, levels, writer)
-        yield sheets
+def _list_warnings(notes: DocumentNotes) -> Iterator[str]:
+    """The warnings by kind, each in the order of pages."""
+    yield from notes.warnings["hidden"]
+    yield from notes.warnings["undecoded"]
+    if notes.warnings["undecoded"] and recognition.languages() is None:
+        yield recognition.CURE
+    yield from notes.warnings["unreadable"]
+    yield from notes.recognised.warnings
+    if not notes.recognised.warnings:  # they name the blank pages
+        yield from notes.warnings["blank"]
+    yield from notes.warnings["recovered"]
+    yield from notes.warnings["order"]
 
 
-def _note(sheets: Iterable[Sheet], levels: Levels, writer: Writer) -> None:
-    for sheet in sheets:
-        page = sheet.words
+def _note_headings(
+    batches: Iterable[list[PageDraft]], levels: HeadingLevels, writer: Writer
+) -> Iterator[list[PageDraft]]:
+    """The batches as they come, their headings and page sizes recorded."""
+    for pages in batches:
+        _note_batch(pages, levels, writer)
+        yield pages
+
+
+def _note_batch(
+    pages: Iterable[PageDraft], levels: HeadingLevels, writer: Writer
+) -> None:
+    # A function of its own: no variable here may keep a page alive over the yield.
+    for page in pages:
         writer.sizes[page.number] = page.width, page.height
-        levels.take(sheet.drafts)
-        mark_leads(sheet.drafts)
+        levels.take(page.blocks)
+        mark_run_in_headings(page.blocks)
 
 
-def _check_text(path: Path, data: Data, noted: Noted) -> None:
+def _check_text(path: Path, data: Data, notes: DocumentNotes) -> None:
     """Raises LoadError for a document that says nothing, with the reason."""
-    pages = len(noted.sides)
-    if noted.letters and (pages <= FEW_PAGES or noted.letters >= 5 * pages):
+    pages = len(notes.pages)
+    if notes.letters and (pages <= FEW_PAGES or notes.letters >= 5 * pages):
         return
-    if damage(data) or noted.unread:
+    if damage(data) or notes.warnings["unreadable"]:
         raise LoadError(
             path.name, "the PDF is damaged, and no text can be read in it", DAMAGE_CURE
         )
-    if noted.blank or noted.read.pages or noted.read.warnings:
-        why = [w for w in noted.read.warnings if recognition.CURE not in w]
+    if notes.warnings["blank"] or notes.recognised.pages or notes.recognised.warnings:
+        why = [w for w in notes.recognised.warnings if recognition.CURE not in w]
         raise LoadError(
             path.name,
             "; ".join(("no text: its pages are pictures (a scan, perhaps)", *why)),
             OCR_CURE if recognition.languages() else recognition.CURE,
         )
-    if noted.hidden:
+    if notes.warnings["hidden"]:
         raise LoadError(
             path.name,
             "no text that a reader of its pages sees",
@@ -151,53 +163,49 @@ def _check_text(path: Path, data: Data, noted: Noted) -> None:
     )
 
 
-def _written(
-    title: str, noted: Noted, writer: Writer, levels: Sequence[int]
+def _build_document(
+    title: str, notes: DocumentNotes, writer: Writer, levels: Sequence[int]
 ) -> ParsedDocument:
     text = writer.text
+    # Validation would copy the rows of millions of words, and as many cells.
     pages = [
-        Page.model_construct(  # a check would copy the rows of millions of words
-            number=side.number,
-            width=side.width,
-            height=side.height,
-            label=side.label,
-            words=writer.words(side.number),
-        )
-        for side in noted.sides
+        page.model_copy(update={"words": writer.words(page.number)})
+        for page in notes.pages
     ]
     kept: Callable[[Iterable[Block]], Sequence[Block]] = (
         Blocks if isinstance(writer.blocks, Blocks) else list
     )
-    blocks = _quiet(text, writer.blocks, pages, levels)
-    plated = with_plates(blocks, pages, noted.plates)
-    return ParsedDocument.model_construct(  # nor of as many cells
+    blocks = _set_levels(text, writer.blocks, pages, levels)
+    with_figures = add_figures(blocks, pages, notes.figures)
+    numbered = add_rule_numbers(text, sectioned(text, with_figures))
+    return ParsedDocument.model_construct(
         title=title,
         text=text,
-        blocks=kept(with_leads(with_numbers(text, sectioned(text, plated)))),
+        blocks=kept(add_run_in_headings(numbered)),
         pages=pages,
         parser=PARSER,
     )
 
 
-def _quiet(
+def _set_levels(
     text: str, blocks: Sequence[Block], pages: Sequence[Page], levels: Sequence[int]
 ) -> Iterator[Block]:
-    """The blocks with the levels of headings, noise labelled."""
-    is_noise = noise_in(text, blocks, pages)
+    """The blocks, headings with their levels, boilerplate relabelled."""
+    is_boilerplate = find_boilerplate(text, blocks, pages)
     left = iter(levels)
     for block in blocks:
         level = next(left) if block.kind is BlockKind.HEADING else 0
-        if is_noise(block):
+        if is_boilerplate(block):
             yield quiet(block)
         else:
             yield changed(block, level=level) if level else block
 
 
-def _title(noted: Noted) -> str:
+def _find_title(notes: DocumentNotes) -> str:
     """The largest text of the first page, if it is clearly larger than the body."""
-    lines = [line for d in noted.opening for line in d.lines]
+    lines = [line for block in notes.opening for line in block.lines]
     sizes = [line.size for line in lines]
-    if not sizes or noted.style is None or max(sizes) < 1.3 * noted.style.size:
+    if not sizes or notes.style is None or max(sizes) < 1.3 * notes.style.size:
         return ""
     largest = [line for line in lines if line.size >= max(sizes) - 0.5]
     text = one_line(" ".join(line.text for line in largest[:3]))

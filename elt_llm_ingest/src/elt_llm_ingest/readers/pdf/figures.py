@@ -7,13 +7,13 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from elt_llm_core.document import Block, BlockKind, Page
 from elt_llm_core.results import Box
 from elt_llm_ingest.readers.pdf.blocks import Draft
 from elt_llm_ingest.readers.pdf.furniture import BAND
-from elt_llm_ingest.readers.pdf.geometry import Rectangle, rectangle
+from elt_llm_ingest.readers.pdf.geometry import FigureBox, Rectangle, rectangle
 from elt_llm_ingest.readers.pdf.words import Word
 
 PICTURE = re.compile(r"^(figure|fig\.|chart|graph|diagram)\s+[0-9A-Z]", re.IGNORECASE)
@@ -25,13 +25,7 @@ BACKGROUND = 0.5  # of the page: a scan, or what the page is printed on
 TILES = 4  # pictures as wide as the page are its background
 TOUCHING = 2.0  # points between the tiles of one picture
 SAME = 3.0  # points by which a logo may move from page to page
-
-
-class Plate(NamedTuple):
-    """A picture without caption. Points; the kind is that of a figure."""
-
-    box: Rectangle
-    kind: str
+FiguresByPage = Mapping[int, list[FigureBox]]
 
 
 def label_figures(
@@ -84,12 +78,12 @@ def _kind(box: Rectangle, words: Sequence[Word]) -> str:
     return "diagram" if len(held) >= LABELS else "picture"
 
 
-def plates_of(
+def find_figures(
     drafts: Sequence[Draft],
     blocks: Sequence[Any],
     words: Sequence[Word],
     size: tuple[float, float],
-) -> list[Plate]:
+) -> list[FigureBox]:
     """The pictures of a page that no caption took, tiles put together.
 
     They take more than 3 % of the page and less than half: larger ones are scans and
@@ -100,7 +94,7 @@ def plates_of(
     boxes = [rectangle(b.bbox) for b in blocks if b.kind == "figure" and b.bbox]
     area = size[0] * size[1]
     return [
-        Plate(box, _kind(box, words))
+        FigureBox(box, _kind(box, words))
         for box in _joined(_untiled(boxes, size[0]))
         if LARGE * area < (box[2] - box[0]) * (box[3] - box[1]) < BACKGROUND * area
         and box[3] > BAND * size[1]
@@ -142,19 +136,21 @@ def _overlap(one: Rectangle, other: Rectangle, near: float = 0.0) -> bool:
     )
 
 
-def with_plates(
-    blocks: Iterable[Block], pages: Sequence[Page], plates: Mapping[int, list[Plate]]
+def add_figures(
+    blocks: Iterable[Block],
+    pages: Sequence[Page],
+    figures: FiguresByPage,
 ) -> Iterator[Block]:
-    """The blocks with one more, without text, for every picture of `plates` by page.
+    """The blocks with one more, without text, for every picture of `figures` by page.
 
     Each stands after the last block of its page that begins above it. A picture at one
     place on two pages is a logo, and left out.
     """
-    if not plates:
+    if not figures:
         yield from blocks
         return
     sizes = {page.number: page for page in pages}
-    left = deque((sizes[number], found) for number, found in _no_logos(plates))
+    left = deque((sizes[number], found) for number, found in _no_logos(figures))
     held: list[Block] = []  # of one page
     reached = end = 0
     for block in blocks:
@@ -167,7 +163,10 @@ def with_plates(
 
 
 def _with_some(
-    blocks: Sequence[Block], end: int, left: deque[tuple[Page, list[Plate]]], to: float
+    blocks: Sequence[Block],
+    end: int,
+    left: deque[tuple[Page, list[FigureBox]]],
+    to: float,
 ) -> Iterator[Block]:
     """The blocks of a page and the pictures on pages before `to`, taken from `left`.
 
@@ -176,22 +175,24 @@ def _with_some(
     after: dict[int, list[Block]] = defaultdict(list)
     while left and left[0][0].number < to:
         page, found = left.popleft()
-        for plate in found:
-            at = _place(blocks, page, plate)
-            figure = _figure(plate, page, blocks[at].end if at >= 0 else end)
-            after[at].append(figure)
+        for figure in found:
+            at = _place(blocks, page, figure)
+            block_end = blocks[at].end if at >= 0 else end
+            after[at].append(_figure(figure, page, block_end))
     yield from after.get(-1, ())
     for index, block in enumerate(blocks):
         yield block
         yield from after.get(index, ())
 
 
-def _no_logos(plates: Mapping[int, list[Plate]]) -> Iterator[tuple[int, list[Plate]]]:
+def _no_logos(
+    figures: FiguresByPage,
+) -> Iterator[tuple[int, list[FigureBox]]]:
     """Of each page the pictures that stand on no other page at the same place."""
     near: dict[tuple[int, int], list[tuple[int, Rectangle]]] = defaultdict(list)
-    for number, found in plates.items():
-        for plate in found:
-            near[_spot(plate.box)].append((number, plate.box))
+    for number, found in figures.items():
+        for figure in found:
+            near[_spot(figure.box)].append((number, figure.box))
 
     def is_logo(number: int, box: Rectangle) -> bool:
         across, down = _spot(box)
@@ -199,8 +200,8 @@ def _no_logos(plates: Mapping[int, list[Plate]]) -> Iterator[tuple[int, list[Pla
         others = (o for spot in spots for o in near.get(spot, ()))
         return any(n != number and _is_same(box, other) for n, other in others)
 
-    for number, found in plates.items():
-        yield number, [plate for plate in found if not is_logo(number, plate.box)]
+    for number, found in figures.items():
+        yield number, [figure for figure in found if not is_logo(number, figure.box)]
 
 
 def _spot(box: Rectangle) -> tuple[int, int]:
@@ -211,11 +212,11 @@ def _is_same(one: Rectangle, other: Rectangle) -> bool:
     return all(abs(a - b) <= SAME for a, b in zip(one, other, strict=True))
 
 
-def _place(blocks: Sequence[Block], page: Page, plate: Plate) -> int:
+def _place(blocks: Sequence[Block], page: Page, figure: FigureBox) -> int:
     """The index of the block to stand after, -1 for none."""
     for index in range(len(blocks) - 1, -1, -1):
         block = blocks[index]
-        if (block.page or 0) < page.number or _top(block, page) < plate.box[1]:
+        if (block.page or 0) < page.number or _top(block, page) < figure.box[1]:
             return index
     return -1
 
@@ -228,8 +229,8 @@ def _top(block: Block, page: Page) -> float:
     return page.words[at][3] * page.height
 
 
-def _figure(plate: Plate, page: Page, at: int) -> Block:
-    left, top, right, bottom = plate.box
+def _figure(figure: FigureBox, page: Page, at: int) -> Block:
+    left, top, right, bottom = figure.box
     sides = left / page.width, top / page.height, right / page.width
     edges = [min(max(side, 0.0), 1.0) for side in (*sides, bottom / page.height)]
     box = Box(
@@ -242,5 +243,5 @@ def _figure(plate: Plate, page: Page, at: int) -> Block:
         page=page.number,
         end_page=page.number,
         boxes=(box,),
-        attributes={"figure": plate.kind},
+        attributes={"figure": figure.kind},
     )

@@ -4,9 +4,9 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
-from elt_llm_ingest.readers.pdf.words import Line, Word, lines_of
+from elt_llm_ingest.readers.pdf.page import PageDraft
+from elt_llm_ingest.readers.pdf.words import Line, Word
 
 BAND = 0.12
 PAGE_NUMBER = re.compile(
@@ -14,22 +14,6 @@ PAGE_NUMBER = re.compile(
     r"(?:\s*(?:of|/|\|)\s*[0-9]{1,4})?\W*$",
     re.IGNORECASE,
 )
-
-
-@dataclass(frozen=True)
-class PageWords:
-    """The words of one page and their lines, and the regions on it that hold tables."""
-
-    number: int
-    width: float
-    height: float
-    words: list[Word]
-    tables: tuple[tuple[float, float, float, float], ...] = ()
-
-    @cached_property
-    def lines(self) -> list[Line]:
-        """All words as lines from top to bottom."""
-        return lines_of(self.words)
 
 
 @dataclass(frozen=True)
@@ -47,7 +31,7 @@ class _Edge:
         return PAGE_NUMBER.match(self.line.text) is not None
 
 
-def mark_furniture(pages: Sequence[PageWords]) -> None:
+def mark_furniture(pages: Sequence[PageDraft]) -> None:
     """Set `furniture` on the words of running headers, footers and page numbers.
 
     A line in the outer 12 % of the page is one if its text (digits aside) stands there
@@ -90,7 +74,7 @@ def _running(edges: Sequence[_Edge], pages: int) -> list[_Edge]:
     return found
 
 
-def _has_body(pages: Sequence[PageWords], furniture: Sequence[_Edge]) -> bool:
+def _has_body(pages: Sequence[PageDraft], furniture: Sequence[_Edge]) -> bool:
     """Whether a page says anything upright besides these lines."""
     said = {id(word) for edge in furniture for word in edge.line.words}
     return any(
@@ -100,7 +84,7 @@ def _has_body(pages: Sequence[PageWords], furniture: Sequence[_Edge]) -> bool:
     )
 
 
-def _mark_turned(page: PageWords) -> None:
+def _mark_turned(page: PageDraft) -> None:
     """Mark turned words left or right of all upright ones: stamps and side notes.
 
     Not in a table, and not where most of the page is turned.
@@ -128,7 +112,7 @@ def _is_running(found: Sequence[_Edge], pages: int) -> bool:
     return repeated >= 0.6 * len(found)
 
 
-def _edges(page: PageWords) -> list[_Edge]:
+def _edges(page: PageDraft) -> list[_Edge]:
     lines = page.lines
     outer = {id(line) for line in _outermost(lines) + _outermost(lines[::-1])}
     edges = []
@@ -156,9 +140,9 @@ def _outermost(lines: Sequence[Line]) -> list[Line]:
     return []  # no gap at all: all of it is body
 
 
-def _in_table(page: PageWords, line: Line | Word) -> bool:
+def _in_table(page: PageDraft, line: Line | Word) -> bool:
     x, y = (line.left + line.right) / 2, (line.top + line.bottom) / 2
     return any(
         left <= x <= right and top <= y <= bottom
-        for left, top, right, bottom in page.tables
+        for left, top, right, bottom in page.table_boxes
     )

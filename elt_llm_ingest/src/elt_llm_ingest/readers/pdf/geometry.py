@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from elt_llm_ingest.readers.pdf.words import Line, Word, joined, lines_of
 
@@ -67,6 +67,13 @@ def cell_text(cell: Sequence[Word]) -> str:
 
 SLACK = 1.5  # points by which words may stand out of their region
 Rectangle = tuple[float, float, float, float]
+
+
+class FigureBox(NamedTuple):
+    """A picture without caption, in points, and the kind of figure it is."""
+
+    box: Rectangle
+    kind: str
 
 
 @dataclass(eq=False)

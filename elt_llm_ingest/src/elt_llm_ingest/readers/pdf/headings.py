@@ -28,7 +28,7 @@ class Heading:
     level: int = 0
 
 
-class Levels:
+class HeadingLevels:
     """Gives every heading of a file its level, when all of them are known."""
 
     def __init__(self, outline: Outline = ()) -> None:
@@ -209,7 +209,7 @@ QUOTES = "\"'([\u201c\u2018"
 WORDS = (BlockKind.PARAGRAPH, BlockKind.LIST_ITEM)
 
 
-def mark_leads(drafts: Iterable[Draft]) -> None:
+def mark_run_in_headings(drafts: Iterable[Draft]) -> None:
     """Note the run-in heading of every paragraph and list item that has one.
 
     Only its first words are bold; they begin with a capital and end with a full stop
@@ -238,7 +238,7 @@ def _lead(draft: Draft) -> str:
     return said
 
 
-def with_leads(blocks: Iterable[Block]) -> Iterator[Block]:
+def add_run_in_headings(blocks: Iterable[Block]) -> Iterator[Block]:
     """The blocks, those with a run-in heading in a section of its name."""
     for block in blocks:
         said = block.attributes.get(LEAD, "") if block.kind in WORDS else ""

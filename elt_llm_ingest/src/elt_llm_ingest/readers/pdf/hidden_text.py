@@ -36,7 +36,9 @@ STROKES, ACROSS = 0.15, 0.5
 Slices = tuple[slice, slice]
 
 
-def unseen(page: pypdfium2.PdfPage, graphics: Any, words: Sequence[Word]) -> set[int]:
+def find_hidden_words(
+    page: pypdfium2.PdfPage, graphics: Any, words: Sequence[Word]
+) -> set[int]:
     """The ids of those of the page's words that no reader sees.
 
     Smaller than 2 points, off the page, or without effect on the drawn page: in the

@@ -58,13 +58,13 @@ def _needs_password(data: bytes | Held) -> bool:
     return False
 
 
-PART = 100  # pages; a part has running headers and a style of its own
+BATCH = 100  # pages; a part has running headers and a style of its own
 DAMAGE_CURE = "download it again, or open it and print it to a new PDF"
 KEPT = 500  # pages that PDFium remembers, 50 kB each
 Data = bytes | Held
 
 
-def layouts_of(path: Path, data: Data, limits: Limits, pages: int) -> Iterator[Any]:
+def layout_batches(path: Path, data: Data, limits: Limits, pages: int) -> Iterator[Any]:
     """LiteParse's results for the file's `pages`, a part of them at a time, in order.
 
     A part is laid out by another thread while the one before is worked on. Raises
@@ -76,11 +76,11 @@ def layouts_of(path: Path, data: Data, limits: Limits, pages: int) -> Iterator[A
             f"{pages} pages are more than the limit of {limits.max_pages}",
             "split the file or raise ingest.max_pages",
         )
-    if pages <= PART:
+    if pages <= BATCH:
         yield _whole(path, data, limits)
         return
-    size = math.ceil(pages / math.ceil(pages / PART))
-    session = _Session(path)
+    size = math.ceil(pages / math.ceil(pages / BATCH))
+    session = _BatchSession(path)
     with ThreadPoolExecutor(1) as thread:
         try:
             thread.submit(session.open, limits, data, size).result()
@@ -115,7 +115,7 @@ def _whole(path: Path, data: Data, limits: Limits) -> Any:
     return result
 
 
-class _Session:
+class _BatchSession:
     """LiteParse's pages part after part; all of its work belongs to one thread."""
 
     def __init__(self, path: Path) -> None:
@@ -194,7 +194,7 @@ def _refused(path: Path, message: str) -> LoadError:
     )
 
 
-class Opened:
+class PdfFile:
     """A file in PDFium, which keeps whatever it has read until it is closed."""
 
     def __init__(self, path: Path, data: Data) -> None:
@@ -219,16 +219,16 @@ class Opened:
 
 
 @contextlib.contextmanager
-def opened(path: Path, data: Data) -> Iterator[Opened]:
+def open_pdf(path: Path, data: Data) -> Iterator[PdfFile]:
     """The file in PDFium while the block runs. Raises LoadError."""
-    file = Opened(path, data)
+    file = PdfFile(path, data)
     try:
         yield file
     finally:
         file.pdf.close()
 
 
-def outline_of(pdf: pypdfium2.PdfDocument) -> Outline:
+def read_outline(pdf: pypdfium2.PdfDocument) -> Outline:
     """The bookmarks that lead to a page."""
     found = []
     for bookmark in pdf.get_toc(max_depth=8):

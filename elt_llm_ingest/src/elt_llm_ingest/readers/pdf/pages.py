@@ -1,13 +1,20 @@
-"""The pages of a PDF part after part: what is seen, and what is noted of all of it."""
+"""The pages of a PDF, batch after batch: words, then regions, then blocks.
+
+read_batches -> _read_batch (words; recognition of pictures) -> build_blocks (furniture,
+regions, reading order, tables, figures) -> blocks_in_order (across page breaks)
+"""
 
 import time
+from collections import defaultdict
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
-from elt_llm_core.document import BlockKind
+from elt_llm_core.document import BlockKind, Page
 from elt_llm_ingest import quota
+from elt_llm_ingest.limits import Limits
 from elt_llm_ingest.readers.ocr import recognition
 from elt_llm_ingest.readers.pdf.blocks import (
     Draft,
@@ -17,284 +24,347 @@ from elt_llm_ingest.readers.pdf.blocks import (
     style_of,
 )
 from elt_llm_ingest.readers.pdf.boilerplate import mark_contents
-from elt_llm_ingest.readers.pdf.figures import Plate, label_figures, plates_of
+from elt_llm_ingest.readers.pdf.bold_runs import correct_bold
+from elt_llm_ingest.readers.pdf.figures import find_figures, label_figures
+from elt_llm_ingest.readers.pdf.formulas import with_formulas
 from elt_llm_ingest.readers.pdf.furniture import mark_furniture
-from elt_llm_ingest.readers.pdf.geometry import Region
-from elt_llm_ingest.readers.pdf.liteparse import Data, Opened
-from elt_llm_ingest.readers.pdf.pdfium import Leaves, leaves
+from elt_llm_ingest.readers.pdf.geometry import FigureBox, Region
+from elt_llm_ingest.readers.pdf.hidden_text import find_hidden_words
+from elt_llm_ingest.readers.pdf.liteparse import Data, PdfFile, layout_batches, open_pdf
+from elt_llm_ingest.readers.pdf.lost_words import lost_words
+from elt_llm_ingest.readers.pdf.page import PageDraft
+from elt_llm_ingest.readers.pdf.pdfium import (
+    OpenPage,
+    PrefetchedPages,
+    open_page,
+    prefetch_pages,
+)
+from elt_llm_ingest.readers.pdf.raised_marks import with_marks_apart
 from elt_llm_ingest.readers.pdf.reading_order import in_reading_order
-from elt_llm_ingest.readers.pdf.sheets import Sheet, sheet_of
+from elt_llm_ingest.readers.pdf.tables.grid import grids_of
 from elt_llm_ingest.readers.pdf.tables.merge import continues, join, tidy
+from elt_llm_ingest.readers.pdf.tables.rules import rules_of
 from elt_llm_ingest.readers.pdf.tables.side_by_side import apart
-from elt_llm_ingest.readers.pdf.words import Line, lines_of
+from elt_llm_ingest.readers.pdf.undecoded_text import count_undecoded
+from elt_llm_ingest.readers.pdf.words import Restorer, Word, lines_of, page_words
 from elt_llm_ingest.readers.text_builder import one_line
 
 TEXT = attrgetter("text")
-OCR_SHARE = 0.7  # of the time a file may take
-GARBLED = 0.03  # of a page's characters, from which it is read by its looks
-AHEAD = 60  # pages that are opened before their turn; each takes half a megabyte
+OCR_SHARE = 0.7  # of the time a file may take; the rest is for laying it out
+GARBLED = 0.03  # share of undecoded characters from which a page is recognised instead
+AHEAD = 60  # pages opened before their turn; each takes half a megabyte
 OCR_CURE = (
     "scan it again with 200 to 300 dots an inch, or make its text selectable: "
     "ocrmypdf IN.pdf OUT.pdf"
 )
-
-
-@dataclass(frozen=True)
-class Side:
-    """A page without what stands on it. Points."""
-
-    number: int
-    width: float
-    height: float
-    label: str
+WarningKind = Literal[
+    "hidden", "undecoded", "unreadable", "blank", "recovered", "order"
+]
 
 
 @dataclass
-class Noted:
-    """What is kept of the pages when they are done with."""
+class DocumentNotes:
+    """What is kept of the pages after their blocks are written."""
 
-    sides: list[Side] = field(default_factory=list)
+    pages: list[Page] = field(default_factory=list)  # without words
     letters: int = 0
-    unread: list[str] = field(default_factory=list)
-    blank: list[str] = field(default_factory=list)
-    recovered: list[str] = field(default_factory=list)
-    hidden: list[str] = field(default_factory=list)
-    garbled: list[str] = field(default_factory=list)
-    doubtful: list[str] = field(default_factory=list)
-    plates: dict[int, list[Plate]] = field(default_factory=dict)
-    read: recognition.Recognised = field(default_factory=recognition.Recognised)
-    opening: Sequence[Draft] = ()  # of the first page
-    style: Style | None = None  # of the first part
+    warnings: dict[WarningKind, list[str]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    figures: dict[int, list[FigureBox]] = field(default_factory=dict)
+    recognised: recognition.Recognised = field(default_factory=recognition.Recognised)
+    opening: Sequence[Draft] = ()  # blocks of the first page
+    style: Style | None = None  # of the first batch
 
-    def take(self, sheets: Sequence[Sheet], style: Style) -> None:
-        """Note what a part says of itself."""
-        if self.style is None and sheets:
-            self.opening, self.style = sheets[0].drafts, style
-        for sheet in sheets:
-            page = sheet.words
-            self.sides.append(Side(page.number, page.width, page.height, sheet.label))
+    def add_batch(self, pages: Sequence[PageDraft], style: Style) -> None:
+        """Keep the sizes, figures and warnings of a batch of pages."""
+        if self.style is None and pages:
+            self.opening, self.style = pages[0].blocks, style
+        for page in pages:
+            self.pages.append(
+                Page.model_construct(
+                    number=page.number,
+                    width=page.width,
+                    height=page.height,
+                    label=page.label,
+                )
+            )
             self.letters += sum(map(len, map(TEXT, page.words)))
-            self.blank.extend(_blank(sheet))
-            self.recovered.extend(_recovered(sheet))
-            self.hidden.extend(_hidden(sheet))
-            self.garbled.extend(_garbled(sheet))
-            self.doubtful.extend(_doubtful(sheet))
-            if sheet.plates:
-                self.plates[page.number] = sheet.plates
+            for kind, message in _page_warnings(page):
+                self.warnings[kind].append(message)
+            if page.figures:
+                self.figures[page.number] = page.figures
+
+    def add_recognised(self, recognised: recognition.Recognised) -> None:
+        """Keep pages that text recognition read."""
+        self.recognised = recognition.together(self.recognised, recognised)
 
 
-def sheets_of(
+def read_batches(
     layouts: Iterable[Any],
-    file: Opened,
+    file: PdfFile,
     data: Data,
     timeout: float,
-    noted: Noted,
-) -> Generator[list[Sheet], None, None]:
-    """The pages of each part with their drafts; `noted` takes what outlives them.
+    notes: DocumentNotes,
+) -> Generator[list[PageDraft], None, None]:
+    """Reads the pages of each batch as far as their blocks.
 
-    To be closed before the file is.
+    The generator must be closed before the file is.
+
+    Args:
+        layouts: LiteParse's results, one a batch.
+        file: The file in PDFium.
+        data: The file's content, for text recognition.
+        timeout: Seconds that the file may take.
+        notes: Filled with what outlives the pages.
     """
     deadline = time.monotonic() + OCR_SHARE * timeout
-    pages = len(file.pdf)
-    with leaves() as opened:
-        for result in layouts:
-            quota.done(result.num_pages)
-            opened.wait()
+    page_count = len(file.pdf)
+    with prefetch_pages() as prefetched:
+        for layout in layouts:
+            quota.done(layout.num_pages)
+            prefetched.wait()
             seconds = max(deadline - time.monotonic(), 0.0)
-            sheets = _read(result, file, data, seconds, noted, opened)
-            if after := _numbers_after(sheets, pages):
-                file.go_on(after[0])
-                opened.ahead(file.pdf, after)
-            del result  # hundreds of megabytes
-            noted.take(sheets, _set_out(sheets))
-            yield sheets
-            del sheets
+            pages = _read_batch(layout, file, data, seconds, notes, prefetched)
+            if following := _following_pages(pages, page_count):
+                file.go_on(following[0])
+                prefetched.prefetch(file.pdf, following)
+            del layout  # hundreds of megabytes
+            notes.add_batch(pages, build_blocks(pages))
+            yield pages
+            del pages
 
 
-def _read(
-    result: Any,
-    file: Opened,
+def _read_batch(
+    layout: Any,
+    file: PdfFile,
     data: Data,
     seconds: float,
-    noted: Noted,
-    opened: Leaves,
-) -> list[Sheet]:
-    """The pages of a part without their drafts."""
+    notes: DocumentNotes,
+    prefetched: PrefetchedPages,
+) -> list[PageDraft]:
+    """The pages of a batch as far as their words; pictures of text are recognised."""
     began = time.monotonic()
-    pages, read = recognition.read_pictures(file.pdf, data, result.pages, seconds)
-    noted.unread.extend(_page_warnings(result))
-    noted.read = recognition.together(noted.read, read)
-    sheets = [
-        sheet_of(
+    layouts, recognised = recognition.read_pictures(
+        file.pdf, data, layout.pages, seconds
+    )
+    notes.warnings["unreadable"].extend(_layout_errors(layout))
+    notes.add_recognised(recognised)
+    pages = [
+        read_page(
             page,
             None
-            if page.page_num in read.pages
-            else opened.take(file.pdf, page.page_num),
+            if page.page_num in recognised.pages
+            else prefetched.take(file.pdf, page.page_num),
         )
-        for page in pages
+        for page in layouts
     ]
-    opened.drop()
-    return _recognised(sheets, data, seconds - (time.monotonic() - began), noted)
+    prefetched.discard()
+    return _recognise_undecoded(
+        pages, data, seconds - (time.monotonic() - began), notes
+    )
 
 
-def _recognised(
-    sheets: list[Sheet], data: Data, seconds: float, noted: Noted
-) -> list[Sheet]:
-    """The sheets; where much of a page is undecoded, it is read by its looks instead.
+def _recognise_undecoded(
+    pages: list[PageDraft], data: Data, seconds: float, notes: DocumentNotes
+) -> list[PageDraft]:
+    """The pages, those with many undecoded characters read by text recognition.
 
-    Without text recognition they stay, and a warning tells of them.
+    Without a language file they stay as they are, and a warning names them.
     """
     numbers = [
-        sheet.words.number
-        for sheet in sheets
-        if sheet.undecoded > GARBLED * sum(len(word.text) for word in sheet.words.words)
+        page.number
+        for page in pages
+        if page.undecoded_characters > GARBLED * sum(len(w.text) for w in page.words)
     ]
     if not numbers or seconds <= 0 or recognition.languages() is None:
-        return sheets
-    read = recognition.recognise(data, numbers, seconds)
-    noted.read = recognition.together(noted.read, read)
-    done: list[Sheet] = []
-    for sheet in sheets:
-        page = read.pages.get(sheet.words.number)
-        if page is not None:
-            noted.garbled.extend(_garbled(sheet, "it was read by its looks"))
-        done.append(sheet if page is None else sheet_of(page, None))
-    return done
+        return pages
+    recognised = recognition.recognise(data, numbers, seconds)
+    notes.add_recognised(recognised)
+    replaced: list[PageDraft] = []
+    for page in pages:
+        layout = recognised.pages.get(page.number)
+        if layout is not None and page.undecoded_characters:
+            notes.warnings["undecoded"].append(
+                _undecoded_warning(page, "it was read by its looks")
+            )
+        replaced.append(page if layout is None else read_page(layout, None))
+    return replaced
 
 
-def _numbers_after(sheets: Sequence[Sheet], pages: int) -> range:
-    """The first pages of the next part, if there is one."""
-    if not sheets:
+def read_page(layout: Any, opened: OpenPage | None) -> PageDraft:
+    """Reads the words, rules and grids of a page.
+
+    Args:
+        layout: The page as LiteParse lays it out.
+        opened: The same page in PDFium, which is closed here. None if PDFium cannot
+            open it, or if its text was recognised from a picture.
+    """
+    undecoded = count_undecoded(opened.layer, opened.plain) if opened is not None else 0
+    words, hidden = _read_words(layout, opened)
+    rules = rules_of(getattr(layout, "vector_graphics", None))
+    return PageDraft(
+        number=layout.page_num,
+        width=layout.width,
+        height=layout.height,
+        words=words,
+        label=layout.page_label or "",
+        layout=list(layout.blocks or []),
+        grids=grids_of(rules),
+        rules=rules,
+        hidden_words=hidden,
+        undecoded_characters=undecoded,
+    )
+
+
+def _read_words(layout: Any, opened: OpenPage | None) -> tuple[list[Word], int]:
+    """The visible words of a page, and the number of the hidden ones.
+
+    They are LiteParse's words in PDFium's spelling, and words that LiteParse lost.
+    """
+    if opened is None:
+        return page_words(layout, Restorer("")), 0  # plain quotes and dashes stay
+    page, layer, plain = opened
+    try:
+        words = page_words(layout, Restorer(plain))
+        words = with_formulas(page, layer, layout, words)
+        lost = lost_words(page, layer, plain, layout.page_num, words)
+        correct_bold(page, layer, words)
+        words = with_marks_apart(page, layer, words)
+        words += lost
+        graphics = getattr(layout, "vector_graphics", None)
+        hidden = find_hidden_words(page, graphics, words)
+        if hidden:
+            words = [word for word in words if id(word) not in hidden]
+        return words, len(hidden)
+    finally:
+        opened.close()
+
+
+def _following_pages(pages: Sequence[PageDraft], page_count: int) -> range:
+    """The first pages of the next batch, if there is one."""
+    if not pages:
         return range(0)
-    after = sheets[-1].words.number + 1
-    return range(after, min(after + len(sheets), after + AHEAD, pages + 1))
+    first = pages[-1].number + 1
+    return range(first, min(first + len(pages), first + AHEAD, page_count + 1))
 
 
-def _set_out(sheets: Sequence[Sheet]) -> Style:
-    """Make drafts of every sheet; returns what is ordinary in the part."""
-    mark_furniture([sheet.words for sheet in sheets])
-    style = style_of([line for s in sheets for line in _body(s)])
-    for sheet in sheets:
-        _draft(sheet, style)
+def build_blocks(pages: Sequence[PageDraft]) -> Style:
+    """Makes the blocks of every page of a batch.
+
+    Returns:
+        The letter height and line distance of the batch's body text.
+    """
+    mark_furniture(pages)
+    style = style_of([line for page in pages for line in page.body_lines])
+
+    def draft_blocks(regions: Sequence[Region]) -> list[Draft]:
+        blocks = mark_contents(drafts_of(regions, style))
+        return tidy([part for block in blocks for part in apart(block)], style.pitch)
+
+    for page in pages:
+        page.blocks = in_reading_order(page, draft_blocks)
+        body, size = page.body, (page.width, page.height)
+        label_figures(page.blocks, page.layout, body, size)
+        page.figures = find_figures(page.blocks, page.layout, body, size)
+        page.furniture = lines_of([word for word in page.words if word.furniture])
     return style
 
 
-def _body(sheet: Sheet) -> list[Line]:
-    return [
-        line
-        for line in sheet.words.lines
-        if not line.words[0].rotated and True not in [w.furniture for w in line.words]
-    ]
+def blocks_in_order(
+    batches: Iterable[list[PageDraft]],
+) -> Iterator[tuple[Draft, bool]]:
+    """Every block once, and whether it is a table continued from the page before.
 
-
-def _draft(sheet: Sheet, style: Style) -> None:
-    body = [w for w in sheet.words.words if not w.furniture]
-
-    def drafted(regions: Sequence[Region]) -> list[Draft]:
-        drafts = mark_contents(drafts_of(regions, style))
-        return tidy([d for whole in drafts for d in apart(whole)], style.pitch)
-
-    sheet.drafts = in_reading_order(sheet, drafted)
-    size = sheet.words.width, sheet.words.height
-    label_figures(sheet.drafts, sheet.blocks, body, size)
-    sheet.plates = plates_of(sheet.drafts, sheet.blocks, body, size)
-    sheet.furniture = lines_of([w for w in sheet.words.words if w.furniture])
-
-
-def in_order(parts: Iterable[list[Sheet]]) -> Iterator[tuple[Draft, bool]]:
-    """Every draft once, and whether it is a table that goes on. Empties the parts.
-
-    A page's furniture stands before its content, or, where a paragraph comes over from
-    the page before, right after that. The last draft of a page waits for the next page
-    with content, which may add to it.
+    Empties the batches. The furniture of a page comes before its content; where a
+    paragraph continues from the page before, right after that paragraph. The last
+    block of a page waits for the next page with content, which may add to it.
     """
     waiting: list[tuple[Draft, bool]] = []
     last: Draft | None = None
-    for sheets in parts:
-        sheets.reverse()
-        while sheets:  # a page that is done with need not wait for the others
-            sheet = sheets.pop()
-            drafts = list(sheet.drafts)
-            goes_on = last is not None and bool(drafts) and _join_over(last, drafts)
+    for pages in batches:
+        pages.reverse()
+        while pages:  # frees each page as soon as its blocks are written
+            page = pages.pop()
+            blocks = list(page.blocks)
+            goes_on = last is not None and bool(blocks) and _join_over(last, blocks)
             waiting.extend(
-                (Draft(BlockKind.FURNITURE, [f]), False) for f in sheet.furniture
+                (Draft(BlockKind.FURNITURE, [line]), False) for line in page.furniture
             )
-            waiting.extend((d, goes_on and i == 0) for i, d in enumerate(drafts))
-            if drafts:
-                last = drafts[-1]
+            waiting.extend((b, goes_on and i == 0) for i, b in enumerate(blocks))
+            if blocks:
+                last = blocks[-1]
                 yield from waiting[:-1]
                 del waiting[:-1]
     yield from waiting
 
 
-def _join_over(last: Draft, drafts: list[Draft]) -> bool:
-    """Join the first draft of a page to the last one before, where it belongs to it.
+def _join_over(last: Draft, blocks: list[Draft]) -> bool:
+    """Join the first block of a page to the last one before it, where they are one.
 
-    True if a table goes on; a paragraph that was swallowed leaves `drafts`.
+    Returns True if a table continues; a joined paragraph is removed from `blocks`.
     """
-    first = drafts[0]
+    first = blocks[0]
     if last.table and first.table:
         if not continues(last.table, first.table):
             return False
         join(last.table, first.table)
         if not first.table.rows:
-            del drafts[0]
+            del blocks[0]
             return False
         return True
     if not last.table and not first.table and goes_on_over_page(last, first):
         last.lines.extend(first.lines)
         last.attributes |= first.attributes
-        del drafts[0]
+        del blocks[0]
     return False
 
 
-def _recovered(sheet: Sheet) -> Iterator[str]:
-    """A warning if words of the page were lost that are no page number."""
-    count = sum([w.run < 0 and not w.furniture for w in sheet.words.words])
-    said = "words were" if count != 1 else "word was"
-    if count:
+def _page_warnings(page: PageDraft) -> Iterator[tuple[WarningKind, str]]:
+    """What a reader of the document should know about a page."""
+    where = f"page {page.number}"
+    if not page.words and any(block.kind == "figure" for block in page.layout):
+        yield "blank", f"{where} holds a picture and no text; {OCR_CURE}"
+    if lost := sum([w.run < 0 and not w.furniture for w in page.words]):
+        words = "words were" if lost != 1 else "word was"
         yield (
-            f"page {sheet.words.number}: {count} {said} recovered from the plain "
-            "text layer"
+            "recovered",
+            f"{where}: {lost} {words} recovered from the plain text layer",
         )
-
-
-def _doubtful(sheet: Sheet) -> Iterator[str]:
-    """A warning if the page may be read in a wrong order."""
-    if sheet.doubtful:
+    if hidden := page.hidden_words:
+        word, was = ("word", "was") if hidden == 1 else ("words", "were")
         yield (
-            f"page {sheet.words.number}: its reading order is doubtful: the layout of "
-            "the page and the order of the text in the file disagree"
+            "hidden",
+            f"{where}: {hidden} {word} that no reader of the page sees {was} left out",
         )
+    if page.undecoded_characters:
+        yield "undecoded", _undecoded_warning(page, "the text is wrong there")
+    if page.is_order_doubtful:
+        cause = "the layout of the page and the order of the text in the file disagree"
+        yield "order", f"{where}: its reading order is doubtful: {cause}"
 
 
-def _hidden(sheet: Sheet) -> Iterator[str]:
-    """A warning if words of the page were left out that no reader sees."""
-    said = ("word", "was") if sheet.hidden == 1 else ("words", "were")
-    if sheet.hidden:
-        yield (
-            f"page {sheet.words.number}: {sheet.hidden} {said[0]} that no reader of "
-            f"the page sees {said[1]} left out"
-        )
+def _undecoded_warning(page: PageDraft, consequence: str) -> str:
+    return (
+        f"page {page.number}: {page.undecoded_characters} characters are in a font "
+        f"that does not say which letters they are; {consequence}"
+    )
 
 
-def _garbled(sheet: Sheet, so: str = "the text is wrong there") -> Iterator[str]:
-    """A warning if characters of the page are not what the text says they are."""
-    if sheet.undecoded:
-        yield (
-            f"page {sheet.words.number}: {sheet.undecoded} characters are in a font "
-            f"that does not say which letters they are; {so}"
-        )
-
-
-def _page_warnings(result: Any) -> list[str]:
+def _layout_errors(layout: Any) -> list[str]:
     return [
         f"page {error.page_num} could not be read: {one_line(error.message)[:200]}"
-        for error in result.page_errors
+        for error in layout.page_errors
     ]
 
 
-def _blank(sheet: Sheet) -> Iterator[str]:
-    """A warning for a page that shows a picture and holds no text."""
-    if not sheet.words.words and any(b.kind == "figure" for b in sheet.blocks):
-        yield f"page {sheet.words.number} holds a picture and no text; {OCR_CURE}"
+def read_pages(path: Path, data: bytes, limits: Limits) -> Iterator[PageDraft]:
+    """Reads the pages of a PDF as far as their words.
+
+    Raises:
+        LoadError: If the file is damaged, locked or too long.
+    """
+    with open_pdf(path, data) as file:
+        for batch in layout_batches(path, data, limits, len(file.pdf)):
+            for layout in batch.pages:
+                yield read_page(layout, open_page(file.pdf, layout.page_num))

@@ -155,7 +155,7 @@ def place_of(page: pypdfium2.PdfPage, item: int) -> Place:
     return min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)
 
 
-class Leaf(NamedTuple):
+class OpenPage(NamedTuple):
     """A page, its text layer and the text of that. Closed by who asked for it."""
 
     page: pypdfium2.PdfPage
@@ -168,32 +168,32 @@ class Leaf(NamedTuple):
         self.page.close()
 
 
-def leaf_of(pdf: pypdfium2.PdfDocument, number: int) -> Leaf | None:
+def open_page(pdf: pypdfium2.PdfDocument, number: int) -> OpenPage | None:
     """A page by its number from 1; None for one that PDFium cannot open."""
     try:
         page = pdf[number - 1]
         layer = page.get_textpage()
     except (pypdfium2.PdfiumError, IndexError):
         return None
-    return Leaf(page, layer, str(layer.get_text_range()))
+    return OpenPage(page, layer, str(layer.get_text_range()))
 
 
-class Leaves:
-    """Pages that are opened ahead.
+class PrefetchedPages:
+    """Pages that are opened in the background, before their turn.
 
-    PDFium is for one thread at a time: between `ahead` and `wait` nobody else may use
-    the file.
+    PDFium is not thread-safe: between `prefetch` and `wait` nobody else may use the
+    file.
     """
 
     def __init__(self, thread: ThreadPoolExecutor) -> None:
         self._thread = thread
-        self._coming: Future[dict[int, Leaf | None]] | None = None
-        self._open: dict[int, Leaf | None] = {}
+        self._coming: Future[dict[int, OpenPage | None]] | None = None
+        self._open: dict[int, OpenPage | None] = {}
 
-    def ahead(self, pdf: pypdfium2.PdfDocument, numbers: Sequence[int]) -> None:
+    def prefetch(self, pdf: pypdfium2.PdfDocument, numbers: Sequence[int]) -> None:
         """Begin to open these pages."""
         self._coming = self._thread.submit(
-            lambda: {number: leaf_of(pdf, number) for number in numbers}
+            lambda: {number: open_page(pdf, number) for number in numbers}
         )
 
     def wait(self) -> None:
@@ -202,27 +202,27 @@ class Leaves:
             coming, self._coming = self._coming, None
             self._open = coming.result()
 
-    def take(self, pdf: pypdfium2.PdfDocument, number: int) -> Leaf | None:
+    def take(self, pdf: pypdfium2.PdfDocument, number: int) -> OpenPage | None:
         """A page, opened now if it was not yet."""
         if number in self._open:
             return self._open.pop(number)
-        return leaf_of(pdf, number)
+        return open_page(pdf, number)
 
-    def drop(self) -> None:
+    def discard(self) -> None:
         """Close the pages that nobody took."""
-        for leaf in self._open.values():
-            if leaf is not None:
-                leaf.close()
+        for page in self._open.values():
+            if page is not None:
+                page.close()
         self._open = {}
 
 
 @contextlib.contextmanager
-def leaves() -> Iterator[Leaves]:
+def prefetch_pages() -> Iterator[PrefetchedPages]:
     """Pages to open ahead while the block runs; those left are closed after it."""
     with ThreadPoolExecutor(1) as thread:
-        found = Leaves(thread)
+        found = PrefetchedPages(thread)
         try:
             yield found
         finally:
             found.wait()
-            found.drop()
+            found.discard()

@@ -11,6 +11,7 @@ from elt_llm_ingest.readers.pdf.content_stream import (
     kept_joins,
 )
 from elt_llm_ingest.readers.pdf.geometry import Rectangle, Region, area, overlaps
+from elt_llm_ingest.readers.pdf.page import PageDraft
 from elt_llm_ingest.readers.pdf.regions import (
     aligned,
     drawn,
@@ -19,7 +20,6 @@ from elt_llm_ingest.readers.pdf.regions import (
     seeds_of,
     tables_kept,
 )
-from elt_llm_ingest.readers.pdf.sheets import Sheet
 from elt_llm_ingest.readers.pdf.tables.grid import Grid
 from elt_llm_ingest.readers.pdf.tables.layout_table import layout_table
 from elt_llm_ingest.readers.pdf.tables.ruled import inside
@@ -128,35 +128,33 @@ DOUBTFUL = {"reading_order": "doubtful"}  # of a block, and of the chunk it is i
 Drafted = Callable[[list[Region]], list[Draft]]
 
 
-def in_reading_order(sheet: Sheet, drafted: Drafted) -> list[Draft]:
+def in_reading_order(page: PageDraft, drafted: Drafted) -> list[Draft]:
     """The drafts of a page that `drafted` makes of its regions.
 
     The layout's order stands if running text goes on in it as it does in the file. If
     not, the page is cut into columns, and what keeps more of the text together is
     taken. The page is marked where that still tears running text.
     """
-    words = [word for word in sheet.words.words if not word.furniture]
-    seeds = seeds_of(sheet.blocks)
-    layout = drafted(
-        regions_of(seeds, words, sheet.grids, sheet.rules, sheet.words.lines)
-    )
-    fragments = fragments_of(sheet.words.lines)
+    words = page.body
+    seeds = seeds_of(page.layout)
+    layout = drafted(regions_of(seeds, words, page.grids, page.rules, page.lines))
+    fragments = fragments_of(page.lines)
     joins = joins_of(fragments)
     held = sum(kept_joins(joins, layout))
     if _is_right(held, joins):
         return layout
-    grids = _true_grids(sheet.grids, words, joins, layout)
+    grids = _true_grids(page.grids, words, joins, layout)
     items, placed = _items(fragments, grids, words)
     turned = [word for word in words if word.rotated]
     zones = zones_of(items, is_gutter_of_file)
-    regions = [region for zone in zones for region in _regions(zone, sheet, placed)]
+    regions = [region for zone in zones for region in _regions(zone, page, placed)]
     regions += regions_of([], turned) if turned else []
     columns = drafted(regions)
     again = sum(kept_joins(joins, columns))
     best = columns if again >= held + LOST else layout
     held = max(held, again)
-    sheet.doubtful = len(joins) - held >= TORN and held < HELD * len(joins)
-    if sheet.doubtful:
+    page.is_order_doubtful = len(joins) - held >= TORN and held < HELD * len(joins)
+    if page.is_order_doubtful:
         for draft in best:
             draft.attributes |= DOUBTFUL
     return best
@@ -209,14 +207,14 @@ def _items(
     return [*items, *items_of(free)], placed
 
 
-def _regions(zone: Zone, sheet: Sheet, placed: dict[int, Grid]) -> list[Region]:
+def _regions(zone: Zone, page: PageDraft, placed: dict[int, Grid]) -> list[Region]:
     words = [word for item in zone for f in item.fragments for word in f.words]
     box = zone[0].box
     for item in zone:
         box = joint(box, item.box)
-    seeds = [s for seed in seeds_of(sheet.blocks) for s in _clipped(seed, box)]
+    seeds = [s for seed in seeds_of(page.layout) for s in _clipped(seed, box)]
     grids = [placed[id(item)] for item in zone if id(item) in placed]
-    return column_regions(seeds, words, grids, sheet.rules)
+    return column_regions(seeds, words, grids, page.rules)
 
 
 def _clipped(region: Region, box: Rectangle) -> Iterator[Region]:

@@ -32,7 +32,7 @@ def _quick(function: Any) -> Any:
 _unmapped = _quick(raw.FPDFText_HasUnicodeMapError)
 
 
-def undecoded(layer: pypdfium2.PdfTextPage, plain: str) -> int:
+def count_undecoded(layer: pypdfium2.PdfTextPage, plain: str) -> int:
     """How many characters of a page cannot be what its text says they are.
 
     They have no map, stand beside others without one, and are codes that no language
@@ -57,7 +57,7 @@ def undecoded(layer: pypdfium2.PdfTextPage, plain: str) -> int:
 def decoded(layer: pypdfium2.PdfTextPage) -> str:
     """The text of a page; characters without a map are U+FFFD if they are wrong."""
     plain = str(layer.get_text_bounded())
-    if not undecoded(layer, plain):
+    if not count_undecoded(layer, plain):
         return plain
     return "".join(
         UNKNOWN if mark > 0 else chr(raw.FPDFText_GetUnicode(layer.raw, at))
