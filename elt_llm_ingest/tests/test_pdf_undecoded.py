@@ -8,7 +8,7 @@ from elt_llm_ingest.limits import Limits
 from elt_llm_ingest.readers.ocr import recognition
 from elt_llm_ingest.readers.pdf import document as pdf
 from elt_llm_ingest.readers.pdf import undecoded_text as module
-from elt_llm_ingest.readers.pdf.undecoded_text import undecoded
+from elt_llm_ingest.readers.pdf.undecoded_text import count_undecoded
 from undecoded_pages import SAID, coded, shifted
 
 
@@ -20,7 +20,7 @@ def turned(shift: int) -> str:
 
 def count(data: bytes) -> int:
     layer = pypdfium2.PdfDocument(data)[0].get_textpage()
-    return undecoded(layer, layer.get_text_range())
+    return count_undecoded(layer, layer.get_text_range())
 
 
 def read(data: bytes, tmp_path) -> ParsedDocument:
