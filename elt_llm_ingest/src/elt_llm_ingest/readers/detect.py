@@ -115,15 +115,19 @@ def _detected(data: bytes, start: int) -> tuple[str, tuple[str, ...]]:
     # Code pages of DOS, Macintoshes and mainframes only take texts from the others.
     era = chardet.EncodingEra.MODERN_WEB | chardet.EncodingEra.LEGACY_ISO
     guess = chardet.detect(data[first : first + SAMPLE], encoding_era=era)
-    found = guess["encoding"] if guess["confidence"] >= LEAST else None
-    for name in (found, "cp1252"):
+    encoding_name = guess["encoding"] if guess["confidence"] >= LEAST else None
+    for name in (encoding_name, "cp1252"):
         try:
             codec = codecs.lookup(name or "cp1252").name
             text = data.decode(LARGER.get(codec, codec))
         except (LookupError, UnicodeDecodeError):
             continue
-        if found and name == found and _readable(text[:SAMPLE]) >= READABLE:
-            return text, (DETECTED.format(name=found),)
+        if (
+            encoding_name
+            and name == encoding_name
+            and _readable(text[:SAMPLE]) >= READABLE
+        ):
+            return text, (DETECTED.format(name=encoding_name),)
     return data.decode("cp1252", errors="replace"), (UNKNOWN,)
 
 
@@ -228,14 +232,17 @@ def sniff(path: Path, data: bytes) -> tuple[str, tuple[str, ...]]:
 
     Raises LoadError for a file that is nothing we read.
     """
-    found = _by_content(path, data)
-    said = SUFFIXES.get(path.suffix.lower())
-    if said in (None, found) or any({said, found} <= family for family in FAMILIES):
-        return found, ()
+    content_format = _by_content(path, data)
+    suffix_format = SUFFIXES.get(path.suffix.lower())
+    if suffix_format in (None, content_format) or any(
+        {suffix_format, content_format} <= family for family in FAMILIES
+    ):
+        return content_format, ()
     warning = (
-        f"the file is named {path.suffix} but holds {NAMES[found]}; it was read as that"
+        f"the file is named {path.suffix} but holds {NAMES[content_format]}; "
+        "it was read as that"
     )
-    return found, (warning,)
+    return content_format, (warning,)
 
 
 def is_document(path: Path, asked: str = "") -> bool:
@@ -265,10 +272,10 @@ def _by_content(path: Path, data: bytes) -> str:
         if head.startswith(magic):
             raise LoadError(path.name, f"it is {what}, which is not read", cure)
     plain = _narrow(head)
-    found = _markup(plain)
-    if found == "!":
+    markup = _markup(plain)
+    if markup == "!":
         raise LoadError(path.name, ENTITIES, "export it again without them")
-    return found or _plain_kind(path, data, plain)
+    return markup or _plain_kind(path, data, plain)
 
 
 def _markup(plain: bytes) -> str:
@@ -371,8 +378,8 @@ def _text(path: Path, data: bytes, plain: bytes) -> str:
         )
     if suffix in (".html", ".htm", ".xhtml"):
         return "html"
-    said = SUFFIXES.get(suffix, "text")
-    return said if said in TEXTS else "text"
+    suffix_format = SUFFIXES.get(suffix, "text")
+    return suffix_format if suffix_format in TEXTS else "text"
 
 
 def _narrow(head: bytes) -> bytes:

@@ -165,10 +165,10 @@ def write_table(
             attributes = {**fields.get("attributes", {})}
             if index < header:
                 attributes["row"] = "header"
-            told = {**fields, "attributes": attributes}
+            row_fields = {**fields, "attributes": attributes}
             if row_boxes:
-                told["boxes"] = (row_boxes[index],)
-            _write_row(builder, row, names, key, told)
+                row_fields["boxes"] = (row_boxes[index],)
+            _write_row(builder, row, names, key, row_fields)
 
 
 def _write_row(

@@ -144,7 +144,7 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
     builder = TextBuilder()
     env: dict[str, Any] = {}
     tokens = block_parser().parse(body, env)
-    notes = {found[1] for found in NOTE.finditer(body)}
+    notes = {note[1] for note in NOTE.finditer(body)}
     _Blocks(builder, Inline(env, notes)).write(tokens)
     if not builder.blocks:
         raise LoadError(path.name, "no text: it holds only markup", "check the export")
@@ -161,11 +161,11 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
 
 
 def _without_front_matter(source: str) -> tuple[str, str]:
-    found = FRONT_MATTER.match(source)
-    if not found:
+    front_matter = FRONT_MATTER.match(source)
+    if not front_matter:
         return source, ""
-    title = TITLE.search(found.group(1))
-    return source[found.end() :], title.group(1) if title else ""
+    title = TITLE.search(front_matter.group(1))
+    return source[front_matter.end() :], title.group(1) if title else ""
 
 
 class _Blocks:
@@ -217,8 +217,8 @@ class _Blocks:
         for index, note in enumerate(starts):
             end = starts[index + 1].start() if starts[index + 1 :] else len(source)
             text = self._inline.text(source[note.end() : end])
-            told = {"type": "footnote", "id": note[1]}
-            self._builder.add(BlockKind.PARAGRAPH, text, attributes=told)
+            attributes = {"type": "footnote", "id": note[1]}
+            self._builder.add(BlockKind.PARAGRAPH, text, attributes=attributes)
 
     def _paragraph(self, text: str) -> None:
         kind = BlockKind.PARAGRAPH

@@ -94,8 +94,8 @@ def heading_level(paragraph: str) -> int:
         return 0
     if line.endswith((".", ",", ";", ":")) or LIST_ITEM.match(line):
         return 0
-    if found := NUMBER.match(line):
-        return min(found.group(1).count(".") + 1, 6)
-    if found := KEYWORD.match(line):
-        return min(found.group(1).count(".") + 1, 6)
+    if match := NUMBER.match(line):
+        return min(match.group(1).count(".") + 1, 6)
+    if match := KEYWORD.match(line):
+        return min(match.group(1).count(".") + 1, 6)
     return int(line.upper() == line and len(words) > 1)

@@ -96,13 +96,13 @@ class TextBuilder:
             if index:
                 self.write("\t")
             spans.append(self.write(cell))
-        found = tuple(
+        texts = tuple(
             Cell(header=header_of(headers, i), start=s, end=e)
             for i, (s, e) in enumerate(spans)
         )
         number = self.table_number(table_key)
         return self.end(
-            BlockKind.TABLE_ROW, start, cells=found, table_number=number, **fields
+            BlockKind.TABLE_ROW, start, cells=texts, table_number=number, **fields
         )
 
     def table_number(self, key: str) -> int:
@@ -136,5 +136,5 @@ def sectioned(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
 def title_of(text: str, blocks: Sequence[Block], fallback: str) -> str:
     """The first top heading, else the name of the file without its ending."""
     tops = [b for b in blocks if b.kind is BlockKind.HEADING and b.level <= 1]
-    found = one_line(text[tops[0].start : tops[0].end]) if tops else ""
-    return found if 0 < len(found) <= MAX_TITLE else fallback
+    title = one_line(text[tops[0].start : tops[0].end]) if tops else ""
+    return title if 0 < len(title) <= MAX_TITLE else fallback

@@ -59,15 +59,15 @@ def besides(name: str, archive: zipfile.ZipFile) -> dict[str, Beside]:
         return {}
     book = safe.parsed(name, archive.read(WORKBOOK))
     targets = dict(_relations(name, archive, WORKBOOK, names))
-    found = {}
+    sheets_beside = {}
     for sheet in book.iter():
         if safe.tag(sheet) != "sheet":
             continue
         keys = [value for key, value in sheet.attrib.items() if key.endswith("}id")]
         part = targets.get(keys[0], "") if keys else ""
         if SHEET.match(part) and part in names:
-            found[sheet.get("name", "")] = _beside(name, archive, part, names)
-    return found
+            sheets_beside[sheet.get("name", "")] = _beside(name, archive, part, names)
+    return sheets_beside
 
 
 def _beside(
@@ -113,8 +113,8 @@ def _notes(root: Any) -> Iterator[tuple[str, str]]:
 
 def _shapes(root: Any) -> Iterator[str]:
     for element in root.iter():
-        if safe.tag(element) == "sp" and (said := _said(element)):
-            yield said
+        if safe.tag(element) == "sp" and (shape_text := _said(element)):
+            yield shape_text
 
 
 def _said(element: Any) -> str:
@@ -150,16 +150,16 @@ def read_sheets(path: Path, data: bytes, limits: Limits) -> list[Sheet]:
         book = CalamineWorkbook.from_filelike(io.BytesIO(data))
         return [
             Sheet(
-                name=told.name,
-                rows=_rows(book, told.name),
-                visible=told.visible == SheetVisibleEnum.Visible,
+                name=metadata.name,
+                rows=_rows(book, metadata.name),
+                visible=metadata.visible == SheetVisibleEnum.Visible,
                 merged=tuple(
-                    book.get_sheet_by_name(told.name).merged_cell_ranges or ()
+                    book.get_sheet_by_name(metadata.name).merged_cell_ranges or ()
                 ),
-                beside=others.get(told.name) or Beside(),
+                beside=others.get(metadata.name) or Beside(),
             )
-            for told in book.sheets_metadata
-            if told.typ == SheetTypeEnum.WorkSheet
+            for metadata in book.sheets_metadata
+            if metadata.typ == SheetTypeEnum.WorkSheet
         ]
     except (CalamineError, OSError, ValueError) as error:
         raise LoadError(

@@ -61,9 +61,9 @@ def write_tables(
     for number, part in enumerate(TABLE.split(text)):
         if not TABLE.match(part):
             for paragraph in BLANK_LINE.split(part):
-                said = one_line(paragraph)
-                is_title = bool(TITLE.match(said))
-                title = said if is_title else title
+                line = one_line(paragraph)
+                is_title = bool(TITLE.match(line))
+                title = line if is_title else title
                 kind = BlockKind.CAPTION if is_title else BlockKind.PARAGRAPH
                 builder.add(kind, paragraph, **fields)
             continue
@@ -74,9 +74,9 @@ def write_tables(
         own = box_of(reader.id) if reader.id else None
         places = {"place": _place(*fields["boxes"]), "table_place": _place(own)}
         attributes = {**fields["attributes"], "table": reader.id, **places}
-        told = {**fields, "attributes": attributes, "table": title}
+        row_fields = {**fields, "attributes": attributes, "table": title}
         header = marked_headers(rows) or assumed_headers(rows[_titles(rows) :])
-        _write_table(builder, rows, header, f"{key}/{number}", told)
+        _write_table(builder, rows, header, f"{key}/{number}", row_fields)
 
 
 def _write_table(
@@ -123,17 +123,22 @@ class _Cells(HTMLParser):
 
     @override
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        said = {name: value or "" for name, value in attrs}
+        attributes = {name: value or "" for name, value in attrs}
         if tag == "table":
-            self.id = self.id or said.get("id", "")
+            self.id = self.id or attributes.get("id", "")
         elif tag == "tr":
             self.rows.append([])
         elif tag in ("td", "th"):
             if not self.rows:
                 self.rows.append([])
-            down, across = span(said.get("rowspan")), span(said.get("colspan"))
+            down, across = (
+                span(attributes.get("rowspan")),
+                span(attributes.get("colspan")),
+            )
             header = tag == "th"
-            self.rows[-1].append(GridCell("", down, across, header, said.get("id", "")))
+            self.rows[-1].append(
+                GridCell("", down, across, header, attributes.get("id", ""))
+            )
         elif tag in ("br", "p", "li", "div"):
             self.handle_data(" ")
 
@@ -207,8 +212,8 @@ class _Places:
 
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # noqa: ARG001
     """The document. Raises LoadError for JSON of another shape and one without text."""
-    found, warnings = opened(path, data)
-    content = found.get("data", found) if isinstance(found, dict) else None
+    export, warnings = opened(path, data)
+    content = export.get("data", export) if isinstance(export, dict) else None
     if not isinstance(content, dict) or not isinstance(content.get("chunks"), list):
         raise wrong(path, "it holds no chunks of a parsed document")
     grounding = content.get("grounding")
@@ -248,8 +253,8 @@ def _chunk(raw: Any, places: _Places) -> Iterator[Chunk]:
     if not isinstance(raw, dict):
         places.problems["chunk cannot be read"] += 1
         return
-    told = raw.get("grounding") or []
-    listed = told if isinstance(told, list) else [told]
+    groundings = raw.get("grounding") or []
+    listed = groundings if isinstance(groundings, list) else [groundings]
     boxes = tuple(box for place in listed if (box := places.box(place)) is not None)
     key = str(raw.get("id") or raw.get("chunk_id") or "")
     entry = places.grounding.get(key)
@@ -373,8 +378,8 @@ def _with_sections_opened(text: str, blocks: Sequence[Block]) -> Iterator[Block]
 
 
 def _is_numbered_title(text: str, block: Block) -> bool:
-    said = text[block.start : block.end]
-    return block.kind is BlockKind.PARAGRAPH and bool(NUMBERED_TITLE.fullmatch(said))
+    title = text[block.start : block.end]
+    return block.kind is BlockKind.PARAGRAPH and bool(NUMBERED_TITLE.fullmatch(title))
 
 
 def _with_words(pages: Sequence[Page], blocks: Sequence[Block]) -> list[Page]:
@@ -386,8 +391,8 @@ def _with_words(pages: Sequence[Page], blocks: Sequence[Block]) -> list[Page]:
     for block in blocks:
         for start, end, boxes in _placed(block):
             for box in boxes:
-                found = rows[box.page].setdefault((start, end), [])
-                found += [box] if box not in found else []
+                word_boxes = rows[box.page].setdefault((start, end), [])
+                word_boxes += [box] if box not in word_boxes else []
     return [
         page.model_copy(
             update={
@@ -416,8 +421,10 @@ def _write_figure(builder: TextBuilder, text: str, fields: dict[str, Any]) -> No
     around = DESCRIBED.sub("\n\n", text)
     if not DESCRIBED.search(text):
         described, around = text, ""
-    said = {**fields["attributes"], "figure": kind} if kind else fields["attributes"]
-    picture = _generated({**fields, "attributes": said})
+    attributes = (
+        {**fields["attributes"], "figure": kind} if kind else fields["attributes"]
+    )
+    picture = _generated({**fields, "attributes": attributes})
     builder.add(BlockKind.FIGURE, described, **picture)
     for paragraph in BLANK_LINE.split(around):
         builder.add(BlockKind.CAPTION, paragraph, **fields)
@@ -425,11 +432,11 @@ def _write_figure(builder: TextBuilder, text: str, fields: dict[str, Any]) -> No
 
 def _described(text: str) -> tuple[str, str]:
     """The descriptions without their markers, and what they call the picture."""
-    found = DESCRIBED.findall(text)
-    if not found:
+    descriptions = DESCRIBED.findall(text)
+    if not descriptions:
         return text, ""
     texts, kinds = [], []
-    for inner in found:
+    for inner in descriptions:
         kind = KIND_BEFORE.match(inner)
         after = KIND_AFTER.search(inner)
         words = inner[kind.end() :] if kind else inner
@@ -453,15 +460,15 @@ def _title(
 ) -> str:
     """A chunk that is called the title, a heading at the top, or the file's name."""
     named = [b for b in blocks if b.attributes.get("type") == "title"][:1]
-    told = content.get("metadata")
-    file = told.get("filename") if isinstance(told, dict) else None
+    metadata = content.get("metadata")
+    file = metadata.get("filename") if isinstance(metadata, dict) else None
     stem = Path(file).stem if isinstance(file, str) and file else path.stem
     return title_of(text, named or blocks[:3], stem)
 
 
 def _pages(content: Mapping[str, Any], blocks: Sequence[Block]) -> list[Page]:
-    told = content.get("metadata")
-    count = told.get("page_count") if isinstance(told, dict) else None
+    metadata = content.get("metadata")
+    count = metadata.get("page_count") if isinstance(metadata, dict) else None
     last = max((b.end_page or 0 for b in blocks), default=0)
     if isinstance(count, int) and last <= count <= MAX_PAGES:
         last = count
@@ -470,8 +477,8 @@ def _pages(content: Mapping[str, Any], blocks: Sequence[Block]) -> list[Page]:
 
 
 def _version(content: Mapping[str, Any]) -> str:
-    told = content.get("metadata")
-    version = told.get("version") if isinstance(told, dict) else None
+    metadata = content.get("metadata")
+    version = metadata.get("version") if isinstance(metadata, dict) else None
     return f" ({version[:40]})" if isinstance(version, str) else ""
 
 
@@ -485,8 +492,8 @@ def _warnings(
         yield f"{count} times: a {problem}"
     for kind, count in sorted(unknown.items()):
         yield f"{count} chunks are of the unknown kind {kind[:40]!r}, read as text"
-    told = content.get("metadata")
-    failed = told.get("failed_pages") if isinstance(told, dict) else None
+    metadata = content.get("metadata")
+    failed = metadata.get("failed_pages") if isinstance(metadata, dict) else None
     if failed:
         yield f"pages that failed when the file was made: {str(failed)[:200]}"
     low = sum(1 for b in blocks if b.confidence is not None and b.confidence < LOW)

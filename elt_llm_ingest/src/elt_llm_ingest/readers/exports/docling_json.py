@@ -27,20 +27,22 @@ BROKEN = (AttributeError, IndexError, KeyError, TypeError, ValueError, Recursion
 
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # noqa: ARG001
     """The document. Raises LoadError for JSON of another shape or with broken links."""
-    found, warnings = opened(path, data)
+    content, warnings = opened(path, data)
     try:
-        if isinstance(found, list):
-            documents = [_of_chunks(path, found)]
+        if isinstance(content, list):
+            documents = [_of_chunks(path, content)]
         else:
-            documents = _of_document(path, found)
+            documents = _of_document(path, content)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))[:80]
-        said = f"it is no Docling document of a known version ({place}: {first['msg']})"
-        raise wrong(path, said) from error
+        reason = (
+            f"it is no Docling document of a known version ({place}: {first['msg']})"
+        )
+        raise wrong(path, reason) from error
     except BROKEN as error:
-        said = f"its parts do not fit together ({type(error).__name__})"
-        raise wrong(path, said) from error
+        reason = f"its parts do not fit together ({type(error).__name__})"
+        raise wrong(path, reason) from error
     changed = {"parser": PARSER, "warnings": (*warnings, *documents[0].warnings)}
     return [documents[0].model_copy(update=changed)]
 
@@ -60,13 +62,13 @@ def _of_chunks(path: Path, chunks: Sequence[Any]) -> ParsedDocument:
     builder = TextBuilder()
     above: list[str] = []
     for chunk in chunks:
-        told = chunk["metadata"]
-        headings = [str(title) for title in told.get("headings") or ()]
+        metadata = chunk["metadata"]
+        headings = [str(title) for title in metadata.get("headings") or ()]
         for level, title in enumerate(headings, start=1):
             if headings[:level] != above[:level]:
                 builder.add(BlockKind.HEADING, title, level=level)
         above = headings
-        items = told["doc_items"]
+        items = metadata["doc_items"]
         boxes = tuple(box for item in items for box in _boxes(item, sizes))
         pages = [box.page for box in boxes]
         labels = {item["label"] for item in items}

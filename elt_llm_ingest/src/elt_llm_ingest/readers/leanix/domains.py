@@ -104,7 +104,7 @@ class Sorter:
     def _roots(self, loose: Sequence[Cell], groups: Sequence[str]) -> list[Domain]:
         """Boxes on the canvas that are inside no other and hold another's centre."""
         frames = [self._canvas.place(self._canvas.cells[g]) for g in groups]
-        found = []
+        roots = []
         for cell in loose:
             place = self._places[cell.id]
             others = [self._places[o.id] for o in loose if o.id != cell.id]
@@ -119,8 +119,8 @@ class Sorter:
                 self.domains.append(domain)
                 self.frames[cell.id] = domain
                 self.roles[cell.id] = Role("domain", domain)
-                found.append(domain)
-        return found
+                roots.append(domain)
+        return roots
 
     def _root_around(self, frame: Cell, roots: Sequence[Domain]) -> Domain | None:
         place = self._canvas.place(frame)
@@ -170,12 +170,12 @@ class Sorter:
 
     def _nested_frames(self, top: Cell, inside: Sequence[Cell]) -> list[Cell]:
         """The shapes between the outermost one and its fact sheets, outer first."""
-        found: dict[str, Cell] = {}
+        frames: dict[str, Cell] = {}
         for cell in inside:
             for frame in reversed(self._canvas.above(cell)):
                 if frame.id != top.id:
-                    found.setdefault(frame.id, frame)
-        return list(found.values())
+                    frames.setdefault(frame.id, frame)
+        return list(frames.values())
 
     def _add_subtype_frame(
         self, domain: Domain, frame: Cell, inside: Sequence[Cell]

@@ -106,13 +106,13 @@ def _read_edges(canvas: Canvas, sorter: Sorter, model: Model) -> None:
             entity = name if role.kind == "domain" else cell.label
             ends[cell.id] = End(entity, name)
     for edge in canvas.edges():
-        found = relationship(canvas, edge, ends)
-        if isinstance(found, str):
+        outcome = relationship(canvas, edge, ends)
+        if isinstance(outcome, str):
             named = [canvas.cells.get(i) for i in (edge.source, edge.target)]
             name = " -> ".join(cell.label if cell else "?" for cell in named)
-            _skip(model, edge, "edge", canvas.diagram.number, found, name)
+            _skip(model, edge, "edge", canvas.diagram.number, outcome, name)
         else:
-            model.relationships.append((found, canvas.diagram.number))
+            model.relationships.append((outcome, canvas.diagram.number))
 
 
 def _skip(

@@ -32,10 +32,10 @@ def _find(sheets: Sheets) -> int | None:
 
 def _columns(row: Sequence[str]) -> dict[str, int]:
     """Column name in lower case to its position; the first of a name counts."""
-    found: dict[str, int] = {}
+    columns: dict[str, int] = {}
     for index, cell in enumerate(row):
-        found.setdefault(cell.strip().casefold() or f"col_{index + 1}", index)
-    return found
+        columns.setdefault(cell.strip().casefold() or f"col_{index + 1}", index)
+    return columns
 
 
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
@@ -111,7 +111,7 @@ def _records(
         "level": columns.get("level"),
         "status": columns.get(state),
     }
-    found: list[tuple[int, dict[str, str]]] = []
+    records: list[tuple[int, dict[str, str]]] = []
     seen: set[str] = set()
     warnings = []
     for number, row in enumerate(rows[1:], start=1):
@@ -129,8 +129,8 @@ def _records(
             )
         else:
             seen.add(record["id"])
-            found.append((number, record))
-    return found, tuple(warnings)
+            records.append((number, record))
+    return records, tuple(warnings)
 
 
 def _value(row: Sequence[str], at: int | None) -> str:

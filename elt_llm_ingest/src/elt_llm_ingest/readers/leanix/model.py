@@ -66,12 +66,16 @@ class Relationship:
     def sentences(self) -> str:
         """The relationship in words, each direction by itself."""
         one, other = self.source.entity, self.target.entity
-        said = [self.statement]
+        sentences = [self.statement]
         if self.finish:
-            said.append(f"Each {one} has {WORDS[self.finish]} {other} ({self.finish}).")
+            sentences.append(
+                f"Each {one} has {WORDS[self.finish]} {other} ({self.finish})."
+            )
         if self.start:
-            said.append(f"Each {other} has {WORDS[self.start]} {one} ({self.start}).")
-        return " ".join(said)
+            sentences.append(
+                f"Each {other} has {WORDS[self.start]} {one} ({self.start})."
+            )
+        return " ".join(sentences)
 
 
 def relationship(
@@ -81,7 +85,7 @@ def relationship(
 
     `ends` maps the id of a shape to what it stands for, or to why it was left out.
     """
-    found: list[End] = []
+    known_ends: list[End] = []
     for name, cell_id in (("start", edge.source), ("end", edge.target)):
         if not cell_id:
             return f"its {name} is tied to nothing"
@@ -90,11 +94,11 @@ def relationship(
             return f"its {name} is tied to a shape that is no fact sheet"
         if isinstance(end, str):
             return f"its {name} is tied to a shape that was left out ({end})"
-        found.append(end)
+        known_ends.append(end)
     return Relationship(
         cell=edge,
-        source=found[0],
-        target=found[1],
+        source=known_ends[0],
+        target=known_ends[1],
         start=ARROWS.get(edge.style.get("startArrow", ""), ""),
         finish=ARROWS.get(edge.style.get("endArrow", ""), ""),
         kind=TYPES.get(edge.style.get("edgeStyle", ""), ""),

@@ -40,11 +40,11 @@ class Cell:
     @property
     def is_fact_sheet(self) -> bool:
         """Whether the shape stands for a fact sheet of the inventory."""
-        said = self.attributes
+        attributes = self.attributes
         return not self.edge and (
-            said.get("type") == "factSheet"
-            or "factSheetId" in said
-            or "factSheetType" in said
+            attributes.get("type") == "factSheet"
+            or "factSheetId" in attributes
+            or "factSheetType" in attributes
         )
 
 
@@ -68,15 +68,15 @@ def diagrams(name: str, data: bytes) -> list[Diagram]:
             f"the XML is no draw.io diagram (its root is <{root.tag[:40]}>)",
             "export the diagram from draw.io as XML",
         )
-    found = []
+    pages = []
     for number, element in enumerate(root.iter("diagram"), start=1):
         model = element.find("mxGraphModel")
         if model is None:
             model = _parsed(name, _inflated(name, element.text or ""))
-        found.append(Diagram(number, element.get("name", ""), list(_cells(model))))
-    if not found:
+        pages.append(Diagram(number, element.get("name", ""), list(_cells(model))))
+    if not pages:
         raise LoadError(name, "the draw.io file has no page")
-    return found
+    return pages
 
 
 def _parsed(name: str, data: bytes) -> Any:
@@ -150,13 +150,13 @@ def _style(text: str) -> dict[str, str]:
 def _geometry(element: Any) -> dict[str, float] | None:
     if element is None:
         return None
-    found = {}
+    numbers = {}
     for key in ("x", "y", "width", "height"):
         try:
-            found[key] = float(element.get(key) or 0.0)
+            numbers[key] = float(element.get(key) or 0.0)
         except ValueError:
-            found[key] = 0.0
-    return found
+            numbers[key] = 0.0
+    return numbers
 
 
 def clean_label(label: str) -> str:
@@ -229,14 +229,14 @@ class Canvas:
 
     def above(self, cell: Cell) -> list[Cell]:
         """The cells around one, innermost first, without layers."""
-        found: list[Cell] = []
+        ancestors: list[Cell] = []
         seen = {cell.id}
         parent = self.cells.get(cell.parent)
         while parent and parent.id not in self.layers and parent.id not in seen:
-            found.append(parent)
+            ancestors.append(parent)
             seen.add(parent.id)
             parent = self.cells.get(parent.parent)
-        return found
+        return ancestors
 
     def place(self, cell: Cell) -> Rectangle:
         """Where a shape stands on the canvas."""

@@ -57,8 +57,8 @@ def quality(page: Any) -> float:
 
 def slope_of(page: Any) -> float:
     """The slope of the lines of a recognised page, 0 where they are level."""
-    found = sorted(_slopes(page))
-    slope = float(median(found)) if len(found) >= ENOUGH else 0.0
+    slopes = sorted(_slopes(page))
+    slope = float(median(slopes)) if len(slopes) >= ENOUGH else 0.0
     return slope if abs(slope) > ASKEW else 0.0
 
 

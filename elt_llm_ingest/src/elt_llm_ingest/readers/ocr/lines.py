@@ -41,7 +41,7 @@ def in_columns(spots: Sequence[Spot]) -> list[Spot]:
     """The words in reading order; as they are where there are no columns."""
     lines = _lines(spots)
     done: list[Spot] = []
-    found = False
+    is_changed = False
     at = 0
     while at < len(lines):
         end, gutter = _band(lines, at)
@@ -49,12 +49,12 @@ def in_columns(spots: Sequence[Spot]) -> list[Spot]:
             done += lines[at]
             at += 1
             continue
-        found = True
+        is_changed = True
         band = lines[at:end]
         done += [s for line in band for s in line if s.word.x < gutter]
         done += [s for line in band for s in line if s.word.x >= gutter]
         at = end
-    return done if found else list(spots)
+    return done if is_changed else list(spots)
 
 
 def _lines(spots: Sequence[Spot]) -> list[Line]:

@@ -94,18 +94,18 @@ class Engine:
         try:
             result = parser.parse(self._data)
         except ParseError as error:
-            said = f"{named(numbers)} not recognised ({str(error)[:120]})"
-            self.warnings.append(said)
+            warning = f"{named(numbers)} not recognised ({str(error)[:120]})"
+            self.warnings.append(warning)
             return {}
         return {page.page_num: page for page in result.pages}
 
 
 def named(numbers: Sequence[int]) -> str:
     """For example: page 3 was; pages 3-5, 9 were."""
-    said = runs(numbers)
+    ranges = runs(numbers)
     if len(numbers) == 1:
-        return f"page {said[0]} was"
-    return f"pages {', '.join(said)} were"
+        return f"page {ranges[0]} was"
+    return f"pages {', '.join(ranges)} were"
 
 
 CURE = f"install text recognition: {installs('ocr')}"
@@ -209,8 +209,8 @@ def recognise(data: bytes | Held, numbers: Sequence[int], seconds: float) -> Rec
         return Recognised()
     known = languages()
     if known is None:
-        said = f"{named(numbers)} without text and not read; {CURE}"
-        return Recognised(warnings=(said,))
+        warning = f"{named(numbers)} without text and not read; {CURE}"
+        return Recognised(warnings=(warning,))
     engine = Engine(source(data), *known)
     deadline = time.monotonic() + seconds
     done: list[int] = []
@@ -242,16 +242,16 @@ def read_pictures(
     whole = [page for page in pages if page.page_num not in flat]
     wanted = [page.page_num for page in whole if _is_picture(pdf, page)]
     huge = [number for number in wanted if _is_huge(pdf, number)]
-    found = recognise(data, [n for n in wanted if n not in huge], seconds)
-    warnings = list(found.warnings)
+    recognised = recognise(data, [n for n in wanted if n not in huge], seconds)
+    warnings = list(recognised.warnings)
     if huge:
         warnings.append(
             f"{named(huge)} not read: a picture has more than {MEGAPIXELS:,} megapixels"
         )
     if flat:
         warnings.append(f"{named(flat)} left out, having no size")
-    found = replace(found, warnings=tuple(warnings))
-    return [found.pages.get(page.page_num, page) for page in whole], found
+    recognised = replace(recognised, warnings=tuple(warnings))
+    return [recognised.pages.get(page.page_num, page) for page in whole], recognised
 
 
 def _is_picture(pdf: pypdfium2.PdfDocument, page: Any) -> bool:

@@ -162,9 +162,9 @@ class _Writer:
         level = 0
         text = self._originals.get(dense(text), text)
         text = text if kind is BlockKind.CODE else _lines(text)
-        told: dict[str, str] = {}
+        attributes: dict[str, str] = {}
         if label == "footnote" or layer == "notes":
-            told["type"] = "footnote" if label == "footnote" else "note"
+            attributes["type"] = "footnote" if label == "footnote" else "note"
         elif layer in ("furniture", "background"):
             kind = BlockKind.FURNITURE
         elif label in ("title", "section_header"):
@@ -173,7 +173,7 @@ class _Writer:
         elif kind is BlockKind.LIST_ITEM and getattr(item, "enumerated", False):
             text = f"{item.marker} {text}".strip()
         place = self._place(item)
-        self.builder.add(kind, text, level=level, attributes=told, **place)
+        self.builder.add(kind, text, level=level, attributes=attributes, **place)
 
     def _table(self, item: Any) -> None:
         self._tables += 1
@@ -194,8 +194,8 @@ class _Writer:
         if caption := one_line(item.caption_text(self._found)):
             self.builder.add(BlockKind.FIGURE, caption, **place)
         for text in _descriptions(item):
-            told = {"generated": "true"}
-            self.builder.add(BlockKind.FIGURE, text, attributes=told, **place)
+            attributes = {"generated": "true"}
+            self.builder.add(BlockKind.FIGURE, text, attributes=attributes, **place)
 
     def _place(self, item: Any) -> dict[str, Any]:
         boxes, pages = [], []
@@ -214,10 +214,10 @@ class _Writer:
 
 def _told_by(table: Any, found: Any) -> set[str]:
     """Texts that Docling lists below a table though the table's cells say them."""
-    said = {dense(cell.text) for cell in table.data.table_cells if cell.text}
-    everything = "\n".join(said)
+    cell_texts = {dense(cell.text) for cell in table.data.table_cells if cell.text}
+    everything = "\n".join(cell_texts)
     waiting, seen = list(table.children), set()
-    told = set()
+    repeated = set()
     while waiting:
         ref = waiting.pop()
         if ref.cref in seen:
@@ -226,15 +226,15 @@ def _told_by(table: Any, found: Any) -> set[str]:
         item = ref.resolve(found)
         waiting += item.children
         if dense(getattr(item, "text", "")) in everything:
-            told.add(ref.cref)
-    return told
+            repeated.add(ref.cref)
+    return repeated
 
 
 def _descriptions(item: Any) -> Iterator[str]:
     """Texts that a model wrote about a picture."""
-    told = getattr(getattr(item, "meta", None), "description", None)
-    if said := getattr(told, "text", ""):
-        yield said
+    description = getattr(getattr(item, "meta", None), "description", None)
+    if text := getattr(description, "text", ""):
+        yield text
         return
     for note in getattr(item, "annotations", ()):
         if getattr(note, "kind", "") == "description" and note.text:
@@ -242,13 +242,13 @@ def _descriptions(item: Any) -> Iterator[str]:
 
 
 def _box(number: int, bbox: Any, size: Any) -> Box:
-    found = bbox.to_top_left_origin(page_height=size.height)
+    corners = bbox.to_top_left_origin(page_height=size.height)
     return Box(
         page=number,
-        left=_fraction(found.l, size.width),
-        top=_fraction(found.t, size.height),
-        right=_fraction(found.r, size.width),
-        bottom=_fraction(found.b, size.height),
+        left=_fraction(corners.l, size.width),
+        top=_fraction(corners.t, size.height),
+        right=_fraction(corners.r, size.width),
+        bottom=_fraction(corners.b, size.height),
     )
 
 

@@ -33,10 +33,10 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
     data = lowered(data, kind)
     if hidden:
         noted = (f"it has hidden passages, which were left out: {hidden}", *noted)
-    found = convert(path, data, kind)
+    converted = convert(path, data, kind)
     written = _word_paragraphs(data) if kind == "docx" else {}
     points = 1.0 if kind == "docx" else 1 / EMU
-    documents = document_of(path, found, written, points=points)
+    documents = document_of(path, converted, written, points=points)
     warned = (*documents[0].warnings, *noted)
     return [documents[0].model_copy(update={"warnings": warned})]
 

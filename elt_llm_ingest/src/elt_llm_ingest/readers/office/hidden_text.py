@@ -53,8 +53,8 @@ def shaded(told: Any) -> bool:
 
 
 def _value(told: Any, name: str) -> str:
-    found = told.find(f"{W}{name}")
-    return "" if found is None else str(found.get(VAL, ""))
+    element = told.find(f"{W}{name}")
+    return "" if element is None else str(element.get(VAL, ""))
 
 
 class Styles:
@@ -62,10 +62,10 @@ class Styles:
 
     def __init__(self, root: Any = None) -> None:
         """Of the root of `styles.xml`; without it no style says anything."""
-        found = () if root is None else tuple(root.iter(f"{W}style"))
-        self._known = {style.get(f"{W}styleId", ""): style for style in found}
+        style_elements = () if root is None else tuple(root.iter(f"{W}style"))
+        self._known = {style.get(f"{W}styleId", ""): style for style in style_elements}
         self._ready: dict[str, Looks] = {}
-        self._usual = next(map(_id, filter(_is_usual, found)), "")
+        self._usual = next(map(_id, filter(_is_usual, style_elements)), "")
         usual = None if root is None else root.find(f"{W}docDefaults/{W}rPrDefault")
         self._base = looks(None if usual is None else usual.find(f"{W}rPr"))
 
@@ -77,13 +77,13 @@ class Styles:
         while name in self._known and name not in chain:
             chain.append(name)
             name = _value(self._known[name], "basedOn")
-        said = Looks()
+        resolved = Looks()
         for one in reversed(chain):
             style = self._known[one]
             own = looks(style.find(f"{W}rPr"))
             own = own.over(looks(style.find(f"{W}pPr"))._replace(size="", colour=""))
-            said = self._ready[one] = own.over(said)
-        return said
+            resolved = self._ready[one] = own.over(resolved)
+        return resolved
 
     def of_run(self, run: Any, paragraph: Any) -> Looks:
         """What holds for a run: its own word, its style's, its paragraph's."""
@@ -203,10 +203,10 @@ def _without(part: bytes, styles: Styles) -> tuple[bytes, int]:
 def _is_hidden(run: Any, styles: Styles, on_white: bool) -> bool:
     if run.find(f"{W}t") is None:
         return False
-    said = styles.of_run(run, next(run.iterancestors(f"{W}p"), None))
-    if said.vanish or (said.size.isdecimal() and int(said.size) < TINY):
+    looks = styles.of_run(run, next(run.iterancestors(f"{W}p"), None))
+    if looks.vanish or (looks.size.isdecimal() and int(looks.size) < TINY):
         return True
-    return _is_white(said) and on_white and not _on_colour(run)
+    return _is_white(looks) and on_white and not _on_colour(run)
 
 
 def _is_white(said: Looks) -> bool:
@@ -221,13 +221,13 @@ def _on_colour(run: Any) -> bool:
         if around.tag in APART:
             return True
         if around.tag == f"{W}tc":
-            told = around.find(f"{W}tcPr")
-            if told is not None and shaded(told):
+            properties = around.find(f"{W}tcPr")
+            if properties is not None and shaded(properties):
                 return True
         if around.tag == f"{W}tbl":
-            told = around.find(f"{W}tblPr")
-            if told is not None and (
-                shaded(told) or told.find(f"{W}tblStyle") is not None
+            properties = around.find(f"{W}tblPr")
+            if properties is not None and (
+                shaded(properties) or properties.find(f"{W}tblStyle") is not None
             ):
                 return True
     return False

@@ -106,8 +106,13 @@ class _Writer:
         for text in beside.shapes:
             add(BlockKind.PARAGRAPH, text, attributes={"type": "shape"}, **self._place)
         for cell, text in beside.notes:
-            told = {"type": "note", "cell": cell}
-            add(BlockKind.PARAGRAPH, f"{cell}: {text}", attributes=told, **self._place)
+            attributes = {"type": "note", "cell": cell}
+            add(
+                BlockKind.PARAGRAPH,
+                f"{cell}: {text}",
+                attributes=attributes,
+                **self._place,
+            )
 
     def _table(self, start: int, table: Rows) -> None:
         used = [i for i in range(self._width) if any(_at(row, i) for row in table)]
@@ -176,7 +181,7 @@ def _has_merges(cells: Sequence[GridCell]) -> bool:
 
 def _merges(sheet: Sheet, width: int) -> _Merges:
     """Merged cells as far as the sheet is filled; overlapping ones once."""
-    found = _Merges({}, {})
+    merges = _Merges({}, {})
     for (top, left), (lowest, rightmost) in sheet.merged:
         bottom, right = min(lowest, len(sheet.rows) - 1), min(rightmost, width - 1)
         covered = (bottom - top + 1) * (right - left + 1)
@@ -185,11 +190,11 @@ def _merges(sheet: Sheet, width: int) -> _Merges:
         places = [
             (r, c) for r in range(top, bottom + 1) for c in range(left, right + 1)
         ]
-        if any(place in found.origin for place in places):
+        if any(place in merges.origin for place in places):
             continue
-        found.reach[top, left] = (bottom - top + 1, right - left + 1)
-        found.origin.update(dict.fromkeys(places, (top, left)))
-    return found
+        merges.reach[top, left] = (bottom - top + 1, right - left + 1)
+        merges.origin.update(dict.fromkeys(places, (top, left)))
+    return merges
 
 
 def _letters(column: int) -> str:

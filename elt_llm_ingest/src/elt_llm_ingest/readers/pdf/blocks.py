@@ -25,8 +25,8 @@ def shouts(text: str, below: str) -> bool:
     """Whether a line is a numbered heading in capitals, and no line of several such."""
     if text.upper() != text or below.upper() == below:
         return False
-    found = SHOUT.match(text)
-    return found is not None and len(found["title"].split()[-1]) > 1
+    match = SHOUT.match(text)
+    return match is not None and len(match["title"].split()[-1]) > 1
 
 
 def add_rule_numbers(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
@@ -44,10 +44,10 @@ def add_rule_numbers(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
             continue
         is_heading = block.kind is BlockKind.HEADING
         pattern = _GRAMMAR.heading if is_heading else _GRAMMAR.paragraph
-        found = pattern.match(text, block.start, block.end)
+        match = pattern.match(text, block.start, block.end)
         below = _GRAMMAR.item.match(text, block.start, block.end)
-        if found:
-            rule = canonical(found.group())
+        if match:
+            rule = canonical(match.group())
             yield changed(block, number=rule)
         elif below and rule:
             yield changed(block, number=f"{rule}{below.group()}")

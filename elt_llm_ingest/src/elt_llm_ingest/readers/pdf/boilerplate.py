@@ -58,15 +58,19 @@ def find_boilerplate(
     count: there a sentence may stand on two pages for good reason.
     """
     marginal: set[str] = set()
-    found: dict[str, set[int]] = defaultdict(set)
+    pages_of_text: dict[str, set[int]] = defaultdict(set)
     for block in blocks:
         if block.kind is BlockKind.FURNITURE:
             marginal.add(_said(text, block))
         elif block.kind in TEXT and block.page is not None:
-            found[_said(text, block)].add(block.page)
+            pages_of_text[_said(text, block)].add(block.page)
     needed = pages_needed(len(pages))
-    often = {said for said, on in found.items() if said and len(on) >= needed}
-    same = {said for said in marginal if any(map(str.isalpha, said))}
+    often = {
+        block_text
+        for block_text, on in pages_of_text.items()
+        if block_text and len(on) >= needed
+    }
+    same = {block_text for block_text in marginal if any(map(str.isalpha, block_text))}
     edges = _edges(blocks, pages) if len(pages) < SHORT else None
 
     def is_noise(block: Block) -> bool:
@@ -74,8 +78,10 @@ def find_boilerplate(
             return False
         if not often and not same:
             return False
-        said = _said(text, block)
-        return said in often or (said in same and block.kind is not BlockKind.HEADING)
+        block_text = _said(text, block)
+        return block_text in often or (
+            block_text in same and block.kind is not BlockKind.HEADING
+        )
 
     return is_noise if _leaves_body(blocks, is_noise) else _is_never
 
@@ -101,15 +107,15 @@ def without_running(
     least and 15 % of all.
     """
     edges = _edges(blocks, pages)
-    found: dict[str, set[int]] = defaultdict(set)
+    pages_of_text: dict[str, set[int]] = defaultdict(set)
     for block in blocks:
         if block.start in edges and block.page is not None:
-            found[_numberless(text, block)].add(block.page)
+            pages_of_text[_numberless(text, block)].add(block.page)
     needed = max(LEAST, round(RUNNING * len(pages)))
 
     def is_running(block: Block) -> bool:
         at_edge = block.kind in TEXT and block.start in edges
-        return at_edge and len(found[_numberless(text, block)]) >= needed
+        return at_edge and len(pages_of_text[_numberless(text, block)]) >= needed
 
     if not _leaves_body(blocks, is_running):
         return list(blocks)
@@ -179,19 +185,19 @@ def _is_title(draft: Draft) -> bool:
 def _lists_pages(drafts: Sequence[Draft]) -> bool:
     texts = [line.text for d in drafts if _may_lead(d) for line in lines_in(d)]
     dotted = [text for text in texts if text.count(".") >= DOTS or "…" in text]
-    found = [TO_PAGE.search(text) for text in dotted]
-    said = [hit.group(1) or hit.group(2) for hit in found if hit]
-    numbers = [int(text) for text in said if text.isdecimal()]
+    matches = [TO_PAGE.search(text) for text in dotted]
+    page_numbers = [hit.group(1) or hit.group(2) for hit in matches if hit]
+    numbers = [int(text) for text in page_numbers if text.isdecimal()]
     falls = sum(after < before for before, after in pairwise(numbers))
-    return len(said) >= MANY_LEADERS and falls <= 0.2 * len(numbers)
+    return len(page_numbers) >= MANY_LEADERS and falls <= 0.2 * len(numbers)
 
 
 def _may_lead(draft: Draft) -> bool:
     """Whether dots may lead to a page: quicker than to make lines of a table."""
     if draft.table is None:
         return True
-    said = "".join([word.text for word in draft.table.words()])
-    return said.count(".") >= DOTS or "…" in said
+    cell_texts = "".join([word.text for word in draft.table.words()])
+    return cell_texts.count(".") >= DOTS or "…" in cell_texts
 
 
 def _has_leaders(draft: Draft) -> bool:

@@ -60,7 +60,7 @@ def fragments_of(lines: Sequence[Line]) -> list[Fragment]:
 
     Furniture and turned text are left out.
     """
-    found: list[Fragment] = []
+    fragments: list[Fragment] = []
     for row, line in enumerate(lines):
         words = line.words
         if words[0].rotated:
@@ -70,10 +70,10 @@ def fragments_of(lines: Sequence[Line]) -> list[Fragment]:
             if not words:
                 continue
         if words[0].run == words[-1].run:  # as most lines of a single column
-            found.append(Fragment(words, row))
+            fragments.append(Fragment(words, row))
         else:
-            found.extend(Fragment(part, row) for part in _parted(words))
-    return found
+            fragments.extend(Fragment(part, row) for part in _parted(words))
+    return fragments
 
 
 def _parted(words: list[Word]) -> Iterator[list[Word]]:

@@ -49,10 +49,10 @@ WARNING = "the PDF is damaged and was repaired; pages or text may be missing"
 
 def damage(data: bytes | mmap) -> tuple[str, ...]:
     """A warning where the file's end or its table of objects is not where it says."""
-    found = START.findall(data[-TAIL:])
-    if not found or b"%%EOF" not in data[-TAIL:]:
+    offsets = START.findall(data[-TAIL:])
+    if not offsets or b"%%EOF" not in data[-TAIL:]:
         return (WARNING,)
-    place = int(found[-1])
+    place = int(offsets[-1])
     before = max(data.find(b"%PDF-"), 0)  # what stands before the file counts or not
     sound = any(TABLE.match(data, start) for start in (place, place + before))
     return () if sound else (WARNING,)

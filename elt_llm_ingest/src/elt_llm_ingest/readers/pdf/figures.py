@@ -112,8 +112,8 @@ def _untiled(boxes: Sequence[Rectangle], width: float) -> list[Rectangle]:
 def _joined(boxes: Sequence[Rectangle]) -> list[Rectangle]:
     """The boxes, those that touch as one."""
     done: list[Rectangle] = []
-    for found in sorted(boxes):
-        box = found
+    for start in sorted(boxes):
+        box = start
         while near := [d for d in done if _overlap(d, box, TOUCHING)]:
             done = [d for d in done if d not in near]
             every = [box, *near]
@@ -150,7 +150,9 @@ def add_figures(
         yield from blocks
         return
     sizes = {page.number: page for page in pages}
-    left = deque((sizes[number], found) for number, found in _no_logos(figures))
+    left = deque(
+        (sizes[number], page_figures) for number, page_figures in _no_logos(figures)
+    )
     held: list[Block] = []  # of one page
     reached = end = 0
     for block in blocks:
@@ -174,8 +176,8 @@ def _with_some(
     """
     after: dict[int, list[Block]] = defaultdict(list)
     while left and left[0][0].number < to:
-        page, found = left.popleft()
-        for figure in found:
+        page, page_figures = left.popleft()
+        for figure in page_figures:
             at = _place(blocks, page, figure)
             block_end = blocks[at].end if at >= 0 else end
             after[at].append(_figure(figure, page, block_end))
@@ -190,8 +192,8 @@ def _no_logos(
 ) -> Iterator[tuple[int, list[FigureBox]]]:
     """Of each page the pictures that stand on no other page at the same place."""
     near: dict[tuple[int, int], list[tuple[int, Rectangle]]] = defaultdict(list)
-    for number, found in figures.items():
-        for figure in found:
+    for number, page_figures in figures.items():
+        for figure in page_figures:
             near[_spot(figure.box)].append((number, figure.box))
 
     def is_logo(number: int, box: Rectangle) -> bool:
@@ -200,8 +202,11 @@ def _no_logos(
         others = (o for spot in spots for o in near.get(spot, ()))
         return any(n != number and _is_same(box, other) for n, other in others)
 
-    for number, found in figures.items():
-        yield number, [figure for figure in found if not is_logo(number, figure.box)]
+    for number, page_figures in figures.items():
+        yield (
+            number,
+            [figure for figure in page_figures if not is_logo(number, figure.box)],
+        )
 
 
 def _spot(box: Rectangle) -> tuple[int, int]:

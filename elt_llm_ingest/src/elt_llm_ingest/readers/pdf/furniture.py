@@ -43,10 +43,10 @@ def mark_furniture(pages: Sequence[PageDraft]) -> None:
     """
     for page in pages:
         _mark_turned(page)
-    found = _running([edge for page in pages for edge in _edges(page)], len(pages))
-    if not _has_body(pages, found):
-        found = [edge for edge in found if edge.is_number]
-    for edge in found:
+    furniture = _running([edge for page in pages for edge in _edges(page)], len(pages))
+    if not _has_body(pages, furniture):
+        furniture = [edge for edge in furniture if edge.is_number]
+    for edge in furniture:
         for word in edge.line.words:
             word.furniture = True
 
@@ -60,25 +60,27 @@ def _running(edges: Sequence[_Edge], pages: int) -> list[_Edge]:
         texts[edge.slot[0], edge.line.text].add(edge.page)
         slots[edge.slot].append(edge)
     many = max(3, round(0.15 * pages))
-    running = {slot for slot, found in slots.items() if _is_running(found, pages)}
-    found: list[_Edge] = []
+    running = {
+        slot for slot, furniture in slots.items() if _is_running(furniture, pages)
+    }
+    furniture: list[_Edge] = []
     for edge in edges:
-        said = edge.line.text if edge.inner else edge.text
-        often = len(texts[edge.slot[0], said])
+        text = edge.line.text if edge.inner else edge.text
+        often = len(texts[edge.slot[0], text])
         needed = max(many, 0.5 * pages) if edge.in_table else many
         if (edge.inner or edge.in_table) and often < needed:
             continue
         is_number = pages > 1 and edge.is_number
         if often >= many or edge.slot in running or is_number:
-            found.append(edge)
-    return found
+            furniture.append(edge)
+    return furniture
 
 
 def _has_body(pages: Sequence[PageDraft], furniture: Sequence[_Edge]) -> bool:
     """Whether a page says anything upright besides these lines."""
-    said = {id(word) for edge in furniture for word in edge.line.words}
+    marked = {id(word) for edge in furniture for word in edge.line.words}
     return any(
-        id(word) not in said and not word.furniture
+        id(word) not in marked and not word.furniture
         for page in pages
         for word in page.words
     )
@@ -130,13 +132,13 @@ def _edges(page: PageDraft) -> list[_Edge]:
 
 def _outermost(lines: Sequence[Line]) -> list[Line]:
     """The lines from the edge of the page to the first gap as high as a line."""
-    found: list[Line] = []
+    outermost: list[Line] = []
     for line in lines:
-        if found:
-            gap = max(line.top - found[-1].bottom, found[-1].top - line.bottom)
+        if outermost:
+            gap = max(line.top - outermost[-1].bottom, outermost[-1].top - line.bottom)
             if gap >= 0.9 * line.size:
-                return found
-        found.append(line)
+                return outermost
+        outermost.append(line)
     return []  # no gap at all: all of it is body
 
 

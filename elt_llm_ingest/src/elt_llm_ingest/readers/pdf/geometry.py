@@ -52,11 +52,11 @@ class Table:
         paths: list[list[str]] = [[] for _ in self.rows[0]] if self.rows else []
         for row in range(self.header):
             for column, cell in enumerate(self.rows[row]):
-                said = " ".join(cell_text(cell).split())
+                name = " ".join(cell_text(cell).split())
                 _, columns = self.spans.get((row, column), (1, 1))
                 for covered in range(column, min(column + columns, len(paths))):
-                    if said and said not in paths[covered][-1:]:
-                        paths[covered].append(said)
+                    if name and name not in paths[covered][-1:]:
+                        paths[covered].append(name)
         return tuple(" / ".join(path) for path in paths)
 
 

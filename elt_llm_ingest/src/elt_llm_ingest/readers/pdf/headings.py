@@ -76,7 +76,7 @@ def _own_levels(headings: Sequence[Heading]) -> list[int]:
     for heading, level in zip(headings, levels, strict=True):
         if level:
             sizes[level].append(heading.size)
-    middle = {level: median(found) for level, found in sizes.items()}
+    middle = {level: median(level_sizes) for level, level_sizes in sizes.items()}
     looks = _look_levels([d for d, n in zip(headings, levels, strict=True) if not n])
     return [
         level or (_level_among(heading, middle) if middle else looks[_look(heading)])
@@ -85,13 +85,13 @@ def _own_levels(headings: Sequence[Heading]) -> list[int]:
 
 
 def _keyword(heading: Heading) -> str | None:
-    found = KEYWORD.match(heading.text)
-    return found.group(1).casefold() if found else None
+    match = KEYWORD.match(heading.text)
+    return match.group(1).casefold() if match else None
 
 
 def _depth(heading: Heading) -> int:
-    found = NUMBER.match(heading.text)
-    return found.group(1).count(".") + 1 if found else 0
+    match = NUMBER.match(heading.text)
+    return match.group(1).count(".") + 1 if match else 0
 
 
 def _keyword_levels(headings: Sequence[Heading]) -> dict[str, int]:
@@ -216,8 +216,8 @@ def mark_run_in_headings(drafts: Iterable[Draft]) -> None:
     or a colon; the text after them begins a sentence.
     """
     for draft in drafts:
-        if draft.kind in WORDS and draft.lines and (said := _lead(draft)):
-            draft.attributes[LEAD] = said
+        if draft.kind in WORDS and draft.lines and (lead := _lead(draft)):
+            draft.attributes[LEAD] = lead
 
 
 def _lead(draft: Draft) -> str:
@@ -228,21 +228,21 @@ def _lead(draft: Draft) -> str:
         bold += 1
     if not first < bold < min(len(words), first + MOST + 1):
         return ""
-    said = " ".join(word.text for word in words[first:bold])
+    lead = " ".join(word.text for word in words[first:bold])
     after = words[bold].text.lstrip(QUOTES)
-    starts = said[:1].isupper() and (after[:1].isupper() or after[:1].isdigit())
-    if not starts or said[-1] not in ENDS or len(said) > LONGEST:
+    starts = lead[:1].isupper() and (after[:1].isupper() or after[:1].isdigit())
+    if not starts or lead[-1] not in ENDS or len(lead) > LONGEST:
         return ""
-    if not NAMED.search(said) or CAPTION.match(said) or SIGNAL.match(said):
+    if not NAMED.search(lead) or CAPTION.match(lead) or SIGNAL.match(lead):
         return ""
-    return said
+    return lead
 
 
 def add_run_in_headings(blocks: Iterable[Block]) -> Iterator[Block]:
     """The blocks, those with a run-in heading in a section of its name."""
     for block in blocks:
-        said = block.attributes.get(LEAD, "") if block.kind in WORDS else ""
-        if name := one_line(said).rstrip(ENDS):
+        lead = block.attributes.get(LEAD, "") if block.kind in WORDS else ""
+        if name := one_line(lead).rstrip(ENDS):
             path = SEPARATOR.join(filter(None, (block.section, name)))
             yield block.model_copy(update={"section": path})
         else:

@@ -52,7 +52,7 @@ def find_hidden_words(
         if w.bottom - w.top < SMALLEST
         or w.left < 0 or w.right > width or w.top < 0 or w.bottom > height
     ]  # fmt: skip
-    found = {id(w) for w in odd if _is_off(w, width, height) or _is_tiny(w)}
+    hidden = {id(w) for w in odd if _is_off(w, width, height) or _is_tiny(w)}
     objects = objects_of(page)
     pictures = [(_place(page, at), over) for at, over in objects.pictures]
     places = [
@@ -62,7 +62,7 @@ def find_hidden_words(
     ]
     if len(places) > MANY:
         places = [_around(places)]
-    judged = _suspected(words, places, found) if places else []
+    judged = _suspected(words, places, hidden) if places else []
     if judged:
         boxes = [box for box, _ in pictures]
         layers = [_place(page, text) for text in objects.unpainted]
@@ -71,8 +71,8 @@ def find_hidden_words(
             _is_in(w, scans) or (_is_in(w, layers) and _is_in(w, boxes)) for w in judged
         ]
         free = {id(word) for word in judged if not _is_in(word, boxes)}
-        found |= _without_effect(page, objects.texts, judged, read, free)
-    return found
+        hidden |= _without_effect(page, objects.texts, judged, read, free)
+    return hidden
 
 
 def _suspected(
@@ -160,7 +160,7 @@ def _without_effect(
     may_be_read = {
         id(word) for word, is_read in zip(words, read, strict=True) if is_read
     }
-    found = set()
+    hidden = set()
     for band, view, before in zip(bands, views, pictures, strict=True):
         after = view.drawn()
         for word in band:
@@ -171,8 +171,8 @@ def _without_effect(
             if id(word) in free and _shows_letters(after[_widened(at)]):
                 continue
             if id(word) not in may_be_read or np.ptp(with_it) < INK:
-                found.add(id(word))
-    return found
+                hidden.add(id(word))
+    return hidden
 
 
 def _widened(at: Slices) -> Slices:

@@ -230,10 +230,10 @@ def open_pdf(path: Path, data: Data) -> Iterator[PdfFile]:
 
 def read_outline(pdf: pypdfium2.PdfDocument) -> Outline:
     """The bookmarks that lead to a page."""
-    found = []
+    outline = []
     for bookmark in pdf.get_toc(max_depth=8):
         target = bookmark.get_dest()
         index = target.get_index() if target is not None else None
         if index is not None:
-            found.append((bookmark.level + 1, bookmark.get_title(), index + 1))
-    return found
+            outline.append((bookmark.level + 1, bookmark.get_title(), index + 1))
+    return outline

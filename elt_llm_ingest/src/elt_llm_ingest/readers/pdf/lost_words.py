@@ -53,17 +53,17 @@ def lost_words(
     theirs = _Theirs(text_page, plain)
     runs = _lost(text, theirs.words)
     many = sum(map(len, runs)) > SHARE * len(theirs.words)
-    found: list[Word] = []
+    recovered: list[Word] = []
     for run in runs:
         placed = [_placed(page, text_page, theirs.said(i), number) for i in run]
         words = [w for w in placed if w is not None and not _is_told(w, ours)]
         if many or len(run) >= RUN or not any(_is_read(w, ours) for w in words):
-            found.extend(words)
+            recovered.extend(words)
     height = page.get_height()
-    for word in found:
+    for word in recovered:
         inner = BAND < word.middle[1] / height < 1 - BAND
         word.furniture = not inner and bool(PAGE_NUMBER.match(word.text))
-    return found
+    return recovered
 
 
 def _is_told(word: Word, ours: Sequence[Word]) -> bool:
@@ -109,8 +109,10 @@ def _short(ours: Sequence[str], theirs: Sequence[str]) -> Counter[str]:
     uneven |= {word for word in other if word not in mine}
 
     def parts(counts: Counter[str]) -> Counter[str]:
-        said = " ".join([" ".join([word] * counts[word]) for word in sorted(uneven)])
-        return Counter(SAID.findall(said))
+        short_words = " ".join(
+            [" ".join([word] * counts[word]) for word in sorted(uneven)]
+        )
+        return Counter(SAID.findall(short_words))
 
     return parts(other) - parts(mine)
 
@@ -135,15 +137,15 @@ def _runs(indexes: Sequence[int], theirs: Sequence[str]) -> list[range]:
 
 def _is_there(dense: str, theirs: Sequence[str], run: range) -> bool:
     """Whether our text has these words, only cut otherwise ("fo od" for "food")."""
-    said = _dense("".join(theirs[run.start : run.stop]))
+    dense_text = _dense("".join(theirs[run.start : run.stop]))
     if len(run) == 1 and _is_repaired(dense, theirs[run.start]):
         return True
-    if len(said) >= SHORT:
-        return said in dense
+    if len(dense_text) >= SHORT:
+        return dense_text in dense
     before = _dense("".join(theirs[max(run.start - 1, 0) : run.stop]))
     after = _dense("".join(theirs[run.start : run.stop + 1]))
-    longer = [text for text in (before, after) if len(text) > len(said)]
-    return any(text in dense for text in longer or [said])
+    longer = [text for text in (before, after) if len(text) > len(dense_text)]
+    return any(text in dense for text in longer or [dense_text])
 
 
 def _is_repaired(dense: str, word: str) -> bool:

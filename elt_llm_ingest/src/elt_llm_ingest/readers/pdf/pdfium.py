@@ -59,11 +59,11 @@ class Objects:
 
 def objects_of(page: pypdfium2.PdfPage) -> Objects:
     """What stands on a page, in forms too."""
-    found = Objects()
+    objects = Objects()
     address = cast(page.raw, c_void_p).value
     count = raw.FPDFPage_CountObjects(page.raw)
-    _look(found, list(map(_of_page, repeat(address), range(count))), 0)
-    return found
+    _look(objects, list(map(_of_page, repeat(address), range(count))), 0)
+    return objects
 
 
 def _look(found: Objects, items: Sequence[int], depth: int) -> None:
@@ -220,9 +220,9 @@ class PrefetchedPages:
 def prefetch_pages() -> Iterator[PrefetchedPages]:
     """Pages to open ahead while the block runs; those left are closed after it."""
     with ThreadPoolExecutor(1) as thread:
-        found = PrefetchedPages(thread)
+        prefetched = PrefetchedPages(thread)
         try:
-            yield found
+            yield prefetched
         finally:
-            found.wait()
-            found.discard()
+            prefetched.wait()
+            prefetched.discard()

@@ -66,17 +66,17 @@ def _parts(
         and _touch(before, word)
         and characters.are_up(word, word.text, before.text[-1])
     ):
-        said = _said(word.text, before.text)
-        word.mark = said == REMOVED
-        word.text = word.text if word.mark else said
+        shown = _said(word.text, before.text)
+        word.mark = shown == REMOVED
+        word.text = word.text if word.mark else shown
         return [word]
-    found = TAIL.search(word.text)
-    if not found or not characters.are_up(word, found[1], word.text[found.start() - 1]):
+    match = TAIL.search(word.text)
+    if not match or not characters.are_up(word, match[1], word.text[match.start() - 1]):
         return [word]
-    text, digits = word.text[: found.start()], found[1]
-    said = _said(digits, text)
-    if said != REMOVED:
-        word.text = text + said
+    text, digits = word.text[: match.start()], match[1]
+    shown = _said(digits, text)
+    if shown != REMOVED:
+        word.text = text + shown
         return [word]
     edge = characters.left_of(word, digits)
     place = word.place + len(text) if word.place >= 0 else -1

@@ -65,32 +65,32 @@ def _layout_tables(
     seeds: Sequence[Region], words: Sequence[Word], others: Sequence[Region]
 ) -> list[Region]:
     """The tables that LiteParse sees where no other table is."""
-    found: list[Region] = []
+    tables: list[Region] = []
     for seed in seeds:
         if seed.kind != "table" or any(overlaps(seed, other) for other in others):
             continue
         left, top, right, bottom = seed.box
         own = [
             word
-            for word in _without(words, found)
+            for word in _without(words, tables)
             if left <= word.middle[0] <= right and top <= word.middle[1] <= bottom
         ]
         table = layout_table(seed.block, own)
         if table is not None:
             held = list(table.words())
-            found.append(Region("table", seed.box, held, table, seed.block))
-    return found
+            tables.append(Region("table", seed.box, held, table, seed.block))
+    return tables
 
 
 def _text(seeds: Sequence[Region], lines: Sequence[Line]) -> list[Region]:
     """Neighbouring lines of one block together."""
-    found: list[Region] = []
+    regions: list[Region] = []
     last: Region | None = None
     for line in lines:
         home = _home(seeds, line)
         box = (line.left, line.top, line.right, line.bottom)
-        if found and home is last and _is_next(found[-1], line):
-            region = found[-1]
+        if regions and home is last and _is_next(regions[-1], line):
+            region = regions[-1]
             region.words.extend(line.words)
             region.box = (
                 min(region.box[0], box[0]), min(region.box[1], box[1]),
@@ -98,9 +98,9 @@ def _text(seeds: Sequence[Region], lines: Sequence[Line]) -> list[Region]:
             )  # fmt: skip
         else:
             kind = home.kind if home else "paragraph"
-            found.append(Region(kind, box, list(line.words)))
+            regions.append(Region(kind, box, list(line.words)))
         last = home
-    return found
+    return regions
 
 
 def _is_next(region: Region, line: Line) -> bool:

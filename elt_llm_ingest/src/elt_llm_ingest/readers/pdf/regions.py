@@ -68,7 +68,7 @@ def settle(
 
 def _neighbours(regions: Sequence[Region]) -> dict[int, list[Region]]:
     """The regions that touch a region, by its id, of those that others touch."""
-    found: dict[int, list[Region]] = defaultdict(list)
+    neighbours: dict[int, list[Region]] = defaultdict(list)
     order = sorted(regions, key=_top)
     for index, one in enumerate(order):
         left, _, right, bottom = one.box
@@ -77,9 +77,9 @@ def _neighbours(regions: Sequence[Region]) -> dict[int, list[Region]]:
             if box[1] > bottom + NEAR:
                 break
             if left <= box[2] + NEAR and box[0] <= right + NEAR:
-                found[id(one)].append(other)
-                found[id(other)].append(one)
-    return found
+                neighbours[id(one)].append(other)
+                neighbours[id(other)].append(one)
+    return neighbours
 
 
 def _top(region: Region) -> float:
@@ -129,8 +129,8 @@ def _home(regions: Sequence[Region], word: Word) -> Region | None:
     if len(inside) <= 1:
         return inside[0] if inside else None
     folded = word.text.translate(FOLDED)
-    said = [region for region in inside if folded in region.said]
-    return min(said or inside, key=area)
+    naming = [region for region in inside if folded in region.said]
+    return min(naming or inside, key=area)
 
 
 OUTSIDE = 2.0  # nats for a word of the table that is left out
@@ -141,11 +141,11 @@ BESIDE = 0.1  # share of long lines: text beside a table of numbers
 
 def drawn(grid: Grid, words: Sequence[Word]) -> Region | None:
     """The table of a grid; None for a grid that is none."""
-    found = inside(grid, words)
-    table = drawn_table(grid, found) if found else None
+    own_words = inside(grid, words)
+    table = drawn_table(grid, own_words) if own_words else None
     if table is None:
         return None
-    return Region(kind="table", box=grid.box, words=found, table=table)
+    return Region(kind="table", box=grid.box, words=own_words, table=table)
 
 
 def tables_kept(
@@ -190,13 +190,13 @@ def aligned(
     Where LiteParse sees a table, fewer rows are enough.
     """
     rows = [TextRow(line) for line in lines]
-    found = [_region(table) for table in aligned_tables(rows, rules.across)]
+    tables = [_region(table) for table in aligned_tables(rows, rules.across)]
     for region in regions:
-        if region.kind == "table" and not any(overlaps(region, f) for f in found):
-            taken = {id(word) for f in found for word in f.words}
+        if region.kind == "table" and not any(overlaps(region, f) for f in tables):
+            taken = {id(word) for f in tables for word in f.words}
             free = [row for row in rows if id(row.line.words[0]) not in taken]
-            found += _seen(free, region, rules)
-    return found + _titled(rows, found, rules)
+            tables += _seen(free, region, rules)
+    return tables + _titled(rows, tables, rules)
 
 
 def _titled(

@@ -46,12 +46,14 @@ def count_undecoded(layer: pypdfium2.PdfTextPage, plain: str) -> int:
     marks = _marks(layer)
     runs = [list(run) for on, run in groupby(range(count), marks.__getitem__) if on > 0]
     places = [at for run in runs if len(run) >= RUN for at in run]
-    said = "".join(chr(raw.FPDFText_GetUnicode(layer.raw, at)) for at in places)
-    if not said:
+    undecoded_text = "".join(
+        chr(raw.FPDFText_GetUnicode(layer.raw, at)) for at in places
+    )
+    if not undecoded_text:
         return 0
-    if len(STRANGE.findall(said)) >= SHARE * len(said):
+    if len(STRANGE.findall(undecoded_text)) >= SHARE * len(undecoded_text):
         return len(places)
-    return 0 if _is_like(said, _rest(plain, said)) else len(places)
+    return 0 if _is_like(undecoded_text, _rest(plain, undecoded_text)) else len(places)
 
 
 def decoded(layer: pypdfium2.PdfTextPage) -> str:

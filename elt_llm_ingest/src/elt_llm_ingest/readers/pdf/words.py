@@ -109,12 +109,12 @@ class Line:
     @property
     def bold(self) -> bool:
         """Whether every word with a letter or digit is bold."""
-        said = False
+        has_bold = False
         for word in self.words:
             if not word.bold and LETTER.search(word.text):
                 return False
-            said = said or (word.bold and LETTER.search(word.text) is not None)
-        return said
+            has_bold = has_bold or (word.bold and LETTER.search(word.text) is not None)
+        return has_bold
 
 
 def joined(words: Sequence[Word]) -> str:
@@ -144,15 +144,15 @@ class Restorer:
         self.place = -1
         if FOLDABLE.issuperset(dense):
             return None
-        found, is_sure = self._find(dense)
-        if found < 0:
+        place, is_sure = self._find(dense)
+        if place < 0:
             return None
-        end = found + len(dense)
-        self.place = found if is_sure else -1
+        end = place + len(dense)
+        self.place = place if is_sure else -1
         self._at = max(self._at, end)
         if is_sure:
-            self._ends = [end, *[e for e in self._ends if e != found]][:COLUMNS]
-        return self._take(found, len(dense))
+            self._ends = [end, *[e for e in self._ends if e != place]][:COLUMNS]
+        return self._take(place, len(dense))
 
     def _find(self, dense: str) -> tuple[int, bool]:
         """Where a run stands, and whether it can stand nowhere else."""
@@ -160,12 +160,12 @@ class Restorer:
         for end in self._ends:
             if folded.startswith(dense, end):
                 return end, len(dense) >= SHORT
-        found = folded.find(dense, self._at)
-        if found < 0:
-            found = folded.rfind(dense, 0, self._at)
+        place = folded.find(dense, self._at)
+        if place < 0:
+            place = folded.rfind(dense, 0, self._at)
         if len(dense) >= LONG:
-            return found, True
-        return found, folded.find(dense) == folded.rfind(dense)
+            return place, True
+        return place, folded.find(dense) == folded.rfind(dense)
 
     def known(self, text: str, place: int) -> int:
         """The place if the text stands there, else -1."""
@@ -173,10 +173,10 @@ class Restorer:
 
     def leftover(self, mark: str) -> str:
         """The next character of the page, not yet claimed, that folds to `mark`."""
-        found = self._folded.find(mark)
-        while found >= 0 and self._used[found]:
-            found = self._folded.find(mark, found + 1)
-        return self._take(found, len(mark)) if found >= 0 else mark
+        place = self._folded.find(mark)
+        while place >= 0 and self._used[place]:
+            place = self._folded.find(mark, place + 1)
+        return self._take(place, len(mark)) if place >= 0 else mark
 
     def _take(self, start: int, length: int) -> str:
         self._used[start : start + length] = b"\x01" * length
@@ -185,8 +185,8 @@ class Restorer:
 
 def replaced(text: str, table: Mapping[int, str]) -> str:
     """The text with its marks replaced: faster than to look every character up."""
-    for code, said in table.items():
-        text = text.replace(chr(code), said)
+    for code, replacement in table.items():
+        text = text.replace(chr(code), replacement)
     return text
 
 
@@ -200,9 +200,9 @@ def page_words(page: Any, restorer: Restorer) -> list[Word]:
         if font not in bold:
             bold[font] = bool(BOLD.search(font))
         rotated = abs(item.rotation) > 1
-        said = _item_words(item, restorer)
+        item_words = _item_words(item, restorer)
         place = restorer.place
-        for text, box, glued in said:
+        for text, box, glued in item_words:
             x, y = box.x, box.y
             words.append(
                 Word(
@@ -273,16 +273,16 @@ def _pieces(
     """The words of a run that LiteParse cuts elsewhere than at blanks."""
     at = position = 0
     for box in boxes:
-        said = box.text
-        size = len(said)
-        if not said or " " in said or said.isspace():
-            size = len("".join(said.split()))
+        word_text = box.text
+        size = len(word_text)
+        if not word_text or " " in word_text or word_text.isspace():
+            size = len("".join(word_text.split()))
             if not size:
                 continue
-        found = text.find(said, position)
-        glued = at > 0 and found == position
-        position = found + len(said) if found >= 0 else position
-        yield restored[at : at + size] or said, box, glued
+        word_start = text.find(word_text, position)
+        glued = at > 0 and word_start == position
+        position = word_start + len(word_text) if word_start >= 0 else position
+        yield restored[at : at + size] or word_text, box, glued
         at += size
 
 

@@ -162,12 +162,14 @@ class Writer:
         if words and not words[0].glued:
             end -= 1  # no blank is written before the first
         one = bool(words) and words[0].page == words[-1].page  # they come in order
-        for page, found in [(words[0].page, words)] if one else groupby(words, PAGE):
+        for page, page_words in (
+            [(words[0].page, words)] if one else groupby(words, PAGE)
+        ):
             if page not in self._places:
                 self._places[page] = array("i"), array("d")
             spans: list[int] = []
             points: list[float] = []
-            for word in found:
+            for word in page_words:
                 at = end if word.glued else end + 1
                 end = at + len(word.text)
                 spans += at, end

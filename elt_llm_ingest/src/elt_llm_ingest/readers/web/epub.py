@@ -37,10 +37,12 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
             if name not in names:
                 warnings.append(f"the page {name[:80]!r} is missing from the file")
                 continue
-            text, said = decoded(path, archive.read(name))
+            text, decode_warnings = decoded(path, archive.read(name))
             reader = HtmlReader(builder, key=name)
             reader.read(text)
-            warnings += [f"{name[:80]}: {one}" for one in (*said, *reader.warnings())]
+            warnings += [
+                f"{name[:80]}: {one}" for one in (*decode_warnings, *reader.warnings())
+            ]
     if not any(b.kind is not BlockKind.FURNITURE for b in builder.blocks):
         locked = any(name in names for name in LOCKS)
         reason = "it is locked by its seller" if locked else "no text: it has no pages"
@@ -66,8 +68,10 @@ def _package(
     if CONTAINER not in names:
         raise LoadError(path.name, "the archive is no book", "unpack it first")
     root = safe.parsed(path.name, archive.read(CONTAINER))
-    found = [e.get("full-path", "") for e in root.iter() if safe.tag(e) == "rootfile"]
-    name = next((name for name in found if name in names), None)
+    packages = [
+        e.get("full-path", "") for e in root.iter() if safe.tag(e) == "rootfile"
+    ]
+    name = next((name for name in packages if name in names), None)
     if name is None:
         raise LoadError(
             path.name, "the book does not list its pages", "download it again"

@@ -128,21 +128,21 @@ class HtmlReader(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if self._silent:
             return
-        said = {name: value or "" for name, value in attrs}
+        attributes = {name: value or "" for name, value in attrs}
         if tag in SILENT:
             self._silent = tag
             return
         if tag in BLOCKS:
             self.flush()
-        if not self._view.enter(tag, said, block=tag in BLOCKS):
+        if not self._view.enter(tag, attributes, block=tag in BLOCKS):
             return
-        self._raise(tag, said)
+        self._raise(tag, attributes)
         if tag == "br":
             self._text.append(BREAK)
         elif tag == "img":
-            self._pictures.append(one_line(said.get("alt", "")))
+            self._pictures.append(one_line(attributes.get("alt", "")))
         elif tag in BLOCKS:
-            self._start(tag, said)
+            self._start(tag, attributes)
 
     @override
     def handle_endtag(self, tag: str) -> None:

@@ -30,7 +30,7 @@ def read_inner(
     try:
         check_size(path.name, len(data), limits)
         loader, warnings = sniff(path, data)
-        found = parser_of(loader)(path, data, limits)
+        parsed = parser_of(loader)(path, data, limits)
     except LoadError as error:
         return [], (f"{path.name} was not read: {error.reason}",)
     documents = [
@@ -39,7 +39,7 @@ def read_inner(
                 "part": "/".join(part for part in (path.name, document.part) if part)
             }
         )
-        for document in found
+        for document in parsed
     ]
     return documents, tuple(f"{path.name}: {warning}" for warning in warnings)
 
@@ -134,19 +134,19 @@ def _header(message: EmailMessage, name: str) -> str:
 def _write_body(builder: TextBuilder, message: EmailMessage) -> tuple[str, ...]:
     """Write the plain text, or the HTML where there is none; what went wrong."""
     for kind in ("plain", "html"):
-        content, said = _content(message, kind)
+        content, decode_warnings = _content(message, kind)
         if not content.strip():
             continue
         if kind == "html":
             reader = HtmlReader(builder)
             reader.read(content)
-            return (*said, *reader.warnings())
+            return (*decode_warnings, *reader.warnings())
         for paragraph in paragraphs(content.replace("\r\n", "\n")):
             is_item = LIST_ITEM.match(paragraph)
             builder.add(
                 BlockKind.LIST_ITEM if is_item else BlockKind.PARAGRAPH, paragraph
             )
-        return said
+        return decode_warnings
     return ()
 
 

@@ -165,16 +165,18 @@ class Sheet:
         names.append(f"#{said.get('id', '')}")
         plain, important = declarations(said.get("style", ""))
         loose: set[str] = set()
-        told: Said = {}
+        declared: Said = {}
         for name in names:
-            told |= self._plain.get(name, {})
+            declared |= self._plain.get(name, {})
             loose |= self._loose.get(name, set())
-        told |= plain
+        declared |= plain
         for name in names:
-            told |= self._important.get(name, {})
-        told |= important
+            declared |= self._important.get(name, {})
+        declared |= important
         loose -= {*plain, *important}
-        return {key: told[key] for key in told if key not in loose}, frozenset(loose)
+        return {key: declared[key] for key in declared if key not in loose}, frozenset(
+            loose
+        )
 
     def add(self, css: str) -> None:
         """Take the rules of a style sheet in."""
@@ -219,10 +221,10 @@ class _Finder(HTMLParser):
 
     @override
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        said = {name: value or "" for name, value in attrs}
-        if tag == "link" and "stylesheet" in said.get("rel", "").lower():
+        attributes = {name: value or "" for name, value in attrs}
+        if tag == "link" and "stylesheet" in attributes.get("rel", "").lower():
             self._sheet.elsewhere = True
-        if tag == "style" and not PAPER.search(said.get("media", "")):
+        if tag == "style" and not PAPER.search(attributes.get("media", "")):
             self._css = []
 
     @override
@@ -305,14 +307,14 @@ class Visibility:
         return not self.gone
 
     def _of(self, tag: str, said: Mapping[str, str]) -> Looks:
-        told, loose = self._sheet.of(tag, said)
+        declared, loose = self._sheet.of(tag, said)
         for name, meant in ATTRIBUTES.items():
             if name in said:
-                told = {meant: said[name].lower(), **told}
+                declared = {meant: said[name].lower(), **declared}
         if tag == "font" and "color" in said:
-            told = {"color": said["color"].lower(), **told}
+            declared = {"color": said["color"].lower(), **declared}
         outer = self._looks
-        looks = inside(outer, told, loose) if told or loose else outer
+        looks = inside(outer, declared, loose) if declared or loose else outer
         if tag in ROOTS:
             return looks._replace(gone=outer.gone)
         return looks._replace(gone=True) if "hidden" in said else looks

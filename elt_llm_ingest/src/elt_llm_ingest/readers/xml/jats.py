@@ -82,7 +82,7 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
 
 
 def _all(element: Any, name: str) -> Iterator[Any]:
-    return (found for found in element.iter() if safe.tag(found) == name)
+    return (descendant for descendant in element.iter() if safe.tag(descendant) == name)
 
 
 def _people(group: Any) -> Iterator[Any]:
@@ -101,8 +101,8 @@ class _Writer:
         if meta is not None:
             self._front(meta)
         for part in ("body", "back"):
-            if (found := safe.first(article, part)) is not None:
-                self._content(found, 2, 0)
+            if (child := safe.first(article, part)) is not None:
+                self._content(child, 2, 0)
         for group in safe.children(article, "floats-group"):
             self._content(group, 2, 0)
 
@@ -122,16 +122,16 @@ class _Writer:
         for group in safe.children(meta, "kwd-group"):
             words = [one_line(_text(word)) for word in _all(group, "kwd")]
             self.builder.add(BlockKind.PARAGRAPH, "Keywords: " + ", ".join(words))
-        for found in safe.children(meta, "abstract", "trans-abstract"):
-            self._section(found, 2, 0)
+        for abstract in safe.children(meta, "abstract", "trans-abstract"):
+            self._section(abstract, 2, 0)
 
     def _section(self, element: Any, level: int, depth: int) -> None:
         label, title = safe.first(element, "label"), safe.first(element, "title")
         words = [one_line(_text(part)) for part in (label, title) if part is not None]
         heading = " ".join(filter(None, words)) or NAMES.get(safe.tag(element), "")
-        told = {"id": element.get("id")} if element.get("id") else {}
+        attributes = {"id": element.get("id")} if element.get("id") else {}
         self.builder.add(
-            BlockKind.HEADING, heading, level=min(level, 9), attributes=told
+            BlockKind.HEADING, heading, level=min(level, 9), attributes=attributes
         )
         self._content(element, level + bool(heading), depth)
 
@@ -161,20 +161,22 @@ class _Writer:
     def _paragraph(self, element: Any, name: str, level: int, depth: int) -> None:
         kind = KINDS.get(name, BlockKind.PARAGRAPH)
         text = _text(element)
-        told = {"id": element.get("id")} if element.get("id") else {}
+        attributes = {"id": element.get("id")} if element.get("id") else {}
         self.builder.add(
             kind,
             text if kind is BlockKind.CODE else one_line(text),
-            attributes=told,
+            attributes=attributes,
         )
         for child in safe.children(element, *APART):
             self._block(child, level, depth + 1)
 
     def _item(self, element: Any, name: str, level: int, depth: int) -> None:
-        told = {"type": "reference" if name == "ref" else name}
+        attributes = {"type": "reference" if name == "ref" else name}
         if element.get("id"):
-            told["id"] = element.get("id")
-        self.builder.add(BlockKind.LIST_ITEM, one_line(_text(element)), attributes=told)
+            attributes["id"] = element.get("id")
+        self.builder.add(
+            BlockKind.LIST_ITEM, one_line(_text(element)), attributes=attributes
+        )
         for inner in element.iter():
             if inner is not element and safe.tag(inner) in ("table-wrap", "fig"):
                 self._block(inner, level, depth + 1)
@@ -186,9 +188,9 @@ class _Writer:
         parts = [safe.first(element, part) for part in ("label", "caption")]
         words = [one_line(_text(part)) for part in parts if part is not None]
         caption = " ".join(filter(None, words))
-        told = {"id": element.get("id")} if element.get("id") else {}
+        attributes = {"id": element.get("id")} if element.get("id") else {}
         kind = BlockKind.FIGURE if name == "fig" else BlockKind.CAPTION
-        self.builder.add(kind, caption, attributes=told)
+        self.builder.add(kind, caption, attributes=attributes)
         for table in _all(element, "table"):
             self._tables += 1
             rows = placed([[_cell(c) for c in _cells(r)] for r in _all(table, "tr")])
@@ -196,7 +198,7 @@ class _Writer:
             header = heads if 0 < heads < len(rows) else marked_headers(rows)
             write_table(
                 self.builder, rows, header, f"{self._tables}", table=caption,
-                attributes=told,
+                attributes=attributes,
             )  # fmt: skip
         for foot in safe.children(element, "table-wrap-foot"):
             self.builder.add(BlockKind.PARAGRAPH, one_line(_text(foot)))

@@ -27,14 +27,14 @@ class Piece:
     is_number: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        said = self.words
-        if len(said) == 1:
-            self.text = said[0].text
+        own_words = self.words
+        if len(own_words) == 1:
+            self.text = own_words[0].text
         else:
-            said = [w for w in said if w.text not in SIGNS] or said
+            own_words = [w for w in own_words if w.text not in SIGNS] or own_words
             self.text = joined(self.words)
-        self.left = said[0].left
-        self.right = max([w.right for w in said])
+        self.left = own_words[0].left
+        self.right = max([w.right for w in own_words])
         self.is_number = is_one_number(self.text) and self.text not in SIGNS
 
     @property
@@ -122,8 +122,8 @@ class TextRow:
     def numbers(self) -> list[Piece]:
         """Those that are numbers."""
         if self._numbers is None:
-            found = MARK.search(self.line.text)
-            self._numbers = [p for p in self.pieces if p.is_number] if found else []
+            match = MARK.search(self.line.text)
+            self._numbers = [p for p in self.pieces if p.is_number] if match else []
         return self._numbers
 
     def may_count(self, many: int) -> bool:
@@ -160,7 +160,7 @@ def runs_of(rows: Sequence[TextRow], *, surely: bool = False) -> list[Run]:
     """
     many = 1 if surely else 2
     least = LEAST_ROWS - surely
-    found = []
+    runs = []
     at = 0
     while at < len(rows):
         run = _run(rows, at, many)
@@ -169,8 +169,8 @@ def runs_of(rows: Sequence[TextRow], *, surely: bool = False) -> list[Run]:
             continue
         at = run.last + 1
         if run.rows >= least and len(run.columns) >= many and not _is_chart(rows, run):
-            found.append(run)
-    return found
+            runs.append(run)
+    return runs
 
 
 def _run(rows: Sequence[TextRow], first: int, many: int) -> Run | None:

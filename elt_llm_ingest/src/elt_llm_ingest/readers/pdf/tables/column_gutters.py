@@ -49,15 +49,15 @@ def extents_of(lines: Sequence[Sequence[Piece]]) -> list[Interval]:
     reaches over several of their columns stands over all of these and says nothing.
     """
     ordered = sorted(lines, key=len, reverse=True)  # stable: from the top
-    found: list[Interval] = []
+    extents: list[Interval] = []
     for pieces in ordered:
         for piece in pieces:
-            touched = [e for e in found if _overlap(e, piece) > 0]
+            touched = [e for e in extents if _overlap(e, piece) > 0]
             if len(touched) <= 1:
                 ends = [(piece.left, piece.right), *touched]
                 merged = min(e[0] for e in ends), max(e[1] for e in ends)
-                found = sorted([*(e for e in found if e not in touched), merged])
-    return _together(found, lines)
+                extents = sorted([*(e for e in extents if e not in touched), merged])
+    return _together(extents, lines)
 
 
 def _together(
@@ -90,16 +90,16 @@ def placed(line: Line, edges: Sequence[float]) -> list[tuple[Range, list[Word]]]
     `edges` part the columns. A piece that an edge cuts is cut there if it can be cut
     between two words far enough from each other; else it fills the columns together.
     """
-    found: list[tuple[Range, list[Word]]] = []
+    groups: list[tuple[Range, list[Word]]] = []
     for piece in pieces_of(line):
         for words in _cut(piece, edges):
             place = reach(words, edges)
-            if found and place[0] <= found[-1][0][1]:
-                (first, last), before = found[-1]
-                found[-1] = (first, max(last, place[1])), before + words
+            if groups and place[0] <= groups[-1][0][1]:
+                (first, last), before = groups[-1]
+                groups[-1] = (first, max(last, place[1])), before + words
             else:
-                found.append((place, words))
-    return found
+                groups.append((place, words))
+    return groups
 
 
 def parts_of(piece: Piece, columns: Sequence[Interval]) -> list[Piece]:
@@ -153,7 +153,7 @@ def _groups(
     if rest or many <= 1 or len(over) <= 1:
         return []
     middles = [(left + right) / 2 for left, right in columns.extents]
-    found = [place for place in places if place[0][1] == 0 and start]
+    starting = [place for place in places if place[0][1] == 0 and start]
     for index, (_, words) in enumerate(over):
         first = start + index * many
         last = first + many - 1
@@ -162,5 +162,5 @@ def _groups(
         nearest = min(abs(middle - m) for m in middles)
         if abs(middle - whole) >= nearest:
             return []
-        found.append(((first, last), words))
-    return found
+        starting.append(((first, last), words))
+    return starting

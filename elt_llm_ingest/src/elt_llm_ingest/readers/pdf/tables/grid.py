@@ -42,8 +42,8 @@ def grids_of(rules: Rules) -> list[Grid]:
     """The grids of a page from top to bottom: lines that meet, two columns at least."""
     if len(rules.across) + len(rules.down) > MOST_LINES:
         return []
-    found = [_grid(across, down) for across, down in _meeting(rules)]
-    grids = [grid for grid in found if grid is not None]
+    drawn_grids = [_grid(across, down) for across, down in _meeting(rules)]
+    grids = [grid for grid in drawn_grids if grid is not None]
     return sorted(grids, key=lambda grid: (grid.ys[0], grid.xs[0]))
 
 
@@ -88,17 +88,17 @@ def _grid(across: Sequence[Rule], down: Sequence[Rule]) -> Grid | None:
 
 def _places(rules: Sequence[Rule], crossing: Sequence[Rule]) -> list[float]:
     """Where the rules stand, and the open ends of those that cross them."""
-    found: list[float] = []
+    places: list[float] = []
     for rule in sorted(rules):
-        if not found or rule.at - found[-1] > SAME:
-            found.append(rule.at)
+        if not places or rule.at - places[-1] > SAME:
+            places.append(rule.at)
     first = min(rule.start for rule in crossing)
     last = max(rule.end for rule in crossing)
-    if found[0] - first > OPEN:
-        found.insert(0, first)
-    if last - found[-1] > OPEN:
-        found.append(last)
-    return found
+    if places[0] - first > OPEN:
+        places.insert(0, first)
+    if last - places[-1] > OPEN:
+        places.append(last)
+    return places
 
 
 def _cells(

@@ -50,15 +50,15 @@ def _column_edges(grid: Grid, words: Sequence[Word]) -> Edges:
     blocks = [(_lines(grid, cells, words), cells) for cells in _blocks(grid)]
     blocks.sort(key=lambda block: -len(block[0]))
     known = set(grid.xs)
-    found: Edges = {}
+    column_edges: Edges = {}
     for lines, cells in blocks:
         left, _, right, _ = grid.box_of(cells[0])
         inner = sorted(x for x in known if left < x < right)
         edges = cheapest(lines, inner, COLUMN * max(_walls(grid, cells), 1))
         known.update(edges)
         if edges:
-            found.update(dict.fromkeys(cells, edges))
-    return found
+            column_edges.update(dict.fromkeys(cells, edges))
+    return column_edges
 
 
 def _blocks(grid: Grid) -> Iterator[list[Cell]]:
@@ -221,16 +221,16 @@ def row_ends(lines: Sequence[Line], columns: Columns) -> list[tuple[float, float
     cuts = [cut(line, columns.edges) for line in lines]
     least = least_gap(lines)
     row = [cuts[0]]
-    found = []
+    ends = []
     for below in cuts[1:]:
         gain = log_odds(row, below, columns, least) - UNDRAWN
         if gain > 0:
             empty = len(columns.extents) - len(below.filled)
             middle = (row[-1].line.bottom + below.line.top) / 2
-            found.append((middle, gain - EMPTY * empty))
+            ends.append((middle, gain - EMPTY * empty))
             row = []
         row.append(below)
-    return found
+    return ends
 
 
 def table_cost(table: Table) -> float:

@@ -100,7 +100,7 @@ def _band(row: Sequence[Any]) -> Band | None:
 
 def _nearest(bands: Sequence[Band | None], value: float) -> int:
     """The band that holds the value nearest to its middle, else the nearest one."""
-    best, found = float("inf"), 0
+    best, nearest = float("inf"), 0
     for index, band in enumerate(bands):
         if band is None:
             continue
@@ -112,8 +112,8 @@ def _nearest(bands: Sequence[Band | None], value: float) -> int:
         else:
             distance = -1.0 / (1.0 + abs(value - (low + high) / 2))
         if distance < best:
-            best, found = distance, index
-    return found
+            best, nearest = distance, index
+    return nearest
 
 
 def _row(row: Sequence[Any], words: Sequence[Word]) -> list[list[Word]]:

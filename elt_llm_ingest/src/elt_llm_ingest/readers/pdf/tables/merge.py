@@ -60,8 +60,8 @@ def is_picture(table: Table, before: Sequence[Draft]) -> bool:
     )
     if any(PICTURE.match(cell_text(cell)) for row in table.rows for cell in row):
         return True
-    said = _caption_above(before)
-    return bool(PICTURE.match(said)) and not (full or table.header)
+    caption = _caption_above(before)
+    return bool(PICTURE.match(caption)) and not (full or table.header)
 
 
 def _caption_above(before: Sequence[Draft]) -> str:
@@ -125,10 +125,10 @@ def _is_short(text: str) -> bool:
 
 def _holds_numbers(row: Sequence[Sequence[Word]]) -> bool:
     """Whether the cells after the first are mostly numbers, and not all years."""
-    found = [text for cell in row[1:] if (text := cell_text(cell))]
-    numbers = [text for text in found if are_numbers(text)]
+    texts = [text for cell in row[1:] if (text := cell_text(cell))]
+    numbers = [text for text in texts if are_numbers(text)]
     plain = any(not is_year(part) for text in numbers for part in text.split())
-    return plain and len(numbers) > 0.5 * len(found)
+    return plain and len(numbers) > 0.5 * len(texts)
 
 
 def split_fused(row: list[list[Word]]) -> list[list[list[Word]]]:
@@ -150,8 +150,8 @@ def split_fused(row: list[list[Word]]) -> list[list[list[Word]]]:
 
 
 def _has_figures(row: Sequence[Sequence[Word]]) -> bool:
-    found = [cell_text(cell) for cell in row]
-    return any(FIGURES.match(t) and not is_year(t) for t in found)
+    texts = [cell_text(cell) for cell in row]
+    return any(FIGURES.match(t) and not is_year(t) for t in texts)
 
 
 def _join_split_rows(table: Table) -> None:
@@ -225,11 +225,13 @@ def join(before: Table, table: Table) -> None:
 
 def _lefts(table: Table) -> list[float | None]:
     columns = zip(*table.rows, strict=True)
-    found: list[float | None] = []
+    left_edges: list[float | None] = []
     for column in columns:
         lefts = [min(w.left for w in cell) for cell in column if cell]
-        found.append(mean(sorted(lefts)[: max(1, len(lefts) // 2)]) if lefts else None)
-    return found
+        left_edges.append(
+            mean(sorted(lefts)[: max(1, len(lefts) // 2)]) if lefts else None
+        )
+    return left_edges
 
 
 def take_in_heads(table: Table, drafts: Sequence[Draft], pitch: float) -> None:
@@ -260,14 +262,17 @@ def take_in_heads(table: Table, drafts: Sequence[Draft], pitch: float) -> None:
 
 def _figure_columns(table: Table) -> dict[int, tuple[float, float]]:
     """Left and right edge of each column that mostly holds figures."""
-    found = {}
+    figure_columns = {}
     for index in range(1, len(table.rows[0])):
         cells = [row[index] for row in table.rows if row[index]]
         figures = sum(any(c.isdigit() for c in cell_text(cell)) for cell in cells)
         if len(cells) > 1 and figures >= 0.6 * len(cells):
             words = [w for cell in cells for w in cell]
-            found[index] = (min(w.left for w in words), max(w.right for w in words))
-    return found
+            figure_columns[index] = (
+                min(w.left for w in words),
+                max(w.right for w in words),
+            )
+    return figure_columns
 
 
 def _over(

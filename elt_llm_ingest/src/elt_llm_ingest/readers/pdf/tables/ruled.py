@@ -63,7 +63,9 @@ def _is_used(grid: Grid, filled: Lined) -> bool:
 
 
 def _lined(grid: Grid, words: Sequence[Word]) -> Lined:
-    return {cell: lines_of(found) for cell, found in _filled(grid, words).items()}
+    return {
+        cell: lines_of(cell_words) for cell, cell_words in _filled(grid, words).items()
+    }
 
 
 def _filled(grid: Grid, words: Sequence[Word]) -> Filled:
@@ -128,9 +130,9 @@ def _is_stack(lines: Sequence[Line]) -> bool:
 def _with_rows(grid: Grid, filled: Lined) -> Grid:
     """The grid with rows between its lines where numbers stand below each other."""
     rows: dict[int, Lined] = defaultdict(dict)
-    for cell, found in filled.items():
+    for cell, cell_words in filled.items():
         if cell[0] == cell[1]:
-            rows[cell[0]][cell] = found
+            rows[cell[0]][cell] = cell_words
     cuts = [cut for _, cells in sorted(rows.items()) for cut in _cuts(cells)]
     if not cuts:
         return grid

@@ -70,13 +70,13 @@ def _named(rows: Sequence[Row], header: int) -> str | None:
 
 def _has_labels(body: Sequence[Row]) -> bool:
     """Whether the lines begin with words and go on with numbers."""
-    said = [row for row in body if any(row)]
-    labels = [row for row in said if _letters(row[0]) >= LETTERS]
-    numbers = [cell for row in said for cell in row[1:] if cell]
+    filled_rows = [row for row in body if any(row)]
+    labels = [row for row in filled_rows if _letters(row[0]) >= LETTERS]
+    numbers = [cell for row in filled_rows for cell in row[1:] if cell]
     plain = [cell for cell in numbers if _is_number(cell)]
     return (
-        len(said) >= LINES
-        and len(labels) >= LABELLED * len(said)
+        len(filled_rows) >= LINES
+        and len(labels) >= LABELLED * len(filled_rows)
         and len(plain) >= LABELLED * max(len(numbers), 1)
         and bool(numbers)
     )

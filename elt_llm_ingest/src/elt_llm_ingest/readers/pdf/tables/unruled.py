@@ -94,15 +94,15 @@ def by_name(
     pieces: Sequence[Piece], named: Sequence[Piece]
 ) -> list[tuple[int, int] | None]:
     """For each piece the columns whose names, one each, it stands above or below."""
-    found: list[tuple[int, int] | None] = []
+    ranges: list[tuple[int, int] | None] = []
     for piece in pieces:
         at = [
             i
             for i, n in enumerate(named)
             if n.left < piece.right and piece.left < n.right
         ]
-        found.append((at[0], at[-1]) if at else None)
-    return found
+        ranges.append((at[0], at[-1]) if at else None)
+    return ranges
 
 
 def in_turn(
@@ -223,14 +223,14 @@ def aligned_tables(
 
     `surely`: somebody sees a table there, so that less is proof enough.
     """
-    found: list[Found] = []
+    tables: list[Found] = []
     above = -1
     for run in runs_of(rows, surely=surely):
         if not _is_text_beside(rows, run):
             header = header_lines(rows, run, above)
-            found.append(_built(rows, run, header, rules))
+            tables.append(_built(rows, run, header, rules))
         above = run.last
-    return found
+    return tables
 
 
 def _is_text_beside(rows: Sequence[TextRow], run: Run) -> bool:
@@ -274,10 +274,10 @@ def _columns(body: Sequence[TextRow], numbers: Sequence[Interval]) -> list[Inter
     """All columns from left to right: those of text, then the numbers and between."""
     first = numbers[0][0]
     labels = [p for row in body for p in row.pieces if p.right <= first + 1]
-    found: list[Interval] = []
+    text_columns: list[Interval] = []
     with_label = sum(row.pieces[0].right <= first + 1 for row in body)
     if with_label >= LABELLED * len(body):
-        found = _text_columns(body, labels)
+        text_columns = _text_columns(body, labels)
     loose = [
         (p.left, p.right)
         for row in body
@@ -285,7 +285,7 @@ def _columns(body: Sequence[TextRow], numbers: Sequence[Interval]) -> list[Inter
         if p.left > first and not any(p.left < b and a < p.right for a, b in numbers)
     ]
     between = [c for c in united(loose) if sum(_in(s, c) for s in loose) > 1]
-    return [*found, *sorted([*numbers, *between])]
+    return [*text_columns, *sorted([*numbers, *between])]
 
 
 def _in(span: Interval, column: Interval) -> bool:
@@ -330,9 +330,11 @@ def _body(body: Sequence[TextRow], columns: Sequence[Interval]) -> list[Row]:
     done: list[Row] = []
     for text_row in body:
         row = _cells(text_row, columns)
-        said = text_row.pieces[0].text
-        small = said[:1].islower()
-        aside = said[0] == "(" and said[-1] == ")" and len(text_row.pieces) == 1
+        first_text = text_row.pieces[0].text
+        small = first_text[:1].islower()
+        aside = (
+            first_text[0] == "(" and first_text[-1] == ")" and len(text_row.pieces) == 1
+        )
         aside = aside and bool(done) and any(done[-1][1:])
         if done and row[0] and (small or aside) and not any(row[1:]):
             done[-1][0].extend(row[0])
@@ -346,8 +348,10 @@ def _body(body: Sequence[TextRow], columns: Sequence[Interval]) -> list[Row]:
 
 def _is_open(row: Row) -> bool:
     """Whether a label cannot end where it does."""
-    said = row[0][-1].text
-    return said.casefold() in OPEN_ENDS or said.endswith((",", "-", "\u2013", "—"))
+    last_word = row[0][-1].text
+    return last_word.casefold() in OPEN_ENDS or last_word.endswith(
+        (",", "-", "\u2013", "—")
+    )
 
 
 def _head(
