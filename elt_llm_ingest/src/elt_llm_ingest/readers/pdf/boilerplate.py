@@ -16,7 +16,7 @@ from operator import itemgetter
 from elt_llm_core.document import Block, BlockKind, Page
 from elt_llm_core.records import changed
 from elt_llm_ingest.readers.pdf.blocks import LEADERS, Draft
-from elt_llm_ingest.readers.pdf.furniture import BAND
+from elt_llm_ingest.readers.pdf.geometry import BAND
 from elt_llm_ingest.readers.pdf.words import Line, lines_of
 
 SHARE = 0.5  # of the pages

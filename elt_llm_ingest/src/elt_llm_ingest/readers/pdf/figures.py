@@ -12,8 +12,7 @@ from typing import Any
 from elt_llm_core.document import Block, BlockKind, Page
 from elt_llm_core.results import Box
 from elt_llm_ingest.readers.pdf.blocks import Draft
-from elt_llm_ingest.readers.pdf.furniture import BAND
-from elt_llm_ingest.readers.pdf.geometry import FigureBox, Rectangle, rectangle
+from elt_llm_ingest.readers.pdf.geometry import BAND, FigureBox, Rectangle, rectangle
 from elt_llm_ingest.readers.pdf.words import Word
 
 PICTURE = re.compile(r"^(figure|fig\.|chart|graph|diagram)\s+[0-9A-Z]", re.IGNORECASE)

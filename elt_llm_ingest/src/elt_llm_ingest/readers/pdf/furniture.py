@@ -5,10 +5,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from elt_llm_ingest.readers.pdf.geometry import BAND
 from elt_llm_ingest.readers.pdf.page import PageDraft
 from elt_llm_ingest.readers.pdf.words import Line, Word
 
-BAND = 0.12
 PAGE_NUMBER = re.compile(
     r"^\W*(?:page|p\.?|seite)?\s*(?:[0-9]{1,4}|[ivxlc]{1,7})"
     r"(?:\s*(?:of|/|\|)\s*[0-9]{1,4})?\W*$",

@@ -67,6 +67,7 @@ def cell_text(cell: Sequence[Word]) -> str:
 
 SLACK = 1.5  # points by which words may stand out of their region
 Rectangle = tuple[float, float, float, float]
+BAND = 0.12  # of the height of a page, above and below: where furniture may stand
 
 
 class FigureBox(NamedTuple):

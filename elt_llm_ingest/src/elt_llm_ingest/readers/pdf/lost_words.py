@@ -10,7 +10,8 @@ import numpy as np
 import pypdfium2
 from pypdfium2 import raw
 
-from elt_llm_ingest.readers.pdf.furniture import BAND, PAGE_NUMBER
+from elt_llm_ingest.readers.pdf.furniture import PAGE_NUMBER
+from elt_llm_ingest.readers.pdf.geometry import BAND
 from elt_llm_ingest.readers.pdf.words import HYPHENS, Word, replaced
 
 SAID = re.compile(r"[^\W_]+")
