@@ -21,9 +21,9 @@ OPEN_ENDS = frozenset(
 )  # fmt: skip
 OPEN_MARKS = (",", "-", "\u2013", "—", "/")
 WIDEST = 2.0  # a gap of so many letter heights says all that a gap can say
-# Logistic regression on 885 pairs of neighbouring lines in 27 documents of ICDAR 2013
-# (benchmarks/table_rows.py). Weights fitted without the document at hand judge 46 of
-# the pairs wrong; 109 are no ends of rows.
+# Logistic regression on 885 pairs of neighbouring lines in the tables of 27 public
+# documents (benchmarks/table_rows.py). Weights fitted without the document at hand
+# judge 46 of the pairs wrong; 109 are no ends of rows.
 WEIGHTS: Mapping[str, float] = {
     "bias": -1.82,
     "gap": 0.84,
