@@ -212,7 +212,7 @@ class TableOut(Wire):
     page: int | None
     columns: list[str] = Field(description="header path of each, ' / ' between levels")
     rows: int
-    problems: list[str] = Field(description="why it is not asked for answers")
+    problems: list[str] = Field(description="why it is not clean")
 
     @classmethod
     def of(cls, relation: Relation) -> "TableOut":
