@@ -14,7 +14,7 @@ from elt_llm_api.page import answer_html, list_html, rendering
 from elt_llm_api.page.addresses import PageAddress
 from elt_llm_api.page.rendering import ENVIRONMENT, local_url
 from elt_llm_api.problems import problem_body
-from elt_llm_api.products import ProductTable, Styled
+from elt_llm_api.products import ProductTable, StyledText
 from elt_llm_core.errors import UsageError
 from elt_llm_core.jobs import JobReport
 from elt_llm_core.profile_notes import ProfileNote
@@ -176,7 +176,11 @@ def test_no_field_of_a_job_or_table_becomes_markup(payload, tmp_path):
     job.problem = problem_body(UsageError(payload, payload))
     job.state = JobState.FAILED
     assert_harmless(list_html.render_job_result(job))
-    cells = (payload, Styled(payload, "dim"), [(Styled(payload), Styled(payload))])
+    cells = (
+        payload,
+        StyledText(payload, "dim"),
+        [(StyledText(payload), StyledText(payload))],
+    )
     product = ProductTable(payload, (payload,) * 3, (cells,) * 11)
     assert_harmless(list_html.render_product([product]))
     card = CollectionCard(

@@ -31,7 +31,7 @@ SOURCES = {
 GAPS = {**SOURCES, "MODEL_ONLY": "model only", "MATCHED": "both"}
 
 
-class Styled(NamedTuple):
+class StyledText(NamedTuple):
     """Text and its look on the page: `strong`, `dim`, `badge good` …, or none."""
 
     text: str
@@ -39,13 +39,13 @@ class Styled(NamedTuple):
 
 
 VERDICTS = {
-    "STRONG": Styled("✓ strong", "badge good"),
-    "MODERATE": Styled("≈ moderate", "badge near"),
-    "THIN": Styled("≈ thin", "badge near"),
-    "ABSENT": Styled("✗ absent", "badge bad"),
+    "STRONG": StyledText("✓ strong", "badge good"),
+    "MODERATE": StyledText("≈ moderate", "badge near"),
+    "THIN": StyledText("≈ thin", "badge near"),
+    "ABSENT": StyledText("✗ absent", "badge bad"),
 }
-Paragraph = tuple[Styled, ...]
-Cell = str | Styled | list[Paragraph]
+Paragraph = tuple[StyledText, ...]
+Cell = str | StyledText | list[Paragraph]
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def _catalog(content: Mapping[str, Any]) -> list[ProductTable]:
     rows = tuple(
         (
             domain,
-            Styled(row["entity_name"], "strong"),
+            StyledText(row["entity_name"], "strong"),
             SOURCES.get(row["source"], row["source"]),
             _statements(row),
             _relations(row.get("relationships", ())),
@@ -115,8 +115,8 @@ def _statements(row: Mapping[str, Any]) -> list[Paragraph]:
     """Each filled field with the places of its quotes."""
     return [
         (
-            Styled(label, "dim"),
-            Styled(row[field].replace("\n", " · ")),
+            StyledText(label, "dim"),
+            StyledText(row[field].replace("\n", " · ")),
             _places(row["evidence"].get(field, ())),
         )
         for field, label in CATALOG_FIELDS.items()
@@ -126,7 +126,7 @@ def _statements(row: Mapping[str, Any]) -> list[Paragraph]:
 
 def _relations(relations: Sequence[Mapping[str, str]]) -> list[Paragraph]:
     return [
-        (Styled(one["target_entity"]), Styled(one["cardinality"], "dim"))
+        (StyledText(one["target_entity"]), StyledText(one["cardinality"], "dim"))
         for one in relations
     ]
 
@@ -158,16 +158,16 @@ def _coverage_row(row: Mapping[str, Any]) -> tuple[Cell, ...]:
     best = row["evidence"][:1]
     return (
         row["domain"],
-        Styled(row["entity_name"], "strong"),
-        VERDICTS.get(row["verdict"], Styled(row["verdict"], "badge")),
+        StyledText(row["entity_name"], "strong"),
+        VERDICTS.get(row["verdict"], StyledText(row["verdict"], "badge")),
         best[0]["quote"] if best else "",
         _places(best),
     )
 
 
-def _places(evidence: Sequence[Mapping[str, Any]]) -> Styled:
+def _places(evidence: Sequence[Mapping[str, Any]]) -> StyledText:
     """Document and page of each quote, each place once."""
-    return Styled(", ".join(dict.fromkeys(_iter_places(evidence))), "dim")
+    return StyledText(", ".join(dict.fromkeys(_iter_places(evidence))), "dim")
 
 
 def _iter_places(evidence: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -5,7 +5,6 @@ What is not prose is taken out: front matter, Liquid tags, attribute lists, HTML
 
 import re
 from collections.abc import Collection, Iterator, MutableMapping, Sequence
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -127,13 +126,6 @@ FRONT_MATTER = re.compile(
 TITLE = re.compile(r"^title:\s*[\"']?(.+?)[\"']?\s*$", re.MULTILINE)
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 MAX_CAPTION = 200
-
-
-@dataclass
-class _Table:
-    key: str
-    headers: list[str]
-    title: str
 
 
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # noqa: ARG001

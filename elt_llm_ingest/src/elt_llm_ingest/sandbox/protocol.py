@@ -11,7 +11,7 @@ LENGTH = struct.Struct(">Q")
 MAX_MESSAGE = 1 << 32
 
 
-class Source(Protocol):
+class ByteSource(Protocol):
     """Something to read bytes from."""
 
     def read(self, size: int, /) -> bytes:
@@ -35,7 +35,7 @@ def send(sink: Sink, message: bytes) -> None:
     sink.flush()
 
 
-def receive(source: Source) -> bytes:
+def receive(source: ByteSource) -> bytes:
     """Read one message. Raises EOFError where the other side has gone."""
     (size,) = LENGTH.unpack(_exactly(source, LENGTH.size))
     if size > MAX_MESSAGE:
@@ -43,7 +43,7 @@ def receive(source: Source) -> bytes:
     return _exactly(source, size)
 
 
-def _exactly(source: Source, size: int) -> bytes:
+def _exactly(source: ByteSource, size: int) -> bytes:
     parts = []
     while size:
         part = source.read(min(size, 1 << 20))

@@ -140,7 +140,7 @@ def _negated(text: str) -> bool:
     return bool(negations(_LIMITS.sub(" ", text)))
 
 
-class SentenceWindow(NamedTuple):
+class ClaimWindow(NamedTuple):
     """A span of a source, and the sentences it says."""
 
     start: int
@@ -162,14 +162,14 @@ def _share(wanted: set[str], text: str) -> float:
     return sum(match(word, known) for word in wanted) / len(wanted)
 
 
-def _windows(text: str, reading: str) -> Iterator[SentenceWindow]:
+def _windows(text: str, reading: str) -> Iterator[ClaimWindow]:
     """Each sentence, then each two neighbours; a table row is one sentence."""
     if reading:
-        yield SentenceWindow(0, len(text), (f"{reading} {text}",))
+        yield ClaimWindow(0, len(text), (f"{reading} {text}",))
         return
     parts = sentences(text)
     for size in (1, 2):
         for i in range(len(parts) - size + 1):
             window = parts[i : i + size]
             texts = tuple(sentence.text for sentence in window)
-            yield SentenceWindow(window[0].start, window[-1].end, texts)
+            yield ClaimWindow(window[0].start, window[-1].end, texts)

@@ -392,14 +392,6 @@ class Truth(Cards):
         )
         return int(came) + int(went)
 
-    def count_until(self, collection: str, seq: int) -> int:
-        """How many chunks are as old as the change `seq` or older."""
-        rows = self.rows(
-            "select count(*) from node where collection = ? and seq <= ?",
-            (collection, seq),
-        )
-        return int(rows[0][0])
-
     def removed(self, collection: str, after: int) -> frozenset[str]:
         """Ids that were taken out after the change `after`."""
         rows = self.rows(

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from elt_llm_ingest.readers.leanix.xml import Canvas, Cell, Rectangle, is_group
+from elt_llm_ingest.readers.leanix.xml import Canvas, DrawioCell, Rectangle, is_group
 
 BOX_WIDTH, BOX_HEIGHT = 100, 40  # larger in both: a box for others, if any is in it
 
@@ -20,10 +20,10 @@ class Domain:
     """A domain and its members. `cell` names it, `frame` is the shape around it."""
 
     name: str
-    frame: Cell
+    frame: DrawioCell
     place: Rectangle
-    cell: Cell | None = None
-    members: list[tuple[Cell, str]] = field(default_factory=list)
+    cell: DrawioCell | None = None
+    members: list[tuple[DrawioCell, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Sorter:
         self.roles: dict[str, Role] = {}
         self.frames: dict[str, Domain] = {}
         self._subtype_of_frame: dict[str, str] = {}
-        self._unplaced: list[tuple[Cell, str]] = []  # with the reason
+        self._unplaced: list[tuple[DrawioCell, str]] = []  # with the reason
 
     def sort(self) -> None:
         """Fill `domains` and `roles`."""
@@ -83,10 +83,10 @@ class Sorter:
             else:
                 self.roles[cell.id] = Role("entity")
 
-    def _grouped(self) -> tuple[dict[str, list[Cell]], list[Cell]]:
+    def _grouped(self) -> tuple[dict[str, list[DrawioCell]], list[DrawioCell]]:
         """Fact sheets by their outermost shape around, and those with none."""
-        members: dict[str, list[Cell]] = defaultdict(list)
-        loose: list[Cell] = []
+        members: dict[str, list[DrawioCell]] = defaultdict(list)
+        loose: list[DrawioCell] = []
         for cell in self._canvas.facts():
             around = self._canvas.above(cell)
             if around:
@@ -101,7 +101,9 @@ class Sorter:
             loose = [cell for cell in loose if cell.id != frame_id]
         return dict(members), loose
 
-    def _roots(self, loose: Sequence[Cell], groups: Sequence[str]) -> list[Domain]:
+    def _roots(
+        self, loose: Sequence[DrawioCell], groups: Sequence[str]
+    ) -> list[Domain]:
         """Boxes on the canvas that are inside no other and hold another's centre."""
         frames = [self._canvas.place(self._canvas.cells[g]) for g in groups]
         roots = []
@@ -122,14 +124,14 @@ class Sorter:
                 roots.append(domain)
         return roots
 
-    def _root_around(self, frame: Cell, roots: Sequence[Domain]) -> Domain | None:
+    def _root_around(self, frame: DrawioCell, roots: Sequence[Domain]) -> Domain | None:
         place = self._canvas.place(frame)
         around = [
             r for r in roots if r.place.holds(place) and r.place.area > place.area
         ]
         return min(around, key=lambda r: r.place.area, default=None)
 
-    def _add_group(self, frame: Cell, inside: Sequence[Cell]) -> None:
+    def _add_group(self, frame: DrawioCell, inside: Sequence[DrawioCell]) -> None:
         """A group on the canvas: its naming fact sheet, its members, nested groups."""
         label = self._label_of(frame, inside)
         domain = Domain("", frame, self._canvas.place(frame), label)
@@ -150,12 +152,16 @@ class Sorter:
             self._skip(frame, _artefact(domain.name))
         self._add_members(domain, frame, inside)
 
-    def _name_nested(self, frame: Cell, inside: Sequence[Cell], domain: Domain) -> None:
+    def _name_nested(
+        self, frame: DrawioCell, inside: Sequence[DrawioCell], domain: Domain
+    ) -> None:
         """A group drawn inside a domain box: a subtype of that domain."""
         self._add_subtype_frame(domain, frame, inside)
         self._add_members(domain, frame, inside)
 
-    def _add_members(self, domain: Domain, top: Cell, inside: Sequence[Cell]) -> None:
+    def _add_members(
+        self, domain: Domain, top: DrawioCell, inside: Sequence[DrawioCell]
+    ) -> None:
         nested = self._nested_frames(top, inside)
         for frame in nested:
             within = [c for c in inside if frame in self._canvas.above(c)]
@@ -168,9 +174,11 @@ class Sorter:
                 continue
             domain.members.append((cell, self._frame_subtype(cell)))
 
-    def _nested_frames(self, top: Cell, inside: Sequence[Cell]) -> list[Cell]:
+    def _nested_frames(
+        self, top: DrawioCell, inside: Sequence[DrawioCell]
+    ) -> list[DrawioCell]:
         """The shapes between the outermost one and its fact sheets, outer first."""
-        frames: dict[str, Cell] = {}
+        frames: dict[str, DrawioCell] = {}
         for cell in inside:
             for frame in reversed(self._canvas.above(cell)):
                 if frame.id != top.id:
@@ -178,7 +186,7 @@ class Sorter:
         return list(frames.values())
 
     def _add_subtype_frame(
-        self, domain: Domain, frame: Cell, inside: Sequence[Cell]
+        self, domain: Domain, frame: DrawioCell, inside: Sequence[DrawioCell]
     ) -> None:
         label = self._label_of(frame, inside)
         name = label.label if label else frame.label
@@ -191,7 +199,7 @@ class Sorter:
         if frame.is_fact_sheet and frame is not label and frame.id not in self.roles:
             self._skip(frame, _artefact(name))
 
-    def _frame_subtype(self, cell: Cell) -> str:
+    def _frame_subtype(self, cell: DrawioCell) -> str:
         return next(
             (
                 self._subtype_of_frame[frame.id]
@@ -201,7 +209,9 @@ class Sorter:
             "",
         )
 
-    def _label_of(self, frame: Cell, inside: Sequence[Cell]) -> Cell | None:
+    def _label_of(
+        self, frame: DrawioCell, inside: Sequence[DrawioCell]
+    ) -> DrawioCell | None:
         """The fact sheet that names a frame: its first child, or a plain box itself.
 
         None for a frame with a title of its own, a swimlane for example.
@@ -213,7 +223,7 @@ class Sorter:
         children = [c for c in inside if c.parent == frame.id and c.label]
         return children[0] if children else None
 
-    def _place_loose(self, cell: Cell) -> None:
+    def _place_loose(self, cell: DrawioCell) -> None:
         """A box on the canvas belongs to the smallest domain around its centre."""
         place = self._places[cell.id]
         around = [
@@ -232,7 +242,7 @@ class Sorter:
         """Boxes that hold others are subtypes; the smallest box around one counts."""
         places = {cell.id: self._places[cell.id] for cell, _ in domain.members}
         boxes = [cell for cell, _ in domain.members if _is_box(places[cell.id])]
-        inside: Mapping[str, Cell | None] = {
+        inside: Mapping[str, DrawioCell | None] = {
             cell.id: _smallest(cell, boxes, places) for cell, _ in domain.members
         }
         used = {box.id for box in inside.values() if box is not None}
@@ -244,10 +254,10 @@ class Sorter:
             subtype = box.label if box is not None else frame_subtype
             self.roles[cell.id] = Role("entity", domain, subtype)
 
-    def _skip(self, cell: Cell, reason: str) -> None:
+    def _skip(self, cell: DrawioCell, reason: str) -> None:
         self.roles[cell.id] = Role("skipped", reason=reason)
 
-    def entities(self) -> Iterator[tuple[Cell, Role]]:
+    def entities(self) -> Iterator[tuple[DrawioCell, Role]]:
         """Entities in document order."""
         for cell in self._canvas.facts():
             role = self.roles[cell.id]
@@ -264,8 +274,8 @@ def _is_box(place: Rectangle) -> bool:
 
 
 def _smallest(
-    cell: Cell, boxes: Sequence[Cell], places: Mapping[str, Rectangle]
-) -> Cell | None:
+    cell: DrawioCell, boxes: Sequence[DrawioCell], places: Mapping[str, Rectangle]
+) -> DrawioCell | None:
     own = places[cell.id]
     around = [
         box

@@ -10,13 +10,13 @@ from elt_llm_ingest.limits import Limits
 from elt_llm_ingest.readers.leanix.domains import Sorter
 from elt_llm_ingest.readers.leanix.model import (
     End,
-    Entity,
     Model,
+    ModelEntity,
     content,
     relationship,
     type_of,
 )
-from elt_llm_ingest.readers.leanix.xml import Canvas, Cell, Rectangle, diagrams
+from elt_llm_ingest.readers.leanix.xml import Canvas, DrawioCell, Rectangle, diagrams
 from elt_llm_ingest.readers.text_builder import TextBuilder
 
 PARSER = "drawio 2"
@@ -81,11 +81,11 @@ def _read_page(canvas: Canvas, model: Model) -> None:
                 continue
             known.add(_identity(cell, domain))
             box = _box(number, canvas.place(cell), bounds)
-            model.entities.append(Entity(cell, role, number, box))
+            model.entities.append(ModelEntity(cell, role, number, box))
     _read_edges(canvas, sorter, model)
 
 
-def _identity(cell: Cell, domain: str) -> tuple[str, str, str]:
+def _identity(cell: DrawioCell, domain: str) -> tuple[str, str, str]:
     fact_sheet = cell.attributes.get("factSheetId", "")
     return fact_sheet, domain, cell.label.casefold()
 
@@ -116,7 +116,7 @@ def _read_edges(canvas: Canvas, sorter: Sorter, model: Model) -> None:
 
 
 def _skip(
-    model: Model, cell: Cell, kind: str, page: int, reason: str, name: str = ""
+    model: Model, cell: DrawioCell, kind: str, page: int, reason: str, name: str = ""
 ) -> None:
     model.skipped.append(
         {
@@ -188,7 +188,9 @@ def _subject(entity: str, domain: str) -> End:
     return End("" if domain else entity, domain)
 
 
-def _entity_lines(entity: Entity, relations: Mapping[End, Sequence[str]]) -> list[str]:
+def _entity_lines(
+    entity: ModelEntity, relations: Mapping[End, Sequence[str]]
+) -> list[str]:
     lines = [entity.cell.label]
     if entity.domain:
         lines.append(f"Domain: {entity.domain}")

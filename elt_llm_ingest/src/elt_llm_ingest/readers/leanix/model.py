@@ -8,7 +8,7 @@ from typing import Any
 from elt_llm_core.document import Page
 from elt_llm_core.results import Box
 from elt_llm_ingest.readers.leanix.domains import Domain, Role
-from elt_llm_ingest.readers.leanix.xml import Canvas, Cell
+from elt_llm_ingest.readers.leanix.xml import Canvas, DrawioCell
 
 ARROWS = {
     "ERzeroToMany": "0..*",
@@ -26,7 +26,7 @@ WORDS = {
     "0..1": "at most one",
 }
 TYPES = {
-    "entityRelationEdgeStyle": "Entity Relationship",
+    "entityRelationEdgeStyle": "ModelEntity Relationship",
     "orthogonalEdgeStyle": "Orthogonal",
     "elbowEdgeStyle": "Elbow",
 }
@@ -44,7 +44,7 @@ class End:
 class Relationship:
     """One edge. `start` and `finish` say how many stand at source and target."""
 
-    cell: Cell
+    cell: DrawioCell
     source: End
     target: End
     start: str
@@ -79,7 +79,7 @@ class Relationship:
 
 
 def relationship(
-    canvas: Canvas, edge: Cell, ends: Mapping[str, End | str]
+    canvas: Canvas, edge: DrawioCell, ends: Mapping[str, End | str]
 ) -> Relationship | str:
     """The relationship an edge draws, or the reason why there is none.
 
@@ -106,7 +106,7 @@ def relationship(
     )
 
 
-def _label(canvas: Canvas, edge: Cell) -> str:
+def _label(canvas: Canvas, edge: DrawioCell) -> str:
     """The edge's own label, else the texts of the shapes tied to it."""
     texts = [
         cell.label
@@ -117,10 +117,10 @@ def _label(canvas: Canvas, edge: Cell) -> str:
 
 
 @dataclass(frozen=True)
-class Entity:
+class ModelEntity:
     """An entity and where it is drawn."""
 
-    cell: Cell
+    cell: DrawioCell
     role: Role
     page: int
     box: Box
@@ -135,15 +135,15 @@ class Entity:
 class Model:
     """Everything found, over all pages."""
 
-    entities: list[Entity] = field(default_factory=list)
+    entities: list[ModelEntity] = field(default_factory=list)
     domains: list[tuple[Domain, int]] = field(default_factory=list)
-    subtypes: list[tuple[Cell, Role]] = field(default_factory=list)
+    subtypes: list[tuple[DrawioCell, Role]] = field(default_factory=list)
     relationships: list[tuple[Relationship, int]] = field(default_factory=list)
     skipped: list[dict[str, Any]] = field(default_factory=list)
     pages: list[Page] = field(default_factory=list)
 
 
-def type_of(cell: Cell) -> str:
+def type_of(cell: DrawioCell) -> str:
     """The fact sheet type of a shape."""
     return cell.attributes.get("factSheetType") or "Unknown"
 
@@ -175,7 +175,7 @@ def content(path: Path, model: Model) -> dict[str, Any]:
     }
 
 
-def _entity_row(entity: Entity, model: Model) -> dict[str, str]:
+def _entity_row(entity: ModelEntity, model: Model) -> dict[str, str]:
     domain = entity.role.domain
     label = domain.cell if domain else None
     return {
@@ -189,11 +189,11 @@ def _entity_row(entity: Entity, model: Model) -> dict[str, str]:
     }
 
 
-def _fact_sheet_id(cell: Cell | None) -> str:
+def _fact_sheet_id(cell: DrawioCell | None) -> str:
     return cell.attributes.get("factSheetId", "") if cell else ""
 
 
-def _subtype_id(entity: Entity, model: Model) -> str:
+def _subtype_id(entity: ModelEntity, model: Model) -> str:
     for cell, role in model.subtypes:
         same_place = role.domain is entity.role.domain
         if same_place and role.subtype == entity.role.subtype:

@@ -22,7 +22,7 @@ WRAPPERS = ("object", "UserObject")
 
 
 @dataclass(frozen=True)
-class Cell:
+class DrawioCell:
     """An mxCell with the attributes of the object around it."""
 
     id: str
@@ -54,7 +54,7 @@ class Diagram:
 
     number: int
     name: str
-    cells: list[Cell] = field(repr=False)
+    cells: list[DrawioCell] = field(repr=False)
 
 
 def diagrams(name: str, data: bytes) -> list[Diagram]:
@@ -113,7 +113,7 @@ def _inflated(name: str, text: str) -> bytes:
     return urllib.parse.unquote_to_bytes(unpacked)
 
 
-def _cells(model: Any) -> Iterator[Cell]:
+def _cells(model: Any) -> Iterator[DrawioCell]:
     root = model.find("root")
     for element in root if root is not None else ():
         if element.tag == "mxCell":
@@ -124,9 +124,9 @@ def _cells(model: Any) -> Iterator[Cell]:
                 yield _cell(inner, element.attrib, element.get("label", ""))
 
 
-def _cell(element: Any, attributes: Mapping[str, str], label: str) -> Cell:
+def _cell(element: Any, attributes: Mapping[str, str], label: str) -> DrawioCell:
     geometry = element.find("mxGeometry")
-    return Cell(
+    return DrawioCell(
         id=attributes.get("id") or element.get("id", ""),
         parent=element.get("parent", ""),
         style=_style(element.get("style", "")),
@@ -219,17 +219,17 @@ class Canvas:
             if c.parent in roots and not c.vertex and not c.edge
         }
 
-    def facts(self) -> list[Cell]:
+    def facts(self) -> list[DrawioCell]:
         """The fact sheets in document order."""
         return [cell for cell in self.diagram.cells if cell.is_fact_sheet]
 
-    def edges(self) -> list[Cell]:
+    def edges(self) -> list[DrawioCell]:
         """The edges in document order."""
         return [cell for cell in self.diagram.cells if cell.edge]
 
-    def above(self, cell: Cell) -> list[Cell]:
+    def above(self, cell: DrawioCell) -> list[DrawioCell]:
         """The cells around one, innermost first, without layers."""
-        ancestors: list[Cell] = []
+        ancestors: list[DrawioCell] = []
         seen = {cell.id}
         parent = self.cells.get(cell.parent)
         while parent and parent.id not in self.layers and parent.id not in seen:
@@ -238,7 +238,7 @@ class Canvas:
             parent = self.cells.get(parent.parent)
         return ancestors
 
-    def place(self, cell: Cell) -> Rectangle:
+    def place(self, cell: DrawioCell) -> Rectangle:
         """Where a shape stands on the canvas."""
         own = cell.geometry or {}
         left, top = own.get("x", 0.0), own.get("y", 0.0)
@@ -248,7 +248,7 @@ class Canvas:
                 top += parent.geometry["y"]
         return Rectangle(left, top, own.get("width", 0.0), own.get("height", 0.0))
 
-    def bounds(self, cells: Sequence[Cell]) -> Rectangle:
+    def bounds(self, cells: Sequence[DrawioCell]) -> Rectangle:
         """The rectangle around shapes."""
         places = [self.place(cell) for cell in cells]
         if not places:
@@ -258,6 +258,6 @@ class Canvas:
         return Rectangle(left, top, max(right - left, 1), max(bottom - top, 1))
 
 
-def is_group(cell: Cell) -> bool:
+def is_group(cell: DrawioCell) -> bool:
     """Whether a shape is one that draw.io made by grouping others."""
     return cell.vertex and "group" in cell.style

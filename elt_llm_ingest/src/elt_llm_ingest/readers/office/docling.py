@@ -65,7 +65,7 @@ def document_of(
     Docling cuts a paragraph where its type face changes; `originals` maps the dense
     text of paragraphs to how they are written. `points` is the length of a unit.
     """
-    writer = _Writer(found, originals, points)
+    writer = _DoclingWriter(found, originals, points)
     writer.write()
     text = writer.builder.text
     if not writer.builder.blocks:
@@ -84,7 +84,7 @@ def document_of(
     ]
 
 
-class _Writer:
+class _DoclingWriter:
     def __init__(self, found: Any, originals: Mapping[str, str], points: float) -> None:
         self._found = found
         self._originals = originals

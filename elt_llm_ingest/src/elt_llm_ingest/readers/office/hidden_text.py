@@ -12,7 +12,7 @@ OFF = ("0", "false", "off")
 PAPER = ("", "auto", "ffffff")  # fills that leave the ground white
 
 
-class Looks(NamedTuple):
+class RunStyle(NamedTuple):
     """What was said; None and nothing where nothing was."""
 
     vanish: bool | None = None
@@ -20,9 +20,9 @@ class Looks(NamedTuple):
     size: str = ""  # half points
     shaded: bool = False
 
-    def over(self, under: "Looks") -> "Looks":
+    def over(self, under: "RunStyle") -> "RunStyle":
         """This on top of what it is based on."""
-        return Looks(
+        return RunStyle(
             under.vanish if self.vanish is None else self.vanish,
             self.colour or under.colour,
             self.size or under.size,
@@ -30,12 +30,12 @@ class Looks(NamedTuple):
         )
 
 
-def looks(told: Any) -> Looks:
+def looks(told: Any) -> RunStyle:
     """What the properties of a run, paragraph or cell say; `told` may be None."""
     if told is None:
-        return Looks()
+        return RunStyle()
     vanish = told.find(f"{W}vanish")
-    return Looks(
+    return RunStyle(
         None if vanish is None else vanish.get(VAL, "1") not in OFF,
         _value(told, "color").lower(),
         _value(told, "sz"),
@@ -64,12 +64,12 @@ class Styles:
         """Of the root of `styles.xml`; without it no style says anything."""
         style_elements = () if root is None else tuple(root.iter(f"{W}style"))
         self._known = {style.get(f"{W}styleId", ""): style for style in style_elements}
-        self._ready: dict[str, Looks] = {}
+        self._ready: dict[str, RunStyle] = {}
         self._usual = next(map(_id, filter(_is_usual, style_elements)), "")
         usual = None if root is None else root.find(f"{W}docDefaults/{W}rPrDefault")
         self._base = looks(None if usual is None else usual.find(f"{W}rPr"))
 
-    def of(self, name: str) -> Looks:
+    def of(self, name: str) -> RunStyle:
         """What a style says, with what it is based on; circles end."""
         if name in self._ready:
             return self._ready[name]
@@ -77,7 +77,7 @@ class Styles:
         while name in self._known and name not in chain:
             chain.append(name)
             name = _value(self._known[name], "basedOn")
-        resolved = Looks()
+        resolved = RunStyle()
         for one in reversed(chain):
             style = self._known[one]
             own = looks(style.find(f"{W}rPr"))
@@ -85,7 +85,7 @@ class Styles:
             resolved = self._ready[one] = own.over(resolved)
         return resolved
 
-    def of_run(self, run: Any, paragraph: Any) -> Looks:
+    def of_run(self, run: Any, paragraph: Any) -> RunStyle:
         """What holds for a run: its own word, its style's, its paragraph's."""
         own = run.find(f"{W}rPr")
         around = None if paragraph is None else paragraph.find(f"{W}pPr")
@@ -94,7 +94,7 @@ class Styles:
         by_block = self.of(named or self._usual).over(self._base)
         if by_run.vanish and by_block.vanish:
             by_run = by_run._replace(vanish=False)  # Word's rule: two of them cancel
-        behind = Looks(shaded=around is not None and shaded(around))
+        behind = RunStyle(shaded=around is not None and shaded(around))
         return looks(own).over(by_run).over(by_block).over(behind)
 
 
@@ -209,7 +209,7 @@ def _is_hidden(run: Any, styles: Styles, on_white: bool) -> bool:
     return _is_white(looks) and on_white and not _on_colour(run)
 
 
-def _is_white(said: Looks) -> bool:
+def _is_white(said: RunStyle) -> bool:
     if said.shaded or not re.fullmatch("[0-9a-f]{6}", said.colour):
         return False
     return min(bytes.fromhex(said.colour)) >= WHITE

@@ -37,7 +37,7 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
     pages = []
     warnings: list[str] = []
     for number, sheet in enumerate(sheets, start=1):
-        writer = _Writer(builder, number, sheet)
+        writer = _SheetWriter(builder, number, sheet)
         pages.append(writer.page())
         writer.write()
         if not sheet.visible and sheet.rows:
@@ -69,7 +69,7 @@ class _Merges:
     origin: dict[tuple[int, int], tuple[int, int]]
 
 
-class _Writer:
+class _SheetWriter:
     """Writes one sheet."""
 
     def __init__(self, builder: TextBuilder, number: int, sheet: Sheet) -> None:

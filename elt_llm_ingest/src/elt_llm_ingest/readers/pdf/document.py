@@ -38,7 +38,7 @@ from elt_llm_ingest.readers.pdf.pages import (
     blocks_in_order,
     read_batches,
 )
-from elt_llm_ingest.readers.pdf.writer import Writer
+from elt_llm_ingest.readers.pdf.writer import DocumentWriter
 from elt_llm_ingest.readers.text_builder import MAX_TITLE, one_line, sectioned
 
 TAIL = 4096
@@ -81,7 +81,7 @@ def _no_collection() -> Iterator[None]:
 
 
 def _parse(path: Path, data: Data, limits: Limits) -> list[ParsedDocument]:
-    notes, writer = DocumentNotes(), Writer()
+    notes, writer = DocumentNotes(), DocumentWriter()
     with open_pdf(path, data) as file:
         levels = HeadingLevels(read_outline(file.pdf))
         quota.more(quota.SECONDS_AHEAD * min(len(file.pdf), BATCH))
@@ -116,7 +116,7 @@ def _list_warnings(notes: DocumentNotes) -> Iterator[str]:
 
 
 def _note_headings(
-    batches: Iterable[list[PageDraft]], levels: HeadingLevels, writer: Writer
+    batches: Iterable[list[PageDraft]], levels: HeadingLevels, writer: DocumentWriter
 ) -> Iterator[list[PageDraft]]:
     """The batches as they come, their headings and page sizes recorded."""
     for pages in batches:
@@ -125,7 +125,7 @@ def _note_headings(
 
 
 def _note_batch(
-    pages: Iterable[PageDraft], levels: HeadingLevels, writer: Writer
+    pages: Iterable[PageDraft], levels: HeadingLevels, writer: DocumentWriter
 ) -> None:
     # A function of its own: no variable here may keep a page alive over the yield.
     for page in pages:
@@ -164,7 +164,7 @@ def _check_text(path: Path, data: Data, notes: DocumentNotes) -> None:
 
 
 def _build_document(
-    title: str, notes: DocumentNotes, writer: Writer, levels: Sequence[int]
+    title: str, notes: DocumentNotes, writer: DocumentWriter, levels: Sequence[int]
 ) -> ParsedDocument:
     text = writer.text
     # Validation would copy the rows of millions of words, and as many cells.

@@ -24,7 +24,7 @@ UNTOLD = {name: told.get_default() for name, told in Block.model_fields.items()}
 Sizes = dict[int, tuple[float, float]]
 
 
-class Writer:
+class DocumentWriter:
     """The canonical text of a PDF, and where each of its words stands."""
 
     def __init__(self) -> None:

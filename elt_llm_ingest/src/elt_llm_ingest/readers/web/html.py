@@ -64,7 +64,7 @@ NOTE_MARKS = frozenset(
 
 
 @dataclass
-class _Table:
+class _HtmlTable:
     """Rows being collected. A table that holds tables is layout, not data."""
 
     rows: list[list[GridCell]] = field(default_factory=list)
@@ -103,7 +103,7 @@ class HtmlReader(HTMLParser):
         self._view = Visibility()
         self._hidden = 0
         self._counters: list[int | None] = []
-        self._tables: list[_Table] = []
+        self._tables: list[_HtmlTable] = []
         self._pictures: list[str] = []
         self._count = 0
 
@@ -204,7 +204,7 @@ class HtmlReader(HTMLParser):
         else:
             self._write(text, inside, table)
 
-    def _write(self, text: str, inside: str, table: _Table | None) -> None:
+    def _write(self, text: str, inside: str, table: _HtmlTable | None) -> None:
         kind = BlockKind.FURNITURE if self._furniture else KINDS.get(inside)
         marker, self._marker = self._marker, ""
         if kind is BlockKind.CAPTION and table:
@@ -247,7 +247,7 @@ class HtmlReader(HTMLParser):
     def _start_table(self, tag: str, said: Mapping[str, str]) -> None:
         if tag == "table":
             self._nest()
-            self._tables.append(_Table())
+            self._tables.append(_HtmlTable())
         elif self._tables:
             rows = self._tables[-1].rows
             if tag == "tr" or not rows:
@@ -280,7 +280,7 @@ class HtmlReader(HTMLParser):
                     self._write(cell.text, "td", None)
             outer.rows = []
 
-    def _finish(self, table: _Table) -> None:
+    def _finish(self, table: _HtmlTable) -> None:
         if table.layout:
             return
         if max((len(row) for row in table.rows), default=0) <= 1:

@@ -27,7 +27,7 @@ OFF_PAGE = ("left", "top", "right", "bottom")
 SHUT = ("height", "max-height", "width", "max-width")
 
 
-class Looks(NamedTuple):
+class ElementStyle(NamedTuple):
     """What an element hands on to those inside it."""
 
     colour: Colour = (0, 0, 0)
@@ -46,14 +46,16 @@ class Looks(NamedTuple):
         )
 
 
-def inside(outer: Looks, told: Mapping[str, str], loose: frozenset[str]) -> Looks:
+def inside(
+    outer: ElementStyle, told: Mapping[str, str], loose: frozenset[str]
+) -> ElementStyle:
     """The looks of an element; nothing is known of properties that are `loose`."""
     ground = _ground(outer, told)
     if loose & {"background", "background-color", "background-image"}:
         ground = None
     written = told.get("color", "")
     colour = _colour(written) if written and written not in UNSAID else outer.colour
-    return Looks(
+    return ElementStyle(
         colour=None if "color" in loose else colour,
         ground=ground,
         tiny=_tiny(told.get("font-size", ""), outer.tiny and "font-size" not in loose),
@@ -96,7 +98,7 @@ def _tiny(value: str, outer: bool) -> bool:
     return size < SIZES.get(unit, 0) or size == 0
 
 
-def _ground(outer: Looks, told: Mapping[str, str]) -> Colour:
+def _ground(outer: ElementStyle, told: Mapping[str, str]) -> Colour:
     """What is behind the text; not known where it is a picture."""
     if told.get("background-image", "none") != "none":
         return None
@@ -150,7 +152,7 @@ def declarations(style: str) -> tuple[Said, Said]:
     return plain, important
 
 
-class Sheet:
+class StyleSheet:
     """The rules of a page, by tag, .class and #id."""
 
     def __init__(self) -> None:
@@ -214,7 +216,7 @@ class Sheet:
 class _Finder(HTMLParser):
     """Looks for the style sheets of a page."""
 
-    def __init__(self, sheet: Sheet) -> None:
+    def __init__(self, sheet: StyleSheet) -> None:
         super().__init__()
         self._sheet = sheet
         self._css: list[str] | None = None
@@ -240,9 +242,9 @@ class _Finder(HTMLParser):
             self._css = None
 
 
-def sheet_of(source: str) -> Sheet:
+def sheet_of(source: str) -> StyleSheet:
     """The rules of the style sheets in a page."""
-    sheet = Sheet()
+    sheet = StyleSheet()
     if re.search(r"<(?:style|link)\b", source, re.IGNORECASE):
         finder = _Finder(sheet)
         finder.feed(source)
@@ -265,10 +267,10 @@ ATTRIBUTES = {"bgcolor": "background-color", "background": "background-image"}
 class Visibility:
     """Follows the open elements, and tells which of them are shown."""
 
-    def __init__(self, sheet: Sheet | None = None) -> None:
-        self._sheet = sheet or Sheet()
-        self._open: list[tuple[str, Looks]] = []
-        page = Looks(ground=None) if self._sheet.elsewhere else Looks()
+    def __init__(self, sheet: StyleSheet | None = None) -> None:
+        self._sheet = sheet or StyleSheet()
+        self._open: list[tuple[str, ElementStyle]] = []
+        page = ElementStyle(ground=None) if self._sheet.elsewhere else ElementStyle()
         for tag in ROOTS:  # their tags may be left out
             page = inside(page, *self._sheet.of(tag, {}))
         self._page = page._replace(gone=False)
@@ -284,7 +286,7 @@ class Visibility:
         return self._looks.gone
 
     @property
-    def _looks(self) -> Looks:
+    def _looks(self) -> ElementStyle:
         return self._open[-1][1] if self._open else self._page
 
     def enter(self, tag: str, said: Mapping[str, str], *, block: bool) -> bool:
@@ -306,7 +308,7 @@ class Visibility:
                 return shown
         return not self.gone
 
-    def _of(self, tag: str, said: Mapping[str, str]) -> Looks:
+    def _of(self, tag: str, said: Mapping[str, str]) -> ElementStyle:
         declared, loose = self._sheet.of(tag, said)
         for name, meant in ATTRIBUTES.items():
             if name in said:

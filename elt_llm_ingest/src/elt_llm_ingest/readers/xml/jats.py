@@ -62,7 +62,7 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
     article = root if safe.tag(root) == "article" else next(_all(root, "article"), None)
     if article is None:
         raise LoadError(path.name, "its XML is no article", "export it as JATS or PDF")
-    writer = _Writer(path)
+    writer = _ArticleWriter(path)
     writer.write(article)
     builder = writer.builder
     if not builder.blocks:
@@ -89,7 +89,7 @@ def _people(group: Any) -> Iterator[Any]:
     return (e for e in group.iter() if safe.tag(e) in ("collab", "name", "string-name"))
 
 
-class _Writer:
+class _ArticleWriter:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._tables = 0

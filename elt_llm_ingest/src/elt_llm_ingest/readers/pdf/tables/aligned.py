@@ -17,7 +17,7 @@ TAILS = frozenset({"%", ")", ")%", "%)"})
 
 
 @dataclass(slots=True, eq=False)
-class Piece:
+class LinePiece:
     """Words beside each other. `left` and `right` leave out a currency sign."""
 
     words: list[Word]
@@ -43,7 +43,7 @@ class Piece:
         return (self.left + self.right) / 2
 
 
-def header_pieces(line: Line) -> list[Piece]:
+def header_pieces(line: Line) -> list[LinePiece]:
     """The pieces of a header: names may stand closer, so text runs part them too."""
     groups: list[list[Word]] = []
     for piece in pieces_of(line):
@@ -56,10 +56,10 @@ def header_pieces(line: Line) -> list[Piece]:
             ):
                 groups.append([])
             groups[-1].append(word)
-    return [Piece(group) for group in groups]
+    return [LinePiece(group) for group in groups]
 
 
-def pieces_of(line: Line) -> list[Piece]:
+def pieces_of(line: Line) -> list[LinePiece]:
     """The pieces of a line from left to right; a sign goes with its number."""
     group = [line.words[0]]
     groups = [group]
@@ -71,7 +71,7 @@ def pieces_of(line: Line) -> list[Piece]:
         else:
             group = [word]
             groups.append(group)
-    return [Piece(group) for group in groups]
+    return [LinePiece(group) for group in groups]
 
 
 def _parted(group: Sequence[Word], word: Word) -> bool:
@@ -108,18 +108,18 @@ class TextRow:
     """A line of the page in its pieces."""
 
     line: Line
-    _pieces: list[Piece] | None = None
-    _numbers: list[Piece] | None = None
+    _pieces: list[LinePiece] | None = None
+    _numbers: list[LinePiece] | None = None
 
     @property
-    def pieces(self) -> list[Piece]:
+    def pieces(self) -> list[LinePiece]:
         """The pieces from left to right."""
         if self._pieces is None:
             self._pieces = pieces_of(self.line)
         return self._pieces
 
     @property
-    def numbers(self) -> list[Piece]:
+    def numbers(self) -> list[LinePiece]:
         """Those that are numbers."""
         if self._numbers is None:
             match = MARK.search(self.line.text)
@@ -206,7 +206,7 @@ def _gap(above: Line, below: Line) -> float:
 
 
 def _joined(
-    columns: Sequence[Interval], numbers: Sequence[Piece]
+    columns: Sequence[Interval], numbers: Sequence[LinePiece]
 ) -> list[Interval] | None:
     """The columns with a line's numbers in them; None if these do not belong there."""
     spans = [(piece.left - SLACK, piece.right + SLACK) for piece in numbers]
@@ -252,7 +252,7 @@ def _is_label(row: TextRow, columns: Sequence[Interval]) -> bool:
     return True
 
 
-def _is_name(piece: Piece) -> bool:
+def _is_name(piece: LinePiece) -> bool:
     return sum(map(str.isalpha, piece.text)) > NO_VALUE
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from elt_llm_ingest.readers.pdf.tables.aligned import (
     BETWEEN_NUMBERS,
     SIGNS,
-    Piece,
+    LinePiece,
     pieces_of,
 )
 from elt_llm_ingest.readers.pdf.words import Line, Word
@@ -26,7 +26,7 @@ class Columns:
 
 
 def columns_of(
-    lines: Sequence[Sequence[Piece]], known: Sequence[float] = ()
+    lines: Sequence[Sequence[LinePiece]], known: Sequence[float] = ()
 ) -> Columns:
     """The columns of lines cut in pieces; one or none where nothing parts them.
 
@@ -42,7 +42,7 @@ def columns_of(
     return Columns(tuple(extents), tuple(edges))
 
 
-def extents_of(lines: Sequence[Sequence[Piece]]) -> list[Interval]:
+def extents_of(lines: Sequence[Sequence[LinePiece]]) -> list[Interval]:
     """From where to where the words of each column go.
 
     Lines with the most pieces say most about columns, so they come first; a piece that
@@ -61,7 +61,7 @@ def extents_of(lines: Sequence[Sequence[Piece]]) -> list[Interval]:
 
 
 def _together(
-    found: Sequence[Interval], lines: Sequence[Sequence[Piece]]
+    found: Sequence[Interval], lines: Sequence[Sequence[LinePiece]]
 ) -> list[Interval]:
     """The extents with those made one of which no line fills both."""
     done: list[Interval] = []
@@ -73,14 +73,14 @@ def _together(
     return done
 
 
-def _fills(pieces: Sequence[Piece], one: Interval, two: Interval) -> bool:
+def _fills(pieces: Sequence[LinePiece], one: Interval, two: Interval) -> bool:
     """Whether a line has a piece in either of two extents and none in both."""
     in_one = [p for p in pieces if _overlap(one, p) > 0]
     in_two = [p for p in pieces if _overlap(two, p) > 0]
     return bool(in_one) and bool(in_two) and in_one[-1] is not in_two[0]
 
 
-def _overlap(extent: Interval, piece: Piece) -> float:
+def _overlap(extent: Interval, piece: LinePiece) -> float:
     return min(extent[1], piece.right) - max(extent[0], piece.left)
 
 
@@ -102,13 +102,13 @@ def placed(line: Line, edges: Sequence[float]) -> list[tuple[Range, list[Word]]]
     return groups
 
 
-def parts_of(piece: Piece, columns: Sequence[Interval]) -> list[Piece]:
+def parts_of(piece: LinePiece, columns: Sequence[Interval]) -> list[LinePiece]:
     """A piece cut where another text run begins in the next column."""
     edges = [(one[1] + two[0]) / 2 for one, two in pairwise(columns)]
-    return [Piece(words) for words in _cut(piece, edges)]
+    return [LinePiece(words) for words in _cut(piece, edges)]
 
 
-def _cut(piece: Piece, edges: Sequence[float]) -> list[list[Word]]:
+def _cut(piece: LinePiece, edges: Sequence[float]) -> list[list[Word]]:
     """The piece's words cut where another text run begins beyond an edge."""
     groups = [piece.words[:1]]
     for before, word in pairwise(piece.words):
@@ -125,7 +125,7 @@ def _cut(piece: Piece, edges: Sequence[float]) -> list[list[Word]]:
 
 def reach(words: Sequence[Word], edges: Sequence[float]) -> Range:
     """First and last column that words reach into."""
-    piece = Piece([*words])  # a currency sign may stand far left of its number
+    piece = LinePiece([*words])  # a currency sign may stand far left of its number
     left, right = piece.left + NUDGE, piece.right - NUDGE
     middle = (left + right) / 2
     left, right = min(left, middle), max(right, middle)

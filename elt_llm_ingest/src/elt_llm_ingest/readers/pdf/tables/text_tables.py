@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from elt_llm_ingest.readers.pdf.geometry import Row, Spans, Table, is_one_number
-from elt_llm_ingest.readers.pdf.tables.aligned import Piece, TextRow
+from elt_llm_ingest.readers.pdf.tables.aligned import LinePiece, TextRow
 from elt_llm_ingest.readers.pdf.tables.column_gutters import (
     Columns,
     Range,
@@ -142,7 +142,7 @@ def _fits(row: TextRow, columns: Columns) -> bool:
     return all(_is_within(piece, columns) for piece in row.pieces)
 
 
-def _is_within(piece: Piece, columns: Columns) -> bool:
+def _is_within(piece: LinePiece, columns: Columns) -> bool:
     edges = [float("-inf"), *columns.edges, float("inf")]
     left, right = columns.extents[0][0] - 6, columns.extents[-1][1] + 6
     return left <= piece.left and piece.right <= right and any(

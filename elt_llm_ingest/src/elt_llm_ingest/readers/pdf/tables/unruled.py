@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from elt_llm_ingest.readers.pdf.geometry import Row, Spans, Table
 from elt_llm_ingest.readers.pdf.tables.aligned import (
     Interval,
-    Piece,
+    LinePiece,
     Run,
     TextRow,
     header_pieces,
@@ -84,14 +84,14 @@ def _kind(row: TextRow, columns: Sequence[Interval], labels: float) -> bool | No
     return over
 
 
-def is_unit(pieces: Sequence[Piece]) -> bool:
+def is_unit(pieces: Sequence[LinePiece]) -> bool:
     """Whether a line only says what is counted: "(in millions)"."""
     text = pieces[0].text if len(pieces) == 1 else ""
     return text.startswith("(") and text.endswith(")")
 
 
 def by_name(
-    pieces: Sequence[Piece], named: Sequence[Piece]
+    pieces: Sequence[LinePiece], named: Sequence[LinePiece]
 ) -> list[tuple[int, int] | None]:
     """For each piece the columns whose names, one each, it stands above or below."""
     ranges: list[tuple[int, int] | None] = []
@@ -106,7 +106,7 @@ def by_name(
 
 
 def in_turn(
-    pieces: Sequence[Piece], columns: Sequence[Interval]
+    pieces: Sequence[LinePiece], columns: Sequence[Interval]
 ) -> list[tuple[int, int]]:
     """The columns of pieces that share them evenly; none if they do not.
 
@@ -124,7 +124,7 @@ def in_turn(
 
 
 def over_groups(
-    pieces: Sequence[Piece], columns: Sequence[Interval], named: Sequence[Piece]
+    pieces: Sequence[LinePiece], columns: Sequence[Interval], named: Sequence[LinePiece]
 ) -> list[tuple[int, int]]:
     """As `in_turn`, for pieces over columns that have names of their own.
 
@@ -149,7 +149,7 @@ def over_groups(
 
 
 def covered(
-    piece: Piece, row: TextRow, columns: Sequence[Interval], rules: Sequence[Rule]
+    piece: LinePiece, row: TextRow, columns: Sequence[Interval], rules: Sequence[Rule]
 ) -> tuple[int, int]:
     """First and last column that a header's piece stands over.
 
@@ -178,7 +178,7 @@ def covered(
     return nearest, nearest
 
 
-def _extent(piece: Piece, row: TextRow, rules: Sequence[Rule]) -> Interval:
+def _extent(piece: LinePiece, row: TextRow, rules: Sequence[Rule]) -> Interval:
     """From where to where the line below a piece goes, if it is below no other."""
     for rule in rules:
         if not -1 <= rule.at - row.line.bottom <= UNDER:
@@ -292,7 +292,9 @@ def _in(span: Interval, column: Interval) -> bool:
     return column[0] <= span[0] and span[1] <= column[1]
 
 
-def _text_columns(body: Sequence[TextRow], labels: Sequence[Piece]) -> list[Interval]:
+def _text_columns(
+    body: Sequence[TextRow], labels: Sequence[LinePiece]
+) -> list[Interval]:
     """One column of labels, or several if each says something in many rows."""
     known = set(map(id, labels))
     columns = united([(p.left, p.right) for p in labels])
@@ -304,7 +306,7 @@ def _text_columns(body: Sequence[TextRow], labels: Sequence[Piece]) -> list[Inte
     return [(columns[0][0], columns[-1][1])]
 
 
-def _place(piece: Piece, columns: Sequence[Interval]) -> int:
+def _place(piece: LinePiece, columns: Sequence[Interval]) -> int:
     """The column that shares most with a piece, else the nearest."""
 
     def miss(index: int) -> tuple[float, int]:
@@ -403,10 +405,10 @@ def _placed(
 
 
 def _spans(
-    pieces: Sequence[Piece],
+    pieces: Sequence[LinePiece],
     line: TextRow,
     columns: Sequence[Interval],
-    named: Sequence[Piece] | None,
+    named: Sequence[LinePiece] | None,
     rules: Sequence[Rule],
 ) -> list[tuple[int, int]]:
     if is_unit(pieces):
