@@ -115,7 +115,7 @@ def test_a_collection_has_a_name_for_people(files):
     shown = invoke(collections, ["--json", *end])
     (card,) = json.loads(shown.stdout)["collections"]
     assert (card["name"], card["title"]) == ("my-harbour", "My Harbour")
-    assert "'My Harbour'" in invoke(collections, end).stdout
+    assert "My Harbour" in invoke(collections, end).stdout
     assert "guide.md" in invoke(collections, ["my harbour", *end]).stdout
     done = invoke(cli.ingest, ["guide.md", "--collection", "my-harbour", *end])
     assert "1 unchanged" in done.stdout

@@ -86,7 +86,10 @@ def test_only_pages_that_need_it_are_recognised(reading):
 
 
 def test_without_language_files_the_cure_is_named(monkeypatch):
-    monkeypatch.setattr(recognition, "distributions", list)
+    monkeypatch.setattr(recognition, "_language_packages", lambda: iter(()))
+    found = recognition.languages.__wrapped__()  # what is cached stays cached
+    assert found is None
+    monkeypatch.setattr(recognition, "languages", lambda: found)
     scan = format_files.as_pdf(format_files.scan(PDF))
     with pytest.raises(LoadError, match="no text") as caught:
         parse(Path("scan.pdf"), scan, Limits())
