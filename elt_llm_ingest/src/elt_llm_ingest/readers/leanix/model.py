@@ -26,7 +26,7 @@ WORDS = {
     "0..1": "at most one",
 }
 TYPES = {
-    "entityRelationEdgeStyle": "ModelEntity Relationship",
+    "entityRelationEdgeStyle": "Entity Relationship",
     "orthogonalEdgeStyle": "Orthogonal",
     "elbowEdgeStyle": "Elbow",
 }
