@@ -94,6 +94,13 @@ def test_two_collections_are_joined_into_one_model(client):
     assert sum(job["counts"][name] for name in ("strong", "absent")) >= 2
 
 
+def test_coverage_without_a_model_says_what_to_choose(client):
+    job = built(client, "coverage")
+    assert (job["state"], job["problem"]["status"]) == ("failed", 422)
+    assert "no model is given" in job["problem"]["detail"]
+    assert job["problem"]["hint"].startswith("pass model NAME, a collection with")
+
+
 @pytest.mark.parametrize(
     ("fields", "status", "detail"),
     [

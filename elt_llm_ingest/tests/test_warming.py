@@ -3,11 +3,9 @@
 import gc
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from elt_llm_ingest.sandbox.client import ReadingProcess
 from elt_llm_ingest.warming import collector_at_rest
 
 ENGLISH = (
@@ -22,11 +20,11 @@ from elt_llm_ingest.sandbox.client import ReadingProcess
 
 start = ReadingProcess.start
 
-def noted(self, name=""):
+def noted(self):
     if self._child is None:
         heavy = {"llama_index.core", "onnxruntime", "chromadb"} & sys.modules.keys()
-        print("child for", name, "started after", sorted(heavy))
-    start(self, name)
+        print("child started after", sorted(heavy))
+    start(self)
 
 ReadingProcess.start = noted
 sys.exit(run(elt_llm))
@@ -54,22 +52,8 @@ def test_the_reading_process_starts_before_llamaindex_is_imported(tmp_path):
     path.write_text(ENGLISH)
     root = ["--collection", "harbour", "--data-dir", str(tmp_path / "data"), "--quiet"]
     said = output_of(STARTED, "ingest", str(path), *root)
-    assert said.splitlines()[0] == "child for a.md started after []"
+    assert said.splitlines()[0] == "child started after []"
     assert "1 added" in said
-
-
-def test_bytecode_is_cached_of_what_is_imported_before_a_file_is_seen(
-    tmp_path, monkeypatch
-):
-    monkeypatch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path))
-    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
-    with ReadingProcess() as process:
-        process.start("a.md")
-        for name, data in (("a.md", b"# A fee\n"), ("a.csv", b"fee,due\n1,2\n3,4\n")):
-            process.parse(Path(name), data)
-    cached = {path.name.partition(".")[0] for path in tmp_path.rglob("*.pyc")}
-    assert {"worker", "markdown"} <= cached
-    assert not list(tmp_path.rglob("readers/csv.*"))
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ OTHER_COLLECTIONS = (
 Result = TypeVar("Result", QueryResult, SearchResult)
 GIVEN = re.compile(r" \(got .*\)$", re.DOTALL)
 # Options of commands whose names are fields of a request too.
-OPTIONS = re.compile(r"(?<![\w-])--(profile|models)\b")
+OPTIONS = re.compile(r"(?<![\w-])--(profile|models?)\b")
 FOLDERS = re.compile(r"(?<![\w:/.~-])~?/(?:[^\s/'\"]+/)+(?=[^\s/'\"])")
 
 

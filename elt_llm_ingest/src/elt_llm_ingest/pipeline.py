@@ -148,7 +148,7 @@ class IngestPipeline:
             limits_of(config), load_passwords(config, given)
         ) as process:
             if paths:
-                process.start(paths[0].name)
+                process.start()
                 warm_up(paths[0])
             yield process
 

@@ -18,7 +18,6 @@ from typing import Any
 from elt_llm_core.document import ParsedDocument
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.limits import Limits, check_size
-from elt_llm_ingest.readers.detect import SUFFIXES
 from elt_llm_ingest.readers.spool import handed_over
 from elt_llm_ingest.sandbox.guard import (
     CRASH_CURE,
@@ -35,7 +34,6 @@ GONE = (EOFError, BrokenPipeError)
 NONSENSE = (ValueError, KeyError, zlib.error)
 PASSED_ON = (
     "PATH",
-    "PYTHONDONTWRITEBYTECODE",
     "PYTHONPATH",
     "PYTHONPYCACHEPREFIX",
     "LD_LIBRARY_PATH",
@@ -70,20 +68,12 @@ class ReadingProcess:
     ) -> None:
         self.close()
 
-    def start(self, name: str = "") -> None:
-        """Start the child now, so that it warms up while other work goes on.
-
-        Args:
-            name: Name of the file that will be read first. The child imports the
-                loader of its suffix before it gives up its rights, so that Python can
-                cache the bytecode; without it each child would compile the loader
-                again, half a second for Markdown.
-        """
+    def start(self) -> None:
+        """Start the child now, so that it warms up while other work goes on."""
         if self._child is not None and self._child.poll() is None:
             return
-        loader = SUFFIXES.get(Path(name).suffix.lower(), "")
         self._child = subprocess.Popen(
-            [sys.executable, "-P", "-m", "elt_llm_ingest.sandbox.worker", loader],
+            [sys.executable, "-P", "-B", "-m", "elt_llm_ingest.sandbox.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -112,7 +102,7 @@ class ReadingProcess:
         }
         guard = None
         try:
-            child = self._ready(path.name)
+            child = self._ready()
             guard = Guard(child.pid, data, self.limits)
             answer, documents = self._ask(child, guard, request, data)
         except (TimeoutError, TooMuchMemoryError, *GONE, *NONSENSE) as error:
@@ -162,11 +152,11 @@ class ReadingProcess:
                 return message
             guard.allow(message["pages"])
 
-    def _ready(self, name: str = "") -> subprocess.Popen[bytes]:
+    def _ready(self) -> subprocess.Popen[bytes]:
         fresh = self._child is None or self._child.poll() is not None
         if fresh:
             self.close()
-        self.start(name)
+        self.start()
         assert self._child is not None  # noqa: S101 - just started
         if not getattr(self._child, "greeted", False):
             self._receive(time.monotonic() + START_SECONDS)
@@ -222,4 +212,5 @@ def _environment() -> dict[str, str]:
         "HOME": tempfile.gettempdir(),
         "LANG": "C.UTF-8",
         "HF_HUB_OFFLINE": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
     }

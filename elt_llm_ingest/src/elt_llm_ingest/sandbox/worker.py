@@ -1,4 +1,4 @@
-"""The reading process: `python -m elt_llm_ingest.sandbox.worker [LOADER]`.
+"""The reading process: `python -m elt_llm_ingest.sandbox.worker`.
 
 It takes a request and a file's bytes on standard input (the name of a private copy
 instead, where the PDF is large) and answers with documents or a reason on standard
@@ -40,15 +40,9 @@ FORBIDDEN = (
 )
 
 
-def main(loaders: Sequence[str] = ()) -> None:
-    """Answer requests until standard input ends.
-
-    Args:
-        loaders: Names of loaders to import first, while bytecode may still be cached.
-    """
+def main() -> None:
+    """Answer requests until standard input ends."""
     source, sink = _streams()
-    for name in set(loaders) & MODULES.keys():
-        parser_of(name)
     _confine()
     send(sink, b"ready")
     while True:
@@ -80,7 +74,6 @@ def _confine() -> None:
     """Write no file, dump no core, start no process, open no connection."""
     for kind in (resource.RLIMIT_FSIZE, resource.RLIMIT_CORE):
         resource.setrlimit(kind, (0, 0))
-    sys.dont_write_bytecode = True
 
     def refuse(event: str, _arguments: Sequence[Any]) -> None:
         if event in FORBIDDEN:
@@ -181,4 +174,4 @@ def _refused(reason: str, hint: str) -> list[bytes]:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()
