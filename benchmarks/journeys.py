@@ -5,15 +5,17 @@
 Each job runs once to warm up, then once under a profile hook, on a data root of its own
 with a Markdown file. Only frames of our packages are counted: distinct files and
 functions that were entered, switches (a call or a return that leads to another file),
-and the deepest stack. Comprehensions count as the function around them.
+and the deepest stack. Comprehensions count as the function around them. With a number
+as argument, the pairs of functions that switch most are listed for each journey.
 """
 
 import os
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 from elt_llm_core.config.loader import load_config
@@ -46,9 +48,10 @@ class Journey:
     def __init__(self) -> None:
         self.files: set[str] = set()
         self.functions: set[tuple[str, str]] = set()
+        self.edges: Counter[tuple[str, str]] = Counter()
         self.switches = 0
         self.deepest = 0
-        self._stack: list[str] = []
+        self._stack: list[CodeType] = []
 
     def __call__(self, frame: FrameType, event: str, _argument: Any) -> None:
         """Count a call or a return."""
@@ -60,13 +63,26 @@ class Journey:
         if event == "return":
             if self._stack:
                 left = self._stack.pop()
-                self.switches += bool(self._stack) and self._stack[-1] != left
+                self.switches += bool(self._stack) and _leaves(self._stack[-1], left)
             return
-        self.switches += bool(self._stack) and self._stack[-1] != code.co_filename
-        self._stack.append(code.co_filename)
+        if self._stack and _leaves(self._stack[-1], code):
+            self.switches += 1
+            self.edges[_place(self._stack[-1]), _place(code)] += 1
+        self._stack.append(code)
         self.files.add(code.co_filename)
         self.functions.add((code.co_filename, code.co_qualname))
         self.deepest = max(self.deepest, len(self._stack))
+
+
+def _leaves(caller: CodeType, callee: CodeType) -> bool:
+    """Return whether a call leads to another file."""
+    return caller.co_filename != callee.co_filename
+
+
+def _place(code: CodeType) -> str:
+    """Return a function with its file, short enough for a line."""
+    folder, name = Path(code.co_filename).parts[-2:]
+    return f"{folder}/{name} {code.co_qualname}"
 
 
 def follow(work: Callable[[], object]) -> Journey:
@@ -80,8 +96,8 @@ def follow(work: Callable[[], object]) -> Journey:
     return journey
 
 
-def main() -> None:
-    """Print a row for each journey."""
+def main(listed: int) -> None:
+    """Print a row for each journey, and its `listed` commonest calls between files."""
     config = load_config(environ={})
     models = build_models(config)
     with tempfile.TemporaryDirectory() as root:
@@ -121,7 +137,10 @@ def main() -> None:
     for name, walked in journeys.items():
         counts = (len(walked.files), len(walked.functions), walked.switches)
         print(f"| {name} | {' | '.join(map(str, counts))} | {walked.deepest} |")
+    for name, walked in journeys.items():
+        for (caller, callee), calls in walked.edges.most_common(listed):
+            print(f"{name}: {calls:4} {caller} -> {callee}")
 
 
 if __name__ == "__main__":
-    main()
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 0)

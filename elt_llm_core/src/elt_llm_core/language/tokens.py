@@ -86,10 +86,12 @@ def _tokenize_by_language(
     analysers: dict[str, _Analyser] = {}
     token_lists = []
     for text, code in zip(texts, languages, strict=False):
-        key = analysed_as(code, recipe)
-        if key not in analysers:
-            analysers[key] = _Analyser(key, recipe, stops)
-        token_lists.append(analysers[key].tokens(text))
+        if code not in analysers:
+            key = analysed_as(code, recipe)
+            if key not in analysers:
+                analysers[key] = _Analyser(key, recipe, stops)
+            analysers[code] = analysers[key]
+        token_lists.append(analysers[code].tokens(text))
     return token_lists
 
 

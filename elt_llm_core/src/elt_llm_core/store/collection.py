@@ -301,7 +301,8 @@ class Collection:
     def _words_in_truth(
         self, text: str, k: int, allowed: frozenset[str] | None
     ) -> Hits:
-        words = [word for word in plain_words(text) if tokenize([word])[0]]
+        plain = plain_words(text)
+        words = [w for w, tokens in zip(plain, tokenize(plain), strict=True) if tokens]
         limit = k if allowed is None else -1
         hits = self._truth.words_search(self.name, words, limit)
         return [hit for hit in hits if allowed is None or hit[0] in allowed][:k]

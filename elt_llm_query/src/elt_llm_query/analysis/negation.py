@@ -5,9 +5,9 @@ open: such a sentence answers what is asked of them.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from elt_llm_query.analysis.lexicon import (
     AUXILIARIES,
@@ -76,10 +76,32 @@ class Signs:
                 self._bases_of.setdefault(stem(word), []).append(base)
         self._known: dict[str, frozenset[Sign]] = {}
 
-    @property
+    @cached_property
     def denied(self) -> bool:
         """True where a verb is denied."""
         return any(sign is Sign.OPEN and denies(word) for word, sign in self.words)
+
+    def negates_any(self, terms: Iterable[str]) -> bool:
+        """Return whether it denies a verb or negates one of these stems."""
+        return self.denied or any(Sign.NEGATED in self.of(term) for term in terms)
+
+    def in_other_form(self, terms: Iterable[str], asked: "Signs") -> frozenset[str]:
+        """Return the stems of a question that are here in the negated form or in none.
+
+        Args:
+            terms: Stems of the question.
+            asked: The signs of the question.
+
+        Returns:
+            Those that this text has with a negative prefix, and those whose prefix in
+            the question it leaves out.
+        """
+        return frozenset(
+            term
+            for term in terms
+            if self.prefixed(term)
+            or any(self.of(base) for base in asked.bases_of(term))
+        )
 
     def of(self, term: str) -> frozenset[Sign]:
         """Return the signs of the words of a stem, empty where there is none.
@@ -109,6 +131,46 @@ class Signs:
             for loose, base, sign in self._bases
             if base == term or (loose and stems_match(term, base))
         )
+
+
+_OPPOSITES = {sign: {OPPOSITE[sign]} for sign in (Sign.PLAIN, Sign.NEGATED)}
+_DENYING = {**_OPPOSITES, Sign.PLAIN: {Sign.NEGATED, Sign.OPEN}}
+
+
+def signs_agree(
+    terms: Iterable[str], asked: Signs, layers: Sequence[Signs], *, affirmed: bool
+) -> bool:
+    """Return whether each word of a question is negated as it is asked for, or absent.
+
+    Args:
+        terms: Stems of the question.
+        asked: The signs of the question.
+        layers: Signs of a sentence, its heading and its neighbours; the first layer
+            that has a word decides.
+        affirmed: Whether a word that follows a denied verb does not answer either.
+    """
+    wrong = _DENYING if affirmed else _OPPOSITES
+    return all(_same_sign(term, asked, layers, wrong) for term in terms)
+
+
+def _same_sign(
+    term: str, asked: Signs, layers: Sequence[Signs], wrong: Mapping[Sign, set[Sign]]
+) -> bool:
+    """Whether one word is negated as it is asked for, or is not there.
+
+    `wrong` holds the signs which alone do not answer a sign of the question.
+    """
+    wanted = asked.of_word(term)
+    if len(wanted) != 1 or Sign.OPEN in wanted:
+        return True
+    (sign,) = wanted
+    for layer in layers:
+        if have := layer.of(term):
+            return not have <= wrong[sign]
+        for base in asked.bases_of(term):
+            if have := layer.of(base):
+                return not have <= wrong[OPPOSITE[sign]]
+    return sign is Sign.PLAIN
 
 
 def differ(one: Signs, other: Signs, terms: Iterable[str]) -> bool:

@@ -19,7 +19,8 @@ Layers = Sequence[tuple[Vocabulary, float]]
 # A synonym of the lists counts nearly as much as the word; a word of the same root may
 # mean something else ("policy", "police"), so it alone makes no answer.
 SYNONYM, ROOT = 0.85, 0.5
-FAR = 10  # words between the terms that halve their closeness
+EVERYWHERE = 0.4  # share of its weight that a word keeps which every source has
+WORDS_BETWEEN = 10  # between the terms: this many halve their closeness
 _ROOT_LENGTH = 5
 _LONGEST_ENDING = 4
 
@@ -55,7 +56,7 @@ def rarity(
     for term, weight in weights.items():
         df = sum(1 for v in vocabularies if match(term, v) > 0)
         idf = math.log(1 + (count - df + 0.5) / (df + 0.5)) / math.log(2 * count + 2)
-        rare[term] = weight * (0.4 + 0.6 * idf)
+        rare[term] = weight * (EVERYWHERE + (1 - EVERYWHERE) * idf)
     return rare
 
 
@@ -95,6 +96,13 @@ def coverage(weights: Mapping[str, float], layers: Layers) -> float:
     return got / total
 
 
+def coverages(
+    weights: Mapping[str, float], own: tuple[Vocabulary, float], further: Layers
+) -> tuple[float, float]:
+    """Return the coverage of a text with what is around it, and of its own words."""
+    return coverage(weights, (own, *further)), coverage(weights, (own,))
+
+
 def closeness(terms: Iterable[str], stem_list: Sequence[str]) -> float:
     """Return how close together the terms are in a text, 0 to 1.
 
@@ -116,7 +124,7 @@ def closeness(terms: Iterable[str], stem_list: Sequence[str]) -> float:
     if not there:
         return 0.0
     between = _shortest(places, len(there)) - len(there)
-    return len(there) / len(wanted) / (1 + max(between, 0) / FAR)
+    return len(there) / len(wanted) / (1 + max(between, 0) / WORDS_BETWEEN)
 
 
 def _shortest(places: Sequence[tuple[int, str]], count: int) -> int:

@@ -18,14 +18,16 @@ from elt_llm_query.analysis.term_match import (
     Vocabulary,
     closeness,
     coverage,
+    coverages,
     match,
 )
 from elt_llm_query.synthesizers.extractive.constraints import (
+    FormCheck,
     Setting,
     agrees,
+    check_sentence,
     form_fit,
     meets,
-    terms_in_other_form,
 )
 from elt_llm_query.synthesizers.extractive.fact_sheet import (
     Pick,
@@ -171,7 +173,7 @@ def _in_whole(
 ) -> Iterator[Candidate]:
     """The passage as one candidate; of a fact sheet what is asked for."""
     text, above = passage.searched, passage.above
-    own = text.stems | terms_in_other_form(question, text)
+    own = text.stems | text.signs.in_other_form(question.weights, question.read.signs)
     if any(not match(n, own | above.stems) for n in question.names):
         return
     if not meets(question, Setting(text, above, text)):
@@ -217,32 +219,34 @@ def _in_prose(
         if _is_heading(sentence, passage.heading) or _is_header(passage, sentence):
             continue
         setting = _setting(passage, all_sentences, place)
-        if not meets(question, setting):
-            continue
-        further = ((above, HEADING), (near, NEIGHBOUR), (rest, REST))
-        yield _measured(question, index, sentence, setting, further, weights)
+        checked = check_sentence(question, sentence, setting)
+        if checked is not None:
+            further = ((above, HEADING), (near, NEIGHBOUR), (rest, REST))
+            yield _to_candidate(question, index, sentence, checked, further, weights)
 
 
-def _measured(
+def _to_candidate(
     question: QuestionAnalysis,
     index: int,
     sentence: Sentence,
-    setting: Setting,
+    checked: FormCheck,
     further: Layers,
     weights: Mapping[str, float],
 ) -> Candidate:
-    """How well a sentence answers, with the words around it as further layers."""
-    opposed = not agrees(question, setting)
-    own = (sentence.stems | terms_in_other_form(question, sentence), OWN)
+    """A sentence as a candidate, with the words around it as further layers."""
+    own = sentence.stems
+    if not checked.opposed:
+        own |= sentence.signs.in_other_form(question.weights, question.read.signs)
+    covered, by_own = coverages(weights, (own, OWN), further)
     return Candidate(
         index,
         sentence.start,
         sentence.end,
-        coverage=coverage(weights, (own, *further)),
-        fit=form_fit(question, sentence.text),
+        coverage=covered,
+        fit=checked.fit,
         close=closeness(question.weights, sentence.stem_list),
-        own=coverage(weights, ((sentence.stems, OWN) if opposed else own,)),
-        opposed=opposed,
+        own=by_own,
+        opposed=checked.opposed,
     )
 
 

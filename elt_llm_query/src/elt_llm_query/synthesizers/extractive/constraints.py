@@ -5,9 +5,10 @@ official must do says nothing of another. Each demand is read from the question'
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from elt_llm_query.analysis.definition import grade
 from elt_llm_query.analysis.lexicon import (
@@ -25,7 +26,7 @@ from elt_llm_query.analysis.lexicon import (
     UPPER,
     UPPER_PHRASES,
 )
-from elt_llm_query.analysis.negation import OPPOSITE, Sign, Signs
+from elt_llm_query.analysis.negation import Sign, signs_agree
 from elt_llm_query.analysis.question import Form, QuestionAnalysis, analyse
 from elt_llm_query.analysis.sentence import Sentence, read
 from elt_llm_query.analysis.term_match import Vocabulary, match, phrases
@@ -253,8 +254,6 @@ _AFFIRMED = re.compile(
     r"|^\W*what\s+(?:is|are|was|were)\s+(?!(?:the|an?|my|your|this|that)\b|\S+['\u2019]s\b)",
     re.IGNORECASE,
 )
-_OPPOSITES = {sign: {OPPOSITE[sign]} for sign in (Sign.PLAIN, Sign.NEGATED)}
-_DENYING = {**_OPPOSITES, Sign.PLAIN: {Sign.NEGATED, Sign.OPEN}}
 
 
 def agrees(question: QuestionAnalysis, setting: Setting) -> bool:
@@ -267,44 +266,28 @@ def agrees(question: QuestionAnalysis, setting: Setting) -> bool:
     layers = [setting.own.signs, setting.heading.signs, setting.near.signs]
     plain = all(sign is Sign.PLAIN for _, sign in asked.words)
     affirmed = plain and bool(_AFFIRMED.match(question.text))
-    wrong = _DENYING if affirmed else _OPPOSITES
-    if not all(_same_sign(term, asked, layers, wrong) for term in question.weights):
+    if not signs_agree(question.weights, asked, layers, affirmed=affirmed):
         return False
     if question.form is Form.YES_NO or not asked.denied:
         return True
-    own = layers[0]
-    return own.denied or any(Sign.NEGATED in own.of(t) for t in question.weights)
+    return layers[0].negates_any(question.weights)
 
 
-def terms_in_other_form(question: QuestionAnalysis, text: Sentence) -> frozenset[str]:
-    """Return the question's terms that a text has with a prefix, or without theirs."""
-    asked = question.read.signs
-    return frozenset(
-        term
-        for term in question.weights
-        if text.signs.prefixed(term)
-        or any(text.signs.of(base) for base in asked.bases_of(term))
-    )
+class FormCheck(NamedTuple):
+    """How well a sentence has the form asked for, 0 to 1, and whether it is opposed."""
+
+    fit: float
+    opposed: bool
 
 
-def _same_sign(
-    term: str, asked: Signs, layers: Sequence[Signs], wrong: Mapping[Sign, set[Sign]]
-) -> bool:
-    """Whether a word of the question is negated as it is asked for, or is not there.
-
-    `wrong` holds the signs which alone do not answer a sign of the question.
-    """
-    wanted = asked.of_word(term)
-    if len(wanted) != 1 or Sign.OPEN in wanted:
-        return True
-    (sign,) = wanted
-    for layer in layers:
-        if have := layer.of(term):
-            return not have <= wrong[sign]
-        for base in asked.bases_of(term):
-            if have := layer.of(base):
-                return not have <= wrong[OPPOSITE[sign]]
-    return sign is Sign.PLAIN
+def check_sentence(
+    question: QuestionAnalysis, sentence: Sentence, setting: Setting
+) -> FormCheck | None:
+    """Return how a sentence fits its question, or None where it misses a demand."""
+    if not meets(question, setting):
+        return None
+    opposed = not agrees(question, setting)
+    return FormCheck(form_fit(question, sentence.text), opposed)
 
 
 NEAR = 5  # words between a number and what it counts

@@ -57,7 +57,16 @@ def plain(question: QuestionAnalysis, candidate: Candidate) -> bool:
     return question.form is Form.DEFINITION and candidate.fit >= PLAIN
 
 
-def in_form(
+def keep_in_form(
+    question: QuestionAnalysis,
+    candidates: Sequence[Candidate],
+    passages: Sequence[Passage],
+) -> list[Candidate]:
+    """Return the candidates that have the form which the question asks for."""
+    return [c for c in candidates if _in_form(question, c, passages)]
+
+
+def _in_form(
     question: QuestionAnalysis, candidate: Candidate, passages: Sequence[Passage]
 ) -> bool:
     """True where it has the form asked for; for a term any whole sentence may do.
@@ -72,6 +81,25 @@ def in_form(
     ended = text.rstrip("\"'\u201d)").endswith((".", "!", "?", ";"))
     whole = passages[candidate.passage].whole
     return whole or ended or len(read(text).words) >= _FEWEST_WORDS
+
+
+def keep_proven(
+    ranked: Sequence[ScoredCandidate], threshold: float, lexical_threshold: float
+) -> list[ScoredCandidate]:
+    """Return the candidates with evidence enough to be an answer.
+
+    Args:
+        ranked: Candidates, best first.
+        threshold: Coverage plus cosine that an answer needs.
+        lexical_threshold: Coverage that it needs where nothing was embedded.
+    """
+    return [
+        s
+        for s in ranked
+        if s.plain
+        or (s.cosine is None and s.candidate.coverage >= lexical_threshold)
+        or (s.cosine is not None and s.evidence >= threshold)
+    ]
 
 
 def drop_opposed(candidates: Sequence[Candidate]) -> list[Candidate]:

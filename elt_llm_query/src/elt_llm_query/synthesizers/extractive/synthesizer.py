@@ -51,7 +51,8 @@ from elt_llm_query.synthesizers.extractive.ranking import (
     ScoredCandidate,
     choose,
     drop_opposed,
-    in_form,
+    keep_in_form,
+    keep_proven,
     lacks_a_word,
     plain,
     rank,
@@ -181,7 +182,8 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         passages = [p for p in passages if is_served(p)]
         candidates = self._candidates(question, passages)
         best = self._rank(question, candidates, bundle, passages)
-        good = [s for s in best if self._passes(s)]
+        limits = self.limits
+        good = keep_proven(best, limits.threshold, limits.lexical_threshold)
         good = [s for s in good if s.plain or not self._strange(question, s, passages)]
         if (
             rule := question.rule.told
@@ -209,11 +211,11 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         weights = rarity(question.weights, vocabularies)
         reach = [coverage(weights, [(v, 1.0)]) for v in vocabularies]
         candidates = drop_opposed(find_candidates(question, passages, weights))
+        candidates = drop_single_rows(question, candidates, passages)
         return [
             c
-            for c in drop_single_rows(question, candidates, passages)
-            if in_form(question, c, passages)
-            and (reach[c.passage] + 1.0 >= self.limits.threshold or plain(question, c))
+            for c in keep_in_form(question, candidates, passages)
+            if reach[c.passage] + 1.0 >= self.limits.threshold or plain(question, c)
         ]
 
     def _rank(
@@ -257,13 +259,6 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         passage = passages[scored.candidate.passage]
         around = surroundings(passage, scored.candidate)
         return lacks_a_word(question, around, self._embedder)
-
-    def _passes(self, scored: ScoredCandidate) -> bool:
-        if scored.plain:
-            return True
-        if scored.cosine is None:
-            return scored.candidate.coverage >= self.limits.lexical_threshold
-        return scored.evidence >= self.limits.threshold
 
 
 def _write(claims: Sequence[Claim]) -> str:
