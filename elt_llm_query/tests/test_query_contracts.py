@@ -31,7 +31,7 @@ from elt_llm_query import (
     HybridRetriever,
     KeywordRetriever,
 )
-from elt_llm_query.retrieval.collection import CollectionRetriever
+from elt_llm_query.retrieval.hybrid import CollectionRetriever
 from pair_model import stub_sentence_transformers, write_model
 from query_world import World, fill
 from step_world import BOOK, OPTIONS, nodes_of, step

@@ -9,7 +9,7 @@ from elt_llm_core.results import DegradationKind
 from elt_llm_core.testing import HashEmbedding
 from elt_llm_query.engine import build_engine
 from elt_llm_query.rerankers.embedding import StoredVectorRerank
-from elt_llm_query.resilience import GuardedRerank, GuardedStep
+from elt_llm_query.resilience import GuardedRerank
 from elt_llm_query.retrieval.fusion import HitList, shares
 from elt_llm_query.retrieval.hybrid import (
     DenseRetriever,
@@ -17,7 +17,7 @@ from elt_llm_query.retrieval.hybrid import (
     KeywordRetriever,
 )
 from elt_llm_query.retrieval.search import Search, SearchTransform
-from elt_llm_query.trace import TraceLog
+from elt_llm_query.trace import GuardedStep, TraceLog
 from query_world import World
 from test_query import ASK, asked, configured
 

@@ -15,13 +15,13 @@ from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding
 from elt_llm_query.analysis.lexicon import NEGATIONS
 from elt_llm_query.caching.semantic import (
+    CACHES,
     Kept,
     Key,
     SemanticCache,
     rare_in,
     same_words,
 )
-from elt_llm_query.caching.strategies import CACHES
 from elt_llm_query.plan import CacheOutcome
 from query_world import fill, make_document
 from test_query import ASK, BOTH

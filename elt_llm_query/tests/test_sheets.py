@@ -11,7 +11,7 @@ from elt_llm_core.testing import HashEmbedding
 from elt_llm_query.analysis.definition import is_sheet_of
 from elt_llm_query.analysis.question import analyse
 from elt_llm_query.grounding.labels import LabelSources
-from elt_llm_query.postprocessors.namesakes import NamesakeLookUp
+from elt_llm_query.postprocessors.fixed_steps import NamesakeLookUp
 from elt_llm_query.synthesizers.extractive.fact_sheet import asks_for_cell, pick_line
 from elt_llm_query.synthesizers.extractive.synthesizer import (
     ExtractiveOptions,

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from elt_llm_core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from elt_llm_query.caching.semantic import SemanticCache
-    from elt_llm_query.caching.strategies import CACHES, build_cache
+    from elt_llm_query.caching.semantic import CACHES, SemanticCache, build_cache
     from elt_llm_query.engine import build_engine
     from elt_llm_query.examples import example_questions
     from elt_llm_query.grounding.labels import LabelSources, parse_labels
@@ -75,8 +74,7 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "caching.semantic": ["SemanticCache"],
-        "caching.strategies": ["CACHES", "build_cache"],
+        "caching.semantic": ["CACHES", "SemanticCache", "build_cache"],
         "engine": ["build_engine"],
         "examples": ["example_questions"],
         "grounding.labels": ["LabelSources", "parse_labels"],
@@ -84,9 +82,8 @@ __getattr__ = lazy_names(
         "library": ["Library"],
         "query": ["query_collection", "query_collections", "search_collections"],
         "rerankers.embedding": ["StoredVectorRerank"],
-        "retrieval.collection": ["DenseRetriever", "KeywordRetriever"],
         "retrieval.fusion": ["Fusion", "HitList"],
-        "retrieval.hybrid": ["HybridRetriever"],
+        "retrieval.hybrid": ["DenseRetriever", "HybridRetriever", "KeywordRetriever"],
         "retrieval.search": ["Search", "SearchTransform"],
         "stages": [
             "FUSIONS",

@@ -4,7 +4,7 @@ Each protocol is one or two methods. The engine looks for them on every componen
 wherever it comes from; a component without them is used as it is.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
@@ -35,6 +35,16 @@ class PostprocessorOptions(Strategy[BaseNodePostprocessor]):
     @override
     def build(self, models: Models) -> BaseNodePostprocessor:
         return self.component(**self.model_dump())
+
+
+class EmbeddingStepOptions(Strategy[BaseNodePostprocessor]):
+    """The options of a postprocessor that is built with the embedder."""
+
+    component: ClassVar[Callable[..., BaseNodePostprocessor]]
+
+    @override
+    def build(self, models: Models) -> BaseNodePostprocessor:
+        return type(self).component(models.embedder, **self.model_dump())
 
 
 @runtime_checkable

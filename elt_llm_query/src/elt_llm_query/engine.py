@@ -22,14 +22,8 @@ from elt_llm_query.components import OverCollections, Postprocessor
 from elt_llm_query.grounding.labels import LabelSources
 from elt_llm_query.llm_calls import require_llm
 from elt_llm_query.plan import SearchPlan
-from elt_llm_query.postprocessors.namesakes import NamesakeLookUp
-from elt_llm_query.postprocessors.rule_lookup import RuleCut, RuleLookUp
-from elt_llm_query.resilience import (
-    BoundStep,
-    GuardedRerank,
-    GuardedStep,
-    GuardedSynthesizer,
-)
+from elt_llm_query.postprocessors.fixed_steps import NamesakeLookUp, RuleCut, RuleLookUp
+from elt_llm_query.resilience import GuardedRerank, GuardedSynthesizer
 from elt_llm_query.retrieval.hybrid import (
     CollectionRetriever,
     DenseRetriever,
@@ -40,7 +34,7 @@ from elt_llm_query.retrieval.search import SearchTransform
 from elt_llm_query.stages import Strategies, build_or_leave_out, strategies_of
 from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveOptions
 from elt_llm_query.synthesizers.table_qa.synthesizer import TableSynthesizer
-from elt_llm_query.trace import TraceLog
+from elt_llm_query.trace import BoundStep, GuardedStep, TraceLog
 
 T = TypeVar("T")
 
@@ -105,7 +99,7 @@ class _Assembly:
 
     def retriever(self) -> HybridRetriever:
         """Dense and keyword search of every collection, fused."""
-        plan, query = self.plan, self.plan.query
+        plan, query = self.plan, self.plan.config.query
         members: list[CollectionRetriever] = []
         for collection in plan.collections:
             if plan.dense:
@@ -138,9 +132,9 @@ class _Assembly:
 
     def rerankers(self) -> list[BaseNodePostprocessor]:
         """The reranker with its time limit, or nothing."""
-        if not self.plan.query.use_reranker:
+        if not self.plan.config.query.use_reranker:
             return []
-        top_k, seconds = self.plan.rerank_k, self.plan.query.reranker_timeout
+        top_k, seconds = self.plan.rerank_k, self.plan.config.query.reranker_timeout
         reranker = self._built({"": self.strategies.reranker}).get("")
         if reranker is None:
             return [FirstOnes(top_n=top_k)]
@@ -170,14 +164,14 @@ class _Assembly:
         fallback = ExtractiveOptions().build(self.models)
         inner = build_or_leave_out(self.strategies.synthesizer, self.models, self.log)
         guarded = GuardedSynthesizer(inner or fallback, fallback, self.log)
-        if not self.plan.query.use_tables:
+        if not self.plan.config.query.use_tables:
             return guarded
         embedder = self.models.embedder if self.plan.dense else None
         return TableSynthesizer(guarded, self.plan.collections, embedder, self.log)
 
     def _num_queries(self) -> int:
         """How many searches are made of the question; 1 where nothing rewrites it."""
-        count = self.plan.query.num_queries
+        count = self.plan.config.query.num_queries
         if count > 1:
             try:
                 require_llm(self.models, "query.num_queries above 1")
@@ -189,7 +183,7 @@ class _Assembly:
 
     def _note_unused_depth(self) -> None:
         """Degrade where fewer hits of a list are wanted than candidates are kept."""
-        depth = self.plan.query.fusion_options.get("depth", 0)
+        depth = self.plan.config.query.fusion_options.get("depth", 0)
         each = self.plan.breadth.each
         if isinstance(depth, int) and 0 < depth < each:
             detail = (

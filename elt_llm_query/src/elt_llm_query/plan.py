@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from elt_llm_core.config.sections import QuerySection, RagConfig
+from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.store import Collection
 from elt_llm_query.retrieval.hybrid import Breadth
 
@@ -65,11 +65,6 @@ class SearchPlan:
         )
 
     @property
-    def query(self) -> QuerySection:
-        """The settings of the question."""
-        return self.config.query
-
-    @property
     def breadth(self) -> Breadth:
         """How many candidates are retrieved, of each collection and in all.
 
@@ -77,18 +72,18 @@ class SearchPlan:
         collections compete for `similarity_top_k`, or each has its own share.
         """
         count = len(self.collections)
-        if self.query.use_reranker:
+        if self.config.query.use_reranker:
             each = max(self.retrieve_k // max(count, 1), 1)
             return Breadth(each=each, total=max(self.retrieve_k, count))
-        if self.query.collection_top_k:
-            each = self.query.collection_top_k
+        if self.config.query.collection_top_k:
+            each = self.config.query.collection_top_k
             return Breadth(each=each, total=each * max(count, 1))
         return Breadth(each=self.similarity_top_k, total=self.similarity_top_k)
 
     @property
     def source_limit(self) -> int:
         """How many sources postprocessors may pass on."""
-        return self.rerank_k if self.query.use_reranker else self.breadth.total
+        return self.rerank_k if self.config.query.use_reranker else self.breadth.total
 
     @property
     def stages(self) -> tuple[str, ...]:
@@ -112,7 +107,7 @@ class SearchPlan:
         return replace(self, collections=tuple(collections))
 
     def _stages(self) -> Iterator[str]:
-        query = self.query
+        query = self.config.query
         yield "embed"
         yield from ["cache"] * (query.cache_strategy != "none")
         yield from ["route"] * (query.router_strategy != "all")
@@ -123,7 +118,7 @@ class SearchPlan:
         yield "verify"
 
     def _retrieval_stages(self) -> Iterator[str]:
-        query = self.query
+        query = self.config.query
         yield from ["rewrite"] * (query.num_queries > 1)
         yield from (f"transform:{name}" for name in query.transform_strategy)
         for collection in self.collections:

@@ -264,7 +264,7 @@ class _Searcher:
             self.config,
             collections=request.collections,
             where=request.where,
-            dense=request.dense,
+            dense=request.bundle.embedding is not None,
             cached=look.kind,
         )
         if look.kept is not None and look.kind is CacheOutcome.HIT:

@@ -19,7 +19,7 @@ from elt_llm_core.store import Collection, Store
 from elt_llm_core.strategy import Models
 from elt_llm_query.analysis.question import QuestionAnalysis, analyse
 from elt_llm_query.plan import SearchPlan
-from elt_llm_query.retrieval.search import embed_beginning
+from elt_llm_query.retrieval.vectors import embed_beginning
 from elt_llm_query.trace import TraceLog
 
 # Some 1,300 words: far beyond what an embedder reads of a question.
@@ -37,11 +37,6 @@ class Request:
     analysis: QuestionAnalysis
     where: Mapping[str, Any] = field(default_factory=dict)
     log: TraceLog = field(default_factory=TraceLog)
-
-    @property
-    def dense(self) -> bool:
-        """True where the question has a vector."""
-        return self.bundle.embedding is not None
 
     def degradations(self, plan: SearchPlan) -> tuple[Degradation, ...]:
         """Those of the collections that were searched, then those of the stages."""

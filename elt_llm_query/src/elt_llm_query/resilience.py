@@ -1,4 +1,4 @@
-"""Stages that are timed and that may fail without taking the answer with them."""
+"""Time limits, and what answers where a reranker or a model fails."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -16,13 +16,12 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from pydantic import Field, PrivateAttr
 from typing_extensions import override
 
-from elt_llm_core.errors import EmbedError, ModelError, PromptTruncatedError
+from elt_llm_core.errors import ModelError, PromptTruncatedError
 from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_query.components import KeepsTime, Postprocessor
-from elt_llm_query.context_limits import limit_sources
 from elt_llm_query.grounding.claim import UNSERVED_KEY, WRITTEN_BY_KEY
 from elt_llm_query.synthesizers.base import WrappingSynthesizer
-from elt_llm_query.trace import TraceLog
+from elt_llm_query.trace import GuardedStep, TraceLog
 
 T = TypeVar("T")
 
@@ -83,64 +82,6 @@ def in_time(
         if outcome.done() and outcome.exception() is error:
             raise  # the work's own
         raise time_is_up(allowed or seconds) from error
-
-
-class GuardedStep(Postprocessor):
-    """A postprocessor with a stopwatch; where its model fails, the nodes stay.
-
-    `stage` is its name in the trace.
-    """
-
-    stage: str
-
-    _inner: BaseNodePostprocessor = PrivateAttr()
-    _log: TraceLog = PrivateAttr()
-
-    failure: ClassVar[DegradationKind] = DegradationKind.POSTPROCESSOR_UNAVAILABLE
-
-    def __init__(
-        self, inner: BaseNodePostprocessor, log: TraceLog, stage: str, **limits: Any
-    ) -> None:
-        super().__init__(stage=stage, **limits)
-        self._inner = inner
-        self._log = log
-
-    @override
-    def _postprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
-    ) -> list[NodeWithScore]:
-        with self._log.stage(self.stage, len(nodes)) as note:
-            try:
-                passed = self._inner.postprocess_nodes(nodes, query_bundle)
-            except (ModelError, EmbedError) as error:
-                detail = f"{self.stage}: {error}"
-                self._log.degrade(Degradation(kind=self.failure, detail=detail))
-                passed = list(nodes)
-            passed = self._limit(passed)
-            note.nodes(passed)
-        return passed
-
-    def _limit(self, nodes: list[NodeWithScore]) -> list[NodeWithScore]:
-        """Return as many of the nodes as may be passed on."""
-        return nodes
-
-
-class BoundStep(GuardedStep):
-    """A postprocessor of the sources; at most `most` come out.
-
-    Nodes that accompany a source are not counted; see `limit_sources`.
-    """
-
-    most: int = Field(gt=0)
-
-    def __init__(
-        self, inner: BaseNodePostprocessor, log: TraceLog, stage: str, most: int
-    ) -> None:
-        super().__init__(inner, log, stage, most=most)
-
-    @override
-    def _limit(self, nodes: list[NodeWithScore]) -> list[NodeWithScore]:
-        return limit_sources(nodes, self.most)
 
 
 class GuardedRerank(GuardedStep):

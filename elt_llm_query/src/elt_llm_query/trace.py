@@ -1,14 +1,21 @@
-"""Times and records the stages of one question; each question has its own."""
+"""Times and records the stages of one question, and the steps that run as such."""
 
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
+from typing import Any, ClassVar
 
-from llama_index.core.schema import NodeWithScore
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import NodeWithScore, QueryBundle
+from pydantic import Field, PrivateAttr
+from typing_extensions import override
 
+from elt_llm_core.errors import EmbedError, ModelError
 from elt_llm_core.patience import check_asker
-from elt_llm_core.results import Degradation, StageRecord
+from elt_llm_core.results import Degradation, DegradationKind, StageRecord
+from elt_llm_query.components import Postprocessor
+from elt_llm_query.context_limits import limit_sources
 
 logger = logging.getLogger(__name__)
 
@@ -73,3 +80,61 @@ class TraceLog:
         """Note a degradation once."""
         if degradation not in self.degradations:
             self.degradations.append(degradation)
+
+
+class GuardedStep(Postprocessor):
+    """A postprocessor with a stopwatch; where its model fails, the nodes stay.
+
+    `stage` is its name in the trace.
+    """
+
+    stage: str
+
+    _inner: BaseNodePostprocessor = PrivateAttr()
+    _log: TraceLog = PrivateAttr()
+
+    failure: ClassVar[DegradationKind] = DegradationKind.POSTPROCESSOR_UNAVAILABLE
+
+    def __init__(
+        self, inner: BaseNodePostprocessor, log: TraceLog, stage: str, **limits: Any
+    ) -> None:
+        super().__init__(stage=stage, **limits)
+        self._inner = inner
+        self._log = log
+
+    @override
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        with self._log.stage(self.stage, len(nodes)) as note:
+            try:
+                passed = self._inner.postprocess_nodes(nodes, query_bundle)
+            except (ModelError, EmbedError) as error:
+                detail = f"{self.stage}: {error}"
+                self._log.degrade(Degradation(kind=self.failure, detail=detail))
+                passed = list(nodes)
+            passed = self._limit(passed)
+            note.nodes(passed)
+        return passed
+
+    def _limit(self, nodes: list[NodeWithScore]) -> list[NodeWithScore]:
+        """Return as many of the nodes as may be passed on."""
+        return nodes
+
+
+class BoundStep(GuardedStep):
+    """A postprocessor of the sources; at most `most` come out.
+
+    Nodes that accompany a source are not counted; see `limit_sources`.
+    """
+
+    most: int = Field(gt=0)
+
+    def __init__(
+        self, inner: BaseNodePostprocessor, log: TraceLog, stage: str, most: int
+    ) -> None:
+        super().__init__(inner, log, stage, most=most)
+
+    @override
+    def _limit(self, nodes: list[NodeWithScore]) -> list[NodeWithScore]:
+        return limit_sources(nodes, self.most)

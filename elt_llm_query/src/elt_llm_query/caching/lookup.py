@@ -37,7 +37,7 @@ class CacheLookup:
         models: Models,
     ) -> None:
         # A question without a vector is like no other.
-        self._cache = cache if request.dense else None
+        self._cache = cache if request.bundle.embedding is not None else None
         self._request = request
         if self._cache is not None:
             self._key = _key(request, config, models)

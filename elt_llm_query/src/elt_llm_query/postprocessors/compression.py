@@ -2,23 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import ClassVar
 
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from pydantic import Field, PrivateAttr
 from typing_extensions import override
 
 from elt_llm_core import provenance
 from elt_llm_core.identifiers import digest
-from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.analysis.text import Piece, pieces
-from elt_llm_query.components import Postprocessor
+from elt_llm_query.components import EmbeddingStepOptions, Postprocessor
 from elt_llm_query.context_limits import PART_KEY
 from elt_llm_query.postprocessors.base import with_metadata
-from elt_llm_query.retrieval.hybrid import query_vector
-from elt_llm_query.retrieval.vectors import embed_texts
+from elt_llm_query.retrieval.vectors import embed_texts, query_vector
 
 CHARACTERS = 600  # of a sentence that are compared; longer ones are lists
 
@@ -119,7 +117,7 @@ def _cut(hit: NodeWithScore, run: tuple[int, int], *, first: bool) -> NodeWithSc
     return NodeWithScore(node=part, score=hit.score)
 
 
-class CompressionOptions(Strategy[BaseNodePostprocessor]):
+class CompressionOptions(EmbeddingStepOptions):
     """Keep the sentences near the question, letter for letter."""
 
     share: float = Field(default=0.5, gt=0, le=1, description="of a source's sentences")
@@ -127,6 +125,4 @@ class CompressionOptions(Strategy[BaseNodePostprocessor]):
         default=0, ge=0, le=10, description="sentences kept beside each"
     )
 
-    @override
-    def build(self, models: Models) -> BaseNodePostprocessor:
-        return Compression(models.embedder, **self.model_dump())
+    component: ClassVar = Compression

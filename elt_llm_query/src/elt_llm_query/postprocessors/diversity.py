@@ -16,10 +16,14 @@ from elt_llm_core import provenance
 from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.analysis.quantities import guards
-from elt_llm_query.components import NamedComponent, Postprocessor, PostprocessorOptions
+from elt_llm_query.components import (
+    EmbeddingStepOptions,
+    NamedComponent,
+    Postprocessor,
+    PostprocessorOptions,
+)
 from elt_llm_query.grounding.labels import RANK_KEY
 from elt_llm_query.postprocessors.base import CollectionStep, with_metadata
-from elt_llm_query.retrieval.hybrid import query_vector
 from elt_llm_query.retrieval.vectors import (
     Lookup,
     Vector,
@@ -27,6 +31,7 @@ from elt_llm_query.retrieval.vectors import (
     known_vectors,
     matrix_of,
     mmr,
+    query_vector,
     stored_vectors,
 )
 
@@ -186,7 +191,7 @@ class ReadingOrder(NamedComponent, LongContextReorder):
         return [*ranked[::2], *ranked[1::2][::-1]]
 
 
-class MmrOptions(Strategy[BaseNodePostprocessor]):
+class MmrOptions(EmbeddingStepOptions):
     """Prefer sources unlike those before them, by stored vectors."""
 
     threshold: float = Field(
@@ -197,9 +202,7 @@ class MmrOptions(Strategy[BaseNodePostprocessor]):
         default=True, description="nearness is the score; False: the cosine"
     )
 
-    @override
-    def build(self, models: Models) -> BaseNodePostprocessor:
-        return Mmr(models.embedder, **self.model_dump())
+    component: ClassVar = Mmr
 
 
 class DocumentCapOptions(PostprocessorOptions):

@@ -1,26 +1,24 @@
 """Order candidates by the vectors that are stored anyway: nothing is embedded again."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from pydantic import Field, PrivateAttr
 from typing_extensions import override
 
 from elt_llm_core.store import Collection
-from elt_llm_core.strategy import Models, Strategy
-from elt_llm_query.components import Postprocessor
+from elt_llm_query.components import EmbeddingStepOptions, Postprocessor
 from elt_llm_query.resilience import in_time
 from elt_llm_query.retrieval.fusion import min_max
-from elt_llm_query.retrieval.hybrid import query_vector
 from elt_llm_query.retrieval.vectors import (
     Lookup,
     Vector,
     embed_texts,
     matrix_of,
     mmr,
+    query_vector,
     stored_vectors,
 )
 
@@ -105,7 +103,7 @@ class StoredVectorRerank(Postprocessor):
         return [(1 - weight) * a + weight * b for a, b in zip(near, came, strict=True)]
 
 
-class StoredVectorRerankOptions(Strategy[BaseNodePostprocessor]):
+class StoredVectorRerankOptions(EmbeddingStepOptions):
     """Order by stored vectors, blended with the fused order."""
 
     top_n: int = Field(default=8, gt=0, description="sources kept")
@@ -117,9 +115,7 @@ class StoredVectorRerankOptions(Strategy[BaseNodePostprocessor]):
         default=0.7, ge=0, le=1, description="1: relevance only, 0: variety only"
     )
 
-    @override
-    def build(self, models: Models) -> BaseNodePostprocessor:
-        return StoredVectorRerank(models.embedder, **self.model_dump())
+    component: ClassVar = StoredVectorRerank
 
 
 def descending(scores: Sequence[float]) -> list[float]:

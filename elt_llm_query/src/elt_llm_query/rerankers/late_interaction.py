@@ -1,18 +1,17 @@
 """Order candidates word by word, by the embedder that is there anyway."""
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from numpy.typing import NDArray
 from pydantic import Field, PrivateAttr
 from typing_extensions import override
 
 from elt_llm_core.errors import ConfigError
-from elt_llm_core.strategy import Models, Strategy
+from elt_llm_query.components import EmbeddingStepOptions
 from elt_llm_query.rerankers.base import PairRerank
 from elt_llm_query.retrieval.fusion import convex
 
@@ -69,7 +68,7 @@ class LateInteraction(PairRerank):
         ]
 
 
-class LateInteractionOptions(Strategy[BaseNodePostprocessor]):
+class LateInteractionOptions(EmbeddingStepOptions):
     """Order by the nearest tokens of question and text, blended with the fused order.
 
     The embedder must have vectors of tokens; the embedded one does.
@@ -80,9 +79,7 @@ class LateInteractionOptions(Strategy[BaseNodePostprocessor]):
         default=0.7, ge=0, le=1, description="share of the fused order; 0: MaxSim only"
     )
 
-    @override
-    def build(self, models: Models) -> BaseNodePostprocessor:
-        return LateInteraction(models.embedder, **self.model_dump())
+    component: ClassVar = LateInteraction
 
 
 def _token_vectors(embedder: BaseEmbedding) -> TokenVectors:

@@ -7,7 +7,7 @@ scores ordered by id. Nothing it is given is changed.
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import ClassVar, Literal, Protocol
 
 from pydantic import Field
 from typing_extensions import override
@@ -170,93 +170,77 @@ def _kinds(lists: Iterable[HitList]) -> list[ListKind]:
     return sorted({x.kind for x in lists})
 
 
-class _FusionOptions(Strategy[Fusion]):
-    """What every fusion has; a fusion is its own component."""
+@dataclass(frozen=True)
+class _ListFusion:
+    """What every fusion has: how many hits it wants of each list."""
 
-    depth: int = Field(
-        default=50,
-        ge=0,
-        le=10_000,
-        description="hits of each list, never fewer than candidates are kept; "
-        "0: as many as are kept",
-    )
+    depth: int = 50
+    complete: ClassVar[bool] = False
 
-    @override
-    def build(self, models: Models) -> Fusion:
-        return self
 
-    @property
-    def complete(self) -> bool:
-        """Whether the lists are filled up before they are joined."""
-        return False
+@dataclass(frozen=True)
+class Rrf(_ListFusion):
+    """Reciprocal rank fusion, all lists alike; `k` damps the first ranks."""
+
+    k: float = 60.0
 
     def __call__(self, lists: Sequence[HitList]) -> list[Hit]:
         """One list, best first."""
-        raise NotImplementedError
-
-
-class Rrf(_FusionOptions):
-    """Reciprocal rank fusion, all lists alike."""
-
-    k: float = Field(default=60.0, gt=0, description="damps the first ranks")
-
-    @override
-    def __call__(self, lists: Sequence[HitList]) -> list[Hit]:
         return rrf([x.hits for x in lists], self.k)
 
 
-class WeightedRrf(_FusionOptions):
-    """Reciprocal rank fusion with a share for the vectors."""
+@dataclass(frozen=True)
+class WeightedRrf(Rrf):
+    """Reciprocal rank fusion; `dense` is the share of the vectors."""
 
-    k: float = Field(default=60.0, gt=0, description="damps the first ranks")
-    dense: float = Field(default=0.5, ge=0, le=1, description="share of the vectors")
+    dense: float = 0.5
 
     @override
     def __call__(self, lists: Sequence[HitList]) -> list[Hit]:
         return weighted_rrf([x.hits for x in lists], shares(lists, self.dense), self.k)
 
 
-class Convex(_FusionOptions):
+@dataclass(frozen=True)
+class Convex(_ListFusion):
     """A weighted sum of min-max scores; `alpha` is the vectors' share."""
 
-    alpha: float = Field(default=0.3, ge=0, le=1, description="share of the vectors")
+    alpha: float = 0.3
 
-    @override
     def __call__(self, lists: Sequence[HitList]) -> list[Hit]:
+        """One list, best first."""
         return convex([x.hits for x in lists], shares(lists, self.alpha))
 
 
-class ExactConvex(_FusionOptions):
-    """A weighted sum of both scores of every candidate, over the best of each kind."""
+@dataclass(frozen=True)
+class ExactConvex(_ListFusion):
+    """A weighted sum of both scores of every candidate; `alpha` as in `Convex`."""
 
-    alpha: float = Field(default=0.5, ge=0, le=1, description="share of the vectors")
+    alpha: float = 0.5
+    complete: ClassVar[bool] = True
 
-    @property
-    @override
-    def complete(self) -> bool:
-        return True
-
-    @override
     def __call__(self, lists: Sequence[HitList]) -> list[Hit]:
+        """One list, best first."""
         return exact_convex([x.hits for x in lists], shares(lists, self.alpha))
 
 
-class RelativeScore(_FusionOptions):
+@dataclass(frozen=True)
+class RelativeScore(_ListFusion):
     """LlamaIndex's relative score fusion; `alpha` weighs the two retrievers."""
 
-    alpha: float = Field(default=0.5, ge=0, le=1, description="share of the vectors")
+    alpha: float = 0.5
 
-    @override
     def __call__(self, lists: Sequence[HitList]) -> list[Hit]:
+        """One list, best first."""
         weights, queries = _llamaindex_weights(lists, self.alpha)
         return relative_score([x.hits for x in lists], weights, queries)
 
 
-class DistBased(_FusionOptions):
+@dataclass(frozen=True)
+class DistBased(_ListFusion):
     """LlamaIndex's distribution based score fusion with equal weights."""
 
-    @override
     def __call__(self, lists: Sequence[HitList]) -> list[Hit]:
+        """One list, best first."""
         return dist_based([x.hits for x in lists], *_llamaindex_weights(lists, 0.5))
 
 
@@ -272,6 +256,71 @@ def _llamaindex_weights(
     share = {"dense": dense, "keyword": 1.0 - dense}
     weights = [share[x.kind] if len(_kinds(lists)) > 1 else 1.0 for x in lists]
     return weights, len(lists) // kinds or 1
+
+
+class _FusionOptions(Strategy[Fusion]):
+    """What the options of every fusion have."""
+
+    depth: int = Field(
+        default=50,
+        ge=0,
+        le=10_000,
+        description="hits of each list, never fewer than candidates are kept; "
+        "0: as many as are kept",
+    )
+
+    component: ClassVar[Callable[..., Fusion]]
+
+    @override
+    def build(self, models: Models) -> Fusion:
+        return type(self).component(**self.model_dump())
+
+
+class RrfOptions(_FusionOptions):
+    """Reciprocal rank fusion, all lists alike."""
+
+    k: float = Field(default=60.0, gt=0, description="damps the first ranks")
+
+    component: ClassVar = Rrf
+
+
+class WeightedRrfOptions(_FusionOptions):
+    """Reciprocal rank fusion with a share for the vectors."""
+
+    k: float = Field(default=60.0, gt=0, description="damps the first ranks")
+    dense: float = Field(default=0.5, ge=0, le=1, description="share of the vectors")
+
+    component: ClassVar = WeightedRrf
+
+
+class ConvexOptions(_FusionOptions):
+    """A weighted sum of min-max scores; `alpha` is the vectors' share."""
+
+    alpha: float = Field(default=0.3, ge=0, le=1, description="share of the vectors")
+
+    component: ClassVar = Convex
+
+
+class ExactConvexOptions(_FusionOptions):
+    """A weighted sum of both scores of every candidate, over the best of each kind."""
+
+    alpha: float = Field(default=0.5, ge=0, le=1, description="share of the vectors")
+
+    component: ClassVar = ExactConvex
+
+
+class RelativeScoreOptions(_FusionOptions):
+    """LlamaIndex's relative score fusion; `alpha` weighs the two retrievers."""
+
+    alpha: float = Field(default=0.5, ge=0, le=1, description="share of the vectors")
+
+    component: ClassVar = RelativeScore
+
+
+class DistBasedOptions(_FusionOptions):
+    """LlamaIndex's distribution based score fusion with equal weights."""
+
+    component: ClassVar = DistBased
 
 
 FUSIONS: Stage[Fusion] = Stage("fusions")

@@ -6,28 +6,27 @@ ids and scores are joined by a pure function, and nodes are fetched once, for th
 winners.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import Any
 
+import numpy as np
+from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.llms import LLM, MockLLM
-from llama_index.core.retrievers import QueryFusionRetriever
+from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
 from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from typing_extensions import override
 
 from elt_llm_core.errors import MissingModelError, ModelError
 from elt_llm_core.results import Degradation, DegradationKind
+from elt_llm_core.store import Collection
 from elt_llm_query.analysis.question import analyse
 from elt_llm_query.llm_calls import fence, keep_wording, with_short_answers
 from elt_llm_query.prompts import REWRITES
-from elt_llm_query.retrieval.collection import (
-    CollectionRetriever,
-    DenseRetriever,
-    KeywordRetriever,
-    query_vector,
-)
 from elt_llm_query.retrieval.definition_first import put_definitions_first
 from elt_llm_query.retrieval.fusion import (
     KINDS,
@@ -39,8 +38,94 @@ from elt_llm_query.retrieval.fusion import (
     best_first,
     order_hits,
 )
-from elt_llm_query.retrieval.search import Search, SearchTransform, embed_searches
+from elt_llm_query.retrieval.search import Search, SearchTransform
+from elt_llm_query.retrieval.vectors import embed_beginning, query_vector
 from elt_llm_query.trace import TraceLog
+
+
+class CollectionRetriever(BaseRetriever):
+    """Best hits of one index of one collection as nodes, best first, ties by id.
+
+    `where` limits them to the chunks that match; see `Collection.ids` for its keys.
+    """
+
+    def __init__(
+        self,
+        collection: Collection,
+        similarity_top_k: int = 8,
+        where: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(callback_manager=CallbackManager())
+        self.collection = collection
+        self.similarity_top_k = similarity_top_k
+        self.where = dict(where or {})
+
+    @property
+    def allowed(self) -> frozenset[str] | None:
+        """Ids of the chunks that match `where`, or None where it says nothing.
+
+        Raises UsageError for a filter that does not exist.
+        """
+        return self.collection.ids(self.where) if self.where else None
+
+    @abstractmethod
+    def hits(self, query_bundle: QueryBundle, k: int) -> list[Hit]:
+        """Ids and scores of the `k` best."""
+
+    @abstractmethod
+    def scores(self, query_bundle: QueryBundle, ids: Iterable[str]) -> dict[str, float]:
+        """Scores by id, as `hits` has them; ids that have none are absent."""
+
+    @override
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        hits = self.hits(query_bundle, self.similarity_top_k)
+        nodes = self.collection.nodes([item for item, _ in hits])
+        return [NodeWithScore(node=nodes[item], score=score) for item, score in hits]
+
+
+class DenseRetriever(CollectionRetriever):
+    """Nearest chunks by vector; the score is the cosine.
+
+    The query's own embedding is used where it has one, so that one question is
+    embedded once for all collections.
+    """
+
+    def __init__(
+        self,
+        collection: Collection,
+        embedder: BaseEmbedding,
+        similarity_top_k: int = 8,
+        where: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(collection, similarity_top_k, where)
+        self.embedder = embedder
+
+    @override
+    def hits(self, query_bundle: QueryBundle, k: int) -> list[Hit]:
+        vector = query_vector(query_bundle, self.embedder)
+        return self.collection.search_dense(vector, k, self.allowed)
+
+    @override
+    def scores(self, query_bundle: QueryBundle, ids: Iterable[str]) -> dict[str, float]:
+        vector = query_vector(query_bundle, self.embedder)
+        rows = self.collection.vectors(ids)
+        if not rows:
+            return {}
+        cosines = np.einsum("ij,j->i", np.stack([*rows.values()]), vector)
+        return dict(zip(rows, cosines.tolist(), strict=True))
+
+
+class KeywordRetriever(CollectionRetriever):
+    """Best chunks by BM25; only those that share a word with the question."""
+
+    @override
+    def hits(self, query_bundle: QueryBundle, k: int) -> list[Hit]:
+        return self.collection.search_keyword(query_bundle.query_str, k, self.allowed)
+
+    @override
+    def scores(self, query_bundle: QueryBundle, ids: Iterable[str]) -> dict[str, float]:
+        return self.collection.keyword_scores(query_bundle.query_str, ids)
+
 
 __all__ = [
     "Breadth",
@@ -154,7 +239,7 @@ class HybridRetriever(QueryFusionRetriever):
             return searches
         with self._log.stage("embed:searches", len(searches)) as note:
             try:
-                searches = embed_searches(searches, dense.embedder)
+                searches = _embed_searches(searches, dense.embedder)
             except ModelError as error:
                 self._degrade(DegradationKind.EMBEDDER_UNAVAILABLE, error)
                 # Each of the others would be tried again in every collection.
@@ -279,3 +364,21 @@ def _merge(groups: Sequence[Sequence[HitList]]) -> list[HitList]:
             hits = sorted((h for x in same for h in x.hits), key=best_first)
             merged.append(HitList(kind, tuple(hits), same[0].weight))
     return merged
+
+
+def _embed_searches(
+    searches: Sequence[Search], embedder: BaseEmbedding
+) -> list[Search]:
+    """The searches, each with its vector: made once for all collections.
+
+    Raises ModelError.
+    """
+    with_vectors = []
+    for search in searches:
+        bundle = search.bundle
+        if not bundle.embedding:
+            text = " ".join(bundle.embedding_strs)
+            vector, _ = embed_beginning(embedder.get_query_embedding, text)
+            bundle = replace(bundle, embedding=vector)
+        with_vectors.append(replace(search, bundle=bundle))
+    return with_vectors

@@ -1,19 +1,14 @@
 """What is searched for: the question, and what a transform makes of it."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.indices.query.query_transform.base import BaseQueryTransform
 from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.schema import QueryBundle
 from typing_extensions import override
-
-from elt_llm_core.errors import EmbedError, ModelError
-
-Embed = Callable[[str], list[float]]
 
 
 @dataclass(frozen=True)
@@ -70,35 +65,3 @@ def add_searches(
             known.add(text.casefold())
             more.append(Search(QueryBundle(text), weight))
     return more
-
-
-def embed_searches(searches: Sequence[Search], embedder: BaseEmbedding) -> list[Search]:
-    """The searches, each with its vector: made once for all collections.
-
-    Raises ModelError.
-    """
-    with_vectors = []
-    for search in searches:
-        bundle = search.bundle
-        if not bundle.embedding:
-            text = " ".join(bundle.embedding_strs)
-            vector, _ = embed_beginning(embedder.get_query_embedding, text)
-            bundle = replace(bundle, embedding=vector)
-        with_vectors.append(replace(search, bundle=bundle))
-    return with_vectors
-
-
-def embed_beginning(embed: Embed, text: str) -> tuple[list[float], str]:
-    """A text's vector, and the text; of one too long for the model, its beginning.
-
-    Raises ModelError.
-    """
-    words = text.split()
-    while True:
-        shorter = " ".join(words)
-        try:
-            return embed(shorter), shorter
-        except EmbedError as error:
-            if len(words) <= 1:
-                raise ModelError(error.message, error.hint) from error
-            words = words[: len(words) * 3 // 4]

@@ -1,13 +1,14 @@
-"""Stored vectors of nodes, and an order that avoids repeating itself."""
+"""Vectors of questions and nodes, and an order that avoids repeating itself."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
-from llama_index.core.schema import NodeWithScore
+from llama_index.core.schema import NodeWithScore, QueryBundle
 from numpy.typing import NDArray
 
 from elt_llm_core import provenance
+from elt_llm_core.errors import EmbedError, ModelError
 from elt_llm_core.store import Collection
 
 Vector = NDArray[np.float32]
@@ -88,3 +89,31 @@ def mmr(worth: Sequence[float], matrix: Vector, threshold: float) -> list[int]:
 def collection_of(node: NodeWithScore) -> str:
     """The name of the collection a node says it is from, or an empty string."""
     return str(node.node.metadata.get("collection", ""))
+
+
+def embed_beginning(
+    embed: Callable[[str], list[float]], text: str
+) -> tuple[list[float], str]:
+    """A text's vector, and the text; of one too long for the model, its beginning.
+
+    Raises ModelError.
+    """
+    words = text.split()
+    while True:
+        shorter = " ".join(words)
+        try:
+            return embed(shorter), shorter
+        except EmbedError as error:
+            if len(words) <= 1:
+                raise ModelError(error.message, error.hint) from error
+            words = words[: len(words) * 3 // 4]
+
+
+def query_vector(
+    query_bundle: QueryBundle, embedder: BaseEmbedding
+) -> NDArray[np.float32]:
+    """The unit vector of a query: its own embedding, or a new one."""
+    numbers = query_bundle.embedding or embedder.get_agg_embedding_from_queries(
+        query_bundle.embedding_strs
+    )
+    return to_unit(np.asarray(numbers, dtype=np.float32))

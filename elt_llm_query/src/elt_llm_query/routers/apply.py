@@ -41,7 +41,7 @@ def choose_collections(
             collections that do not exist.
     """
     options, collections = strategies.router, plan.collections
-    if plan.query.router_strategy == ALL or len(collections) < 2:  # noqa: PLR2004 - nothing to choose
+    if plan.config.query.router_strategy == ALL or len(collections) < 2:  # noqa: PLR2004 - nothing to choose
         return plan
     selector = build_or_leave_out(options, models, request.log)
     if selector is None:

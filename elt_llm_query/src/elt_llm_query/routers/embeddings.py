@@ -15,8 +15,7 @@ from typing_extensions import override
 
 from elt_llm_core.models import as_counting
 from elt_llm_core.strategy import Models
-from elt_llm_query.retrieval.hybrid import query_vector
-from elt_llm_query.retrieval.search import embed_beginning
+from elt_llm_query.retrieval.vectors import embed_beginning, query_vector
 from elt_llm_query.routers.base import Router, RouterOptions
 
 

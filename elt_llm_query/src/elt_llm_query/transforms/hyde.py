@@ -20,7 +20,8 @@ from elt_llm_query.llm_calls import (
     with_short_answers,
 )
 from elt_llm_query.prompts import HYDE
-from elt_llm_query.retrieval.search import Search, SearchTransform, embed_beginning
+from elt_llm_query.retrieval.search import Search, SearchTransform
+from elt_llm_query.retrieval.vectors import embed_beginning
 
 LONGEST = 1200  # characters of a passage
 
