@@ -1,10 +1,15 @@
 """A plain LlamaIndex user opens a collection of ours with LlamaIndex's own classes."""
 
 import asyncio
+import json
 from collections.abc import Callable
 
+import bm25s
 import pytest
 from llama_index.core import StorageContext, VectorStoreIndex
+from llama_index.core.llms import MockLLM
+from llama_index.core.retrievers import QueryFusionRetriever
+from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
 from llama_index.core.schema import TextNode
 from llama_index.core.vector_stores.types import (
     FilterCondition,
@@ -14,6 +19,9 @@ from llama_index.core.vector_stores.types import (
     VectorStoreQuery,
     VectorStoreQueryMode,
 )
+from llama_index.core.vector_stores.utils import node_to_metadata_dict
+from llama_index.retrievers.bm25 import BM25Retriever
+from llama_index.vector_stores.chroma import ChromaVectorStore
 
 from core_stores import new_document, put
 from elt_llm_core.errors import CollectionNotFoundError, GenerationError, UsageError
@@ -58,6 +66,44 @@ def test_a_plain_index_retrieves_the_right_chunks(
         assert first.score >= others[0].score >= others[1].score
     assert first.metadata["document"] == "a.txt"
     assert first.node.get_metadata_str() != ""
+
+
+def plain_keyword_retriever(store: Store) -> BM25Retriever:
+    """LlamaIndex's own retriever over the published keywords, as the how-to has it."""
+    (ids_file,) = store.data_dir.glob("**/gen-*/ids.json")
+    bm25 = bm25s.BM25.load(str(ids_file.parent / "keywords"))
+    documents = TruthDocumentStore(store, "rules").docs
+    nodes = [documents[node_id] for node_id in json.loads(ids_file.read_bytes())]
+    bm25.corpus = [node_to_metadata_dict(n) | {"node_id": n.node_id} for n in nodes]
+    return BM25Retriever(existing_bm25=bm25, similarity_top_k=5)
+
+
+def test_the_published_keywords_open_in_llamaindex(
+    published: Store, many_sentences: list[str]
+) -> None:
+    first, *_ = plain_keyword_retriever(published).retrieve(many_sentences[7])
+    assert first.text == many_sentences[7]
+    assert first.metadata["document"] == "a.txt"
+    assert first.node_id in TruthDocumentStore(published, "rules").docs
+
+
+def test_a_published_collection_is_fused_by_plain_llamaindex(
+    published: Store, many_sentences: list[str]
+) -> None:
+    vectors = open_vector_store(published, "rules")
+    assert isinstance(vectors, ChromaVectorStore)
+    index = VectorStoreIndex.from_vector_store(vectors, embed_model=EMBEDDER)
+    fusion = QueryFusionRetriever(
+        [index.as_retriever(similarity_top_k=5), plain_keyword_retriever(published)],
+        llm=MockLLM(),
+        mode=FUSION_MODES.RECIPROCAL_RANK,
+        num_queries=1,
+        similarity_top_k=5,
+        use_async=False,
+    )
+    first, *_ = fusion.retrieve(many_sentences[7])
+    assert first.text == many_sentences[7]
+    assert first.score == pytest.approx(2 / 60)
 
 
 def test_a_collection_of_two_letters_is_indexed(

@@ -27,7 +27,6 @@ from elt_llm_core.models.ollama import (
     OllamaChat,
     OllamaEmbedder,
     canonical,
-    check_model_available,
     check_ollama_connection,
     server_status,
 )
@@ -306,12 +305,8 @@ def test_a_server_that_does_not_answer_is_a_status_not_an_error():
         check_ollama_connection("http://127.0.0.1:9")
 
 
-def test_a_model_is_found_by_its_exact_name_and_tag(server):
-    url = server.base_url
-    assert check_model_available(url, "nomic-embed-text") == "nomic-embed-text:latest"
-    for absent in ("smollm2", "nomic-embed", "nomic-embed-text:v1"):
-        with pytest.raises(ModelMissingError, match="nomic-embed-text:latest"):
-            check_model_available(url, absent)
+def test_a_name_without_a_tag_means_the_latest():
+    assert canonical("smollm2") == "smollm2:latest"
     assert canonical("host:5000/owner/model") == "host:5000/owner/model:latest"
 
 

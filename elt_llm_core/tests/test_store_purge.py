@@ -51,7 +51,7 @@ def haunted(tmp_path: Path, _haunted_root: Path) -> Store:
 def holders(root: Path) -> set[str]:
     """Files with a word of REMOVED in them, as they are or packed in a row."""
     found = set()
-    half = codec.pack_vector(EMBEDDER.embed_array([REMOVED])[0])
+    (half,) = codec.pack_vectors(EMBEDDER.embed_array([REMOVED]))
     full = codec.unpack_vectors([half], EMBEDDER.dimension).tobytes()
     for path in root.rglob("*"):
         if not path.is_file():

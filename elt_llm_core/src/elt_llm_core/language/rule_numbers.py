@@ -106,6 +106,22 @@ def rule_grammar(language: str = ENGLISH) -> RuleGrammar:
     return _GRAMMARS.get(language, _english_grammar)()
 
 
+# Blocks of a PDF: digits are ASCII, a code has a letter before or dots between.
+_PDF_WORD = r"(?:rules?|sections?|articles?|art\.|regulations?|clauses?|§)\s*"
+_PDF_SUB = r"(?:\.?\((?:[a-z]{1,4}|[A-Z]|[0-9]{1,3})\))*"
+
+# With a book's letters before it: GEN 8.10.1.
+_QUESTION_NUMBER = (
+    r"(?P<book>(?<![\w-])(?-i:[A-Z]{2,6})\s)?"
+    r"(?P<number>(?<![\w.,$\u20ac\u00a3-])[A-Z]{0,3}\d[^\W_]*(?:\.[^\W_]+)*"
+    r"(?:\s?\.?\(\w{1,4}\))*)"
+    r"(?P<unit>\s*(?:%|\u00b0|(?-i:[a-z\u00b5])))?"
+)
+_DEFINITION_TARGET = re.compile(
+    r"\b(?P<kind>[A-Za-z]+)\s+(?P<number>[A-Z]{0,3}\d+(?:\.\d+)*(?:\([a-z0-9]+\))*)"
+)
+
+
 @cache
 def _english_grammar() -> RuleGrammar:
     sub = r"(?:\.?\((?:[a-z]{1,4}|[A-Z]|\d{1,3})\))"
@@ -128,13 +144,10 @@ def _english_grammar() -> RuleGrammar:
         r"(?:rule|section|regulation|paragraph|clause|chapter|part|article|artikel)s?\b"
         r"|art\b\.?|\u00a7+"
     )
-    # Blocks of a PDF: digits are ASCII, a code has a letter before or dots between.
-    pdf_word = r"(?:rules?|sections?|articles?|art\.|regulations?|clauses?|§)\s*"
-    pdf_sub = r"(?:\.?\((?:[a-z]{1,4}|[A-Z]|[0-9]{1,3})\))*"
     pdf_code = (
-        rf"(?:[A-Z]{{1,3}}[0-9]{{1,3}}|[0-9]{{1,3}}(?:\.[0-9]{{1,3}})+)[A-Z]?{pdf_sub}"
+        rf"(?:[A-Z]{{1,3}}[0-9]{{1,3}}|[0-9]{{1,3}}(?:\.[0-9]{{1,3}})+)[A-Z]?{_PDF_SUB}"
     )
-    pdf_plain = rf"[0-9]{{1,3}}[A-Z]?{pdf_sub}"
+    pdf_plain = rf"[0-9]{{1,3}}[A-Z]?{_PDF_SUB}"
     return RuleGrammar(
         line=re.compile(
             rf"{blank}(?:[-*•]\s+)?(?:"
@@ -151,29 +164,20 @@ def _english_grammar() -> RuleGrammar:
         ),
         number=re.compile(rf"{number}|{sub}+"),
         other_work=re.compile(r"\s+of\s+(?:the\s+)?((?:[A-Z][\w.-]*\s?)+)"),
-        # With a book's letters before it: GEN 8.10.1.
         question=re.compile(
-            rf"(?P<word>(?<!\w)(?:{named})\s*)?"
-            r"(?P<book>(?<![\w-])(?-i:[A-Z]{2,6})\s)?"
-            r"(?P<number>(?<![\w.,$\u20ac\u00a3-])[A-Z]{0,3}\d[^\W_]*(?:\.[^\W_]+)*"
-            r"(?:\s?\.?\(\w{1,4}\))*)"
-            r"(?P<unit>\s*(?:%|\u00b0|(?-i:[a-z\u00b5])))?",
-            re.IGNORECASE,
+            rf"(?P<word>(?<!\w)(?:{named})\s*)?{_QUESTION_NUMBER}", re.IGNORECASE
         ),
         named=re.compile(named, re.IGNORECASE),
         # No measure such as "2.5 mg": text begins with a capital or a bracket.
         paragraph=re.compile(
-            rf"(?:(?i:{pdf_word})(?:{pdf_code}|{pdf_plain})(?=[.:)]?(?:\s|$))"
+            rf"(?:(?i:{_PDF_WORD})(?:{pdf_code}|{pdf_plain})(?=[.:)]?(?:\s|$))"
             rf"|{pdf_code}(?=[.:)]?\s+[\"\u201c\u2018(\[]?[A-Z]))"
         ),
         heading=re.compile(
-            rf"(?:(?i:{pdf_word}))?(?:{pdf_code}|{pdf_plain})(?=[.:)]?(?:\s|$))"
+            rf"(?:(?i:{_PDF_WORD}))?(?:{pdf_code}|{pdf_plain})(?=[.:)]?(?:\s|$))"
         ),
         item=re.compile(r"\((?:[a-z]{1,4}|[0-9]{1,2})\)(?=\s)"),
-        definition_target=re.compile(
-            r"\b(?P<kind>[A-Za-z]+)\s+"
-            r"(?P<number>[A-Z]{0,3}\d+(?:\.\d+)*(?:\([a-z0-9]+\))*)"
-        ),
+        definition_target=_DEFINITION_TARGET,
     )
 
 

@@ -112,18 +112,6 @@ def check_ollama_connection(base_url: str) -> ServerStatus:
     return status
 
 
-def check_model_available(base_url: str, name: str) -> str:
-    """The model's full name, `name:tag`, exactly as asked for.
-
-    Raises ModelUnavailableError, and ModelMissingError naming what the server has.
-    """
-    status = check_ollama_connection(base_url)
-    wanted = canonical(name)
-    if wanted not in {canonical(model) for model in status.models}:
-        raise ModelMissingError(name, status.models)
-    return wanted
-
-
 def _get(client: httpx.Client, url: str) -> dict[str, Any]:
     answer = client.get(url)
     answer.raise_for_status()

@@ -77,13 +77,8 @@ def unpack_words(data: bytes) -> list[tuple[int, int, float, float, float, float
         ]
 
 
-def pack_vector(vector: np.ndarray) -> bytes:
-    """Half precision, little endian."""
-    return vector.astype("<f2").tobytes()
-
-
 def pack_vectors(matrix: np.ndarray) -> list[bytes]:
-    """The rows as `pack_vector` packs them."""
+    """Pack each row: half precision, little endian."""
     return [row.tobytes() for row in matrix.astype("<f2")]
 
 
