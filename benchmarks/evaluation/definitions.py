@@ -16,7 +16,8 @@ from elt_llm_consumer.definitions.explanations import (
     match_cues,
 )
 from elt_llm_consumer.definitions.extract import extract_definitions
-from elt_llm_consumer.definitions.terms import WORD, clean_term, fold, split_paren
+from elt_llm_consumer.definitions.prose import clean_term, split_paren
+from elt_llm_consumer.definitions.terms import WORD, fold
 from elt_llm_core.config.loader import RagConfig, load_config
 from elt_llm_core.document import Block, BlockKind
 from elt_llm_core.jobs import JOBS, JobContext

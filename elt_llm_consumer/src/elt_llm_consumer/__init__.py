@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from elt_llm_consumer.definitions.extract import extract_definitions
     from elt_llm_consumer.domain_packs import Pack, find_pack, known_packs, read_pack
     from elt_llm_consumer.glossary import GlossaryJob, GlossaryRecord
-    from elt_llm_consumer.linking.entity_linker import Match, Matcher
-    from elt_llm_consumer.linking.entity_model import (
+    from elt_llm_consumer.linking.entities import (
         EnterpriseModel,
         Entity,
+        Match,
+        Matcher,
         read_aliases,
         read_model,
     )
@@ -54,10 +55,11 @@ __getattr__ = lazy_names(
         "definitions.definition_records": ["Definition", "DefinitionSource"],
         "domain_packs": ["Pack", "find_pack", "known_packs", "read_pack"],
         "glossary": ["GlossaryJob", "GlossaryRecord"],
-        "linking.entity_linker": ["Match", "Matcher"],
-        "linking.entity_model": [
+        "linking.entities": [
             "EnterpriseModel",
             "Entity",
+            "Match",
+            "Matcher",
             "read_aliases",
             "read_model",
         ],

@@ -20,11 +20,12 @@ from elt_llm_consumer.linking.classifier import (
     TaxonomyClassifier,
     review_status,
 )
-from elt_llm_consumer.linking.entity_linker import Match, Matcher
-from elt_llm_consumer.linking.entity_model import (
+from elt_llm_consumer.linking.entities import (
     Edge,
     EnterpriseModel,
     Entity,
+    Match,
+    Matcher,
     read_aliases,
     read_model,
 )

@@ -10,10 +10,11 @@ from typing_extensions import override
 
 from elt_llm_consumer.corpus import Evidence, GlossaryEntry, Handbook, quote_passage
 from elt_llm_consumer.definitions.terms import clean, fold, normalise
-from elt_llm_consumer.linking.entity_linker import Match, Matcher
-from elt_llm_consumer.linking.entity_model import (
+from elt_llm_consumer.linking.entities import (
     EnterpriseModel,
     Entity,
+    Match,
+    Matcher,
     read_aliases,
     read_model,
 )

@@ -8,9 +8,9 @@ from pydantic import Field
 from typing_extensions import override
 
 from elt_llm_consumer.corpus import GlossaryEntry, Handbook
-from elt_llm_consumer.linking.entity_linker import Matcher
-from elt_llm_consumer.linking.entity_model import (
+from elt_llm_consumer.linking.entities import (
     EnterpriseModel,
+    Matcher,
     read_aliases,
     read_model,
 )
@@ -164,8 +164,10 @@ def glossary_record(
     definition, document = entry.definition, entry.document
     document_id = document.document_id
     text = handbook.text(document_id)
-    checks = [check_quote(text[start:end], text) for start, end in definition.spans]
-    passage = handbook.passage_at(document_id, definition.start)
+    spans = definition.spans
+    first, last = spans[0][0], spans[-1][1]
+    checks = [check_quote(text[start:end], text) for start, end in spans]
+    passage = handbook.passage_at(document_id, first)
     resolved = definition.resolved
     match = matcher.match(definition.term, definition.synonyms)
     entity = match.entity
@@ -178,11 +180,11 @@ def glossary_record(
         collection=document.collection,
         document_id=document_id,
         node_id=passage.node_id if passage else "",
-        start=definition.start,
-        end=definition.end,
+        start=first,
+        end=last,
         quote_support=max((c.support for c in checks), key=_SUPPORT_ORDER.index),
         quote_score=min(c.score for c in checks),
-        boxes=handbook.boxes(document_id, definition.spans),
+        boxes=handbook.boxes(document_id, spans),
         synonyms=definition.synonyms,
         definition_source=definition.source.value,
         reference=definition.reference,

@@ -119,6 +119,22 @@ class TextUnit(Record):
                 spans.append((low + shift, high + shift))
         return tuple(spans)
 
+    def exact_spans(
+        self, text: str, start: int, end: int, with_items: bool = False
+    ) -> tuple[tuple[int, int], ...]:
+        """Return `spans` without white space at the ends, joined where they touch.
+
+        Args:
+            text: The text of the document.
+            start: First character in this unit.
+            end: One past the last.
+            with_items: Add the list items that follow the unit.
+        """
+        spans = [trim_span(text, *span) for span in self.spans(start, end)]
+        for item in self.follows if with_items else ():
+            spans += item.spans(0, len(item.text))
+        return merge_spans(text, spans)
+
 
 def text_units(text: str, blocks: Sequence[Block]) -> list[TextUnit]:
     """Return paragraphs and list items in order, joined over page breaks."""
@@ -172,14 +188,6 @@ def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
     inner = text[start:end]
     start += len(inner) - len(inner.lstrip())
     return start, max(start, start + len(inner.strip()))
-
-
-def strip_full_stop(body: str) -> str:
-    """Return a phrase without its full stop; whole sentences keep theirs."""
-    body = body.rstrip()
-    sentences = re.search(r"[.!?][\"'\u2019\u201d)]*\s+[A-Z\"\u201c(]", body)
-    is_phrase = body.lstrip()[:1].islower() and sentences is None
-    return body[:-1].rstrip() if is_phrase and body.endswith((".", ";")) else body
 
 
 def _is_item(text: str, block: Block) -> bool:

@@ -8,15 +8,15 @@ from elt_llm_consumer.definitions.definition_records import (
     DefinitionSource,
     announces_definitions,
     merge_spans,
-    strip_full_stop,
     text_of_spans,
     trim_span,
 )
-from elt_llm_consumer.definitions.terms import (
+from elt_llm_consumer.definitions.prose import (
     can_be_term,
     clean_term,
     spells_out,
     split_paren,
+    strip_full_stop,
 )
 from elt_llm_core.document import Block, BlockKind, Cell
 from elt_llm_core.records import Record

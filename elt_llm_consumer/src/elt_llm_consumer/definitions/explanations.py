@@ -15,12 +15,10 @@ from elt_llm_consumer.definitions.definition_records import (
     Definition,
     DefinitionSource,
     TextUnit,
-    merge_spans,
-    strip_full_stop,
     text_of_spans,
-    trim_span,
 )
-from elt_llm_consumer.definitions.terms import WORD, clean_term, fold_word
+from elt_llm_consumer.definitions.prose import clean_term, strip_full_stop
+from elt_llm_consumer.definitions.terms import WORD, fold_word
 from elt_llm_query.analysis.text import pieces
 
 _SUBJECT = (
@@ -324,8 +322,7 @@ def _build_explanation(
 ) -> Definition:
     (start, end), (low, high) = pair
     body = strip_full_stop(unit.text[base + low : base + high])
-    located = unit.spans(base + low, base + low + len(body))
-    spans = merge_spans(text, [trim_span(text, *span) for span in located])
+    spans = unit.exact_spans(text, base + low, base + low + len(body))
     names = unit.spans(base + start, base + end)
     return Definition(
         term=clean_term(unit.text[base + start : base + end]),

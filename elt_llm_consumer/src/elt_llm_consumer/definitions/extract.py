@@ -21,13 +21,12 @@ from elt_llm_consumer.definitions.definition_records import (
 )
 from elt_llm_consumer.definitions.definition_tables import find_in_tables
 from elt_llm_consumer.definitions.explanations import find_explanations
-from elt_llm_consumer.definitions.prose import find_in_brackets, find_in_prose
-from elt_llm_consumer.definitions.terms import (
-    PhraseIndex,
+from elt_llm_consumer.definitions.prose import (
     clean_term,
-    fold,
-    fold_all,
+    find_in_brackets,
+    find_in_prose,
 )
+from elt_llm_consumer.definitions.terms import PhraseIndex, fold, fold_all
 from elt_llm_core.document import Block
 from elt_llm_core.language.acronyms import Acronym, find_acronyms
 from elt_llm_core.language.rule_numbers import rule_grammar
