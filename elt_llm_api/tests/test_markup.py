@@ -19,20 +19,11 @@ from elt_llm_core.errors import UsageError
 from elt_llm_core.jobs import JobReport
 from elt_llm_core.profile_notes import ProfileNote
 from elt_llm_core.results import (
-    Box,
-    Citation,
-    Degradation,
-    DegradationKind,
-    QueryResult,
-    QueryTrace,
-    RemovedClaim,
-    Source,
-    Span,
     Status,
-    Support,
 )
 from elt_llm_core.store import CollectionCard, DocumentRow
 from elt_llm_query.grounding.plain_text import as_markdown
+from samples import result_of
 
 TEMPLATES = sorted(Path(rendering.__file__).parent.glob("templates/*.html"))
 PAYLOADS = (
@@ -111,48 +102,6 @@ def assert_harmless(html: str) -> None:
         assert name != "srcdoc"
         if name in {"href", "src"}:
             assert value.startswith(("/v1/", "#")), value
-
-
-def result_of(text: str) -> QueryResult:
-    source = Source(
-        label="S1",
-        node_id="n",
-        document_id=text,
-        collection=text,
-        document=text,
-        section=text,
-        text=f"before {text} after",
-        score=0.5,
-        span=Span(start=0, end=1, page=1),
-    )
-    citation = Citation(
-        label="S1",
-        document=text,
-        document_id="a" * 32,
-        collection=text,
-        page=1,
-        section=text,
-        quote=text,
-        support=Support.VERIFIED,
-        score=1.0,
-        node_id="n",
-        span=Span(start=0, end=1, page=1),
-        boxes=(Box(page=1, left=0, top=0, right=1, bottom=1),),
-    )
-    return QueryResult(
-        question=text,
-        status=Status.PARTIAL,
-        answer=f"{text} [S1]",
-        sources=(source, source.model_copy(update={"label": "S2"})),
-        citations=(citation,),
-        removed=(RemovedClaim(text=text, reason=text),),
-        degradations=(
-            Degradation(
-                kind=DegradationKind.EXACT_ENGINE, collection=text, detail=text
-            ),
-        ),
-        trace=QueryTrace(query_id="q", config_hash="c"),
-    )
 
 
 @pytest.mark.parametrize("payload", PAYLOADS)

@@ -12,7 +12,7 @@ from elt_llm_api.service import QueryService
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.profile_notes import profile_notes
 from elt_llm_core.store import Store
-from test_page import CONTRAST, DESKTOP, PHONE, QUESTION, Visit
+from page_visit import CONTRAST, DESKTOP, PHONE, QUESTION, Visit
 
 pytestmark = [
     pytest.mark.browser,

@@ -18,7 +18,7 @@ from elt_llm_core.errors import UsageError
 from elt_llm_core.files.scratch import LOCK
 from elt_llm_core.jobs import JobReport
 from elt_llm_ingest import SUFFIXES
-from locked import locked_pdf
+from samples import locked_pdf
 
 PASSWORD = "open sesame"  # noqa: S105 - of a file made here
 FORMATS = Path(__file__).parents[2] / "docs" / "reference" / "formats.md"

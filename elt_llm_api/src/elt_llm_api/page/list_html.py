@@ -19,7 +19,8 @@ STATES = {
     JobState.FAILED: ("bad", "✗ Failed"),
 }
 DOCUMENT_COLUMNS = ("Document", "Pages", "Chunks", "Warnings", "Change")
-ROWS_SHOWN = 500  # chosen by eye: longer tables are read in the file
+# Chosen by eye: more rows make the page slow to scroll, and nobody reads them.
+ROWS_SHOWN = 500
 ROWS_WITHOUT_FILTER = 10  # as many as one sees at a glance
 
 
@@ -136,8 +137,13 @@ def relation_label(relation: Relation) -> str:
     return f"{title} ({relation.document}{page})"
 
 
-def render_relation(relation: Relation) -> str:
-    """Render a table of a document with the page of each row, and its problems."""
+def render_relation(relation: Relation, words: str = "") -> str:
+    """Render a table of a document with the page of each row, and its problems.
+
+    Args:
+        relation: The table.
+        words: Only rows that contain all these words are shown, whatever their case.
+    """
     has_pages = any(row.page for row in relation.rows)
     header = [
         f"{one.header} ({one.unit})" if one.unit else one.header
@@ -151,8 +157,29 @@ def render_relation(relation: Relation) -> str:
         for row in relation.rows
     ]
     titles = [*header, *(["Page"] if has_pages else [])]
-    values = _table_values(relation_label(relation), titles, rows)
-    return render("tables", tables=[{**values, "problems": relation.problems}])
+    matches = _filter_rows(rows, words)
+    caption = count_of(len(rows), "row")
+    if len(matches) < len(rows):
+        caption = f"{len(matches)} of {caption}"
+    if len(matches) > ROWS_SHOWN:
+        caption += f", the first {ROWS_SHOWN} shown; filter to see others"
+    table = {
+        "title": relation_label(relation),
+        "header": titles,
+        "rows": matches[:ROWS_SHOWN],
+        "caption": caption,
+        "filter": "",  # the tab has one for the rows that are not shown, too
+        "problems": relation.problems,
+    }
+    return render("tables", tables=[table])
+
+
+def _filter_rows(rows: Sequence[Sequence[str]], words: str) -> list[Sequence[str]]:
+    """The rows that contain every word, in their order."""
+    wanted = words.casefold().split()
+    return [
+        row for row in rows if all(word in "\n".join(row).casefold() for word in wanted)
+    ]
 
 
 def render_note(text: str) -> str:
@@ -198,12 +225,14 @@ def _table_values(
     title: str, header: Sequence[str], rows: Sequence[object]
 ) -> dict[str, object]:
     """What the macro `frame` takes: the first rows, and a caption that counts all."""
-    more = f", the first {ROWS_SHOWN} shown" if len(rows) > ROWS_SHOWN else ""
+    is_cut = len(rows) > ROWS_SHOWN
+    more = f", the first {ROWS_SHOWN} shown" if is_cut else ""
+    label = "Filter the rows shown" if is_cut else "Filter rows"
     return {
         "title": title,
         "header": header,
         "rows": rows[:ROWS_SHOWN],
         "caption": f"{count_of(len(rows), 'row')}{more}",
-        "has_filter": len(rows) > ROWS_WITHOUT_FILTER,
+        "filter": label if len(rows) > ROWS_WITHOUT_FILTER else "",
         "problems": (),
     }

@@ -92,9 +92,24 @@ class TablesTab:
                 info="In the order of the documents; type to search",
                 elem_id="table-choice",
             )
+            words = gr.Textbox(
+                label="Filter rows",
+                info="Shows the rows of the whole table that contain all these words",
+                max_length=200,
+                visible=False,
+                elem_id="table-filter",
+            )
             shown = gr.HTML(js_on_load=None, elem_id="table-shown")
         collection.change(self._list, collection, [chosen, shown], **EVENT)
-        chosen.change(self._show, [collection, chosen], shown, **EVENT)
+        chosen.change(self._open, [collection, chosen], [words, shown], **EVENT)
+        # Gradio does not raise `input` for the first key or for pasted text.
+        words.change(
+            self._filter,
+            [collection, chosen, words],
+            shown,
+            trigger_mode="always_last",
+            **EVENT,
+        )
         return collection
 
     def _list(self, collection: str | None) -> tuple[Any, str]:
@@ -113,10 +128,25 @@ class TablesTab:
         )
         return gr.update(choices=choices, value=None), message
 
-    def _show(self, collection: str | None, table: str | None) -> str:
+    def _open(self, collection: str | None, table: str | None) -> tuple[Any, Any]:
+        """Show a table; the filter is empty, and offered if there are many rows."""
+        hidden = gr.update(value="", visible=False)
         if not (collection and table):
-            return ""
+            return hidden, gr.skip()
         try:
-            return list_html.render_relation(self._service.table(collection, table))
+            relation = self._service.table(collection, table)
+        except EltLlmError as error:
+            return hidden, list_html.render_error(describe(error))
+        is_long = len(relation.rows) > list_html.ROWS_WITHOUT_FILTER
+        words = gr.update(value="", visible=is_long)
+        return words, list_html.render_relation(relation)
+
+    def _filter(self, collection: str | None, table: str | None, words: str) -> Any:
+        """The rows of the open table that contain all the words."""
+        if not (collection and table):
+            return gr.skip()
+        try:
+            relation = self._service.table(collection, table)
         except EltLlmError as error:
             return list_html.render_error(describe(error))
+        return list_html.render_relation(relation, words)

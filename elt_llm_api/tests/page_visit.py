@@ -1,0 +1,86 @@
+"""A browser tab on the page, and what it measures."""
+
+import os
+from pathlib import Path
+
+QUESTION = "By which date shall a Member Club register each Player?"
+DESKTOP = {"width": 1280, "height": 900}
+PHONE = {"width": 390, "height": 844}
+SHOTS = os.environ.get("ELT_SHOTS", "")
+PATIENCE = 15_000  # milliseconds
+GIVEN_UP = ("AbortError", "Connection errored out")
+
+
+class Visit:
+    """A tab that remembers what it was told and where it went."""
+
+    def __init__(self, browser, url, viewport, scheme="light"):
+        self.url = url
+        self.page = browser.new_page(viewport=viewport, color_scheme=scheme)
+        self.page.set_default_timeout(PATIENCE)
+        self.console: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", self._said)
+        self.page.on("pageerror", lambda error: self.console.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(url)
+        self.page.wait_for_selector("#question textarea")
+
+    def _said(self, message):
+        # Gradio tells of the requests that it gives up when a page is left.
+        if message.type == "error" and not any(t in message.text for t in GIVEN_UP):
+            self.console.append(message.text)
+
+    def ask(self, question):
+        self.page.fill("#question textarea", question)
+        self.page.click("#ask-button")
+        asked = self.page.locator(".result .asked", has_text=question)
+        asked.wait_for()
+
+    def tab(self, name):
+        tab = self.page.get_by_role("tab", name=name)
+        if not tab.is_visible():  # on a phone the last tabs are in a menu
+            self.page.click(".overflow-menu > button")
+            tab = self.page.locator(".overflow-dropdown button", has_text=name)
+        tab.click()
+
+    def shot(self, name):
+        if SHOTS:
+            path = Path(SHOTS) / f"{name}.png"
+            self.page.screenshot(path=path, full_page=True)
+
+    def leave(self):
+        local = (self.url, "data:", f"blob:{self.url}")
+        foreign = [u for u in self.requests if not u.startswith(local)]
+        self.page.close()
+        assert foreign == []
+        assert self.console == []
+
+
+CONTRAST = """() => {
+  const parse = (c) => (c.match(/[\\d.]+/g) || []).map(Number);
+  const light = (c) => {
+    const [r, g, b] = c.slice(0, 3).map((v) => {
+      v /= 255;
+      return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (e) => {
+    for (; e; e = e.parentElement) {
+      const c = parse(getComputedStyle(e).backgroundColor);
+      if (c.length === 3 || c[3] === 1) return c;
+    }
+    return [255, 255, 255];
+  };
+  const faint = [];
+  for (const e of document.querySelectorAll('gradio-app *')) {
+    const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
+    if (!own || !e.checkVisibility() || e.closest('[aria-hidden=true]')) continue;
+    const a = light(parse(getComputedStyle(e).color)), b = light(ground(e));
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    const told = [e.textContent.slice(0, 40), e.className, ratio.toFixed(2)];
+    if (ratio < 4.5) faint.push(told);
+  }
+  return faint;
+}"""
