@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from elt_llm_consumer.coverage import CoverageJob, gaps, verdict
-from elt_llm_consumer.linking.entities import Entity, Matcher
+from elt_llm_consumer.linking.model_entities import Entity, Matcher
 from elt_llm_consumer.linking.similarity import calibrate
 from elt_llm_core.config.sections import ConsumerSection
 from elt_llm_core.errors import ModelUnavailableError, UsageError

@@ -3,7 +3,7 @@
 import pytest
 
 from elt_llm_consumer.definitions.terms import PhraseIndex, fold, normalise, variants
-from elt_llm_consumer.linking.entities import Entity, Matcher
+from elt_llm_consumer.linking.model_entities import Entity, Matcher
 
 ENTITIES = [
     Entity(name="Ground Lease", domain="CONTRACTS", fact_sheet_id="1"),

@@ -8,7 +8,7 @@ import pytest
 from elt_llm_consumer.catalog import NO_DESCRIPTION, CatalogJob
 from elt_llm_consumer.coverage import CoverageJob
 from elt_llm_consumer.glossary import GlossaryJob
-from elt_llm_consumer.linking.entities import inventory_entities, read_model
+from elt_llm_consumer.linking.model_entities import inventory_entities, read_model
 from elt_llm_core.document import Sidecar
 from elt_llm_core.errors import CollectionNotFoundError, UsageError
 

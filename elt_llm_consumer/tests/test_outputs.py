@@ -11,7 +11,7 @@ import pytest
 from elt_llm_consumer.coverage import VERDICTS
 from elt_llm_consumer.definitions.definition_records import DefinitionSource
 from elt_llm_consumer.glossary import GlossaryRecord
-from elt_llm_consumer.linking.entities import Confidence
+from elt_llm_consumer.linking.model_entities import Confidence
 from elt_llm_consumer.product import (
     ProductError,
     default_path,
@@ -29,8 +29,8 @@ CONFIDENCES = get_args(Confidence)
 PURE = """
 from elt_llm_consumer.definitions.extract import extract_definitions
 from elt_llm_consumer.coverage import gaps
-from elt_llm_consumer.linking.entities import Matcher
-from elt_llm_consumer.linking.entities import Entity
+from elt_llm_consumer.linking.model_entities import Matcher
+from elt_llm_consumer.linking.model_entities import Entity
 from elt_llm_consumer.product import dump_json
 from elt_llm_core.document import Block
 text = (

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from elt_llm_consumer.definitions.extract import extract_definitions
     from elt_llm_consumer.domain_packs import Pack, find_pack, known_packs, read_pack
     from elt_llm_consumer.glossary import GlossaryJob, GlossaryRecord
-    from elt_llm_consumer.linking.entities import (
+    from elt_llm_consumer.linking.model_entities import (
         EnterpriseModel,
         Entity,
         Match,
@@ -55,7 +55,7 @@ __getattr__ = lazy_names(
         "definitions.definition_records": ["Definition", "DefinitionSource"],
         "domain_packs": ["Pack", "find_pack", "known_packs", "read_pack"],
         "glossary": ["GlossaryJob", "GlossaryRecord"],
-        "linking.entities": [
+        "linking.model_entities": [
             "EnterpriseModel",
             "Entity",
             "Match",

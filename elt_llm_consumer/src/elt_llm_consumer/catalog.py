@@ -20,7 +20,8 @@ from elt_llm_consumer.linking.classifier import (
     TaxonomyClassifier,
     review_status,
 )
-from elt_llm_consumer.linking.entities import (
+from elt_llm_consumer.linking.mentions import MentionIndex
+from elt_llm_consumer.linking.model_entities import (
     Edge,
     EnterpriseModel,
     Entity,
@@ -29,7 +30,6 @@ from elt_llm_consumer.linking.entities import (
     read_aliases,
     read_model,
 )
-from elt_llm_consumer.linking.mentions import MentionIndex
 from elt_llm_consumer.linking.similarity import SemanticIndex
 from elt_llm_consumer.product import (
     ProductJob,

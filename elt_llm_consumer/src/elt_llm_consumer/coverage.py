@@ -10,7 +10,8 @@ from typing_extensions import override
 
 from elt_llm_consumer.corpus import Evidence, GlossaryEntry, Handbook, quote_passage
 from elt_llm_consumer.definitions.terms import clean, fold, normalise
-from elt_llm_consumer.linking.entities import (
+from elt_llm_consumer.linking.mentions import EntityMention, MentionIndex
+from elt_llm_consumer.linking.model_entities import (
     EnterpriseModel,
     Entity,
     Match,
@@ -18,7 +19,6 @@ from elt_llm_consumer.linking.entities import (
     read_aliases,
     read_model,
 )
-from elt_llm_consumer.linking.mentions import EntityMention, MentionIndex
 from elt_llm_consumer.linking.similarity import SemanticIndex
 from elt_llm_consumer.product import (
     ProductJob,

@@ -8,7 +8,7 @@ from pydantic import Field
 from typing_extensions import override
 
 from elt_llm_consumer.corpus import GlossaryEntry, Handbook
-from elt_llm_consumer.linking.entities import (
+from elt_llm_consumer.linking.model_entities import (
     EnterpriseModel,
     Matcher,
     read_aliases,

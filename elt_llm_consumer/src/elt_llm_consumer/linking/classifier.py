@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from elt_llm_consumer.definitions.terms import clean, fold
-from elt_llm_consumer.linking.entities import Entity
+from elt_llm_consumer.linking.model_entities import Entity
 from elt_llm_consumer.linking.similarity import SemanticIndex, Vector, calibrate
 from elt_llm_core.records import Record
 
