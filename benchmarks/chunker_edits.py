@@ -9,7 +9,7 @@ from elt_llm_core.strategy import Models
 from elt_llm_ingest.chunkers.section_aware import SectionAwareChunker
 from elt_llm_ingest.chunkers.sentence import SentenceChunker
 from elt_llm_ingest.limits import Limits
-from elt_llm_ingest.readers.text import parse
+from elt_llm_ingest.readers.text_file import parse
 from ranked import Vectors
 
 SENTENCE = (

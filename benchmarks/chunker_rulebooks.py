@@ -23,7 +23,7 @@ from elt_llm_core.models.embedder import CountingEmbedder, as_counting
 from elt_llm_core.strategy import Models
 from elt_llm_ingest.chunking import Chunking
 from elt_llm_ingest.limits import Limits
-from elt_llm_ingest.readers.text import parse
+from elt_llm_ingest.readers.text_file import parse
 from ranked import Ranked, Vectors, against, interval, search
 
 BUDGETS, CHUNKS = (1000, 2000), 8

@@ -12,9 +12,9 @@ from elt_llm_core.results import DegradationKind
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding
-from elt_llm_ingest.embedding import PROBES
 from elt_llm_ingest.ingest import IngestJob
 from elt_llm_ingest.sandbox.client import ReadingProcess
+from elt_llm_ingest.vectorizer import PROBES
 
 Change = Callable[[list[str], np.ndarray], np.ndarray]
 

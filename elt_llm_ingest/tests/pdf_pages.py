@@ -14,6 +14,7 @@ from elt_llm_ingest.readers.pdf import document as pdf
 HEIGHT = A4[1]
 TOP, ROW = 700, 18
 XS = (80, 180, 260, 340, 420)
+PAGES = 12  # of the long PDF
 WORDS = "The harbours of the coast were counted in both years by the offices there."
 
 
@@ -69,5 +70,23 @@ def ruled_pdf(path: Path) -> Path:
         y -= height
         canvas.line(XS[1] if index == 2 else XS[0], y, XS[-1], y)
     prose(canvas, y - 40, [WORDS])
+    canvas.save()
+    return path
+
+
+def long_pdf(path: Path) -> Path:
+    """Pages with a running header; a sentence goes on over every page's end."""
+    canvas = Canvas(str(path), pagesize=A4, invariant=True)
+    for number in range(1, PAGES + 1):
+        canvas.setFont("Helvetica", 9)
+        canvas.drawString(72, 815, "Handbook of harbours")
+        canvas.setFont("Helvetica-Bold", 14)
+        canvas.drawString(72, 700, f"{number}. Harbour {number}")
+        canvas.setFont("Helvetica", 11)
+        canvas.drawString(72, 750, f"which ends on page {number}.")
+        for row in range(20):
+            said = f"Sentence {row} of page {number} tells of boats and of the sea"
+            canvas.drawString(72, 670 - 14 * row, said)
+        canvas.showPage()
     canvas.save()
     return path

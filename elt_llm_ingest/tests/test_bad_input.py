@@ -14,7 +14,7 @@ from reportlab.pdfgen import canvas
 import elt_llm_ingest
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.limits import Limits, check_no_doctype, check_zip
-from elt_llm_ingest.readers.detect import is_document, sniff
+from elt_llm_ingest.readers.detection import is_document, sniff
 from elt_llm_ingest.sandbox.client import ReadingProcess
 
 SELF_REFERENCE = b"""%PDF-1.4

@@ -13,8 +13,8 @@ from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding, ScriptedLLM
 from elt_llm_ingest.chunking import ORDER, Chunking, count_problems
-from elt_llm_ingest.enrichers.base import ENRICHERS
 from elt_llm_ingest.enrichers.dates import dates, version_of
+from elt_llm_ingest.enrichers.enricher import ENRICHERS
 from elt_llm_ingest.ingest import IngestJob
 from elt_llm_ingest.llm_cache import RememberingLLM
 

@@ -17,11 +17,11 @@ from elt_llm_core.errors import ConfigError, ModelUnavailableError
 from elt_llm_core.provenance import index_text, read, reading
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding, ScriptedLLM
-from elt_llm_ingest.chunkers.base import CHUNKERS, SourceDocument
 from elt_llm_ingest.chunkers.hierarchical import HierarchicalChunker
 from elt_llm_ingest.chunkers.proposition import PropositionChunker
 from elt_llm_ingest.chunkers.sentence import SentenceChunker
 from elt_llm_ingest.chunkers.sentence_window import SentenceWindowChunker
+from elt_llm_ingest.chunkers.source_document import CHUNKERS, SourceDocument
 
 LIMIT = 24
 NAMES = [

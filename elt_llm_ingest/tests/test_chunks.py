@@ -12,8 +12,8 @@ from llama_index.core.schema import Document
 from elt_llm_core.document import Block, BlockKind, ParsedDocument
 from elt_llm_core.provenance import index_text, read
 from elt_llm_core.testing import HashEmbedding
-from elt_llm_ingest.chunkers.base import SourceDocument
 from elt_llm_ingest.chunkers.sentence import SentenceChunker, SentenceChunkerOptions
+from elt_llm_ingest.chunkers.source_document import SourceDocument
 from elt_llm_ingest.readers.text_builder import TextBuilder, with_sections
 
 count = HashEmbedding().count_tokens

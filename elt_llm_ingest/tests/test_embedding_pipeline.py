@@ -11,8 +11,8 @@ from elt_llm_core.jobs import Pace, spoken
 from elt_llm_core.results import DegradationKind
 from elt_llm_core.store.database.vectors import vector_key
 from elt_llm_ingest import window
-from elt_llm_ingest.embedding import BATCH, PROBES, Vectorizer
 from elt_llm_ingest.sandbox.client import ReadingProcess
+from elt_llm_ingest.vectorizer import BATCH, PROBES, Vectorizer
 from ingest_world import CountingEmbedding, World, told
 
 QUARANTINED = DegradationKind.CHUNK_QUARANTINED

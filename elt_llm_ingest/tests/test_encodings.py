@@ -6,8 +6,8 @@ import pytest
 
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.limits import Limits
-from elt_llm_ingest.readers.detect import decoded, sniff
-from elt_llm_ingest.readers.text import parse
+from elt_llm_ingest.readers.detection import decode_text, sniff
+from elt_llm_ingest.readers.text_file import parse
 
 LONG = {
     "de": "Für jedes Buch, das zu spät zurückgegeben wird, ist eine Gebühr zu zahlen.",
@@ -76,7 +76,7 @@ def test_utf_16_needs_no_mark(language: str, encoding: str) -> None:
     said = f"{LONG[language]}\n\n{SHORT[language]}\n9.1 (a)\n"
     data = said.encode(encoding)
     assert sniff(path, data)[0] == "text"
-    text, (warning,) = decoded(path, data)
+    text, (warning,) = decode_text(path, data)
     assert text == said
     assert f"{encoding.upper()} without a mark" in warning
 
@@ -89,17 +89,17 @@ def test_zero_bytes_are_named_as_the_cause() -> None:
     few = text[:99] + b"\x00\x00\x00" + text
     assert sniff(path, few)[0] == "text"
     with pytest.raises(LoadError, match="holds 3 zero bytes, the first at byte 99"):
-        decoded(path, few)
+        decode_text(path, few)
     with pytest.raises(LoadError, match="nothing that is read"):
         sniff(path, bytes(range(256)) * 8)
 
 
 def test_what_cannot_be_detected_is_said_to_be_guessed() -> None:
-    text, (warning,) = decoded(Path("a.txt"), b"price 5 \x81 each")
+    text, (warning,) = decode_text(Path("a.txt"), b"price 5 \x81 each")
     assert "could not be detected" in warning
     assert text.startswith("price 5 ")
 
 
 def test_utf_8_says_nothing() -> None:
     for said in (*LONG.values(), ""):
-        assert decoded(Path("a.txt"), said.encode()) == (said, ())
+        assert decode_text(Path("a.txt"), said.encode()) == (said, ())

@@ -10,7 +10,7 @@ import pytest
 
 from elt_llm_core.document import ParsedDocument
 from elt_llm_ingest.loaders import LOADERS
-from elt_llm_ingest.readers.text import paragraphs
+from elt_llm_ingest.readers.text_file import paragraphs
 
 MARKDOWN = """---
 title: "Harbour Guide"

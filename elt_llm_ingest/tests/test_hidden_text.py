@@ -17,7 +17,7 @@ from reportlab.pdfgen.canvas import Canvas
 import format_files
 from elt_llm_core.document import BlockKind, ParsedDocument
 from elt_llm_ingest.limits import Limits
-from elt_llm_ingest.readers.office import document as office
+from elt_llm_ingest.readers.office import word_powerpoint as office
 from elt_llm_ingest.readers.web import html
 from pdf_pages import parsed
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import format_files
 from elt_llm_core.document import Block, BlockKind, Cell, Page, ParsedDocument
-from elt_llm_ingest.sandbox.sanitize import cleaned
+from elt_llm_ingest.sandbox.sanitize import clean_document
 
 ODD = "\u200b\u200e\u202e\u2066\U000e0041\xad\ufeff"
 
@@ -31,7 +31,7 @@ def document(words: list[str]) -> ParsedDocument:
 
 @given(st.lists(st.text("ab " + ODD, min_size=1, max_size=8), max_size=12))
 def test_spans_follow_the_text(words):
-    found = cleaned(document(words))
+    found = clean_document(document(words))
     format_files.check_spans(
         found.model_copy(update={"pages": []})  # words of blanks only are words here
     )

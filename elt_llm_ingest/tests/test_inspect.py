@@ -12,9 +12,9 @@ from reportlab.lib.utils import ImageReader
 import format_files
 from elt_llm_core.document import BlockKind, ParsedDocument
 from elt_llm_core.errors import UsageError
-from elt_llm_ingest.inspecting.cli import inspect
+from elt_llm_ingest.cli import inspect
+from elt_llm_ingest.inspecting.inspection import shown, view
 from elt_llm_ingest.inspecting.picture import COLOURS, draw
-from elt_llm_ingest.inspecting.view import shown, view
 from pdf_pages import WORDS, canvas_of, parsed, prose
 
 TABLE = "# Guide\n\nTable 1. Fees\n\n| Item | Fee |\n| --- | --- |\n| Berth | 20 |\n"

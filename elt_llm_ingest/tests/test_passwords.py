@@ -15,8 +15,8 @@ from elt_llm_core.config.sections import IngestSection
 from elt_llm_core.errors import ConfigError, LoadError
 from elt_llm_core.jobs import JobContext
 from elt_llm_core.strategy import Models
+from elt_llm_ingest.cli import inspect
 from elt_llm_ingest.ingest import IngestJob
-from elt_llm_ingest.inspecting.cli import inspect
 from elt_llm_ingest.limits import Limits
 from elt_llm_ingest.sandbox.client import ReadingProcess
 from elt_llm_ingest.sandbox.passwords import Passwords, load_passwords

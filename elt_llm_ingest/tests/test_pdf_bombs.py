@@ -15,8 +15,8 @@ from elt_llm_ingest.readers.pdf.document import parse
 from elt_llm_ingest.sandbox.client import ReadingProcess
 from elt_llm_ingest.sandbox.guard import Guard
 from pdf_bombs import BOMBS, LINE, THRICE, packed, with_content
+from pdf_pages import PAGES, long_pdf
 from raw_pdf import stream
-from test_pdf_parts import PAGES, long_pdf
 
 READ = "A berth costs 600 pounds a year."
 OVERLOAD = "far more than a PDF of"

@@ -17,7 +17,7 @@ from elt_llm_ingest.readers.pdf.liteparse import open_pdf
 from elt_llm_ingest.readers.pdf.pdfium import prefetch_pages
 from elt_llm_ingest.readers.spool import handed_over, held
 from elt_llm_ingest.sandbox.client import ReadingProcess
-from test_pdf_parts import PAGES, long_pdf
+from pdf_pages import PAGES, long_pdf
 
 
 @pytest.fixture

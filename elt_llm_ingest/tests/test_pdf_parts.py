@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from reportlab.lib.pagesizes import A4
-from reportlab.pdfgen.canvas import Canvas
 
 from elt_llm_core.document import BlockKind, Blocks, ParsedDocument
 from elt_llm_core.errors import LoadError
@@ -15,26 +13,7 @@ from elt_llm_ingest.readers.pdf.document import parse
 from elt_llm_ingest.sandbox import protocol
 from elt_llm_ingest.sandbox.client import ReadingProcess
 from elt_llm_ingest.sandbox.protocol import documents_of, messages
-
-PAGES = 12
-
-
-def long_pdf(path: Path) -> Path:
-    """Pages with a running header; a sentence goes on over every page's end."""
-    canvas = Canvas(str(path), pagesize=A4, invariant=True)
-    for number in range(1, PAGES + 1):
-        canvas.setFont("Helvetica", 9)
-        canvas.drawString(72, 815, "Handbook of harbours")
-        canvas.setFont("Helvetica-Bold", 14)
-        canvas.drawString(72, 700, f"{number}. Harbour {number}")
-        canvas.setFont("Helvetica", 11)
-        canvas.drawString(72, 750, f"which ends on page {number}.")
-        for row in range(20):
-            said = f"Sentence {row} of page {number} tells of boats and of the sea"
-            canvas.drawString(72, 670 - 14 * row, said)
-        canvas.showPage()
-    canvas.save()
-    return path
+from pdf_pages import PAGES, long_pdf
 
 
 def parsed(path: Path) -> ParsedDocument:

@@ -13,7 +13,7 @@ from elt_llm_core.document import Block, BlockKind, ParsedDocument
 from elt_llm_core.provenance import read
 from elt_llm_ingest.chunkers.sentence import SentenceChunker
 from elt_llm_ingest.readers.text_builder import TextBuilder
-from elt_llm_ingest.sandbox.sanitize import cleaned
+from elt_llm_ingest.sandbox.sanitize import clean_document
 from pdf_pages import WORDS, canvas_of, parsed, prose
 
 WIDTH, HEIGHT = A4
@@ -38,7 +38,7 @@ def test_a_picture_stands_between_its_neighbours_and_is_no_chunk(tmp_path):
     canvas.drawImage(photo(), 100, 500, 200, 200)
     text(canvas, 450)
     canvas.save()
-    document = cleaned(parsed(tmp_path / "a.pdf"))
+    document = clean_document(parsed(tmp_path / "a.pdf"))
     kinds = [block.kind.value for block in document.blocks]
     assert kinds == ["paragraph", "figure", "paragraph"]
     (figure,) = figures(document)

@@ -10,7 +10,7 @@ from typing import Any
 
 from crash_warm import HERE, PATCH, Command, Warm
 
-from elt_llm_ingest.embedding import PROBES
+from elt_llm_ingest.vectorizer import PROBES
 
 MODULES = (
     *("chromadb", "bm25s", "elt_llm_core.cli", "elt_llm_core.cli.progress"),
@@ -23,7 +23,7 @@ MODULES = (
     ),
     *(
         "elt_llm_ingest.sandbox.protocol",
-        "elt_llm_ingest.readers.text",
+        "elt_llm_ingest.readers.text_file",
         "crash_embedder",
     ),
     *("elt_llm_ingest.window",),

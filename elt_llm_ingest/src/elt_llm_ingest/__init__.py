@@ -7,20 +7,20 @@ from elt_llm_core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from elt_llm_core.document import ParsedDocument
-    from elt_llm_ingest.chunkers.base import CHUNKERS, SourceDocument
     from elt_llm_ingest.chunkers.hierarchical import HierarchicalChunker
     from elt_llm_ingest.chunkers.proposition import PropositionChunker
     from elt_llm_ingest.chunkers.section_aware import SectionAwareChunker
     from elt_llm_ingest.chunkers.semantic import SemanticChunker
     from elt_llm_ingest.chunkers.sentence import SentenceChunker, SentenceChunkerOptions
     from elt_llm_ingest.chunkers.sentence_window import SentenceWindowChunker
+    from elt_llm_ingest.chunkers.source_document import CHUNKERS, SourceDocument
     from elt_llm_ingest.chunkers.table_aware import TableAwareChunker
     from elt_llm_ingest.chunking import Chunking
-    from elt_llm_ingest.enrichers.base import ENRICHERS, Enricher
+    from elt_llm_ingest.enrichers.enricher import ENRICHERS, Enricher
     from elt_llm_ingest.ingest import IngestJob
     from elt_llm_ingest.limits import Limits
     from elt_llm_ingest.loaders import LOADERS, Loader
-    from elt_llm_ingest.readers.detect import SUFFIXES
+    from elt_llm_ingest.readers.detection import SUFFIXES
     from elt_llm_ingest.sandbox.client import ReadingProcess
 
 __all__ = [
@@ -49,7 +49,7 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "chunkers.base": ["CHUNKERS", "SourceDocument"],
+        "chunkers.source_document": ["CHUNKERS", "SourceDocument"],
         "chunkers.hierarchical": ["HierarchicalChunker"],
         "chunkers.proposition": ["PropositionChunker"],
         "chunkers.section_aware": ["SectionAwareChunker"],
@@ -58,11 +58,11 @@ __getattr__ = lazy_names(
         "chunkers.sentence_window": ["SentenceWindowChunker"],
         "chunkers.table_aware": ["TableAwareChunker"],
         "chunking": ["Chunking"],
-        "enrichers.base": ["ENRICHERS", "Enricher"],
+        "enrichers.enricher": ["ENRICHERS", "Enricher"],
         "ingest": ["IngestJob"],
         "limits": ["Limits"],
         "loaders": ["LOADERS", "Loader"],
-        "readers.detect": ["SUFFIXES"],
+        "readers.detection": ["SUFFIXES"],
         "sandbox.client": ["ReadingProcess"],
     },
 )

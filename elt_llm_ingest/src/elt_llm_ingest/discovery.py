@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 from elt_llm_core.errors import LoadError, UsageError
 from elt_llm_core.store.database.records import DocumentRow
 from elt_llm_ingest.limits import Limits, check_size
-from elt_llm_ingest.readers.detect import READ, is_document, sniff
+from elt_llm_ingest.readers.detection import READ, is_document, sniff
 
 GONE = "is no longer in the folder"
 FILE = "file://"

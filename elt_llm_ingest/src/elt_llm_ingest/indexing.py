@@ -19,11 +19,11 @@ from elt_llm_core.strategy import Models
 from elt_llm_ingest.change_detection import FileOutcome, ScannedFile
 from elt_llm_ingest.chunking import count_problems
 from elt_llm_ingest.discovery import guess_mime
-from elt_llm_ingest.embedding import Vectorizer
 from elt_llm_ingest.reading import DocumentPart, FileReader, PreparedFile, part_keys
 from elt_llm_ingest.sandbox.client import ReadingProcess
 from elt_llm_ingest.state import IngestState, Todo, process_files
 from elt_llm_ingest.timing import record_speed
+from elt_llm_ingest.vectorizer import Vectorizer
 from elt_llm_ingest.window import EmbeddingWindow
 
 RESUME = "what is done is kept: the same command goes on where it stopped"

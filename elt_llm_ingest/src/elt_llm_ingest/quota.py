@@ -56,13 +56,13 @@ def confine(seconds: float, tell: Callable[[int], None] | None = None) -> None:
     called with the number of pages when some are done.
     """
     _Time.tell = tell
-    _Time.ceiling = _used() + seconds
+    _Time.ceiling = _cpu_seconds() + seconds
     _allow(_Time.ceiling)
 
 
 def begin(size: int) -> None:
     """A PDF of so many bytes is read from now on. Nothing without `confine`."""
-    _allow(_used() + SECONDS + SECONDS_A_MB * size / MB)
+    _allow(_cpu_seconds() + SECONDS + SECONDS_A_MB * size / MB)
 
 
 def more(seconds: float) -> None:
@@ -85,6 +85,6 @@ def _allow(seconds: float) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(_Time.allowed), hard))
 
 
-def _used() -> float:
+def _cpu_seconds() -> float:
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime

@@ -19,7 +19,7 @@ from elt_llm_ingest.discovery import InputFile, read_bytes
 from elt_llm_ingest.llm_cache import Answers
 from elt_llm_ingest.loaders import LOADERS
 from elt_llm_ingest.page_warnings import merge_page_warnings
-from elt_llm_ingest.readers.detect import SUFFIXES
+from elt_llm_ingest.readers.detection import SUFFIXES
 from elt_llm_ingest.readers.registry import MODULES
 from elt_llm_ingest.readers.text_builder import TextBuilder
 from elt_llm_ingest.sandbox.client import ReadingProcess
@@ -211,11 +211,11 @@ class FileReader:
 
     def _chunks(self, parsed: ParsedDocument) -> list[TextNode]:
         return [
-            self._marked(provenance.write(node, _complete(node, ordinal)))
+            self._mark(provenance.write(node, _complete(node, ordinal)))
             for ordinal, node in enumerate(self._chunking.cut(parsed))
         ]
 
-    def _marked(self, node: TextNode) -> TextNode:
+    def _mark(self, node: TextNode) -> TextNode:
         if self._metadata:
             node.metadata = {**self._metadata, **node.metadata}
         return node

@@ -108,7 +108,7 @@ def read_file(path: Path) -> IngestFile:
         raise _readable(path, error) from error
 
 
-def resolved(path: Path, listed: str) -> Path:
+def resolve_path(path: Path, listed: str) -> Path:
     """A listed path, relative to the folder of the ingest file."""
     target = Path(listed).expanduser()
     return target if target.is_absolute() else path.parent / target
@@ -236,7 +236,11 @@ class _Command:
 
         store = self._store()
         names = sorted(
-            {n for _, file in _flatten(path) for n in _collections(store, file)}
+            {
+                n
+                for _, file in _list_ingest_files(path)
+                for n in _collections(store, file)
+            }
         )
         if not names:
             self._emit({"deleted": []}, "There is nothing to delete.")
@@ -249,7 +253,7 @@ class _Command:
 
     def _ingest(self, path: Path) -> int:
         """Every file of a batch in turn; one that fails does not stop the others."""
-        files = _flatten(path)
+        files = _list_ingest_files(path)
         config = self._config()
         store = self._store()
         reports: dict[str, Any] = {}
@@ -294,7 +298,7 @@ class _Command:
         section = type(config.chunking).model_validate(chunking)
         own = config.model_copy(update={"chunking": section})
         job = IngestJob(
-            paths=tuple(str(resolved(path, listed)) for listed in file.file_paths),
+            paths=tuple(str(resolve_path(path, listed)) for listed in file.file_paths),
             collection=file.collection_name,
             collection_prefix=file.collection_prefix,
             rebuild=self._options["force"],
@@ -309,7 +313,7 @@ class _Command:
         return report
 
 
-def _flatten(
+def _list_ingest_files(
     path: Path, seen: frozenset[Path] = frozenset()
 ) -> list[tuple[Path, IngestFile]]:
     """The file, or those a batch lists, in order. Raises UsageError for a circle."""
@@ -322,7 +326,7 @@ def _flatten(
     return [
         nested
         for listed in file.file_paths
-        for nested in _flatten(resolved(path, listed), seen | {path})
+        for nested in _list_ingest_files(resolve_path(path, listed), seen | {path})
     ]
 
 

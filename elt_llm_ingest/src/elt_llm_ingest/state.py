@@ -17,8 +17,8 @@ from elt_llm_ingest.change_detection import (
     Ledger,
     ScannedFile,
 )
+from elt_llm_ingest.ingest_report import ReportBuilder
 from elt_llm_ingest.options import IngestOptions
-from elt_llm_ingest.report import ReportBuilder
 
 if TYPE_CHECKING:  # it imports LlamaIndex
     from elt_llm_core.store.writer import Writer

@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Thread
 
 from elt_llm_core.errors import LoadError
-from elt_llm_ingest.readers.detect import sniff
+from elt_llm_ingest.readers.detection import sniff
 
 GLANCE = 4_096  # bytes; the detector reads the first thousand characters of a text
 PLAIN = ("markdown", "text")  # loaders of files whose bytes are their text

@@ -4,8 +4,8 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from elt_llm_ingest.embedding import Vectorizer
 from elt_llm_ingest.reading import PreparedFile
+from elt_llm_ingest.vectorizer import Vectorizer
 
 SLICE = 256  # texts that are sorted by length and embedded together, at most
 FIRST_SLICE = 8  # nothing is known yet of how fast the model is

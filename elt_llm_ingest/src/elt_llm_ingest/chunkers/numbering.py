@@ -72,7 +72,7 @@ class Numbering:
                 continue
             home = self._home(match.start())
             for number in _numbers(match):
-                target = self._resolved(number, match["word"] or "", home)
+                target = self._resolve(number, match["word"] or "", home)
                 if target:
                     found[target] = None
         return tuple(rule for rule in found if rule not in own)
@@ -86,7 +86,7 @@ class Numbering:
         index = bisect_right(self._starts, at) - 1
         return self._rules[index] if index >= 0 else ""
 
-    def _resolved(self, number: str, word: str, home: str) -> str:
+    def _resolve(self, number: str, word: str, home: str) -> str:
         """The rule of the document it names, or the nearest above it, or nothing."""
         if number.startswith("("):
             while home:

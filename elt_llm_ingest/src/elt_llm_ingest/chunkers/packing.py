@@ -7,7 +7,7 @@ from itertools import pairwise
 from zlib import crc32
 
 from elt_llm_core.document import Block, BlockKind
-from elt_llm_ingest.chunkers.units import Count, Span, sentences, trimmed, windows
+from elt_llm_ingest.chunkers.units import Count, Span, sentences, trim, windows
 
 FILLED = 0.6  # share of its size that a chunk has at least, where the text allows
 CLAUSE = re.compile(r"[;:]\s+|\n\s*")
@@ -62,7 +62,7 @@ class Packing:
     def units(self, block: Block) -> Iterator[Unit]:
         """The sentences of a block, none longer than a chunk."""
         if block.kind in (BlockKind.HEADING, BlockKind.CODE):
-            spans = [trimmed(self.text, block.start, block.end)]
+            spans = [trim(self.text, block.start, block.end)]
         else:
             spans = sentences(self.text, block.start, block.end, self.language)
         for span in spans:
@@ -77,7 +77,7 @@ class Packing:
             return
         cuts = [m.end() for m in CLAUSE.finditer(self.text, *span)]
         for start, end in pairwise([span[0], *cuts, span[1]]):
-            clause = trimmed(self.text, start, end)
+            clause = trim(self.text, start, end)
             for piece in windows(self.text, clause, self.size, self.count):
                 yield piece, self.count(self.text[slice(*piece)])
 
@@ -91,7 +91,7 @@ class Packing:
             until += 1
         if until < len(units):
             until = min([*ends, until], key=lambda end: self._joint(units, end))
-        return self._fitted(units, at, until)
+        return self._fit(units, at, until)
 
     def _joint(self, units: Sequence[Unit], end: int) -> tuple[int, int]:
         """How well a chunk can end before a unit; least is best."""
@@ -105,7 +105,7 @@ class Packing:
             sort = 1 if following.begins else 2
         return sort, crc32(words.encode("utf-8", "surrogatepass"))
 
-    def _fitted(self, units: Sequence[Unit], at: int, until: int) -> int:
+    def _fit(self, units: Sequence[Unit], at: int, until: int) -> int:
         """`until`, or less where the joined text counts more than its parts."""
         while until - at > 1:
             joined = self.text[units[at].start : units[until - 1].end]

@@ -19,9 +19,9 @@ from typing_extensions import override
 from elt_llm_core.document import Block, BlockKind, ParsedDocument
 from elt_llm_core.language.detect import document_language
 from elt_llm_core.provenance import Provenance, read, write
-from elt_llm_ingest.chunkers.base import SourceDocument
 from elt_llm_ingest.chunkers.numbering import Numbering
 from elt_llm_ingest.chunkers.places import Places
+from elt_llm_ingest.chunkers.source_document import SourceDocument
 
 Piece = tuple[Provenance, Sequence[Block]]
 DETECTED = "auto"
@@ -86,7 +86,7 @@ class SpanChunker(NodeParser):
             source = node.source_node if not isinstance(node, Document) else None
             source = source or node.as_related_node_info()
             for index, chunk in enumerate(self.chunk(parsed_of(node))):
-                made.append(_tied(chunk, source, self.id_func(index, node)))
+                made.append(_link_source(chunk, source, self.id_func(index, node)))
         return made
 
     @override
@@ -133,7 +133,7 @@ def _is_doubtful(block: Block) -> bool:
     return block.attributes.get("reading_order") == "doubtful"
 
 
-def _tied(chunk: TextNode, source: RelatedNodeInfo, node_id: str) -> TextNode:
+def _link_source(chunk: TextNode, source: RelatedNodeInfo, node_id: str) -> TextNode:
     chunk.id_ = node_id
     chunk.relationships[NodeRelationship.SOURCE] = source
     return chunk

@@ -76,14 +76,14 @@ class PropositionChunker(SentenceChunker):
             place, blocks = piece_of(run)
             yield place.model_copy(update={"problem": f"no facts: {error}"}), blocks
             return
-        facts = list(self._supported(packing, run, answer))
+        facts = list(self._supported_facts(packing, run, answer))
         used = {i for _, first, last in facts for i in range(first, last + 1)}
         rest = [("", low, high) for low, high in _gaps(len(run), used)]
         for fact, first, last in sorted([*facts, *rest], key=lambda f: (f[1], f[2])):
             place, blocks = piece_of(run[first : last + 1])
             yield place.model_copy(update={"index_instead": fact}), blocks
 
-    def _supported(
+    def _supported_facts(
         self, packing: Packing, run: Sequence[Unit], answer: str
     ) -> Iterator[tuple[str, int, int]]:
         """Facts with their first and last sentence, from 0, that hold what they say."""

@@ -54,7 +54,7 @@ class SemanticChunker(SentenceChunker):
             for group in groups(parsed.blocks)
             if group[0].kind in PROSE
         ]
-        texts = [text for run in runs for text in self._buffered(packing, run)]
+        texts = [text for run in runs for text in self._with_neighbours(packing, run)]
         if not texts:
             return frozenset()
         vectors = self._embed(texts)
@@ -70,7 +70,7 @@ class SemanticChunker(SentenceChunker):
         pairs = zip(starts, distances, strict=True)
         return frozenset(start for start, distance in pairs if distance > limit)
 
-    def _buffered(self, packing: Packing, run: Sequence[Unit]) -> Iterator[str]:
+    def _with_neighbours(self, packing: Packing, run: Sequence[Unit]) -> Iterator[str]:
         """Each sentence with its neighbours, as many as the embedder can read."""
         for index, unit in enumerate(run):
             for width in range(self.buffer_size, -1, -1):

@@ -13,7 +13,7 @@ from elt_llm_ingest.chunkers.groups import PROSE, groups
 from elt_llm_ingest.chunkers.numbering import Numbering
 from elt_llm_ingest.chunkers.packing import Packing, Unit
 from elt_llm_ingest.chunkers.parser import DETECTED, Piece, SpanChunker, place
-from elt_llm_ingest.chunkers.rows import Rows
+from elt_llm_ingest.chunkers.row_groups import Rows
 from elt_llm_ingest.chunkers.units import windows
 
 

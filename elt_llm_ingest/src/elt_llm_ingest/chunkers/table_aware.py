@@ -13,7 +13,7 @@ from elt_llm_core.strategy import Models
 from elt_llm_ingest.chunkers.groups import same_table
 from elt_llm_ingest.chunkers.numbering import Numbering
 from elt_llm_ingest.chunkers.parser import Piece
-from elt_llm_ingest.chunkers.rows import Rows
+from elt_llm_ingest.chunkers.row_groups import Rows
 from elt_llm_ingest.chunkers.sentence import SentenceChunker, SentenceChunkerOptions
 
 TITLE = re.compile(r"\s*(?:Table|Tabelle|Tab\.)\s+[\w.-]+", re.IGNORECASE)
@@ -37,7 +37,7 @@ class TableAwareChunker(SentenceChunker):
 
     @override
     def pieces(self, parsed: ParsedDocument, numbers: Numbering) -> Iterator[Piece]:
-        blocks = _titled(parsed.text, parsed.blocks)
+        blocks = _drop_titles(parsed.text, parsed.blocks)
         yield from super().pieces(parsed.model_copy(update={"blocks": blocks}), numbers)
 
     @override
@@ -60,7 +60,7 @@ class TableAwareChunkerOptions(SentenceChunkerOptions):
         )
 
 
-def _titled(text: str, blocks: Sequence[Block]) -> list[Block]:
+def _drop_titles(text: str, blocks: Sequence[Block]) -> list[Block]:
     """The blocks without titles of tables; those are on the rows."""
     done: list[Block] = []
     title, first = "", None

@@ -10,7 +10,7 @@ Span = tuple[int, int]
 TOKEN = re.compile(r"\S+")
 
 
-def trimmed(text: str, start: int, end: int) -> Span:
+def trim(text: str, start: int, end: int) -> Span:
     """The span without white space at its ends; empty if there is no more."""
     piece = text[start:end]
     left = len(piece) - len(piece.lstrip())
@@ -27,7 +27,7 @@ def sentences(text: str, start: int, end: int, language: str = "en") -> list[Spa
     for left, right in _paragraphs(text, start, end):
         piece = text[left:right].replace("\n", " ")
         for first, last in sentence_spans(piece, language):
-            span = trimmed(text, left + first, left + last)
+            span = trim(text, left + first, left + last)
             if span[1] > span[0]:
                 spans.append(span)
     return spans

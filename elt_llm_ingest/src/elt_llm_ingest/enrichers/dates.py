@@ -11,7 +11,7 @@ from typing_extensions import override
 from elt_llm_core.document import ParsedDocument
 from elt_llm_core.models.embedder import as_counting
 from elt_llm_core.strategy import Models, Strategy
-from elt_llm_ingest.enrichers.base import Addition, Enricher
+from elt_llm_ingest.enrichers.enricher import Addition, Enricher
 
 FRONT = 2000
 _MONTHS = [

@@ -14,7 +14,7 @@ from elt_llm_core.errors import ConfigError
 from elt_llm_core.models.embedder import as_counting
 from elt_llm_core.provenance import reading
 from elt_llm_core.strategy import Models, Strategy
-from elt_llm_ingest.enrichers.base import Addition, Enricher
+from elt_llm_ingest.enrichers.enricher import Addition, Enricher
 
 
 class EntitiesEnricher(Enricher):

@@ -10,7 +10,7 @@ from elt_llm_core.document import ParsedDocument
 from elt_llm_core.models.embedder import as_counting
 from elt_llm_core.provenance import read, reading
 from elt_llm_core.strategy import Models, Strategy
-from elt_llm_ingest.enrichers.base import JOINED, Addition, Enricher, title_of
+from elt_llm_ingest.enrichers.enricher import JOINED, Addition, Enricher, title_of
 
 
 class HeadingPathEnricher(Enricher):

@@ -13,7 +13,7 @@ from elt_llm_core.document import ParsedDocument
 from elt_llm_core.models.embedder import as_counting
 from elt_llm_core.provenance import reading
 from elt_llm_core.strategy import Models, Strategy
-from elt_llm_ingest.enrichers.base import Addition, Enricher
+from elt_llm_ingest.enrichers.enricher import Addition, Enricher
 
 _WORD = re.compile(r"[^\W\d_][\w'-]{3,}")
 COMMON = 0.2  # words in more than this share of the chunks set nothing apart

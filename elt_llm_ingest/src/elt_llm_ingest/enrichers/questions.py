@@ -6,8 +6,12 @@ from typing_extensions import override
 
 from elt_llm_core.document import ParsedDocument
 from elt_llm_core.strategy import Models, Strategy
-from elt_llm_ingest.enrichers.base import Addition
-from elt_llm_ingest.enrichers.llm import LLMEnricher, describe_chunk, token_limits
+from elt_llm_ingest.enrichers.enricher import (
+    Addition,
+    LLMEnricher,
+    describe_chunk,
+    token_limits,
+)
 from elt_llm_ingest.llm_cache import require_llm
 
 QUESTIONS = """\

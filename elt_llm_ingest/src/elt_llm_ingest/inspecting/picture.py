@@ -13,7 +13,7 @@ from PIL import Image, ImageDraw
 from elt_llm_core.document import Block, BlockKind, Page, ParsedDocument
 from elt_llm_core.errors import LoadError, UsageError
 from elt_llm_core.results import Box
-from elt_llm_ingest.inspecting.view import boxes_of
+from elt_llm_ingest.inspecting.inspection import boxes_of
 from elt_llm_ingest.sandbox.protocol import LENGTH
 
 LONGEST = 1600  # pixels of the longer side
@@ -115,16 +115,22 @@ def _background(
         return Image.new("RGB", size, "white")
     secret = json.dumps(list(passwords)).encode()
     sent = b"".join(LENGTH.pack(len(part)) + part for part in (secret, data))
-    rendered = _rendered(path, sent, "pdf" if is_pdf else "picture", page.number)
+    rendered = _render(path, sent, "pdf" if is_pdf else "picture", page.number)
     return Image.open(io.BytesIO(rendered)).convert("RGB")
 
 
-def _rendered(path: Path, sent: bytes, kind: str, number: int) -> bytes:
+def _render(path: Path, sent: bytes, kind: str, number: int) -> bytes:
     """PNG of a page, drawn by a process with limits: a page can hang its renderer.
 
     `sent` is what it reads: a message of passwords, then one of the file.
     """
-    command = [sys.executable, "-P", "-B", "-m", "elt_llm_ingest.inspecting.render"]
+    command = [
+        sys.executable,
+        "-P",
+        "-B",
+        "-m",
+        "elt_llm_ingest.inspecting.render_page",
+    ]
     try:
         done: Any = subprocess.run(
             [*command, kind, str(number), str(LONGEST)],

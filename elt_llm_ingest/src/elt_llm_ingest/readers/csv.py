@@ -7,8 +7,8 @@ from pathlib import Path
 from elt_llm_core.document import ParsedDocument
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.limits import Limits
-from elt_llm_ingest.readers.detect import decoded
-from elt_llm_ingest.readers.grid import header_rows
+from elt_llm_ingest.readers.cell_grid import header_rows
+from elt_llm_ingest.readers.detection import decode_text
 from elt_llm_ingest.readers.leanix import inventory
 from elt_llm_ingest.readers.text_builder import TextBuilder, with_sections
 
@@ -23,7 +23,7 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
     for consumers too.
     Raises LoadError for a file without rows and for one with too many cells.
     """
-    text, warnings = decoded(path, data)
+    text, warnings = decode_text(path, data)
     rows = _read(path, text)
     if sum(map(len, rows)) > limits.max_cells:
         raise LoadError(

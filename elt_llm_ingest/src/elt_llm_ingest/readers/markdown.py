@@ -17,8 +17,8 @@ from markdown_it.token import Token
 from elt_llm_core.document import BlockKind, ParsedDocument
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.limits import Limits
-from elt_llm_ingest.readers.detect import decoded
-from elt_llm_ingest.readers.raised_text import REMOVED, raised, without_marks
+from elt_llm_ingest.readers.detection import decode_text
+from elt_llm_ingest.readers.raised_text import REMOVED, without_marks, write_raised
 from elt_llm_ingest.readers.text_builder import TextBuilder, title_of, with_sections
 
 NOTE = re.compile(r"^ {0,3}\[\^([^\]\s]+)\]:[ \t]*", re.MULTILINE)
@@ -66,7 +66,7 @@ class Inline:
         return "\n".join(line for line in lines if line.strip()).strip()
 
     def _without_noise(self, text: str) -> str:
-        text = _RAISED.sub(_raised, _BREAK.sub(" ", text))
+        text = _RAISED.sub(_write_raised, _BREAK.sub(" ", text))
         text = _NOTE_MARK.sub(self._note_mark, _NUMBER_LINK.sub(REMOVED, text))
         return re.sub(r"(?<=\S)[ \t]{2,}(?=\S)", " ", _NOISE.sub("", text))
 
@@ -74,11 +74,11 @@ class Inline:
         return REMOVED if found[1] in self._notes else found[0]
 
 
-def _raised(found: re.Match[str]) -> str:
+def _write_raised(found: re.Match[str]) -> str:
     before = re.sub(r"[*_]+\Z", "", found.string[: found.start()][-40:])
     if "](#" in found[1]:
         return REMOVED
-    return raised(re.sub(r"<[^<>]*>|\\(?=[\[\]])", "", found[1]), before)
+    return write_raised(re.sub(r"<[^<>]*>|\\(?=[\[\]])", "", found[1]), before)
 
 
 def _shown(tokens: Sequence[Token]) -> str:
@@ -130,7 +130,7 @@ MAX_CAPTION = 200
 
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # noqa: ARG001
     """The document of a Markdown file. Raises LoadError where there is no text."""
-    source, warnings = decoded(path, data)
+    source, warnings = decode_text(path, data)
     body, declared = _without_front_matter(source)
     body = COMMENT.sub("", body)
     builder = TextBuilder()
@@ -198,9 +198,9 @@ class _Blocks:
         elif token.type == "fence":
             self._builder.add(BlockKind.CODE, token.content.strip("\n"))
         elif token.type == "inline":
-            self._noted(token.content)
+            self._note_paragraph(token.content)
 
-    def _noted(self, source: str) -> None:
+    def _note_paragraph(self, source: str) -> None:
         """A paragraph, and the notes that stand below it without a blank line."""
         starts = [*NOTE.finditer(source)]
         before = source[: starts[0].start()] if starts else source

@@ -31,7 +31,7 @@ def is_mark(text: str) -> bool:
     )
 
 
-def raised(text: str, before: str) -> str:
+def write_raised(text: str, before: str) -> str:
     """What stands for raised characters in plain text.
 
     Args:

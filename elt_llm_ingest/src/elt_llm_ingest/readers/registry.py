@@ -19,10 +19,10 @@ MODULES = {
     "leanix_inventory": "elt_llm_ingest.readers.leanix.inventory",
     "mail": "elt_llm_ingest.readers.web.mail",
     "markdown": "elt_llm_ingest.readers.markdown",
-    "office": "elt_llm_ingest.readers.office.document",
+    "office": "elt_llm_ingest.readers.office.word_powerpoint",
     "pdf": "elt_llm_ingest.readers.pdf.document",
     "spreadsheet": "elt_llm_ingest.readers.office.spreadsheet",
-    "text": "elt_llm_ingest.readers.text",
+    "text": "elt_llm_ingest.readers.text_file",
 }
 # A loader's number rises with anything that makes its documents come out otherwise, so
 # that files it read before are read again, and no others; LAYER, so that all are.

@@ -117,10 +117,10 @@ def header_of(headers: Sequence[str], index: int) -> str:
 
 def with_sections(text: str, blocks: Iterable[Block]) -> list[Block]:
     """The blocks with their section paths; a heading's own section ends with itself."""
-    return list(sectioned(text, blocks))
+    return list(assign_sections(text, blocks))
 
 
-def sectioned(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
+def assign_sections(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
     """As `with_sections`, one after the other."""
     stack: list[tuple[int, str]] = []
     section = ""

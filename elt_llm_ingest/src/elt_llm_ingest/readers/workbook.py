@@ -57,7 +57,7 @@ def besides(name: str, archive: zipfile.ZipFile) -> dict[str, Beside]:
     names = frozenset(archive.namelist())
     if WORKBOOK not in names:
         return {}
-    book = safe.parsed(name, archive.read(WORKBOOK))
+    book = safe.parse_xml(name, archive.read(WORKBOOK))
     targets = dict(_relations(name, archive, WORKBOOK, names))
     sheets_beside = {}
     for sheet in book.iter():
@@ -81,9 +81,9 @@ def _beside(
     )
     for _, target in _relations(name, archive, part, names):
         if "/comments" in target and target.endswith(".xml"):
-            done.notes += _notes(safe.parsed(name, archive.read(target)))
+            done.notes += _notes(safe.parse_xml(name, archive.read(target)))
         elif "/drawings/drawing" in target:
-            root = safe.parsed(name, archive.read(target))
+            root = safe.parse_xml(name, archive.read(target))
             done.shapes += _shapes(root)
             done.charts += sum(1 for e in root.iter() if safe.tag(e) == "chart")
     return done
@@ -97,7 +97,7 @@ def _relations(
     relations = f"{folder}/_rels/{last}.rels"
     if relations not in names:
         return
-    for element in safe.children(safe.parsed(name, archive.read(relations))):
+    for element in safe.child_elements(safe.parse_xml(name, archive.read(relations))):
         target = posixpath.normpath(
             posixpath.join("/", folder, element.get("Target", ""))
         )

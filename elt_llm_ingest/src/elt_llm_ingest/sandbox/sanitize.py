@@ -44,7 +44,7 @@ SUSPECT = re.compile(
 )
 
 
-def cleaned(document: ParsedDocument) -> ParsedDocument:
+def clean_document(document: ParsedDocument) -> ParsedDocument:
     """The document without invisible characters; a warning counts what is gone."""
     gone: Counter[str] = Counter()
     text = document.text
@@ -62,7 +62,7 @@ def cleaned(document: ParsedDocument) -> ParsedDocument:
     changed: dict[str, Any] = {
         "title": plain(document.title),
         "sidecars": tuple(_clean_sidecar(s, plain) for s in document.sidecars),
-        "warnings": (*map(plain, document.warnings), *_counted(gone)),
+        "warnings": (*map(plain, document.warnings), *_removal_warnings(gone)),
     }
     if removed:
         move = _mover(len(text), removed)
@@ -80,7 +80,7 @@ def cleaned(document: ParsedDocument) -> ParsedDocument:
     return document.model_copy(update=changed)
 
 
-def _counted(gone: Counter[str]) -> Iterable[str]:
+def _removal_warnings(gone: Counter[str]) -> Iterable[str]:
     for family, count in sorted((+gone).items()):
         said = "characters were" if count != 1 else "character was"
         yield f"{count} {family} {said} taken out of the text; no reader sees them"

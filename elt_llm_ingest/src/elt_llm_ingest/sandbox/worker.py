@@ -21,11 +21,11 @@ from elt_llm_core.document import ParsedDocument
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest import quota
 from elt_llm_ingest.limits import Limits
-from elt_llm_ingest.readers.detect import sniff
+from elt_llm_ingest.readers.detection import sniff
 from elt_llm_ingest.readers.registry import MODULES, Parse, parser_of
 from elt_llm_ingest.readers.spool import Held, held
 from elt_llm_ingest.sandbox.protocol import messages, receive, send
-from elt_llm_ingest.sandbox.sanitize import cleaned
+from elt_llm_ingest.sandbox.sanitize import clean_document
 
 HEAD = 4096  # bytes of a PDF that tell it from all else
 FORBIDDEN = (
@@ -106,14 +106,14 @@ def _answer(
         found = messages(loader, documents)
         return chain([next(found)], found)
     except LoadError as error:
-        return _refused(error.reason, error.hint)
+        return _refusal(error.reason, error.hint)
     except MemoryError:
-        return _refused(
+        return _refusal(
             f"reading it needs more than {request['limits']['memory_mb']} MB",
             "raise ingest.parse_memory_mb if you trust the file",
         )
     except BaseException as error:  # noqa: BLE001 - process boundary: Rust panics too
-        return _refused(
+        return _refusal(
             f"the reader failed on it ({type(error).__name__}: {str(error)[:200]})",
             "open it in the program that made it and save it again",
         )
@@ -135,12 +135,12 @@ def parse(
     if not loader:
         loader, warnings = sniff(path, data[:HEAD] if isinstance(data, Held) else data)
     if loader == "pdf" and passwords:
-        data = _unlocked(path, data, passwords)
+        data = _unlock(path, data, passwords)
     function = parser_of(loader) if loader in MODULES else _foreign(loader)
     if loader == "pdf":
         quota.begin(len(data))
     given = _bytes_for(loader, data)
-    documents = [cleaned(document) for document in function(path, given, limits)]
+    documents = [clean_document(document) for document in function(path, given, limits)]
     if not warnings:
         return loader, documents
     first = documents[0].model_copy(
@@ -156,7 +156,7 @@ def _bytes_for(loader: str, data: bytes | Held) -> bytes:
     )
 
 
-def _unlocked(path: Path, data: bytes | Held, passwords: Sequence[str]) -> bytes | Held:
+def _unlock(path: Path, data: bytes | Held, passwords: Sequence[str]) -> bytes | Held:
     from elt_llm_ingest.readers.pdf.liteparse import unlocked  # noqa: PLC0415 - seldom
 
     return unlocked(path, data, passwords)
@@ -169,7 +169,7 @@ def _foreign(name: str) -> Parse:
     return foreign_parser(name)
 
 
-def _refused(reason: str, hint: str) -> list[bytes]:
+def _refusal(reason: str, hint: str) -> list[bytes]:
     return [json.dumps({"reason": reason, "hint": hint}).encode()]
 
 

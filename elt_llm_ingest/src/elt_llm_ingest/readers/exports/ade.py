@@ -21,17 +21,16 @@ from elt_llm_core.errors import LoadError
 from elt_llm_core.records import changed
 from elt_llm_core.results import Box
 from elt_llm_ingest.limits import Limits
-from elt_llm_ingest.readers.exports.json_file import opened, wrong
-from elt_llm_ingest.readers.grid import (
+from elt_llm_ingest.readers.cell_grid import (
     GridCell,
     assumed_headers,
     marked_headers,
-    placed,
+    place_cells,
     span,
     write_table,
 )
+from elt_llm_ingest.readers.exports.json_file import load_json, wrong
 from elt_llm_ingest.readers.pdf.boilerplate import without_noise, without_running
-from elt_llm_ingest.readers.text import heading_level
 from elt_llm_ingest.readers.text_builder import (
     MAX_TITLE,
     TextBuilder,
@@ -39,6 +38,7 @@ from elt_llm_ingest.readers.text_builder import (
     title_of,
     with_sections,
 )
+from elt_llm_ingest.readers.text_file import heading_level
 
 TABLE = re.compile(r"(<table\b.*?(?:</table>|\Z))", re.DOTALL | re.IGNORECASE)
 BLANK_LINE = re.compile(r"\n\s*\n")
@@ -70,7 +70,9 @@ def write_tables(
         reader = _Cells()
         reader.feed(part)
         reader.close()
-        rows = placed([[_with_box(c, box_of, fields) for c in r] for r in reader.rows])
+        rows = place_cells(
+            [[_with_box(c, box_of, fields) for c in r] for r in reader.rows]
+        )
         own = box_of(reader.id) if reader.id else None
         places = {"place": _place(*fields["boxes"]), "table_place": _place(own)}
         attributes = {**fields["attributes"], "table": reader.id, **places}
@@ -212,7 +214,7 @@ class _Places:
 
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # noqa: ARG001
     """The document. Raises LoadError for JSON of another shape and one without text."""
-    export, warnings = opened(path, data)
+    export, warnings = load_json(path, data)
     content = export.get("data", export) if isinstance(export, dict) else None
     if not isinstance(content, dict) or not isinstance(content.get("chunks"), list):
         raise wrong(path, "it holds no chunks of a parsed document")
@@ -317,17 +319,17 @@ def _write_furniture(
 
     A code's own text (an address, a number) is text of the document.
     """
-    described, _ = _described(chunk.text)
+    described, _ = _split_description(chunk.text)
     if not DESCRIBED.search(chunk.text):
         builder.add(BlockKind.FURNITURE, chunk.text, **fields)
         return
-    builder.add(BlockKind.FURNITURE, described, **_generated(fields))
+    builder.add(BlockKind.FURNITURE, described, **_model_fields(fields))
     is_code = chunk.kind == "scan_code"
     kind = BlockKind.PARAGRAPH if is_code else BlockKind.FURNITURE
     builder.add(kind, DESCRIBED.sub("\n", chunk.text), **fields)
 
 
-def _generated(fields: dict[str, Any]) -> dict[str, Any]:
+def _model_fields(fields: dict[str, Any]) -> dict[str, Any]:
     """The fields of a block that a model wrote."""
     return {**fields, "attributes": {**fields["attributes"], "generated": "true"}}
 
@@ -389,7 +391,7 @@ def _with_words(pages: Sequence[Page], blocks: Sequence[Block]) -> list[Page]:
     """
     rows: dict[int, dict[tuple[int, int], list[Box]]] = defaultdict(dict)
     for block in blocks:
-        for start, end, boxes in _placed(block):
+        for start, end, boxes in _place_text(block):
             for box in boxes:
                 word_boxes = rows[box.page].setdefault((start, end), [])
                 word_boxes += [box] if box not in word_boxes else []
@@ -407,7 +409,7 @@ def _with_words(pages: Sequence[Page], blocks: Sequence[Block]) -> list[Page]:
     ]
 
 
-def _placed(block: Block) -> Iterator[tuple[int, int, Sequence[Box]]]:
+def _place_text(block: Block) -> Iterator[tuple[int, int, Sequence[Box]]]:
     if block.end > block.start and not block.cells:
         yield block.start, block.end, block.boxes
     for cell in block.cells:
@@ -417,20 +419,20 @@ def _placed(block: Block) -> Iterator[tuple[int, int, Sequence[Box]]]:
 
 def _write_figure(builder: TextBuilder, text: str, fields: dict[str, Any]) -> None:
     """A model's description of a picture is a block of its own, marked as that."""
-    described, kind = _described(text)
+    described, kind = _split_description(text)
     around = DESCRIBED.sub("\n\n", text)
     if not DESCRIBED.search(text):
         described, around = text, ""
     attributes = (
         {**fields["attributes"], "figure": kind} if kind else fields["attributes"]
     )
-    picture = _generated({**fields, "attributes": attributes})
+    picture = _model_fields({**fields, "attributes": attributes})
     builder.add(BlockKind.FIGURE, described, **picture)
     for paragraph in BLANK_LINE.split(around):
         builder.add(BlockKind.CAPTION, paragraph, **fields)
 
 
-def _described(text: str) -> tuple[str, str]:
+def _split_description(text: str) -> tuple[str, str]:
     """The descriptions without their markers, and what they call the picture."""
     descriptions = DESCRIBED.findall(text)
     if not descriptions:

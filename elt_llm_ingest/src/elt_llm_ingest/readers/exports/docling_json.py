@@ -10,7 +10,7 @@ from elt_llm_core.document import BlockKind, Page, ParsedDocument
 from elt_llm_core.errors import LoadError
 from elt_llm_core.results import Box
 from elt_llm_ingest.limits import Limits
-from elt_llm_ingest.readers.exports.json_file import opened, wrong
+from elt_llm_ingest.readers.exports.json_file import load_json, wrong
 from elt_llm_ingest.readers.office.docling import document_of
 from elt_llm_ingest.readers.text_builder import TextBuilder, with_sections
 
@@ -27,7 +27,7 @@ BROKEN = (AttributeError, IndexError, KeyError, TypeError, ValueError, Recursion
 
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # noqa: ARG001
     """The document. Raises LoadError for JSON of another shape or with broken links."""
-    content, warnings = opened(path, data)
+    content, warnings = load_json(path, data)
     try:
         if isinstance(content, list):
             documents = [_of_chunks(path, content)]

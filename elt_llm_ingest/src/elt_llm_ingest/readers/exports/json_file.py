@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from elt_llm_core.errors import LoadError
-from elt_llm_ingest.readers.detect import decoded
+from elt_llm_ingest.readers.detection import decode_text
 
 
-def opened(path: Path, data: bytes) -> tuple[Any, tuple[str, ...]]:
+def load_json(path: Path, data: bytes) -> tuple[Any, tuple[str, ...]]:
     """The value, and warnings about its encoding. Raises LoadError."""
-    text, warnings = decoded(path, data)
+    text, warnings = decode_text(path, data)
     try:
         return json.loads(text), warnings
     except RecursionError as error:

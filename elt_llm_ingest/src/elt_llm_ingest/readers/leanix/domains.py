@@ -53,7 +53,7 @@ class Sorter:
 
     def sort(self) -> None:
         """Fill `domains` and `roles`."""
-        members, loose = self._grouped()
+        members, loose = self._group_by_shape()
         roots = self._roots(loose, list(members))
         for frame_id, inside in members.items():
             frame = self._canvas.cells[frame_id]
@@ -83,7 +83,7 @@ class Sorter:
             else:
                 self.roles[cell.id] = Role("entity")
 
-    def _grouped(self) -> tuple[dict[str, list[DrawioCell]], list[DrawioCell]]:
+    def _group_by_shape(self) -> tuple[dict[str, list[DrawioCell]], list[DrawioCell]]:
         """Fact sheets by their outermost shape around, and those with none."""
         members: dict[str, list[DrawioCell]] = defaultdict(list)
         loose: list[DrawioCell] = []

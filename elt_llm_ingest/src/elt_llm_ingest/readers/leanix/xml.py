@@ -59,7 +59,7 @@ class Diagram:
 
 def diagrams(name: str, data: bytes) -> list[Diagram]:
     """The pages of a file. Raises LoadError for what is no diagram, or hostile."""
-    root = _parsed(name, data)
+    root = _parse(name, data)
     if root.tag == "mxGraphModel":
         return [Diagram(1, "", list(_cells(root)))]
     if root.tag != "mxfile":
@@ -72,14 +72,14 @@ def diagrams(name: str, data: bytes) -> list[Diagram]:
     for number, element in enumerate(root.iter("diagram"), start=1):
         model = element.find("mxGraphModel")
         if model is None:
-            model = _parsed(name, _inflated(name, element.text or ""))
+            model = _parse(name, _inflate(name, element.text or ""))
         pages.append(Diagram(number, element.get("name", ""), list(_cells(model))))
     if not pages:
         raise LoadError(name, "the draw.io file has no page")
     return pages
 
 
-def _parsed(name: str, data: bytes) -> Any:
+def _parse(name: str, data: bytes) -> Any:
     try:
         return fromstring(data, forbid_dtd=True)
     except DefusedXmlException as error:
@@ -94,7 +94,7 @@ def _parsed(name: str, data: bytes) -> Any:
         ) from error
 
 
-def _inflated(name: str, text: str) -> bytes:
+def _inflate(name: str, text: str) -> bytes:
     """The XML of a compressed page: base64 of raw deflate of URL-quoted text."""
     try:
         packed = base64.b64decode(text.strip(), validate=False)

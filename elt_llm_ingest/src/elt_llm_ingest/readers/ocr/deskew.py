@@ -71,7 +71,7 @@ def _slopes(page: Any) -> Iterator[float]:
             yield down / across
 
 
-def straightened(page: Any, slope: float) -> Any:
+def straighten(page: Any, slope: float) -> Any:
     """LiteParse's page with its words, lines and blocks moved onto level lines."""
     if not slope:
         return page

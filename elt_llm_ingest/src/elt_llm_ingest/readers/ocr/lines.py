@@ -13,7 +13,7 @@ from typing import Any
 
 from liteparse.types import AnnotationRect, LayoutBlock
 
-from elt_llm_ingest.readers.text import heading_level
+from elt_llm_ingest.readers.text_file import heading_level
 
 GUTTER = 8.0  # points between columns, at least
 LINES = 6  # of two columns, at least
@@ -158,16 +158,16 @@ def in_lines(page: Any) -> Any:
         for place, word in zip(row.places, row.words, strict=True)
     }
     items = [
-        _resized(item, [placed[at, i] for i in range(len(item.words))])
+        _resize(item, [placed[at, i] for i in range(len(item.words))])
         for at, item in enumerate(page.text_items)
     ]
     kept = [block for block in page.blocks or [] if block.kind in KEPT and block.bbox]
     free = [row for row in rows if not any(_inside(row, block.bbox) for block in kept)]
     made = [_block(group, height) for group in _paragraphs(free)]
-    return replace(page, text_items=items, blocks=_placed(kept, made))
+    return replace(page, text_items=items, blocks=_place_extras(kept, made))
 
 
-def _placed(kept: Sequence[Any], made: Sequence[Any]) -> list[Any]:
+def _place_extras(kept: Sequence[Any], made: Sequence[Any]) -> list[Any]:
     """Tables and figures before the first paragraph that stands below them."""
     done = list(made)
     for block in sorted(kept, key=lambda b: b.bbox.y):
@@ -191,12 +191,12 @@ def _rows(page: Any) -> Iterator[TextRow]:
     row = TextRow()
     for spot in in_columns(spots):
         if row.words and not _goes_on(row.words, spot.word):
-            yield _measured(row)
+            yield _measure(row)
             row = TextRow()
         row.places.append((spot.item, spot.index))
         row.words.append(spot.word)
     if row.words:
-        yield _measured(row)
+        yield _measure(row)
 
 
 def _goes_on(words: Sequence[Any], word: Any) -> bool:
@@ -208,7 +208,7 @@ def _goes_on(words: Sequence[Any], word: Any) -> bool:
     return bool(word.x > last.x and min(lower, higher) < height / 2)
 
 
-def _measured(row: TextRow) -> TextRow:
+def _measure(row: TextRow) -> TextRow:
     """The row with its top and bottom, spots left aside."""
     usual = median(word.height for word in row.words)
     fair = [word for word in row.words if word.height <= TALLEST * usual] or row.words
@@ -217,7 +217,7 @@ def _measured(row: TextRow) -> TextRow:
     return row
 
 
-def _resized(item: Any, words: Sequence[Any]) -> Any:
+def _resize(item: Any, words: Sequence[Any]) -> Any:
     if not words:
         return item
     return replace(item, words=list(words), y=words[0].y, height=words[0].height)

@@ -33,7 +33,7 @@ from elt_llm_ingest.readers.ocr.deskew import (
     page_in_file,
     quality,
     slope_of,
-    straightened,
+    straighten,
 )
 from elt_llm_ingest.readers.ocr.lines import in_lines
 from elt_llm_ingest.readers.spool import Held, source
@@ -66,7 +66,7 @@ class Engine:
                     break
             self._last = angle or self._last
             slope = slope_of(best)
-            self.pages[number] = in_lines(straightened(best, slope))
+            self.pages[number] = in_lines(straighten(best, slope))
             self.lies[number] = Lie(angle, slope)
         return numbers
 
@@ -94,13 +94,13 @@ class Engine:
         try:
             result = parser.parse(self._data)
         except ParseError as error:
-            warning = f"{named(numbers)} not recognised ({str(error)[:120]})"
+            warning = f"{name_pages(numbers)} not recognised ({str(error)[:120]})"
             self.warnings.append(warning)
             return {}
         return {page.page_num: page for page in result.pages}
 
 
-def named(numbers: Sequence[int]) -> str:
+def name_pages(numbers: Sequence[int]) -> str:
     """For example: page 3 was; pages 3-5, 9 were."""
     ranges = runs(numbers)
     if len(numbers) == 1:
@@ -209,7 +209,7 @@ def recognise(data: bytes | Held, numbers: Sequence[int], seconds: float) -> Rec
         return Recognised()
     known = languages()
     if known is None:
-        warning = f"{named(numbers)} without text and not read; {CURE}"
+        warning = f"{name_pages(numbers)} without text and not read; {CURE}"
         return Recognised(warnings=(warning,))
     engine = Engine(source(data), *known)
     deadline = time.monotonic() + seconds
@@ -223,7 +223,7 @@ def recognise(data: bytes | Held, numbers: Sequence[int], seconds: float) -> Rec
     warnings = list(engine.warnings)
     if late := [n for n in numbers if n not in done]:
         warnings.append(
-            f"{named(late)} not read for want of time; raise ingest.parse_timeout"
+            f"{name_pages(late)} not read for want of time; raise ingest.parse_timeout"
         )
     return Recognised(engine.pages, engine.lies, tuple(warnings))
 
@@ -246,10 +246,11 @@ def read_pictures(
     warnings = list(recognised.warnings)
     if huge:
         warnings.append(
-            f"{named(huge)} not read: a picture has more than {MEGAPIXELS:,} megapixels"
+            f"{name_pages(huge)} not read: "
+            f"a picture has more than {MEGAPIXELS:,} megapixels"
         )
     if flat:
-        warnings.append(f"{named(flat)} left out, having no size")
+        warnings.append(f"{name_pages(flat)} left out, having no size")
     recognised = replace(recognised, warnings=tuple(warnings))
     return [recognised.pages.get(page.page_num, page) for page in whole], recognised
 
@@ -284,7 +285,7 @@ def _is_huge(pdf: pypdfium2.PdfDocument, number: int) -> bool:
         )
 
 
-def finished(document: ParsedDocument, found: Recognised) -> ParsedDocument:
+def finish_document(document: ParsedDocument, found: Recognised) -> ParsedDocument:
     """The document with confidences, and with boxes as the pages stand in the file."""
     if not found.pages:
         return document
@@ -301,7 +302,7 @@ def finished(document: ParsedDocument, found: Recognised) -> ParsedDocument:
 
     def done() -> Iterator[Block]:
         for block in document.blocks:
-            judged = _judged(block, words, sure)
+            judged = _rate_block(block, words, sure)
             if judged.page and _is_low(judged):
                 low.add(judged.page)
             yield block_in_file(judged, found.lies, pages)
@@ -322,9 +323,9 @@ def _told(
     """Warnings: which pages were read, and which of them with little confidence."""
     every = [value for page in sure.values() for value in page.values()]
     share = sum(every) / len(every) if every else 0.0
-    yield f"{named(sorted(sure))} read by text recognition, confidence {share:.2f}"
+    yield f"{name_pages(sorted(sure))} read by text recognition, confidence {share:.2f}"
     if low:
-        yield f"{named(sorted(low))} in part recognised with little confidence"
+        yield f"{name_pages(sorted(low))} in part recognised with little confidence"
 
 
 def _confidences(page: Any) -> dict[tuple[float, float], float]:
@@ -345,7 +346,7 @@ def _mean(values: Mapping[Any, float]) -> float:
     return sum(values.values()) / len(values) if values else 0.0
 
 
-def _judged(
+def _rate_block(
     block: Block,
     words: Sequence[tuple[int, int, float]],
     sure: Mapping[int, Mapping[Any, float]],

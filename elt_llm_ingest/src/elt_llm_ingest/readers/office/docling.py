@@ -9,7 +9,7 @@ from typing import Any
 from elt_llm_core.document import BlockKind, Page, ParsedDocument
 from elt_llm_core.errors import LoadError
 from elt_llm_core.results import Box
-from elt_llm_ingest.readers.grid import GridCell, write_table
+from elt_llm_ingest.readers.cell_grid import GridCell, write_table
 from elt_llm_ingest.readers.text_builder import (
     TextBuilder,
     one_line,

@@ -9,7 +9,7 @@ from elt_llm_core.document import BlockKind, Page, ParsedDocument
 from elt_llm_core.errors import LoadError
 from elt_llm_core.results import Box
 from elt_llm_ingest.limits import Limits
-from elt_llm_ingest.readers.grid import (
+from elt_llm_ingest.readers.cell_grid import (
     GridCell,
     assumed_headers,
     header_rows,

@@ -39,7 +39,7 @@ from elt_llm_ingest.readers.pdf.pages import (
     read_batches,
 )
 from elt_llm_ingest.readers.pdf.writer import DocumentWriter
-from elt_llm_ingest.readers.text_builder import MAX_TITLE, one_line, sectioned
+from elt_llm_ingest.readers.text_builder import MAX_TITLE, assign_sections, one_line
 
 TAIL = 4096
 START = re.compile(rb"startxref\s+(\d{1,12})")
@@ -98,7 +98,7 @@ def _parse(path: Path, data: Data, limits: Limits) -> list[ParsedDocument]:
     document = _build_document(title, notes, writer, levels.settled())
     warnings = (*damage(data), *_list_warnings(notes))
     document = document.model_copy(update={"warnings": warnings})
-    return [recognition.finished(document, notes.recognised)]
+    return [recognition.finish_document(document, notes.recognised)]
 
 
 def _list_warnings(notes: DocumentNotes) -> Iterator[str]:
@@ -177,7 +177,7 @@ def _build_document(
     )
     blocks = _set_levels(text, writer.blocks, pages, levels)
     with_figures = add_figures(blocks, pages, notes.figures)
-    numbered = add_rule_numbers(text, sectioned(text, with_figures))
+    numbered = add_rule_numbers(text, assign_sections(text, with_figures))
     return ParsedDocument.model_construct(
         title=title,
         text=text,

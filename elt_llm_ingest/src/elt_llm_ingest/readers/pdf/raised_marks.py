@@ -15,7 +15,7 @@ from pypdfium2 import raw
 
 from elt_llm_ingest.readers.pdf.lost_words import device
 from elt_llm_ingest.readers.pdf.words import Word
-from elt_llm_ingest.readers.raised_text import REMOVED, raised
+from elt_llm_ingest.readers.raised_text import REMOVED, write_raised
 
 NUMBERS = r"[\[(]?\d{1,3}(?:[,;\u2013-]\d{1,3})*[\])]?"
 DIGITS = re.compile(NUMBERS)
@@ -89,7 +89,7 @@ def _said(digits: str, before: str) -> str:
     """What stands for raised digits; REMOVED for a mark."""
     if digits not in POWERS and AFTER.search(before):
         return REMOVED
-    return raised(digits, before)
+    return write_raised(digits, before)
 
 
 def _touch(word: Word, after: Word) -> bool:

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from elt_llm_core.document import BlockKind, ParsedDocument
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.limits import Limits, check_zip
-from elt_llm_ingest.readers.detect import decoded
+from elt_llm_ingest.readers.detection import decode_text
 from elt_llm_ingest.readers.text_builder import (
     TextBuilder,
     one_line,
@@ -37,7 +37,7 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
             if name not in names:
                 warnings.append(f"the page {name[:80]!r} is missing from the file")
                 continue
-            text, decode_warnings = decoded(path, archive.read(name))
+            text, decode_warnings = decode_text(path, archive.read(name))
             reader = HtmlReader(builder, key=name)
             reader.read(text)
             warnings += [
@@ -67,7 +67,7 @@ def _package(
     """The book's table of parts, and the folder its names are relative to."""
     if CONTAINER not in names:
         raise LoadError(path.name, "the archive is no book", "unpack it first")
-    root = safe.parsed(path.name, archive.read(CONTAINER))
+    root = safe.parse_xml(path.name, archive.read(CONTAINER))
     packages = [
         e.get("full-path", "") for e in root.iter() if safe.tag(e) == "rootfile"
     ]
@@ -76,7 +76,7 @@ def _package(
         raise LoadError(
             path.name, "the book does not list its pages", "download it again"
         )
-    return safe.parsed(path.name, archive.read(name)), posixpath.dirname(name)
+    return safe.parse_xml(path.name, archive.read(name)), posixpath.dirname(name)
 
 
 def _spine(package: Any, folder: str) -> Iterator[str]:

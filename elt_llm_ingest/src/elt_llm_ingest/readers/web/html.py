@@ -15,15 +15,20 @@ from typing_extensions import override
 from elt_llm_core.document import BlockKind, ParsedDocument
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.limits import Limits
-from elt_llm_ingest.readers.detect import decoded
-from elt_llm_ingest.readers.grid import (
+from elt_llm_ingest.readers.cell_grid import (
     GridCell,
     marked_headers,
-    placed,
+    place_cells,
     span,
     write_table,
 )
-from elt_llm_ingest.readers.raised_text import REMOVED, is_mark, raised, without_marks
+from elt_llm_ingest.readers.detection import decode_text
+from elt_llm_ingest.readers.raised_text import (
+    REMOVED,
+    is_mark,
+    without_marks,
+    write_raised,
+)
 from elt_llm_ingest.readers.text_builder import (
     TextBuilder,
     one_line,
@@ -109,7 +114,7 @@ class HtmlReader(HTMLParser):
 
     def read(self, source: str) -> None:
         """Write all of a page."""
-        page = _closed(source)
+        page = _close_comments(source)
         self._view = Visibility(sheet_of(page))
         self.feed(page)
         self.close()
@@ -184,7 +189,7 @@ class HtmlReader(HTMLParser):
         self._mark = None
         if tag == "sup" and self._raised is not None:
             before, text = self._text[: self._raised], self._text[self._raised :]
-            shown = raised("".join(text), "".join(before[-REACH:]))
+            shown = write_raised("".join(text), "".join(before[-REACH:]))
             self._text[self._raised :] = [shown]
             self._raised = None
 
@@ -288,7 +293,7 @@ class HtmlReader(HTMLParser):
                 self._write(" ".join(cell.text for cell in row), "td", None)
             return
         self._count += 1
-        rows = placed(table.rows)
+        rows = place_cells(table.rows)
         key = f"{self._key}/{self._count}"
         fields = {**self._fields, "table": table.title}
         write_table(self.builder, rows, marked_headers(rows), key, **fields)
@@ -300,7 +305,7 @@ def is_note_mark(said: Mapping[str, str]) -> bool:
     return not NOTE_MARKS.isdisjoint(words.lower().split())
 
 
-def _closed(source: str) -> str:
+def _close_comments(source: str) -> str:
     """The page without what the parser would look for to its end, again and again.
 
     A comment that never ends hides the rest, as it does in a browser.
@@ -320,7 +325,7 @@ PARSER = "html 5"
 
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # noqa: ARG001
     """The document of an HTML page. Raises LoadError where there is no text."""
-    source, warnings = decoded(path, data)
+    source, warnings = decode_text(path, data)
     builder = TextBuilder()
     reader = HtmlReader(builder)
     reader.read(source)

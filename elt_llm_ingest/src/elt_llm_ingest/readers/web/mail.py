@@ -11,10 +11,10 @@ from typing import cast
 from elt_llm_core.document import BlockKind, ParsedDocument
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.limits import Limits, check_size
-from elt_llm_ingest.readers.detect import decoded, sniff
+from elt_llm_ingest.readers.detection import decode_text, sniff
 from elt_llm_ingest.readers.registry import parser_of
-from elt_llm_ingest.readers.text import LIST_ITEM, paragraphs
 from elt_llm_ingest.readers.text_builder import TextBuilder, one_line, with_sections
+from elt_llm_ingest.readers.text_file import LIST_ITEM, paragraphs
 from elt_llm_ingest.readers.web.html import HtmlReader
 
 
@@ -163,7 +163,7 @@ def _content(message: EmailMessage, kind: str) -> tuple[str, tuple[str, ...]]:
     except UNREADABLE:
         data = body.get_payload(decode=True)
     try:
-        text, _ = decoded(Path("message"), data if isinstance(data, bytes) else b"")
+        text, _ = decode_text(Path("message"), data if isinstance(data, bytes) else b"")
     except LoadError:
         return "", ("the text of the message cannot be decoded",)
     return text, ("the message names an unknown encoding; letters may look wrong",)
@@ -190,11 +190,11 @@ class _Attachments:
                 )
                 return
             if part.get_content_type() == "message/rfc822":
-                self._forwarded(part)
+                self._forwarded_message(part)
             else:
                 self._file(part)
 
-    def _forwarded(self, part: EmailMessage) -> None:
+    def _forwarded_message(self, part: EmailMessage) -> None:
         try:
             data = bytes(part.get_content())
         except UNREADABLE as error:

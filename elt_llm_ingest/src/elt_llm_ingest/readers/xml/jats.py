@@ -7,14 +7,19 @@ from typing import Any
 from elt_llm_core.document import BlockKind, ParsedDocument
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.limits import Limits
-from elt_llm_ingest.readers.grid import (
+from elt_llm_ingest.readers.cell_grid import (
     GridCell,
     marked_headers,
-    placed,
+    place_cells,
     span,
     write_table,
 )
-from elt_llm_ingest.readers.raised_text import REMOVED, is_mark, raised, without_marks
+from elt_llm_ingest.readers.raised_text import (
+    REMOVED,
+    is_mark,
+    without_marks,
+    write_raised,
+)
 from elt_llm_ingest.readers.text_builder import (
     TextBuilder,
     one_line,
@@ -58,7 +63,7 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
 
     Raises LoadError for damaged and hostile XML and for an article without text.
     """
-    root = safe.parsed(path.name, data)
+    root = safe.parse_xml(path.name, data)
     article = root if safe.tag(root) == "article" else next(_all(root, "article"), None)
     if article is None:
         raise LoadError(path.name, "its XML is no article", "export it as JATS or PDF")
@@ -103,26 +108,26 @@ class _ArticleWriter:
         for part in ("body", "back"):
             if (child := safe.first(article, part)) is not None:
                 self._content(child, 2, 0)
-        for group in safe.children(article, "floats-group"):
+        for group in safe.child_elements(article, "floats-group"):
             self._content(group, 2, 0)
 
     def _front(self, meta: Any) -> None:
         title = safe.first(meta, "title-group", "article-title")
         ids = {
             element.get("pub-id-type", "id"): one_line(_text(element))
-            for element in safe.children(meta, "article-id")
+            for element in safe.child_elements(meta, "article-id")
         }
         if title is not None:
             self.builder.add(
                 BlockKind.HEADING, one_line(_text(title)), level=1, attributes=ids
             )
-        for group in safe.children(meta, "contrib-group"):
+        for group in safe.child_elements(meta, "contrib-group"):
             names = [one_line(_text(n)) for n in _people(group)]
             self.builder.add(BlockKind.PARAGRAPH, ", ".join(filter(None, names)))
-        for group in safe.children(meta, "kwd-group"):
+        for group in safe.child_elements(meta, "kwd-group"):
             words = [one_line(_text(word)) for word in _all(group, "kwd")]
             self.builder.add(BlockKind.PARAGRAPH, "Keywords: " + ", ".join(words))
-        for abstract in safe.children(meta, "abstract", "trans-abstract"):
+        for abstract in safe.child_elements(meta, "abstract", "trans-abstract"):
             self._section(abstract, 2, 0)
 
     def _section(self, element: Any, level: int, depth: int) -> None:
@@ -140,7 +145,7 @@ class _ArticleWriter:
             raise LoadError(
                 self._path.name, "its sections are nested too deep", "export it again"
             )
-        for child in safe.children(element):
+        for child in safe.child_elements(element):
             self._block(child, level, depth + 1)
 
     def _block(self, element: Any, level: int, depth: int) -> None:
@@ -167,7 +172,7 @@ class _ArticleWriter:
             text if kind is BlockKind.CODE else one_line(text),
             attributes=attributes,
         )
-        for child in safe.children(element, *APART):
+        for child in safe.child_elements(element, *APART):
             self._block(child, level, depth + 1)
 
     def _item(self, element: Any, name: str, level: int, depth: int) -> None:
@@ -180,7 +185,7 @@ class _ArticleWriter:
         for inner in element.iter():
             if inner is not element and safe.tag(inner) in ("table-wrap", "fig"):
                 self._block(inner, level, depth + 1)
-        for child in safe.children(element, "list"):
+        for child in safe.child_elements(element, "list"):
             self._content(child, level, depth + 1)
 
     def _float(self, element: Any, name: str) -> None:
@@ -193,19 +198,21 @@ class _ArticleWriter:
         self.builder.add(kind, caption, attributes=attributes)
         for table in _all(element, "table"):
             self._tables += 1
-            rows = placed([[_cell(c) for c in _cells(r)] for r in _all(table, "tr")])
+            rows = place_cells(
+                [[_cell(c) for c in _cells(r)] for r in _all(table, "tr")]
+            )
             heads = sum(1 for head in _all(table, "thead") for _ in _all(head, "tr"))
             header = heads if 0 < heads < len(rows) else marked_headers(rows)
             write_table(
                 self.builder, rows, header, f"{self._tables}", table=caption,
                 attributes=attributes,
             )  # fmt: skip
-        for foot in safe.children(element, "table-wrap-foot"):
+        for foot in safe.child_elements(element, "table-wrap-foot"):
             self.builder.add(BlockKind.PARAGRAPH, one_line(_text(foot)))
 
 
 def _cells(row: Any) -> Iterator[Any]:
-    return safe.children(row, "td", "th")
+    return safe.child_elements(row, "td", "th")
 
 
 def _cell(element: Any) -> GridCell:
@@ -233,7 +240,7 @@ def _text(element: Any) -> str:
             waiting.pop()
             owner, begin = owners.pop(), begins.pop()
             if waiting:
-                parts[begin:] = _closed(owner, parts, begin)
+                parts[begin:] = _text_of_end(owner, parts, begin)
                 apart = safe.tag(owner) in SPACED or safe.tag(owners[-1]) in PACKED
                 parts += [" " if apart else "", owner.tail or ""]
             continue
@@ -247,11 +254,11 @@ def _text(element: Any) -> str:
     return without_marks("".join(parts))
 
 
-def _closed(element: Any, parts: list[str], begin: int) -> list[str]:
+def _text_of_end(element: Any, parts: list[str], begin: int) -> list[str]:
     """What stands for the text of an element that ends."""
     name, text = safe.tag(element), "".join(parts[begin:])
     if name == "xref" and element.get("ref-type") in NOTES and is_mark(text):
         return [REMOVED]
     if name == "sup":
-        return [raised(text, "".join(parts[max(0, begin - REACH) : begin]))]
+        return [write_raised(text, "".join(parts[max(0, begin - REACH) : begin]))]
     return parts[begin:]

@@ -13,7 +13,7 @@ from elt_llm_core.errors import LoadError
 DECLARES = re.compile(rb"<!DOCTYPE[^>\[]*\[|<!ENTITY", re.IGNORECASE)
 
 
-def parsed(name: str, data: bytes) -> Any:
+def parse_xml(name: str, data: bytes) -> Any:
     """The root element. Raises LoadError for damaged and hostile XML."""
     if DECLARES.search(data.replace(b"\x00", b"")):
         raise hostile(name)
@@ -43,7 +43,7 @@ def tag(element: Any) -> str:
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
-def children(element: Any, *names: str) -> Iterator[Any]:
+def child_elements(element: Any, *names: str) -> Iterator[Any]:
     """The child elements of these names, all if none is given, in order."""
     return (child for child in element if not names or tag(child) in names)
 
@@ -51,7 +51,7 @@ def children(element: Any, *names: str) -> Iterator[Any]:
 def first(element: Any, *path: str) -> Any:
     """The first element down a path of names, or None."""
     for name in path:
-        element = next(children(element, name), None)
+        element = next(child_elements(element, name), None)
         if element is None:
             return None
     return element

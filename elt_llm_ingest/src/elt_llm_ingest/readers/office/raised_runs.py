@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from elt_llm_ingest.readers.office.hidden_text import TEXT_PARTS, W
-from elt_llm_ingest.readers.raised_text import raised, without_marks
+from elt_llm_ingest.readers.office.hidden_runs import TEXT_PARTS, W
+from elt_llm_ingest.readers.raised_text import without_marks, write_raised
 
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 
@@ -56,7 +56,7 @@ _DIALECTS = {
 }
 
 
-def lowered(data: bytes, kind: str) -> bytes:
+def write_raised_as_text(data: bytes, kind: str) -> bytes:
     """The file with its raised runs as plain text; the same bytes where it has none.
 
     The archive was checked before.
@@ -76,7 +76,7 @@ def lowered(data: bytes, kind: str) -> bytes:
     if not suspects:
         return data
     for name in suspects:
-        parts[name] = _lowered(parts[name], dialect)
+        parts[name] = _rewrite_part(parts[name], dialect)
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_STORED) as archive:
         for name, part in parts.items():
@@ -84,7 +84,7 @@ def lowered(data: bytes, kind: str) -> bytes:
     return written.getvalue()
 
 
-def _lowered(part: bytes, dialect: _Dialect) -> bytes:
+def _rewrite_part(part: bytes, dialect: _Dialect) -> bytes:
     from docx.opc.oxml import serialize_part_xml  # noqa: PLC0415 - takes a second
     from docx.oxml import parse_xml  # noqa: PLC0415
 
@@ -94,7 +94,7 @@ def _lowered(part: bytes, dialect: _Dialect) -> bytes:
         for group in _groups(paragraph, dialect):
             text = "".join(t.text or "" for t in group)
             if dialect.is_raised(group[0]):
-                text = without_marks(raised(text, before))
+                text = without_marks(write_raised(text, before))
                 group[0].text = text
                 for rest in group[1:]:
                     rest.text = ""

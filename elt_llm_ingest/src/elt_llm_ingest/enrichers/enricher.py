@@ -1,20 +1,32 @@
-"""The stage, and what every enricher has: nothing is cut, nothing is read or quoted."""
+"""The stage, the base of all enrichers, and the base of those that ask a model."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from llama_index.core.llms import LLM
 from llama_index.core.schema import BaseNode, TextNode, TransformComponent
 from pydantic import Field, PrivateAttr
 from typing_extensions import override
 
 from elt_llm_core.document import ParsedDocument
-from elt_llm_core.provenance import INDEX_GAP, Provenance, index_text, read, write
-from elt_llm_core.strategy import Stage
+from elt_llm_core.errors import ModelError
+from elt_llm_core.models.embedder import as_counting
+from elt_llm_core.provenance import (
+    INDEX_GAP,
+    Provenance,
+    index_text,
+    read,
+    reading,
+    write,
+)
+from elt_llm_core.strategy import Models, Stage
 
 ENRICHERS: Stage[TransformComponent] = Stage("enrichers")
 JOINED = " > "
+# A server that is down should not be asked about every chunk.
+MAX_FAILURES = 3
 
 
 @dataclass(frozen=True)
@@ -79,7 +91,7 @@ class Enricher(TransformComponent):
         for first in range(len(added.before)):
             said = JOINED.join(added.before[first:])
             place = read(node)
-            made = _joined(said, place.index_before)
+            made = _join(said, place.index_before)
             tried = write(node, place.model_copy(update={"index_before": made}))
             if self._count(index_text(tried)) <= self.max_tokens:
                 return tried
@@ -87,7 +99,7 @@ class Enricher(TransformComponent):
 
     def _after(self, node: TextNode, said: str) -> TextNode:
         place = read(node)
-        made = _joined(place.index_after, said)
+        made = _join(place.index_after, said)
         tried = write(node, place.model_copy(update={"index_after": made}))
         return tried if self._count(index_text(tried)) <= self.max_tokens else node
 
@@ -97,5 +109,63 @@ def title_of(place: Provenance, parsed: ParsedDocument | None) -> str:
     return parsed.title if parsed is not None else place.document
 
 
-def _joined(first: str, then: str) -> str:
+def _join(first: str, then: str) -> str:
     return INDEX_GAP.join(filter(None, (first, then)))
+
+
+class LLMEnricher(Enricher):
+    """Asks a language model about each chunk.
+
+    If the model fails for a chunk, the chunk gets nothing and the reason as its
+    `problem`. After three failures in a row the model is not asked again.
+    """
+
+    _llm: LLM = PrivateAttr()
+
+    def __init__(self, llm: LLM, **fields: Any) -> None:
+        super().__init__(**fields)
+        self._llm = llm
+
+    @abstractmethod
+    def prompt(self, node: TextNode, parsed: ParsedDocument | None) -> str:
+        """Return the prompt about a chunk."""
+
+    @abstractmethod
+    def read_answer(self, answer: str) -> Addition:
+        """Return what the answer adds to the chunk."""
+
+    @override
+    def additions(
+        self, nodes: Sequence[TextNode], parsed: ParsedDocument | None
+    ) -> Iterator[Addition]:
+        failed, last = 0, ""
+        for node in nodes:
+            if failed >= MAX_FAILURES:
+                yield Addition(
+                    problem=f"not asked after {MAX_FAILURES} failures: {last}"
+                )
+                continue
+            try:
+                answer = self._llm.complete(self.prompt(node, parsed)).text
+            except ModelError as error:
+                failed, last = failed + 1, error.message
+                yield Addition(problem=f"{self.class_name()}: {last}")
+                continue
+            failed = 0
+            yield self.read_answer(answer)
+
+
+def token_limits(models: Models) -> dict[str, Any]:
+    """Return the fields that bound what an enricher adds to a chunk."""
+    embedder = as_counting(models.embedder)
+    return {"count_tokens": embedder.count_tokens, "max_tokens": embedder.max_tokens}
+
+
+def describe_chunk(node: TextNode, parsed: ParsedDocument | None) -> dict[str, str]:
+    """Return the fields of a prompt: title, section and text of the chunk."""
+    place: Provenance = read(node)
+    return {
+        "title": title_of(place, parsed),
+        "section": place.section,
+        "text": reading(node),
+    }

@@ -39,11 +39,12 @@ def looks(told: Any) -> RunStyle:
         None if vanish is None else vanish.get(VAL, "1") not in OFF,
         _value(told, "color").lower(),
         _value(told, "sz"),
-        shaded(told) or _value(told, "highlight").lower() not in ("", "none", "white"),
+        is_shaded(told)
+        or _value(told, "highlight").lower() not in ("", "none", "white"),
     )
 
 
-def shaded(told: Any) -> bool:
+def is_shaded(told: Any) -> bool:
     """Whether the properties put a colour behind the text."""
     shade = told.find(f"{W}shd")
     if shade is None:
@@ -94,7 +95,7 @@ class Styles:
         by_block = self.of(named or self._usual).over(self._base)
         if by_run.vanish and by_block.vanish:
             by_run = by_run._replace(vanish=False)  # Word's rule: two of them cancel
-        behind = RunStyle(shaded=around is not None and shaded(around))
+        behind = RunStyle(shaded=around is not None and is_shaded(around))
         return looks(own).over(by_run).over(by_block).over(behind)
 
 
@@ -222,12 +223,12 @@ def _on_colour(run: Any) -> bool:
             return True
         if around.tag == f"{W}tc":
             properties = around.find(f"{W}tcPr")
-            if properties is not None and shaded(properties):
+            if properties is not None and is_shaded(properties):
                 return True
         if around.tag == f"{W}tbl":
             properties = around.find(f"{W}tblPr")
             if properties is not None and (
-                shaded(properties) or properties.find(f"{W}tblStyle") is not None
+                is_shaded(properties) or properties.find(f"{W}tblStyle") is not None
             ):
                 return True
     return False

@@ -56,7 +56,7 @@ def span(said: str | None) -> int:
     return max(1, min(int(said[:9]), MAX_SPAN))
 
 
-def placed(rows: Rows) -> list[list[GridCell]]:
+def place_cells(rows: Rows) -> list[list[GridCell]]:
     """The rows with every cell in its column.
 
     A cell that spans rows stands in each of them; where a column is left free by a cell
@@ -180,7 +180,7 @@ def _write_row(
 ) -> None:
     start = builder.begin(BlockKind.TABLE_ROW, key)
     cells: list[Cell] = []
-    for cell in _filled(row):
+    for cell in _fill_gaps(row):
         if cells:
             builder.write("\t")
         first, last = builder.write(one_line(cell.text))
@@ -202,7 +202,7 @@ def _write_row(
     builder.end(BlockKind.TABLE_ROW, start, cells=tuple(cells), **fields)
 
 
-def _filled(row: Sequence[GridCell]) -> Iterator[GridCell]:
+def _fill_gaps(row: Sequence[GridCell]) -> Iterator[GridCell]:
     """The cells by column, with empty ones where nothing stands between or below."""
     by_column = {cell.column: cell for cell in row}
     for column in range(max(cell.column + cell.columns for cell in row)):

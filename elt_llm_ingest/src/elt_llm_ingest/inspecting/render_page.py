@@ -1,4 +1,4 @@
-"""`python -m elt_llm_ingest.inspecting.render KIND PAGE PIXELS`: a page as PNG.
+"""`python -m elt_llm_ingest.inspecting.render_page KIND PAGE PIXELS`: a page as PNG.
 
 Standard input brings two messages: passwords as a JSON list, and the file. The process
 writes no file and has limits on memory and processor time, because what it draws comes

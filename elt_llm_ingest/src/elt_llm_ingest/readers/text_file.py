@@ -7,7 +7,7 @@ from pathlib import Path
 from elt_llm_core.document import BlockKind, ParsedDocument
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.limits import Limits
-from elt_llm_ingest.readers.detect import decoded
+from elt_llm_ingest.readers.detection import decode_text
 from elt_llm_ingest.readers.text_builder import TextBuilder, title_of, with_sections
 
 PARSER = "text 1"
@@ -25,7 +25,7 @@ WRAPPED = 160  # longer lines were not broken by hand: each is a paragraph
 
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # noqa: ARG001
     """The document of a text file. Raises LoadError where there is no text."""
-    text, warnings = decoded(path, data)
+    text, warnings = decode_text(path, data)
     builder = TextBuilder()
     for paragraph in paragraphs(text):
         level = heading_level(paragraph)

@@ -41,7 +41,7 @@ DETECTED = (
 _SPACES = frozenset("\n\r\t\f\v")
 
 
-def decoded(path: Path, data: bytes) -> tuple[str, tuple[str, ...]]:
+def decode_text(path: Path, data: bytes) -> tuple[str, tuple[str, ...]]:
     """The text with Unix newlines, and a warning where the encoding was detected.
 
     Raises LoadError for bytes that are no text.
@@ -57,7 +57,7 @@ def decoded(path: Path, data: bytes) -> tuple[str, tuple[str, ...]]:
         try:
             text = data.decode(encoding)
         except UnicodeDecodeError as error:
-            text, warnings = _detected(data, error.start)
+            text, warnings = _detect_text(data, error.start)
     if "\x00" in text:
         raise zero_bytes(path, data)
     return text.replace("\r\n", "\n").replace("\r", "\n"), warnings
@@ -106,7 +106,7 @@ def _readable(text: str) -> float:
     return sum(c.isprintable() or c in _SPACES for c in text) / len(text)
 
 
-def _detected(data: bytes, start: int) -> tuple[str, tuple[str, ...]]:
+def _detect_text(data: bytes, start: int) -> tuple[str, tuple[str, ...]]:
     """The text in the most likely encoding, from `start` on not UTF-8."""
     # Here: most files are UTF-8 and need no detector.
     import chardet  # noqa: PLC0415

@@ -77,7 +77,7 @@ def _of(document: ParsedDocument, *kinds: BlockKind) -> Iterator[Block]:
 def _plain(document: ParsedDocument, block: Block) -> dict[str, Any]:
     told = block.model_dump(mode="json", exclude={"cells"}, exclude_defaults=True)
     told["text"] = document.text[block.start : block.end]
-    told["boxes"] = _dumped(boxes_of(document, block))
+    told["boxes"] = _dump_boxes(boxes_of(document, block))
     return told
 
 
@@ -115,12 +115,12 @@ def _chunk(node: TextNode) -> dict[str, Any]:
         "table": told.table,
         "reading_order": told.reading_order,
         "rules": list(told.rules),
-        "boxes": _dumped(told.boxes),
+        "boxes": _dump_boxes(told.boxes),
         "cells": [cell.model_dump(mode="json") for cell in told.cells],
     }
 
 
-def _dumped(boxes: Iterable[Box]) -> list[dict[str, Any]]:
+def _dump_boxes(boxes: Iterable[Box]) -> list[dict[str, Any]]:
     return [box.model_dump(mode="json") for box in boxes]
 
 
@@ -139,14 +139,14 @@ def _lines(found: dict[str, Any], most: int | None) -> Iterator[str]:
         f"warning: {in_line(warning)}"
         for warning in merge_page_warnings(found["warnings"])
     )
-    yield from _titled("Sections", map(_section, found["sections"]), most)
-    yield from _titled("Blocks", map(_block, found["blocks"]), most)
+    yield from _list_under("Sections", map(_section, found["sections"]), most)
+    yield from _list_under("Blocks", map(_block, found["blocks"]), most)
     for table in found["tables"][:most]:
-        yield from _titled(_named(table), map(_row, table["rows"]), most)
-    yield from _titled("Chunks", map(_block, found["chunks"]), most)
+        yield from _list_under(_table_name(table), map(_row, table["rows"]), most)
+    yield from _list_under("Chunks", map(_block, found["chunks"]), most)
 
 
-def _titled(title: str, lines: Iterable[str], most: int | None) -> Iterator[str]:
+def _list_under(title: str, lines: Iterable[str], most: int | None) -> Iterator[str]:
     every = list(lines)
     if not every:
         return
@@ -171,7 +171,7 @@ def _block(block: dict[str, Any]) -> str:
     return head + _cut(block["text"], max(WIDTH - len(head), 24))
 
 
-def _named(table: dict[str, Any]) -> str:
+def _table_name(table: dict[str, Any]) -> str:
     page = f", p. {table['page']}" if table["page"] else ""
     title = f": {_cut(table['title'], WIDTH - 24)}" if table["title"] else ""
     return f"Table {table['number']}{title}{page}"
