@@ -7,9 +7,12 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from elt_llm_consumer import cli
+from elt_llm_consumer import product_commands
 
-HEAVY = "import sys, elt_llm_consumer.cli; sys.exit('llama_index' in sys.modules)"
+HEAVY = (
+    "import sys, elt_llm_consumer.product_commands; "
+    "sys.exit('llama_index' in sys.modules)"
+)
 
 
 def test_help_is_light():
@@ -19,7 +22,7 @@ def test_help_is_light():
 
 @pytest.mark.parametrize("name", ["glossary", "catalog", "coverage", "demo"])
 def test_help(name):
-    result = CliRunner().invoke(getattr(cli, name), ["--help"])
+    result = CliRunner().invoke(getattr(product_commands, name), ["--help"])
     assert result.exit_code == 0
     assert "--data-dir" in result.output
 
@@ -31,12 +34,12 @@ def test_products(name, store, monkeypatch, models, aliases):
     monkeypatch.setattr(factory, "build_models", lambda config: models)
     arguments = ["--collection", "handbook", "--model", "estate", "--quiet"]
     arguments += ["--aliases", str(aliases), "--data-dir", str(store.data_dir)]
-    result = CliRunner().invoke(getattr(cli, name), [*arguments, "--json"])
+    result = CliRunner().invoke(getattr(product_commands, name), [*arguments, "--json"])
     assert result.exit_code == 0, result.output
     report = json.loads(result.stdout)
     assert report["job"] == name
     assert f"{name}_json" in report["files"]
-    shown = CliRunner().invoke(getattr(cli, name), arguments)
+    shown = CliRunner().invoke(getattr(product_commands, name), arguments)
     assert "reused" in shown.output
     assert f"{name}_handbook.json" in shown.output
 
@@ -48,7 +51,9 @@ def test_a_language_model_that_no_product_asks_is_told(store, monkeypatch, model
     arguments = ["--collection", "handbook", "--data-dir", str(store.data_dir)]
     variable = {"ELT_LLM_MODELS__LLM_STRATEGY": "ollama"}
     for env, count in (({}, 0), (variable, 1)):
-        result = CliRunner(env=env).invoke(cli.glossary, [*arguments, "--json"])
+        result = CliRunner(env=env).invoke(
+            product_commands.glossary, [*arguments, "--json"]
+        )
         assert result.exit_code == 0, result.output
         told = [d["detail"] for d in json.loads(result.stdout)["degradations"]]
         assert sum("models.llm_strategy is 'ollama'" in one for one in told) == count

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from elt_llm_consumer import catalog, cli, coverage, glossary
+from elt_llm_consumer import catalog, coverage, glossary, product_commands
 from elt_llm_consumer.catalog import CatalogJob
 from elt_llm_consumer.coverage import CoverageJob
 from elt_llm_consumer.glossary import GlossaryJob
@@ -103,11 +103,11 @@ def test_an_edited_product_is_kept_and_told(name, store, models, monkeypatch):
     monkeypatch.setattr(factory, "build_models", lambda config: models)
     arguments = ["--collection", "handbook", "--model", "estate", "--quiet"]
     arguments += ["--data-dir", str(store.data_dir)]
-    first = CliRunner().invoke(getattr(cli, name), [*arguments, "--json"])
+    first = CliRunner().invoke(getattr(product_commands, name), [*arguments, "--json"])
     file = Path(json.loads(first.stdout)["files"][f"{name}_json"])
     edited = file.read_text().replace("Tenant", "Tenant, reviewed")
     file.write_text(edited)
-    done = CliRunner().invoke(getattr(cli, name), [*arguments, "--json"])
+    done = CliRunner().invoke(getattr(product_commands, name), [*arguments, "--json"])
     assert done.exit_code == 0
     report = json.loads(done.stdout)
     assert file.read_text() == edited
@@ -118,7 +118,7 @@ def test_an_edited_product_is_kept_and_told(name, store, models, monkeypatch):
     assert kept["kind"] == "file_kept"
     assert file.name in kept["detail"]
     assert beside.name in kept["detail"]
-    shown = CliRunner().invoke(getattr(cli, name), arguments).output
+    shown = CliRunner().invoke(getattr(product_commands, name), arguments).output
     assert (
         f"file_kept: kept because edited or not written by this program: {file.name}"
         in shown

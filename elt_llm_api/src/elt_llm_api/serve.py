@@ -1,20 +1,22 @@
-"""Runs the server until it is interrupted."""
+"""The command `elt-llm serve`, and the server until it is interrupted."""
 
 import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from elt_llm_api.server.listening import check_exposure, listen, server_url
-from elt_llm_core.config.sections import RagConfig
+import click
+
+from elt_llm_core.cli.common import CommandContext, common_options
 
 if TYPE_CHECKING:
+    from elt_llm_core.config.sections import RagConfig
     from elt_llm_core.store import Store
 
 STOP_SECONDS = 3  # seconds; the page keeps streams open that never end by themselves
 
 
 def run(
-    config: RagConfig,
+    config: "RagConfig",
     open_store: "Callable[[], Store]",
     started: Callable[[str], None],
 ) -> None:
@@ -29,14 +31,16 @@ def run(
         ConfigError: If the address is not allowed or not on this machine.
         PortTakenError: If another program listens there.
     """
+    from elt_llm_api.server.listening import check_exposure, listen, server_url
+
     check_exposure(config.api)
     sock = listen(config.api.host, config.api.port)
     try:
         # After the checks, because loading all this takes seconds.
-        import uvicorn  # noqa: PLC0415
+        import uvicorn
 
-        from elt_llm_api.app import create_app  # noqa: PLC0415
-        from elt_llm_api.server.command_socket import serving_commands  # noqa: PLC0415
+        from elt_llm_api.app import create_app
+        from elt_llm_api.server.command_socket import serving_commands
 
         app = create_app(config, open_store())
         started(server_url(sock))
@@ -53,3 +57,24 @@ def run(
             server.run(sockets=[sock])
     finally:
         sock.close()
+
+
+@click.command()
+@click.option("--host", help="Address to listen on; beyond loopback needs a token.")
+@click.option("--port", type=click.IntRange(0, 65535), help="0 takes a free one.")
+@common_options
+def serve(ctx: CommandContext, host: str | None, port: int | None) -> None:
+    """Serve the HTTP API and the page.
+
+    Exits 69 where the port is taken, 78 for an address beyond this machine without a
+    token.
+    """
+    given = {"host": host, "port": port}
+    api = ctx.config.api.model_copy(
+        update={name: value for name, value in given.items() if value is not None}
+    )
+    run(
+        ctx.config.model_copy(update={"api": api}),
+        lambda: ctx.store,
+        lambda url: click.echo(f"elt_llm serves {url}  (Ctrl-C stops)", err=True),
+    )

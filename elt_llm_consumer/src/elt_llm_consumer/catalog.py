@@ -15,11 +15,6 @@ from elt_llm_consumer.context_fields import (
 )
 from elt_llm_consumer.corpus import Evidence, GlossaryEntry, Handbook
 from elt_llm_consumer.definitions.terms import fold, normalise
-from elt_llm_consumer.linking.classifier import (
-    UNASSIGNED,
-    TaxonomyClassifier,
-    review_status,
-)
 from elt_llm_consumer.linking.mentions import MentionIndex
 from elt_llm_consumer.linking.model_entities import (
     Edge,
@@ -30,7 +25,12 @@ from elt_llm_consumer.linking.model_entities import (
     read_aliases,
     read_model,
 )
-from elt_llm_consumer.linking.similarity import SemanticIndex
+from elt_llm_consumer.linking.similarity import (
+    UNASSIGNED,
+    SemanticIndex,
+    TaxonomyClassifier,
+    review_status,
+)
 from elt_llm_consumer.product import (
     ProductJob,
     WorkItem,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
-from elt_llm_api.page.rendering import dotted, render
+from elt_llm_api.page.rendering import join_with_dots, render
 from elt_llm_core.results import (
     Box,
     Citation,
@@ -309,7 +309,7 @@ def group_by_place(sources: Sequence[Source]) -> list[tuple[str, list[str]]]:
     """Group the shortened texts of sources by document, page and section."""
     groups: dict[str, list[str]] = {}
     for source in sources:
-        place = dotted(source.document, _page(source.span.page), source.section)
+        place = join_with_dots(source.document, _page(source.span.page), source.section)
         groups.setdefault(place, []).append(_shorten(source.text))
     return list(groups.items())
 
@@ -321,7 +321,7 @@ def list_nearest(
     places: dict[str, str | None] = {}
     for source in sources:
         page = source.span.page
-        place = dotted(source.document, source.section, _page(page))
+        place = join_with_dots(source.document, source.section, _page(page))
         if place not in places:
             url = page_url(source.document_id, page, source.boxes) if page else None
             places[place] = url

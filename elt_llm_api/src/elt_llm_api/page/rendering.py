@@ -44,7 +44,7 @@ def count_of(number: int, thing: str) -> str:
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
-def dotted(*parts: str) -> str:
+def join_with_dots(*parts: str) -> str:
     """The parts that are not empty, with a middle dot between them."""
     return " · ".join(part for part in parts if part)
 
@@ -57,7 +57,7 @@ ENVIRONMENT = Environment(
 )
 ENVIRONMENT.filters["local_url"] = local_url
 ENVIRONMENT.filters["count_of"] = count_of
-ENVIRONMENT.globals["dotted"] = dotted
+ENVIRONMENT.globals["join_with_dots"] = join_with_dots
 
 
 def render(template: str, /, **values: object) -> str:

@@ -2,10 +2,22 @@
 
 from fastapi import APIRouter
 
-from elt_llm_api.routes import collections, documents, jobs, questions, status
+from elt_llm_api.routes import (
+    collection_routes,
+    document_routes,
+    job_routes,
+    question_routes,
+    status_routes,
+)
 
 
 def routers() -> list[APIRouter]:
     """Every router, in the order of the OpenAPI document."""
-    modules = (questions, collections, documents, jobs, status)
+    modules = (
+        question_routes,
+        collection_routes,
+        document_routes,
+        job_routes,
+        status_routes,
+    )
     return [module.router for module in modules]
