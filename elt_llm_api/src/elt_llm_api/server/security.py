@@ -218,7 +218,9 @@ class RemoteFiles:
             return
         body = await Request(scope, receive).body()  # at most 1 MB: see BodyLimit
         if _names_remote_file(_parse_json(body)):
-            error = RequestError("a file is not at an address", "send the file itself")
+            error = RequestError(
+                "a file cannot be given by URL", "send the file itself"
+            )
             await _refusal(error, scope)(scope, receive, send)
             return
         await self.app(scope, _replay(body, receive), send)
