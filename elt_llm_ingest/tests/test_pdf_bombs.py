@@ -86,7 +86,7 @@ def cpu_limits(monkeypatch) -> list[int]:
     """What is asked for as a limit of processor time, and never set."""
     asked: list[int] = []
     monkeypatch.setattr(resource, "setrlimit", lambda _, pair: asked.append(pair[0]))
-    monkeypatch.setattr(quota, "_used", lambda: 10.0)
+    monkeypatch.setattr(quota, "_cpu_seconds", lambda: 10.0)
     monkeypatch.setattr(quota, "_Time", type("_Time", (quota._Time,), {}))
     return asked
 
