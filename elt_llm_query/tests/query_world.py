@@ -3,16 +3,21 @@
 import re
 from dataclasses import dataclass
 
-from llama_index.core.schema import TextNode
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from elt_llm_core import provenance
-from elt_llm_core.config.sections import RagConfig
+from elt_llm_core.config.sections import QuerySection, RagConfig
 from elt_llm_core.document import Block, BlockKind, Cell, Page, ParsedDocument
+from elt_llm_core.errors import ModelUnavailableError
 from elt_llm_core.identifiers import digest
 from elt_llm_core.models import as_counting
 from elt_llm_core.provenance import Provenance, index_text
 from elt_llm_core.store import NewDocument, Store
 from elt_llm_core.strategy import Models
+from elt_llm_core.testing import HashEmbedding, ScriptedLLM
+from elt_llm_query.query import query_collections
+from elt_llm_query.retrieval.search import Search
+from elt_llm_query.stages import TRANSFORMS
 
 PERIODS = (
     "The loan period of a book is 21 days. A loan may be renewed twice, unless another "
@@ -148,3 +153,75 @@ CONTENT = {
     "lending": [make_document("Lending rules", LENDING)],
     "rooms": [make_document("House rules", ROOMS), make_table("Hours")],
 }
+
+
+BOTH = ["lending", "rooms"]
+
+
+ASK = "What is the fee for an overdue book?"
+
+
+SAID = "The fee for an overdue book is 20 cents per day."
+
+
+def configured(**query):
+    return RagConfig(query=QuerySection(**query))
+
+
+def asked(world, question, names=BOTH, config=None, models=None):
+    return query_collections(
+        names,
+        question,
+        store=world.store,
+        config=config or world.config,
+        models=models or world.models,
+    )
+
+
+def kinds(result):
+    return [d.kind for d in result.degradations]
+
+
+class Down(HashEmbedding):
+    """An embedder whose server is gone."""
+
+    def _get_query_embedding(self, query):
+        raise ModelUnavailableError("http://localhost:1", "refused")
+
+    def _get_text_embeddings(self, texts):
+        raise ModelUnavailableError("http://localhost:1", "refused")
+
+
+def built(name, *answers, embedder=None, **options):
+    llm = ScriptedLLM(list(answers))
+    models = Models(embedder or HashEmbedding(), llm)
+    return TRANSFORMS.load(name, options).build(models), llm
+
+
+def question(text, embedder=None):
+    vector = (embedder or HashEmbedding()).get_query_embedding(text)
+    return [Search(QueryBundle(text, embedding=vector))]
+
+
+def texts(searches):
+    return [s.bundle.query_str for s in searches]
+
+
+def stage(result, name):
+    (found,) = [s for s in result.trace.stages if s.name == name]
+    return found
+
+
+LIKE = "What's the fee for an overdue book"
+
+
+TEXTS = ["overdue fee", "loan period", "reading room", "library card", "group room"]
+
+
+def candidates(scores=(0.9, 0.5, 0.4, 0.2, 0.1)):
+    return [
+        NodeWithScore(
+            node=TextNode(id_=f"n{i}", text=t, metadata={"collection": "c"}), score=s
+        )
+        for i, (t, s) in enumerate(zip(TEXTS, scores, strict=True))
+    ]

@@ -9,9 +9,16 @@ from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding
 from elt_llm_query.query import search_collections
-from query_world import fill, make_document
-from test_query import ASK, configured
-from test_transforms import built, question, stage, texts
+from query_world import (
+    ASK,
+    built,
+    configured,
+    fill,
+    make_document,
+    question,
+    stage,
+    texts,
+)
 
 LAWS = [
     ("Basics", "Anti Money Laundering (AML) rules bind every firm."),

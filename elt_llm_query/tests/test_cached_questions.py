@@ -12,10 +12,17 @@ from elt_llm_core.testing import ScriptedLLM
 from elt_llm_query.caching.semantic import build_cache
 from elt_llm_query.query import query_collections, search_collections
 from elt_llm_query.retrieval.hybrid import HybridRetriever
-from query_world import CONTENT, LENDING, fill, make_document
-from test_query import ASK, BOTH, configured
-from test_retrievers import Down
-from test_semantic_cache import LIKE
+from query_world import (
+    ASK,
+    BOTH,
+    CONTENT,
+    LENDING,
+    LIKE,
+    Down,
+    configured,
+    fill,
+    make_document,
+)
 
 
 class Asking:

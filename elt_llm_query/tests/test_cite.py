@@ -1,52 +1,18 @@
 import pytest
 
+from answer_world import BOX, FEES, LOANS, SOURCES, cite, locate, offer
 from elt_llm_core.document import Cell
-from elt_llm_core.results import Box, Source, Span, Status, Support
+from elt_llm_core.results import Status, Support
 from elt_llm_query.grounding.citations import (
     NOTHING_STANDS,
     UNVERIFIED,
-    cite_answer,
     cite_claims,
 )
 from elt_llm_query.grounding.claim import Claim
 from elt_llm_query.grounding.claims import statements, supporting
-from elt_llm_query.grounding.sources import Offered, QuotePlace
+from elt_llm_query.grounding.sources import Offered
 from elt_llm_query.prompts import REFUSAL
 from elt_llm_query.render import _citation
-
-FEES = (
-    "The fee for an overdue book is 20 cents per day. It must not exceed 10 euros. "
-    "Lost books are paid for in full."
-)
-LOANS = "A reader may borrow up to eight books. The loan period of a book is 21 days."
-BOX = Box(page=4, left=0, top=0, right=1, bottom=1)
-
-
-def offer(label, text, reading=""):
-    source = Source(
-        label=label,
-        node_id=f"n-{label}",
-        document_id="d",
-        collection="c",
-        document="Rules",
-        section="Fees",
-        text=text,
-        score=1.0,
-        span=Span(start=100, end=100 + len(text), page=3),
-        pages=(3, 4),
-    )
-    return Offered(source, reading)
-
-
-SOURCES = (offer("S1", FEES), offer("S2", LOANS))
-
-
-def locate(found, start, end):
-    return QuotePlace(4, (BOX,))
-
-
-def cite(answer, policy="strict", sources=SOURCES):
-    return cite_answer(answer, sources, locate, policy)
 
 
 def outcomes(checked):

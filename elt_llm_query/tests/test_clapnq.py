@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from answer_world import node
 from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.models.factory import build_models
 from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
-from test_extractive import node
 
 # Measured on all 300 rows: 86 of 150 answered, 68 of these 86 from a marked sentence,
 # 14 of 150 answered though the passage does not say it. The floors leave two or three.

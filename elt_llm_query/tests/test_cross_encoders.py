@@ -15,8 +15,8 @@ from elt_llm_query.resilience import GuardedRerank
 from elt_llm_query.stages import RERANKERS
 from elt_llm_query.trace import TraceLog
 from pair_model import forget, stub_sentence_transformers, write_model
+from query_world import TEXTS, candidates
 from step_world import said
-from test_rerankers import TEXTS, candidates
 
 # A cross-encoder from a folder.
 

@@ -3,6 +3,7 @@
 import pytest
 from llama_index.core.schema import QueryBundle
 
+from answer_world import node, respond
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding
@@ -21,7 +22,6 @@ from elt_llm_query.retrieval.hybrid import (
 )
 from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
 from query_world import fill, make_document
-from test_extractive import node, respond
 
 OTHERS = [
     "Loan Reader\tmeans a Reader who reads for another library.",

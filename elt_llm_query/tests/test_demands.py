@@ -3,6 +3,7 @@
 import pytest
 from llama_index.core.schema import QueryBundle
 
+from answer_world import node
 from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.models.factory import build_models
 from elt_llm_core.provenance import Cell
@@ -11,7 +12,6 @@ from elt_llm_query.analysis.sentence import read
 from elt_llm_query.grounding.labels import LabelSources
 from elt_llm_query.synthesizers.extractive.constraints import Setting, meets
 from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
-from test_extractive import node
 
 TIERS = (
     "QL1 requires a paper ticket at the gate. QL2 requires a paper ticket and a stamp. "

@@ -10,8 +10,7 @@ from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding
 from elt_llm_query.engine import build_engine
 from elt_llm_query.query import query_collections
-from query_world import CONTENT, fill
-from test_query import ASK, BOTH, SAID, asked, configured
+from query_world import ASK, BOTH, CONTENT, SAID, asked, configured, fill
 
 
 def test_the_engine_is_plain_llama_index(hashed):

@@ -1,14 +1,12 @@
 import pytest
-from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import QueryBundle
 
-from elt_llm_core import provenance
+from answer_world import node, respond
 from elt_llm_core.errors import ModelUnavailableError
-from elt_llm_core.provenance import Provenance
 from elt_llm_core.testing import HashEmbedding
 from elt_llm_query.analysis.question import analyse, defined_term
 from elt_llm_query.analysis.term_match import match
 from elt_llm_query.analysis.text import pieces, stem
-from elt_llm_query.grounding.labels import LabelSources
 from elt_llm_query.synthesizers.extractive.candidates import Passage
 from elt_llm_query.synthesizers.extractive.claim_spans import claim_of
 from elt_llm_query.synthesizers.extractive.synthesizer import (
@@ -25,19 +23,6 @@ LIST = (
     "A group room may be used by:\n- readers with a card;\n- teachers with a class.\n"
     "Rooms close at 20:00."
 )
-
-
-def node(text, **fields):
-    place = {"document": "Rules", "section": "Loans", "kind": "prose", **fields}
-    made = provenance.write(
-        TextNode(text=text), Provenance(span_start=0, span_end=len(text), **place)
-    )
-    return NodeWithScore(node=made, score=1.0)
-
-
-def respond(question, *nodes, embedder=None):
-    labelled = LabelSources().postprocess_nodes(list(nodes))
-    return ExtractiveSynthesizer(embedder).synthesize(QueryBundle(question), labelled)
 
 
 def test_the_answer_is_verbatim_and_labelled():

@@ -19,8 +19,7 @@ from elt_llm_query.retrieval.hybrid import (
     HybridRetriever,
     KeywordRetriever,
 )
-from query_world import CONTENT, fill, make_document
-from test_query import ASK, BOTH, configured
+from query_world import ASK, BOTH, CONTENT, configured, fill, make_document
 
 MANY = 60  # chunks, of which one in twenty is in the annex
 

@@ -8,7 +8,7 @@ from elt_llm_core.strategy import Models
 from elt_llm_core.testing import ScriptedLLM
 from elt_llm_query.prompts import REFUSAL
 from elt_llm_query.query import search_collections
-from test_query import ASK, BOTH, SAID, asked, configured, kinds
+from query_world import ASK, BOTH, SAID, asked, configured, kinds
 
 
 def scripted(world, *answers, **query):

@@ -3,13 +3,13 @@
 import pytest
 from llama_index.core.schema import QueryBundle
 
+from answer_world import node
 from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.models.factory import build_models
 from elt_llm_query.analysis.negation import Sign, signed
 from elt_llm_query.grounding.claims import supporting
 from elt_llm_query.grounding.labels import LabelSources
 from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
-from test_extractive import node
 
 RIDERS = (
     "1.1 A rider who is insured pays no deposit.\n\n"

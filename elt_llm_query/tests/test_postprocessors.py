@@ -17,8 +17,8 @@ from elt_llm_query.query import query_collections, search_collections
 from elt_llm_query.retrieval.hybrid import KeywordRetriever
 from elt_llm_query.stages import POSTPROCESSORS
 from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
+from query_world import configured
 from step_world import BOOK, OPTIONS, made, nodes_of, said, step
-from test_query import configured
 
 PERIODS, FEES, ROOMS = BOOK.values()
 ASK = "What is the fee for an overdue book?"

@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from elt_llm_core.config.sections import QuerySection, RagConfig
+from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.errors import (
     CollectionMismatchError,
     CollectionNotFoundError,
@@ -19,30 +19,19 @@ from elt_llm_query.query import (
     query_collections,
     search_collections,
 )
-from query_world import CONTENT, LENDING, fill, make_document
-from test_retrievers import Down
-
-BOTH = ["lending", "rooms"]
-ASK = "What is the fee for an overdue book?"
-SAID = "The fee for an overdue book is 20 cents per day."
-
-
-def configured(**query):
-    return RagConfig(query=QuerySection(**query))
-
-
-def asked(world, question, names=BOTH, config=None, models=None):
-    return query_collections(
-        names,
-        question,
-        store=world.store,
-        config=config or world.config,
-        models=models or world.models,
-    )
-
-
-def kinds(result):
-    return [d.kind for d in result.degradations]
+from query_world import (
+    ASK,
+    BOTH,
+    CONTENT,
+    LENDING,
+    SAID,
+    Down,
+    asked,
+    configured,
+    fill,
+    kinds,
+    make_document,
+)
 
 
 @pytest.mark.parametrize(

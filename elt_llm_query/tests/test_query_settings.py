@@ -3,7 +3,7 @@
 import pytest
 
 from elt_llm_core.results import DegradationKind
-from test_query import ASK, asked, configured
+from query_world import ASK, asked, configured
 
 FUSED = {"use_reranker": False}
 

@@ -13,7 +13,7 @@ from elt_llm_core.models.factory import build_models
 from elt_llm_core.results import DegradationKind
 from elt_llm_core.strategy import Models
 from elt_llm_query.query import search_collections
-from test_query import ASK, BOTH, configured, kinds
+from query_world import ASK, BOTH, configured, kinds
 
 EVERYTHING = {
     "transform_strategy": ("decompose", "terminology", "hyde"),

@@ -10,7 +10,6 @@ import pytest
 from llama_index.core.llms import MockLLM
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.query_engine import RetrieverQueryEngine
-from llama_index.core.schema import NodeWithScore, TextNode
 
 from elt_llm_core.errors import ConfigError, ModelError
 from elt_llm_core.models.cross_encoder import PairModel
@@ -27,19 +26,9 @@ from elt_llm_query.stages import RERANKERS
 from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
 from elt_llm_query.trace import TraceLog
 from pair_model import stub_sentence_transformers, write_model
-from test_query import configured
+from query_world import candidates, configured
 
-TEXTS = ["overdue fee", "loan period", "reading room", "library card", "group room"]
 ASK = "What is the fee for an overdue book?"
-
-
-def candidates(scores=(0.9, 0.5, 0.4, 0.2, 0.1)):
-    return [
-        NodeWithScore(
-            node=TextNode(id_=f"n{i}", text=t, metadata={"collection": "c"}), score=s
-        )
-        for i, (t, s) in enumerate(zip(TEXTS, scores, strict=True))
-    ]
 
 
 def ids(nodes):

@@ -25,6 +25,7 @@ from elt_llm_query.retrieval.hybrid import (
 )
 from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
 from elt_llm_query.trace import TraceLog
+from query_world import Down
 
 QUESTIONS = [
     "fee for an overdue book",
@@ -32,16 +33,6 @@ QUESTIONS = [
     "who may borrow a book with a library card",
     "loan renewed by another reader",
 ]
-
-
-class Down(HashEmbedding):
-    """An embedder whose server is gone."""
-
-    def _get_query_embedding(self, query):
-        raise ModelUnavailableError("http://localhost:1", "refused")
-
-    def _get_text_embeddings(self, texts):
-        raise ModelUnavailableError("http://localhost:1", "refused")
 
 
 class Counting(HashEmbedding):

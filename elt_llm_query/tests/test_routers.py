@@ -16,8 +16,7 @@ from elt_llm_core.testing import HashEmbedding, ScriptedLLM
 from elt_llm_query import stages
 from elt_llm_query.routers.apply import describe
 from elt_llm_query.stages import ROUTERS
-from query_world import World
-from test_query import ASK, BOTH, asked, configured, kinds
+from query_world import ASK, BOTH, World, asked, configured, kinds
 
 DOWN = ModelUnavailableError("http://localhost:1", "refused")
 ABOUT = {"lending": "loans of books and overdue fees", "rooms": "reading room hours"}

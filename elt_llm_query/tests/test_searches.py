@@ -18,8 +18,7 @@ from elt_llm_query.retrieval.hybrid import (
 )
 from elt_llm_query.retrieval.search import Search, SearchTransform
 from elt_llm_query.trace import GuardedStep, TraceLog
-from query_world import World
-from test_query import ASK, asked, configured
+from query_world import ASK, World, asked, configured
 
 
 class Instead(SearchTransform):

@@ -23,10 +23,7 @@ from elt_llm_query.caching.semantic import (
     same_words,
 )
 from elt_llm_query.plan import CacheOutcome
-from query_world import fill, make_document
-from test_query import ASK, BOTH
-
-LIKE = "What's the fee for an overdue book"
+from query_world import ASK, BOTH, LIKE, fill, make_document
 
 
 class Thing:

@@ -3,6 +3,7 @@
 import pytest
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
+from answer_world import node
 from elt_llm_core import provenance
 from elt_llm_core.provenance import Provenance
 from elt_llm_core.store import Store
@@ -18,7 +19,6 @@ from elt_llm_query.synthesizers.extractive.synthesizer import (
     ExtractiveSynthesizer,
 )
 from query_world import fill, packed
-from test_extractive import node
 
 LENIENT = ExtractiveSynthesizer(limits=ExtractiveOptions(lexical_threshold=0.6))
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from answer_world import SOURCES, cite, locate
 from elt_llm_core.results import Status, Support
 from elt_llm_query.grounding.citations import NOTHING_STANDS, UNVERIFIED, cite_answer
 from elt_llm_query.grounding.claims import LABEL, Statement, statements
@@ -13,7 +14,6 @@ from elt_llm_query.grounding.quote_match import check_quote
 from elt_llm_query.grounding.statement_lookup import everything
 from elt_llm_query.grounding.unsupported_words import surplus, tells_nothing
 from elt_llm_query.prompts import REFUSAL
-from test_cite import SOURCES, cite, locate
 
 PROVED = (
     "The loan period of a book is 21 days [S2].",

@@ -14,28 +14,23 @@ from elt_llm_core.testing import HashEmbedding, ScriptedLLM
 from elt_llm_query.query import search_collections
 from elt_llm_query.retrieval.hybrid import KeywordRetriever
 from elt_llm_query.retrieval.search import Search
-from elt_llm_query.stages import TRANSFORMS
 from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
-from query_world import fill, make_document
-from test_query import ASK, BOTH, asked, configured, kinds
+from query_world import (
+    ASK,
+    BOTH,
+    asked,
+    built,
+    configured,
+    fill,
+    kinds,
+    make_document,
+    question,
+    stage,
+    texts,
+)
 
 DOWN = ModelUnavailableError("http://localhost:1", "refused")
 TOLD = ["decompose", "hyde", "terminology"]
-
-
-def built(name, *answers, embedder=None, **options):
-    llm = ScriptedLLM(list(answers))
-    models = Models(embedder or HashEmbedding(), llm)
-    return TRANSFORMS.load(name, options).build(models), llm
-
-
-def question(text, embedder=None):
-    vector = (embedder or HashEmbedding()).get_query_embedding(text)
-    return [Search(QueryBundle(text, embedding=vector))]
-
-
-def texts(searches):
-    return [s.bundle.query_str for s in searches]
 
 
 def searched(world, text, *answers, names=BOTH, **query):
@@ -47,11 +42,6 @@ def searched(world, text, *answers, names=BOTH, **query):
         config=configured(**query),
         models=Models(world.models.embedder, llm),
     ), llm
-
-
-def stage(result, name):
-    (found,) = [s for s in result.trace.stages if s.name == name]
-    return found
 
 
 # --- every transform that asks a model
