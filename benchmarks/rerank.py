@@ -33,8 +33,8 @@ from elt_llm_core.models.weights import default_cache_dir, int8_weights
 from elt_llm_core.provenance import Provenance
 from elt_llm_core.store import Collection, NewDocument, Store
 from elt_llm_core.testing import HashEmbedding
-from elt_llm_query.rerankers.embedding import StoredVectorRerank
 from elt_llm_query.rerankers.onnx import OnnxCrossEncoder
+from elt_llm_query.rerankers.stored_vectors import StoredVectorRerank
 from elt_llm_query.resilience import GuardedRerank, InTime
 from elt_llm_query.retrieval.hybrid import DenseRetriever
 from elt_llm_query.trace import TraceLog

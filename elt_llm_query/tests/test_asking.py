@@ -7,7 +7,7 @@ from elt_llm_core.errors import ConfigError
 from elt_llm_core.models.ollama import OllamaChat
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding, ScriptedLLM
-from elt_llm_query.analysis.identifiers import find_invented, find_missing, marks
+from elt_llm_query.analysis.marks import find_invented, find_missing, marks
 from elt_llm_query.llm_calls import (
     answer_lines,
     faithful_lines,

@@ -9,7 +9,7 @@ from elt_llm_core.results import DegradationKind
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import ScriptedLLM
-from elt_llm_query.caching.semantic import build_cache
+from elt_llm_query.caching.semantic_cache import build_cache
 from elt_llm_query.query import query_collections, search_collections
 from elt_llm_query.retrieval.hybrid import HybridRetriever
 from query_world import (

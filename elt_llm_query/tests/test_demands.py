@@ -8,7 +8,7 @@ from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.models.factory import build_models
 from elt_llm_core.provenance import Cell
 from elt_llm_query.analysis.question import analyse
-from elt_llm_query.analysis.sentence import read
+from elt_llm_query.analysis.read_sentence import read
 from elt_llm_query.grounding.labels import LabelSources
 from elt_llm_query.synthesizers.extractive.constraints import Setting, meets
 from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer

@@ -5,8 +5,8 @@ from answer_world import node, respond
 from elt_llm_core.errors import ModelUnavailableError
 from elt_llm_core.testing import HashEmbedding
 from elt_llm_query.analysis.question import analyse, defined_term
+from elt_llm_query.analysis.stems import pieces, stem
 from elt_llm_query.analysis.term_match import match
-from elt_llm_query.analysis.text import pieces, stem
 from elt_llm_query.synthesizers.extractive.candidates import Passage
 from elt_llm_query.synthesizers.extractive.claim_spans import claim_of
 from elt_llm_query.synthesizers.extractive.synthesizer import (

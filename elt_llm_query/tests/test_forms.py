@@ -3,9 +3,9 @@
 import pytest
 
 from elt_llm_query.analysis.question import Form, analyse, defined_term
-from elt_llm_query.analysis.sentence import read
+from elt_llm_query.analysis.read_sentence import read
+from elt_llm_query.analysis.stems import stem
 from elt_llm_query.analysis.term_match import closeness, match, vocabulary
-from elt_llm_query.analysis.text import stem
 from elt_llm_query.synthesizers.extractive.constraints import form_fit
 
 

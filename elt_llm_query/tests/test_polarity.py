@@ -6,7 +6,7 @@ from llama_index.core.schema import QueryBundle
 from answer_world import node
 from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.models.factory import build_models
-from elt_llm_query.analysis.negation import Sign, signed
+from elt_llm_query.analysis.negation import Sign, read_signs
 from elt_llm_query.grounding.claims import supporting
 from elt_llm_query.grounding.labels import LabelSources
 from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
@@ -112,7 +112,7 @@ def test_what_is_said_of_the_opposite_alone_is_refused(ask, question):
     ],
 )
 def test_the_words_that_stand_negated(text, negated):
-    assert {w for w, sign in signed(text) if sign is Sign.NEGATED} == negated
+    assert {w for w, sign in read_signs(text) if sign is Sign.NEGATED} == negated
 
 
 def test_another_wording_keeps_what_is_negated():

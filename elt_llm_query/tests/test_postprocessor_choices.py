@@ -13,7 +13,7 @@ from elt_llm_query.grounding.labels import LabelSources, label_of
 from elt_llm_query.grounding.sources import to_sources
 from elt_llm_query.postprocessors.diversity import DocumentCap, Mmr, NearDuplicates
 from elt_llm_query.postprocessors.weighting import TimeWeight, first_day
-from elt_llm_query.retrieval.vectors import mmr
+from elt_llm_query.retrieval.unit_vectors import mmr
 from elt_llm_query.stages import POSTPROCESSORS
 from step_world import BOOK, made, nodes_of, said, step
 

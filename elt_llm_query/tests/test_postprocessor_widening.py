@@ -7,7 +7,7 @@ from llama_index.core.schema import NodeWithScore
 
 from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.store import Store
-from elt_llm_query.analysis.identifiers import identifiers
+from elt_llm_query.analysis.marks import identifiers
 from elt_llm_query.analysis.rule_reference import rule_numbers
 from query_world import World, fill
 from step_world import BOOK, book, nodes_of, said, step

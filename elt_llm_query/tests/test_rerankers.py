@@ -17,9 +17,9 @@ from elt_llm_core.results import DegradationKind
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding, ScriptedLLM
 from elt_llm_query.query import search_collections
-from elt_llm_query.rerankers.embedding import StoredVectorRerank
-from elt_llm_query.rerankers.llm import ModelRerank, relevances
+from elt_llm_query.rerankers.model_rerank import ModelRerank, relevances
 from elt_llm_query.rerankers.onnx import OnnxCrossEncoder
+from elt_llm_query.rerankers.stored_vectors import StoredVectorRerank
 from elt_llm_query.resilience import GuardedRerank, in_time
 from elt_llm_query.retrieval.hybrid import KeywordRetriever
 from elt_llm_query.stages import RERANKERS

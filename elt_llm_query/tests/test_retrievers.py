@@ -12,7 +12,7 @@ from elt_llm_core.errors import ConfigError, ModelUnavailableError
 from elt_llm_core.results import DegradationKind
 from elt_llm_core.testing import HashEmbedding, ScriptedLLM
 from elt_llm_query.grounding.labels import LabelSources
-from elt_llm_query.rerankers.embedding import (
+from elt_llm_query.rerankers.stored_vectors import (
     StoredVectorRerank,
     StoredVectorRerankOptions,
 )

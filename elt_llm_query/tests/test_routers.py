@@ -14,7 +14,7 @@ from elt_llm_core.results import DegradationKind
 from elt_llm_core.strategy import Models, Strategy
 from elt_llm_core.testing import HashEmbedding, ScriptedLLM
 from elt_llm_query import stages
-from elt_llm_query.routers.apply import describe
+from elt_llm_query.routers.choose import describe
 from elt_llm_query.stages import ROUTERS
 from query_world import ASK, BOTH, World, asked, configured, kinds
 

@@ -8,7 +8,7 @@ from elt_llm_core.errors import ModelUnavailableError, UnknownStrategyError, Usa
 from elt_llm_core.results import DegradationKind
 from elt_llm_core.testing import HashEmbedding
 from elt_llm_query.engine import build_engine
-from elt_llm_query.rerankers.embedding import StoredVectorRerank
+from elt_llm_query.rerankers.stored_vectors import StoredVectorRerank
 from elt_llm_query.resilience import GuardedRerank
 from elt_llm_query.retrieval.fusion import HitList, shares
 from elt_llm_query.retrieval.hybrid import (

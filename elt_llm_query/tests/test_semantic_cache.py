@@ -14,7 +14,7 @@ from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding
 from elt_llm_query.analysis.lexicon import NEGATIONS
-from elt_llm_query.caching.semantic import (
+from elt_llm_query.caching.semantic_cache import (
     CACHES,
     Kept,
     Key,

@@ -12,7 +12,7 @@ from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding, ScriptedLLM
 from elt_llm_query import search_collections
-from elt_llm_query.caching.semantic import build_cache
+from elt_llm_query.caching.semantic_cache import build_cache
 
 QUESTION = "How long may a member keep a borrowed boat?"
 SECTIONS = 12

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from elt_llm_core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from elt_llm_query.caching.semantic import CACHES, SemanticCache, build_cache
+    from elt_llm_query.caching.semantic_cache import CACHES, SemanticCache, build_cache
     from elt_llm_query.engine import build_engine
     from elt_llm_query.examples import example_questions
     from elt_llm_query.grounding.labels import LabelSources, parse_labels
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         query_collections,
         search_collections,
     )
-    from elt_llm_query.rerankers.embedding import StoredVectorRerank
+    from elt_llm_query.rerankers.stored_vectors import StoredVectorRerank
     from elt_llm_query.retrieval.fusion import Fusion, HitList
     from elt_llm_query.retrieval.hybrid import (
         DenseRetriever,
@@ -74,14 +74,14 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "caching.semantic": ["CACHES", "SemanticCache", "build_cache"],
+        "caching.semantic_cache": ["CACHES", "SemanticCache", "build_cache"],
         "engine": ["build_engine"],
         "examples": ["example_questions"],
         "grounding.labels": ["LabelSources", "parse_labels"],
         "grounding.quote_match": ["QuoteMatch", "check_quote"],
         "library": ["Library"],
         "query": ["query_collection", "query_collections", "search_collections"],
-        "rerankers.embedding": ["StoredVectorRerank"],
+        "rerankers.stored_vectors": ["StoredVectorRerank"],
         "retrieval.fusion": ["Fusion", "HitList"],
         "retrieval.hybrid": ["DenseRetriever", "HybridRetriever", "KeywordRetriever"],
         "retrieval.search": ["Search", "SearchTransform"],

@@ -33,7 +33,7 @@ from elt_llm_query.retrieval.hybrid import (
 from elt_llm_query.retrieval.search import SearchTransform
 from elt_llm_query.stages import Strategies, build_or_leave_out, strategies_of
 from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveOptions
-from elt_llm_query.synthesizers.table_qa.synthesizer import TableSynthesizer
+from elt_llm_query.synthesizers.table_qa.table_synthesizer import TableSynthesizer
 from elt_llm_query.trace import BoundStep, GuardedStep, TraceLog
 
 T = TypeVar("T")

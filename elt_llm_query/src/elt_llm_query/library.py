@@ -25,7 +25,7 @@ from elt_llm_core.patience import Patience
 from elt_llm_core.results import QueryResult, SearchResult
 from elt_llm_core.store import CollectionCard, DocumentRow, Store, editing
 from elt_llm_core.strategy import Models
-from elt_llm_query.caching.semantic import SemanticCache, build_cache
+from elt_llm_query.caching.semantic_cache import SemanticCache, build_cache
 from elt_llm_query.query import query_collections, search_collections
 
 T = TypeVar("T")

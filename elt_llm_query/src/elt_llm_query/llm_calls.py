@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from elt_llm_core.errors import MissingModelError, ModelError
 from elt_llm_core.strategy import Models
-from elt_llm_query.analysis.identifiers import find_invented, find_missing
+from elt_llm_query.analysis.marks import find_invented, find_missing
 
 LONGEST = 500  # characters of a line that is taken
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060]")

@@ -42,13 +42,13 @@ from elt_llm_core.results import (
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_query.caching.lookup import CacheLookup, merge_nodes
-from elt_llm_query.caching.semantic import Look, SemanticCache
+from elt_llm_query.caching.semantic_cache import Look, SemanticCache
 from elt_llm_query.engine import assemble
 from elt_llm_query.grounding.citations import check_answer
 from elt_llm_query.grounding.sources import quotable_nodes, to_sources
 from elt_llm_query.plan import CacheOutcome, SearchPlan, search_settings
 from elt_llm_query.request import Request, open_request
-from elt_llm_query.routers.apply import choose_collections
+from elt_llm_query.routers.choose import choose_collections
 from elt_llm_query.stages import Strategies, strategies_of
 
 TRIES = 5  # a document would have to be replaced at every try to need more

@@ -19,7 +19,7 @@ from elt_llm_core.store import Collection, Store
 from elt_llm_core.strategy import Models
 from elt_llm_query.analysis.question import QuestionAnalysis, analyse
 from elt_llm_query.plan import SearchPlan
-from elt_llm_query.retrieval.vectors import embed_beginning
+from elt_llm_query.retrieval.unit_vectors import embed_beginning
 from elt_llm_query.trace import TraceLog
 
 # Some 1,300 words: far beyond what an embedder reads of a question.

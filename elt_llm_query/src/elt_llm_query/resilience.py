@@ -20,7 +20,7 @@ from elt_llm_core.errors import ModelError, PromptTruncatedError
 from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_query.components import KeepsTime, Postprocessor
 from elt_llm_query.grounding.claim import UNSERVED_KEY, WRITTEN_BY_KEY
-from elt_llm_query.synthesizers.base import WrappingSynthesizer
+from elt_llm_query.synthesizers.wrapping import WrappingSynthesizer
 from elt_llm_query.trace import GuardedStep, TraceLog
 
 T = TypeVar("T")

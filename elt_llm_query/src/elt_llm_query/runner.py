@@ -75,7 +75,7 @@ def _asker(
     # --help must not wait two seconds for LlamaIndex.
     from elt_llm_core.models.factory import build_models  # noqa: PLC0415
     from elt_llm_core.store import Store  # noqa: PLC0415
-    from elt_llm_query.caching.semantic import build_cache  # noqa: PLC0415
+    from elt_llm_query.caching.semantic_cache import build_cache  # noqa: PLC0415
     from elt_llm_query.profiles import load_profile  # noqa: PLC0415
     from elt_llm_query.query import query_collections  # noqa: PLC0415
 

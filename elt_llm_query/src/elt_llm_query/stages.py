@@ -19,7 +19,7 @@ from elt_llm_core.errors import (
 from elt_llm_core.models import EMBEDDERS, LLMS
 from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_core.strategy import Models, Stage, Strategy
-from elt_llm_query.caching.semantic import CACHES, SemanticCache
+from elt_llm_query.caching.semantic_cache import CACHES, SemanticCache
 from elt_llm_query.retrieval.fusion import FUSIONS, Fusion
 from elt_llm_query.retrieval.search import SearchTransform
 from elt_llm_query.trace import TraceLog

@@ -19,7 +19,7 @@ from elt_llm_consumer.definitions.definition_records import (
 )
 from elt_llm_consumer.definitions.prose import clean_term, strip_full_stop
 from elt_llm_consumer.definitions.terms import WORD, fold_word
-from elt_llm_query.analysis.text import pieces
+from elt_llm_query.analysis.stems import pieces
 
 _SUBJECT = (
     r"^(?:\W*[A-Z][^,]{2,60},\s*)?(?!(?:It|They|This|These|He|She|There|Those|That|We|"

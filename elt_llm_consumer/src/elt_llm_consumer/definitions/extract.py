@@ -30,7 +30,7 @@ from elt_llm_consumer.definitions.terms import PhraseIndex, fold, fold_all
 from elt_llm_core.document import Block
 from elt_llm_core.language.acronyms import Acronym, find_acronyms
 from elt_llm_core.language.rule_numbers import rule_grammar
-from elt_llm_query.analysis.text import pieces
+from elt_llm_query.analysis.stems import pieces
 
 # Chosen by eye: one character is a mark, and more than two pages are a chapter that
 # lost its end.

@@ -18,7 +18,7 @@ from elt_llm_consumer.definitions.definition_records import (
 )
 from elt_llm_consumer.definitions.terms import clean
 from elt_llm_core.language.acronyms import stands_for
-from elt_llm_query.analysis.text import pieces
+from elt_llm_query.analysis.stems import pieces
 
 _MOST_LISTED_WORDS = 14  # of a term in a definition list
 _MOST_BARE_WORDS = 10  # of a term that neither quotation marks nor bold print show

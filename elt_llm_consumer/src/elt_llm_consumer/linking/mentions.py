@@ -13,7 +13,7 @@ from elt_llm_consumer.definitions.patterns import (
     VERB_BEFORE,
 )
 from elt_llm_consumer.definitions.terms import WORD, PhraseIndex, fold, variants
-from elt_llm_query.analysis.text import Piece, pieces
+from elt_llm_query.analysis.stems import Piece, pieces
 
 _HYPHENS = "-\u2010\u2011"
 _NEXT = re.compile(rf"[ \n]({WORD.pattern})")

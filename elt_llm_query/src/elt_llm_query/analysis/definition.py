@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from elt_llm_query.analysis.text import words
+from elt_llm_query.analysis.stems import words
 
 PLAIN = 0.9  # from this grade on the form alone makes a text a definition
 TOLD = 0.7  # from this grade on it is preferred to texts that only use the term

@@ -22,8 +22,8 @@ from elt_llm_query.analysis.lexicon import (
     SUBORDINATORS,
     UPPER_PHRASES,
 )
+from elt_llm_query.analysis.stems import WORD, stem
 from elt_llm_query.analysis.term_match import phrases, stems_match
-from elt_llm_query.analysis.text import WORD, stem
 
 
 class Sign(StrEnum):
@@ -52,7 +52,7 @@ _LOOSE = ("un", "non")  # before any form of a word: unlicensed, of a licence
 
 
 @lru_cache(maxsize=4096)
-def signed(text: str) -> Signed:
+def read_signs(text: str) -> Signed:
     """Return the words of a text in lower case, in order, each with its sign."""
     read: list[tuple[str, Sign]] = []
     for clause in _STOP.split(_NO_CUE.sub(" ", text)):
@@ -65,7 +65,7 @@ class Signs:
     """Which words of a text are negated, looked up by their stems."""
 
     def __init__(self, text: str) -> None:
-        self.words = signed(text)
+        self.words = read_signs(text)
         self._by_stem: dict[str, set[Sign]] = {}
         self._bases: list[tuple[bool, str, Sign]] = []
         self._bases_of: dict[str, list[str]] = {}

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, cached_property, lru_cache
 
-from elt_llm_query.analysis.identifiers import marks
 from elt_llm_query.analysis.lexicon import (
     COMMON,
     EXCEPTIONS,
@@ -14,16 +13,17 @@ from elt_llm_query.analysis.lexicon import (
     STOP_WORDS,
     TIME_UNITS,
 )
+from elt_llm_query.analysis.marks import marks
 from elt_llm_query.analysis.quantities import guards
+from elt_llm_query.analysis.read_sentence import Sentence, read
 from elt_llm_query.analysis.rule_reference import (
     Number,
     RuleRequest,
     rule_numbers,
     rule_request,
 )
-from elt_llm_query.analysis.sentence import Sentence, read
+from elt_llm_query.analysis.stems import question_stems, stem, words
 from elt_llm_query.analysis.table_question import TableQuestion, parse_table_question
-from elt_llm_query.analysis.text import question_stems, stem, words
 
 _QUESTIONS = 256  # questions whose analysis is kept, with their rewrites and subjects
 # A common word ("rule", "must") is worth about half a telling one, so that two of them

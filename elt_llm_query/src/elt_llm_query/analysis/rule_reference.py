@@ -8,7 +8,7 @@ from typing import NamedTuple
 from elt_llm_core.language.rule_numbers import canonical, is_within, rule_grammar
 from elt_llm_core.provenance import RuleSpan
 from elt_llm_query.analysis.lexicon import PARTS, QUESTION_WORDS, STOP_WORDS, TELLING
-from elt_llm_query.analysis.text import words
+from elt_llm_query.analysis.stems import words
 
 GOES_ON_KEY = "goes_on"  # on the last chunk of a rule that has more
 Number = tuple[tuple[int, int], tuple[str, ...]]  # its span, and its canonical forms

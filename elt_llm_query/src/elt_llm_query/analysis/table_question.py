@@ -7,7 +7,7 @@ from enum import StrEnum
 from elt_llm_core.tables.relations import figures
 from elt_llm_core.tables.sql import Operator
 from elt_llm_query.analysis.lexicon import STOP_WORDS
-from elt_llm_query.analysis.text import question_stems, stem, words
+from elt_llm_query.analysis.stems import question_stems, stem, words
 
 
 class Ask(StrEnum):

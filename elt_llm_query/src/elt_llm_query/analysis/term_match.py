@@ -11,7 +11,7 @@ from elt_llm_query.analysis.lexicon import (
     RINGS,
     UPPER_PHRASES,
 )
-from elt_llm_query.analysis.text import stem, words
+from elt_llm_query.analysis.stems import stem, words
 
 Vocabulary = frozenset[str]
 Layers = Sequence[tuple[Vocabulary, float]]

@@ -11,17 +11,11 @@ from elt_llm_core.identifiers import item_key
 from elt_llm_core.models import as_counting
 from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models
-from elt_llm_query.caching.semantic import (
-    Kept,
-    Key,
-    Look,
-    SemanticCache,
-    rare_in,
-)
+from elt_llm_query.caching.semantic_cache import Kept, Key, Look, SemanticCache, rare_in
 from elt_llm_query.grounding.labels import LabelSources
 from elt_llm_query.plan import CacheOutcome
 from elt_llm_query.request import Request
-from elt_llm_query.retrieval.vectors import Vector, to_unit
+from elt_llm_query.retrieval.unit_vectors import Vector, to_unit
 
 MISS = Look(CacheOutcome.MISS)
 

@@ -42,14 +42,14 @@ class Measure(click.Choice[str]):
 
 
 class TestbedOptions:
-    """The options that choose a testbed; `testbed` reads it."""
+    """The options that choose a testbed; `build_testbed` reads it."""
 
     __test__ = False  # not a pytest class
 
     def __init__(self, **options: Any) -> None:
         self._options = options
 
-    def testbed(self, ctx: CommandContext) -> "Testbed":
+    def build_testbed(self, ctx: CommandContext) -> "Testbed":
         """Read the BEIR test set of --data, or the questions of --questions.
 
         Raises UsageError unless exactly one of the two is given.
@@ -189,7 +189,7 @@ def retrieval(
 
     configs = build_configurations(ctx.configured, presets, settings, sweep)
     evaluation = evaluate_retrieval(
-        options.testbed(ctx),
+        options.build_testbed(ctx),
         configs,
         ctx.progress,
         with_texts=question is not None,
@@ -263,7 +263,7 @@ def tune(
     changes = sweep or default_sweep()
     configs = current | build_configurations(ctx.configured, presets, settings, changes)
     evaluation = evaluate_retrieval(
-        options.testbed(ctx), configs, ctx.progress, timed_questions=20
+        options.build_testbed(ctx), configs, ctx.progress, timed_questions=20
     )
     report = choose_configuration(evaluation, measure, folds)
     if write:
@@ -298,7 +298,7 @@ def gate(
     before = read_baseline(baseline)
     configs = {"now": ctx.configured(None, {})}
     evaluation = evaluate_retrieval(
-        options.testbed(ctx), configs, ctx.progress, timed_questions=1
+        options.build_testbed(ctx), configs, ctx.progress, timed_questions=1
     )
     report = check_gate(before, evaluation, allow_missing=allow_missing)
     ctx.emit(report, lambda: gate_text(report))

@@ -17,7 +17,7 @@ from elt_llm_core.provenance import INDEX_GAP, Provenance
 from elt_llm_core.records import Record
 from elt_llm_core.store import CollectionCard, NewDocument, Store
 from elt_llm_core.strategy import Models
-from elt_llm_query.analysis.text import pieces
+from elt_llm_query.analysis.stems import pieces
 from elt_llm_query.evaluation.beir import CorpusPassage
 
 PASSAGE = "passage"  # metadata key of a chunk: its passage id

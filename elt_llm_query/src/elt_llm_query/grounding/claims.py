@@ -8,9 +8,9 @@ from typing import NamedTuple
 from elt_llm_core.results import Support
 from elt_llm_query.analysis.negation import differ
 from elt_llm_query.analysis.quantities import negations, numbers
-from elt_llm_query.analysis.sentence import read, sentences
+from elt_llm_query.analysis.read_sentence import read, sentences
+from elt_llm_query.analysis.stems import pieces, stems, words
 from elt_llm_query.analysis.term_match import match
-from elt_llm_query.analysis.text import pieces, stems, words
 from elt_llm_query.grounding.quote_match import QuoteMatch
 
 LABEL = re.compile(r"\[([SF]\d+)\]")

@@ -10,8 +10,8 @@ import unicodedata
 from elt_llm_query.analysis.lexicon import QUESTION_WORDS
 from elt_llm_query.analysis.normalise import normalise
 from elt_llm_query.analysis.quantities import numbers
+from elt_llm_query.analysis.stems import stem, stems, words
 from elt_llm_query.analysis.term_match import match, vocabulary
-from elt_llm_query.analysis.text import stem, stems, words
 
 HALF = 0.5  # of the telling words of a clause that the source must know
 

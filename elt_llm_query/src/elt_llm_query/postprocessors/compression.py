@@ -12,11 +12,11 @@ from typing_extensions import override
 
 from elt_llm_core import provenance
 from elt_llm_core.identifiers import digest
-from elt_llm_query.analysis.text import Piece, pieces
+from elt_llm_query.analysis.stems import Piece, pieces
 from elt_llm_query.components import EmbeddingStepOptions, Postprocessor
 from elt_llm_query.context_limits import PART_KEY
-from elt_llm_query.postprocessors.base import with_metadata
-from elt_llm_query.retrieval.vectors import embed_texts, query_vector
+from elt_llm_query.postprocessors.collection_step import with_metadata
+from elt_llm_query.retrieval.unit_vectors import embed_texts, query_vector
 
 CHARACTERS = 600  # of a sentence that are compared; longer ones are lists
 

@@ -23,8 +23,8 @@ from elt_llm_query.components import (
     PostprocessorOptions,
 )
 from elt_llm_query.grounding.labels import RANK_KEY
-from elt_llm_query.postprocessors.base import CollectionStep, with_metadata
-from elt_llm_query.retrieval.vectors import (
+from elt_llm_query.postprocessors.collection_step import CollectionStep, with_metadata
+from elt_llm_query.retrieval.unit_vectors import (
     Lookup,
     Vector,
     embed_texts,

@@ -13,7 +13,7 @@ from elt_llm_core.store import Collection
 from elt_llm_core.store.database.records import Outlined
 from elt_llm_query.components import PostprocessorOptions
 from elt_llm_query.context_limits import NEIGHBOUR_KEY, REFERRED_KEY
-from elt_llm_query.postprocessors.base import CollectionStep, Outlines
+from elt_llm_query.postprocessors.collection_step import CollectionStep, Outlines
 
 SAME_KEY = "same_document_as"
 GROUP_KEYS = (

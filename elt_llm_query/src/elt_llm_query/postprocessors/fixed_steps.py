@@ -19,16 +19,16 @@ from elt_llm_core.language.rule_numbers import canonical
 from elt_llm_core.provenance import Provenance
 from elt_llm_core.store import Collection
 from elt_llm_query.analysis.question import analyse
+from elt_llm_query.analysis.read_sentence import read
 from elt_llm_query.analysis.rule_reference import (
     GOES_ON_KEY,
     is_contents,
     merge_spans,
     rule_stretches,
 )
-from elt_llm_query.analysis.sentence import read
 from elt_llm_query.components import Postprocessor
 from elt_llm_query.context_limits import NAMESAKE_KEY
-from elt_llm_query.postprocessors.base import CollectionStep, with_metadata
+from elt_llm_query.postprocessors.collection_step import CollectionStep, with_metadata
 from elt_llm_query.postprocessors.rule_targets import TARGET_KEY, RuleTargets, above
 
 MOST = 8  # chunks of a rule where nothing else was found: as many as sources by default

@@ -11,11 +11,11 @@ from typing_extensions import override
 from elt_llm_core import provenance
 from elt_llm_core.language.rule_numbers import is_within
 from elt_llm_core.store import Collection
-from elt_llm_query.analysis.identifiers import identifiers
+from elt_llm_query.analysis.marks import identifiers
 from elt_llm_query.analysis.question import analyse
 from elt_llm_query.analysis.rule_reference import Number
 from elt_llm_query.components import PostprocessorOptions
-from elt_llm_query.postprocessors.base import CollectionStep, with_metadata
+from elt_llm_query.postprocessors.collection_step import CollectionStep, with_metadata
 
 TARGET_KEY = "target"
 DEPTH = 50  # keyword hits that are read for an identifier

@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from elt_llm_core.errors import ConfigError
 from elt_llm_query.components import EmbeddingStepOptions
-from elt_llm_query.rerankers.base import PairRerank
+from elt_llm_query.rerankers.pair_rerank import PairRerank
 from elt_llm_query.retrieval.fusion import convex
 
 

@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from elt_llm_core.models.cross_encoder import PairModel
 from elt_llm_core.strategy import Models, Strategy
-from elt_llm_query.rerankers.base import PairRerank
+from elt_llm_query.rerankers.pair_rerank import PairRerank
 
 
 class OnnxCrossEncoder(PairRerank):

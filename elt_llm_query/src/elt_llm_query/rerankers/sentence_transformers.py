@@ -17,7 +17,7 @@ from typing_extensions import override
 
 from elt_llm_core.errors import MissingModelError, ModelError
 from elt_llm_core.strategy import Models, Strategy
-from elt_llm_query.rerankers.base import PairRerank
+from elt_llm_query.rerankers.pair_rerank import PairRerank
 
 DEFAULT = "cross-encoder/ms-marco-MiniLM-L-6-v2"
 

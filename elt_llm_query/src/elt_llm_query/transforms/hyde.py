@@ -11,7 +11,7 @@ from pydantic import Field
 from typing_extensions import override
 
 from elt_llm_core.strategy import Models, Strategy
-from elt_llm_query.analysis.identifiers import find_invented, find_missing
+from elt_llm_query.analysis.marks import find_invented, find_missing
 from elt_llm_query.llm_calls import (
     Prompted,
     predict_text,
@@ -21,7 +21,7 @@ from elt_llm_query.llm_calls import (
 )
 from elt_llm_query.prompts import HYDE
 from elt_llm_query.retrieval.search import Search, SearchTransform
-from elt_llm_query.retrieval.vectors import embed_beginning
+from elt_llm_query.retrieval.unit_vectors import embed_beginning
 
 LONGEST = 1200  # characters of a passage
 

@@ -12,7 +12,12 @@ from typing import NamedTuple
 
 from elt_llm_core.provenance import RuleSpan
 from elt_llm_query.analysis.question import Form, QuestionAnalysis
-from elt_llm_query.analysis.sentence import Sentence, read, sentence_index, sentences
+from elt_llm_query.analysis.read_sentence import (
+    Sentence,
+    read,
+    sentence_index,
+    sentences,
+)
 from elt_llm_query.analysis.term_match import (
     Layers,
     Vocabulary,

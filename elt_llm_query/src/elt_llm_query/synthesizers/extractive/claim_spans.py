@@ -8,8 +8,13 @@ from collections.abc import Sequence
 
 from elt_llm_query.analysis.definition import list_item
 from elt_llm_query.analysis.question import QuestionAnalysis
+from elt_llm_query.analysis.read_sentence import (
+    Sentence,
+    read,
+    sentence_index,
+    sentences,
+)
 from elt_llm_query.analysis.rule_reference import is_contents, rule_stretches
-from elt_llm_query.analysis.sentence import Sentence, read, sentence_index, sentences
 from elt_llm_query.grounding.claim import Claim
 from elt_llm_query.synthesizers.extractive.candidates import Candidate, Passage
 

@@ -28,9 +28,9 @@ from elt_llm_query.analysis.lexicon import (
 )
 from elt_llm_query.analysis.negation import Sign, signs_agree
 from elt_llm_query.analysis.question import Form, QuestionAnalysis, analyse
-from elt_llm_query.analysis.sentence import Sentence, read
+from elt_llm_query.analysis.read_sentence import Sentence, read
+from elt_llm_query.analysis.stems import stem
 from elt_llm_query.analysis.term_match import Vocabulary, match, phrases
-from elt_llm_query.analysis.text import stem
 
 _CODE = re.compile(r"\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z\d]+(?:-[A-Za-z\d]+)*\b")
 _RUN = re.compile(r"\d+|[A-Za-z]+")

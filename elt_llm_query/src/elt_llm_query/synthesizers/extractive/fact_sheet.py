@@ -10,9 +10,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from elt_llm_query.analysis.question import Form, QuestionAnalysis
-from elt_llm_query.analysis.sentence import Sentence, read
+from elt_llm_query.analysis.read_sentence import Sentence, read
+from elt_llm_query.analysis.stems import stem
 from elt_llm_query.analysis.term_match import SYNONYM, match
-from elt_llm_query.analysis.text import stem
 
 _LABELLED = re.compile(r"(?P<label>[A-Z][^:.\n]{0,40}): (?P<value>\S.*)")
 _DESCRIPTION = frozenset(map(stem, ["describe", "description", "definition", "define"]))

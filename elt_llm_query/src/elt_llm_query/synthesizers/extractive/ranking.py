@@ -10,7 +10,7 @@ from elt_llm_core.errors import EmbedError, ModelError
 from elt_llm_query.analysis.definition import PLAIN, TOLD
 from elt_llm_query.analysis.lexicon import STOP_WORDS
 from elt_llm_query.analysis.question import Form, QuestionAnalysis
-from elt_llm_query.analysis.sentence import read
+from elt_llm_query.analysis.read_sentence import read
 from elt_llm_query.analysis.term_match import match
 from elt_llm_query.synthesizers.extractive.candidates import Candidate, Passage
 from elt_llm_query.synthesizers.extractive.claim_spans import say_the_same

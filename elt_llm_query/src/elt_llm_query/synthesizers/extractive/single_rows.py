@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 
 from elt_llm_query.analysis.lexicon import STOP_WORDS
 from elt_llm_query.analysis.question import QuestionAnalysis
-from elt_llm_query.analysis.sentence import read
+from elt_llm_query.analysis.read_sentence import read
+from elt_llm_query.analysis.stems import stem, words
 from elt_llm_query.analysis.table_question import Ask, TableQuestion, limit_of
 from elt_llm_query.analysis.term_match import Vocabulary, match, vocabulary
-from elt_llm_query.analysis.text import stem, words
 from elt_llm_query.synthesizers.extractive.candidates import Candidate, Passage
 
 _TOTAL = re.compile(r"\btotal\b", re.IGNORECASE)

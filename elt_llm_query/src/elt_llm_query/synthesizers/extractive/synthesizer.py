@@ -38,7 +38,6 @@ from elt_llm_query.grounding.claim import (
 )
 from elt_llm_query.grounding.labels import label_of, split_shown
 from elt_llm_query.prompts import REFUSAL
-from elt_llm_query.synthesizers.base import ModellessSynthesizer
 from elt_llm_query.synthesizers.extractive.candidates import (
     Candidate,
     Passage,
@@ -60,6 +59,7 @@ from elt_llm_query.synthesizers.extractive.ranking import (
     worth_comparing,
 )
 from elt_llm_query.synthesizers.extractive.single_rows import drop_single_rows
+from elt_llm_query.synthesizers.wrapping import ModellessSynthesizer
 
 GOES_ON = "The rule goes on after this."
 # The rules that take a question apart and weigh sentences are written for English. For

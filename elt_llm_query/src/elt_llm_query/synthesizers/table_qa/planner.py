@@ -14,9 +14,9 @@ from functools import cached_property
 from elt_llm_core.tables import Kind, Relation, Row
 from elt_llm_core.tables.relations import one_unit
 from elt_llm_query.analysis.lexicon import STOP_WORDS
+from elt_llm_query.analysis.stems import stem, words
 from elt_llm_query.analysis.table_question import Ask, TableQuestion
 from elt_llm_query.analysis.term_match import Vocabulary, match, vocabulary
-from elt_llm_query.analysis.text import stem, words
 
 NUMBERS = frozenset([Kind.INTEGER, Kind.NUMBER])
 FEWEST = 2  # rows or columns that are compared

@@ -15,8 +15,8 @@ from typing_extensions import override
 
 from elt_llm_core.models import as_counting
 from elt_llm_core.strategy import Models
-from elt_llm_query.retrieval.vectors import embed_beginning, query_vector
-from elt_llm_query.routers.base import Router, RouterOptions
+from elt_llm_query.retrieval.unit_vectors import embed_beginning, query_vector
+from elt_llm_query.routers.router import Router, RouterOptions
 
 
 class EmbeddingRouter(Router):

@@ -12,7 +12,7 @@ from elt_llm_core.store import Collection
 from elt_llm_query.components import EmbeddingStepOptions, Postprocessor
 from elt_llm_query.resilience import in_time
 from elt_llm_query.retrieval.fusion import min_max
-from elt_llm_query.retrieval.vectors import (
+from elt_llm_query.retrieval.unit_vectors import (
     Lookup,
     Vector,
     embed_texts,

@@ -19,7 +19,7 @@ from elt_llm_query.llm_calls import (
     with_short_answers,
 )
 from elt_llm_query.prompts import ROUTE
-from elt_llm_query.routers.base import Router, RouterOptions
+from elt_llm_query.routers.router import Router, RouterOptions
 
 _LIST = re.compile(r"\[([\d,\s]*)\]")
 _NUMBER = re.compile(r"(?<!\d)\d{1,4}(?!\d)")

@@ -9,8 +9,8 @@ from functools import cached_property, lru_cache
 
 from elt_llm_query.analysis.negation import Signs
 from elt_llm_query.analysis.quantities import numbers
+from elt_llm_query.analysis.stems import pieces, refers_back, stem, words
 from elt_llm_query.analysis.term_match import Vocabulary, vocabulary
-from elt_llm_query.analysis.text import pieces, refers_back, stem, words
 
 # What stays known: the sources of some ten questions, and the texts read of them.
 _SOURCES, _TEXTS = 256, 4096

@@ -18,7 +18,7 @@ from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models, Stage, Strategy
 from elt_llm_query.analysis.lexicon import STOP_WORDS
 from elt_llm_query.analysis.question import analyse
-from elt_llm_query.analysis.text import stem, words
+from elt_llm_query.analysis.stems import stem, words
 from elt_llm_query.plan import CacheOutcome
 
 # A rare word distinguishes questions: it is in ten chunks, or in one of a hundred.

@@ -20,16 +20,16 @@ from elt_llm_core.store import Collection
 from elt_llm_core.tables import Field, Relation
 from elt_llm_query.analysis.lexicon import STOP_WORDS
 from elt_llm_query.analysis.question import analyse
+from elt_llm_query.analysis.stems import stem, words
 from elt_llm_query.analysis.table_question import TableQuestion
 from elt_llm_query.analysis.term_match import match, vocabulary
-from elt_llm_query.analysis.text import stem, words
 from elt_llm_query.grounding.claim import CLAIMS_KEY, REFUSED_KEY, WRITTEN_BY_KEY, Claim
 from elt_llm_query.grounding.labels import LabelSources, label_of
 from elt_llm_query.grounding.quote_match import check_quote
-from elt_llm_query.synthesizers.base import WrappingSynthesizer
 from elt_llm_query.synthesizers.extractive.ranking import lacks_a_word
 from elt_llm_query.synthesizers.table_qa.answer import ComputedAnswer, compute_answer
 from elt_llm_query.synthesizers.table_qa.planner import TablePlan, plan_table
+from elt_llm_query.synthesizers.wrapping import WrappingSynthesizer
 from elt_llm_query.trace import TraceLog
 
 _ANYTHING = frozenset(map(stem, words("category item kind type entry one")))
