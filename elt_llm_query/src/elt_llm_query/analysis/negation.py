@@ -77,13 +77,15 @@ class Signs:
         self._known: dict[str, frozenset[Sign]] = {}
 
     @cached_property
-    def denied(self) -> bool:
+    def denies_a_verb(self) -> bool:
         """True where a verb is denied."""
         return any(sign is Sign.OPEN and denies(word) for word, sign in self.words)
 
     def negates_any(self, terms: Iterable[str]) -> bool:
         """Return whether it denies a verb or negates one of these stems."""
-        return self.denied or any(Sign.NEGATED in self.of(term) for term in terms)
+        return self.denies_a_verb or any(
+            Sign.NEGATED in self.of(term) for term in terms
+        )
 
     def in_other_form(self, terms: Iterable[str], asked: "Signs") -> frozenset[str]:
         """Return the stems of a question that are here in the negated form or in none.
@@ -99,7 +101,7 @@ class Signs:
         return frozenset(
             term
             for term in terms
-            if self.prefixed(term)
+            if self.signs_by_prefix(term)
             or any(self.of(base) for base in asked.bases_of(term))
         )
 
@@ -109,7 +111,7 @@ class Signs:
         A word that negates the stem by its prefix ("unpaid") counts too.
         """
         if term not in self._known:
-            signs = set(self.prefixed(term))
+            signs = set(self.signs_by_prefix(term))
             for other, other_signs in self._by_stem.items():
                 if stems_match(term, other):
                     signs |= other_signs
@@ -124,7 +126,7 @@ class Signs:
         """Return the stems that words of this stem negate by how they begin."""
         return self._bases_of.get(term, [])
 
-    def prefixed(self, term: str) -> frozenset[Sign]:
+    def signs_by_prefix(self, term: str) -> frozenset[Sign]:
         """Return the signs of a stem in words that negate it by how they begin."""
         return frozenset(
             sign

@@ -122,9 +122,9 @@ class QuestionAnalysis:
         return read(self.text)
 
     @cached_property
-    def shouted(self) -> bool:
+    def in_capitals(self) -> bool:
         """True where most words have capitals, which then name nothing."""
-        return _is_shouted(self.text)
+        return _is_in_capitals(self.text)
 
     @cached_property
     def rule_numbers(self) -> tuple[Number, ...]:
@@ -223,7 +223,7 @@ def _names(text: str) -> list[str]:
 
     Where most words have capitals these say nothing, and only digits count.
     """
-    shouted = _is_shouted(text)
+    shouted = _is_in_capitals(text)
     names = []
     for match in _NAME.finditer(text):
         name = match[0]
@@ -235,7 +235,7 @@ def _names(text: str) -> list[str]:
     return names
 
 
-def _is_shouted(text: str) -> bool:
+def _is_in_capitals(text: str) -> bool:
     """True where most words have capitals, which then name nothing."""
     written = [w for w in words(text) if w.isalpha()]
     return sum(1 for w in written if w[0].isupper()) > _SHOUTED * len(written)

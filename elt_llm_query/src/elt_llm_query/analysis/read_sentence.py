@@ -30,12 +30,12 @@ class Sentence:
         return tuple(words(self.text))
 
     @cached_property
-    def lowered(self) -> frozenset[str]:
+    def lower_words(self) -> frozenset[str]:
         """Its words in lower case."""
         return frozenset(word.lower() for word in self.words)
 
     @cached_property
-    def folded(self) -> str:
+    def folded_line(self) -> str:
         """Its words in one case with a space around each, to look names up in."""
         return f" {' '.join(words(self.text.casefold()))} "
 

@@ -44,13 +44,13 @@ class CollectionStep(Postprocessor):
         """The collection a node is from, where it is one of those looked into."""
         return self.collections.get(str(node.metadata.get("collection", "")))
 
-    def allowed(self, collection: Collection) -> frozenset[str] | None:
+    def allowed_ids(self, collection: Collection) -> frozenset[str] | None:
         """Ids that may be brought, or None for all."""
         return collection.ids(self.where) if self.where else None
 
     def filter_permitted(self, collection: Collection, ids: Iterable[str]) -> list[str]:
         """Those of `ids` that may be brought, in their order."""
-        allowed = self.allowed(collection)
+        allowed = self.allowed_ids(collection)
         return [item for item in ids if allowed is None or item in allowed]
 
     def add_followers(

@@ -169,7 +169,7 @@ class NamesakeLookUp(CollectionStep):
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        asked = read(query_bundle.query_str).folded if query_bundle else ""
+        asked = read(query_bundle.query_str).folded_line if query_bundle else ""
         taken = {n.node.node_id for n in nodes}
         names: set[str] = set()
         widened: list[NodeWithScore] = []
@@ -203,4 +203,4 @@ def _sheet_name(node: BaseNode) -> str:
     """The name of a fact sheet, folded; empty for any other chunk."""
     if provenance.read(node).kind != BlockKind.FACT_SHEET:
         return ""
-    return read(node.get_content().partition("\n")[0]).folded
+    return read(node.get_content().partition("\n")[0]).folded_line

@@ -103,7 +103,7 @@ class RuleTargets(CollectionStep):
         return sorted(nodes, key=ranks.order)[: self.most]
 
     def _of_name(self, home: Collection, name: str, ranks: "_Ranks") -> list[BaseNode]:
-        hits = home.search_keyword(name, DEPTH, self.allowed(home))
+        hits = home.search_keyword(name, DEPTH, self.allowed_ids(home))
         nodes = home.nodes(item for item, _ in hits)
         whole = re.compile(rf"(?<![\w-]){re.escape(name)}(?!\w|-\d)", re.IGNORECASE)
         having = [

@@ -61,7 +61,7 @@ class CollectionRetriever(BaseRetriever):
         self.where = dict(where or {})
 
     @property
-    def allowed(self) -> frozenset[str] | None:
+    def allowed_ids(self) -> frozenset[str] | None:
         """Ids of the chunks that match `where`, or None where it says nothing.
 
         Raises UsageError for a filter that does not exist.
@@ -103,7 +103,7 @@ class DenseRetriever(CollectionRetriever):
     @override
     def hits(self, query_bundle: QueryBundle, k: int) -> list[Hit]:
         vector = query_vector(query_bundle, self.embedder)
-        return self.collection.search_dense(vector, k, self.allowed)
+        return self.collection.search_dense(vector, k, self.allowed_ids)
 
     @override
     def scores(self, query_bundle: QueryBundle, ids: Iterable[str]) -> dict[str, float]:
@@ -120,7 +120,9 @@ class KeywordRetriever(CollectionRetriever):
 
     @override
     def hits(self, query_bundle: QueryBundle, k: int) -> list[Hit]:
-        return self.collection.search_keyword(query_bundle.query_str, k, self.allowed)
+        return self.collection.search_keyword(
+            query_bundle.query_str, k, self.allowed_ids
+        )
 
     @override
     def scores(self, query_bundle: QueryBundle, ids: Iterable[str]) -> dict[str, float]:
@@ -292,7 +294,7 @@ class HybridRetriever(QueryFusionRetriever):
             return hits
         with self._log.stage(f"definition_first:{collection.name}", len(hits)) as note:
             hits = put_definitions_first(
-                term, question, hits, collection, member.allowed
+                term, question, hits, collection, member.allowed_ids
             )
             note.hits(hits)
         return hits

@@ -98,7 +98,7 @@ class Passage:
         return read(f"{self.heading} {self.about}")
 
     @cached_property
-    def searched(self) -> Sentence:
+    def whole_text(self) -> Sentence:
         """All that is searched of a whole passage."""
         return read(f"{self.reading}\n{self.text}")
 
@@ -111,7 +111,7 @@ class Passage:
     def header_words(self) -> frozenset[str]:
         """The words of its cells' headers, in one case."""
         headers = (word for cell in self.cells for word in read(cell.header).words)
-        return frozenset(read(word).folded for word in headers)
+        return frozenset(read(word).folded_line for word in headers)
 
 
 @dataclass(frozen=True)
@@ -160,12 +160,12 @@ def find_candidates(
         passages: The sources.
         weights: Weights of the question's stems among these sources.
     """
-    headers = {read(" ".join(c.header for c in p.cells)).folded for p in passages}
+    headers = {read(" ".join(c.header for c in p.cells)).folded_line for p in passages}
     candidates: list[Candidate] = []
     for index, passage in enumerate(passages):
         if not passage.whole:
             candidates += _in_prose(question, index, passage, weights)
-        elif read(passage.text).folded not in headers:
+        elif read(passage.text).folded_line not in headers:
             candidates += _in_whole(question, index, passage, weights)
     return candidates
 
@@ -177,7 +177,7 @@ def _in_whole(
     weights: Mapping[str, float],
 ) -> Iterator[Candidate]:
     """The passage as one candidate; of a fact sheet what is asked for."""
-    text, above = passage.searched, passage.above
+    text, above = passage.whole_text, passage.above
     own = text.stems | text.signs.in_other_form(question.weights, question.read.signs)
     if any(not match(n, own | above.stems) for n in question.names):
         return
@@ -272,7 +272,7 @@ def surroundings(passage: Passage, candidate: Candidate) -> str:
     """Return a candidate with its heading and, of prose, the sentences around it."""
     above = passage.above.text
     if passage.whole:
-        return f"{above}\n{passage.searched.text}"
+        return f"{above}\n{passage.whole_text.text}"
     all_sentences = sentences(passage.text)
     place = sentence_index(passage.text, candidate.start) or 0
     start = all_sentences[max(place - AROUND, 0)].start
@@ -282,7 +282,9 @@ def surroundings(passage: Passage, candidate: Candidate) -> str:
 
 def _is_header(passage: Passage, sentence: Sentence) -> bool:
     """True for the caption of a table in prose, and for the row of its headers."""
-    own = {read(word).folded for word in sentence.words} if passage.cells else set()
+    own = (
+        {read(word).folded_line for word in sentence.words} if passage.cells else set()
+    )
     return bool(_CAPTION.fullmatch(sentence.text)) or (
         bool(own) and own <= passage.header_words
     )
@@ -294,4 +296,4 @@ def _is_heading(sentence: Sentence, heading: str) -> bool:
         w[0].isupper() for w in sentence.words if len(w) >= _TITLE_WORD and w.isalpha()
     )
     short = len(sentence.words) <= _LONGEST_TITLE and sentence.text[-1].isalnum()
-    return sentence.folded in read(heading).folded or bool(titled and short)
+    return sentence.folded_line in read(heading).folded_line or bool(titled and short)

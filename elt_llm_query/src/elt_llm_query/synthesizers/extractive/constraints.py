@@ -70,7 +70,7 @@ class Setting:
     near: Sentence
 
     @property
-    def titled(self) -> Sentence:
+    def under_heading(self) -> Sentence:
         """Its own words under its heading."""
         return read(f"{self.heading.text}\n{self.own.text}")
 
@@ -127,7 +127,7 @@ def demands_of(text: str) -> Demands:
         pairs=tuple(_pairs(text)),
         ordinals=tuple(_ORDINAL_OF[w] for w in ordinals if w in _ORDINAL_OF),
         sides=_sides(text),
-        names=() if question.shouted else tuple(_names(question)),
+        names=() if question.in_capitals else tuple(_names(question)),
         attribute=_attribute(question),
     )
 
@@ -140,7 +140,7 @@ def meets(question: QuestionAnalysis, setting: Setting) -> bool:
         and all(_has_pair(pair, setting) for pair in demands.pairs)
         and _has_ordinals(demands, setting)
         and not _other_side(demands, setting.own.text)
-        and all(name in setting.titled.stem_line for name in demands.names)
+        and all(name in setting.under_heading.stem_line for name in demands.names)
         and _has_attribute(demands.attribute, setting.own)
     )
 
@@ -168,7 +168,7 @@ def _pairs(asked: str) -> Iterator[Pair]:
 
 def _has_pair(pair: Pair, setting: Setting) -> bool:
     """The "Level 9" of the question is there as that pair."""
-    if pair.same.search(setting.titled.text):
+    if pair.same.search(setting.under_heading.text):
         return True
     other = pair.other.search(setting.own.text)
     return not other and bool(pair.same.search(setting.near.text))
@@ -199,7 +199,7 @@ def _has_ordinals(demands: Demands, setting: Setting) -> bool:
     """A "second" of the question is a "second" or "2nd" of the sentence."""
     if not demands.ordinals:
         return True
-    own = {w.lower() for w in re.findall(r"\w+", setting.titled.text)}
+    own = {w.lower() for w in re.findall(r"\w+", setting.under_heading.text)}
     return not any(own.isdisjoint(ring) for ring in demands.ordinals)
 
 
@@ -268,7 +268,7 @@ def agrees(question: QuestionAnalysis, setting: Setting) -> bool:
     affirmed = plain and bool(_AFFIRMED.match(question.text))
     if not signs_agree(question.weights, asked, layers, affirmed=affirmed):
         return False
-    if question.form is Form.YES_NO or not asked.denied:
+    if question.form is Form.YES_NO or not asked.denies_a_verb:
         return True
     return layers[0].negates_any(question.weights)
 
@@ -378,8 +378,8 @@ def _number_fit(question: QuestionAnalysis, text: str) -> float:
 
 def _tells_when(question: QuestionAnalysis, text: str) -> bool:
     """True for a date, a span, an hour, or a day that the question does not name."""
-    days = DAYS - question.read.lowered
-    if not read(text).lowered.isdisjoint(_TIME_WORDS | _TEMPORAL | days):
+    days = DAYS - question.read.lower_words
+    if not read(text).lower_words.isdisjoint(_TIME_WORDS | _TEMPORAL | days):
         return True
     hours = (hour["next"].lower() for hour in _HOUR.finditer(text))
     return bool(_DATE.search(text) or _CLOCK.search(text)) or any(

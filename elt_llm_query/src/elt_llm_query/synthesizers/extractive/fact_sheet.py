@@ -91,7 +91,7 @@ def _pick_description(
 
 def _is_named(question: QuestionAnalysis, name: str) -> bool:
     """True where the question holds the name, word for word."""
-    return read(name).folded in question.read.folded
+    return read(name).folded_line in question.read.folded_line
 
 
 def asks_for_cell(question: QuestionAnalysis, reading: str) -> bool:
