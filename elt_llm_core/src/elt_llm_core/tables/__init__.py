@@ -1,9 +1,19 @@
 """Tables of documents as typed relations, and questions asked of them in SQL."""
 
-from elt_llm_core.tables.relations import Column, Field, Kind, Relation, Row, relations
+from elt_llm_core.tables.relations import (
+    NUMBERS,
+    Column,
+    Field,
+    Kind,
+    Relation,
+    Row,
+    relations,
+    total_rows,
+)
 from elt_llm_core.tables.sql import Selected, best_rows, of_all, rows_beyond, select
 
 __all__ = [
+    "NUMBERS",
     "Column",
     "Field",
     "Kind",
@@ -15,4 +25,5 @@ __all__ = [
     "relations",
     "rows_beyond",
     "select",
+    "total_rows",
 ]

@@ -275,6 +275,46 @@ class Relation(Record):
         return self.rows[n - 1].fields[column]
 
 
+NUMBERS = frozenset([Kind.INTEGER, Kind.NUMBER])
+# In one column a row is sometimes the sum of those before it by chance.
+_FEWEST_SUMS = 2
+
+
+def total_rows(relation: Relation) -> frozenset[int]:
+    """Return the numbers of rows that are the sum of the rows just before them.
+
+    A row is one where the sums agree in at least two columns, as far as the decimal
+    places shown allow. Rows that are sums themselves are not added up again.
+    """
+    totals: set[int] = set()
+    for row in relation.rows:
+        before = [r.n for r in relation.rows[: row.n - 1] if r.n not in totals]
+        counts = range(2, len(before) + 1)
+        if any(_is_total(relation, row.n, before[-count:]) for count in counts):
+            totals.add(row.n)
+    return frozenset(totals)
+
+
+def _is_total(relation: Relation, n: int, parts: Sequence[int]) -> bool:
+    """Whether row `n` is the sum of the parts in two columns."""
+    right = 0
+    for c, column in enumerate(relation.columns):
+        if column.kind not in NUMBERS:
+            continue
+        values = [_amount(relation, part, c) for part in (n, *parts)]
+        amounts = [v for v in values if v is not None]
+        if values[0] is None or len(amounts) <= 2 or not values[0]:  # noqa: PLR2004 - the sum and one part
+            continue
+        off = abs(sum(amounts[1:]) - values[0])
+        right += off <= 0.5 * len(amounts) * 10.0**-column.places
+    return right >= _FEWEST_SUMS
+
+
+def _amount(relation: Relation, n: int, column: int) -> float | None:
+    field = relation.field(n, column)
+    return field.value if field and isinstance(field.value, int | float) else None
+
+
 ID_DIGITS = 12
 _YEAR = re.compile(r"\b(?:1[89]|20)\d\d\b")
 _YEARS = re.compile(rf"{_YEAR.pattern}(?:\s*[-\u2013/]\s*\d{{1,4}}\b)?")

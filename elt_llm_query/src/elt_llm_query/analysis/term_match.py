@@ -19,6 +19,7 @@ Layers = Sequence[tuple[Vocabulary, float]]
 # A synonym of the lists counts nearly as much as the word; a word of the same root may
 # mean something else ("policy", "police"), so it alone makes no answer.
 SYNONYM, ROOT = 0.85, 0.5
+# Set by hand; what each does: docs/explanation/measurements.md, "Thresholds".
 EVERYWHERE = 0.4  # share of its weight that a word keeps which every source has
 WORDS_BETWEEN = 10  # between the terms: this many halve their closeness
 _ROOT_LENGTH = 5

@@ -47,7 +47,8 @@ _TITLE_WORD = 4  # letters of a word that a title writes with a capital
 
 AROUND = 3  # sentences on either side that may show what a sentence is about
 # What a word counts by where it is. A heading names the matter nearly as surely as the
-# sentence; beyond the neighbours a source may have gone on to something else.
+# sentence; beyond the neighbours a source may have gone on to something else. Set by
+# hand; see docs/explanation/measurements.md, "Thresholds".
 OWN, HEADING, NEIGHBOUR, REST = 1.0, 0.9, 0.6, 0.4
 
 

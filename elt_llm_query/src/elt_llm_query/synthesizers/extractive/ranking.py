@@ -16,14 +16,15 @@ from elt_llm_query.synthesizers.extractive.candidates import Candidate, Passage
 from elt_llm_query.synthesizers.extractive.claim_spans import say_the_same
 
 # Share of the best rank that a further sentence must reach: one good sentence is an
-# answer, and a second one has to be about as good. Set by hand; no sweep is recorded.
+# answer, and a second one has to be about as good. Set by hand. What this and the other
+# thresholds do when halved and doubled: docs/explanation/measurements.md, "Thresholds".
 CLOSE = 0.92
 HALF = 0.5  # of the question's weight
 _FIGURES = frozenset([Form.NUMBER, Form.TIME])
 # How much coverage a cosine may make good: what is further behind is not embedded.
 _WORTH = 0.35
 # Form and closeness order sentences of like evidence (0 to 2); they do not outweigh it.
-# Both are set by hand; no sweep of them is recorded.
+# Both are set by hand.
 _FIT = 0.3
 NEARNESS = 0.2
 _FEWEST_WORDS = 8  # of a sentence without a full stop
@@ -243,7 +244,7 @@ def _with_heading(candidate: Candidate, passages: Sequence[Passage]) -> str:
 
 
 # Cosine below which no word of a source can replace a word of the question. Set by
-# hand for the embedded model; no sweep of it is recorded.
+# hand for the embedded model: half as much answers more questions, and more wrongly.
 FAR = 0.4
 _MOST_WORDS = 400  # of a source that are compared, to bound what is embedded
 

@@ -11,45 +11,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from elt_llm_core.tables import Kind, Relation, Row
+from elt_llm_core.tables import NUMBERS, Kind, Relation, Row, total_rows
 from elt_llm_core.tables.relations import one_unit
 from elt_llm_query.analysis.lexicon import STOP_WORDS
 from elt_llm_query.analysis.stems import stem, words
 from elt_llm_query.analysis.table_question import Ask, TableQuestion
 from elt_llm_query.analysis.term_match import Vocabulary, match, vocabulary
 
-NUMBERS = frozenset([Kind.INTEGER, Kind.NUMBER])
 FEWEST = 2  # rows or columns that are compared
-
-
-def sum_rows(relation: Relation) -> frozenset[int]:
-    """Numbers of rows that are the sum of the rows just before, in two columns."""
-    sums: set[int] = set()
-    for row in relation.rows:
-        before = [r.n for r in relation.rows[: row.n - 1] if r.n not in sums]
-        if any(_sums(relation, row.n, before[-k:]) for k in range(2, len(before) + 1)):
-            sums.add(row.n)
-    return frozenset(sums)
-
-
-def _sums(relation: Relation, n: int, parts: Sequence[int]) -> bool:
-    right = 0
-    for c, column in enumerate(relation.columns):
-        if column.kind not in NUMBERS:
-            continue
-        values = [_amount(relation, part, c) for part in (n, *parts)]
-        amounts = [v for v in values if v is not None]
-        if values[0] is None or len(amounts) <= FEWEST or not values[0]:
-            continue
-        off = abs(sum(amounts[1:]) - values[0])
-        right += off <= 0.5 * len(amounts) * 10.0**-column.places
-    return right >= FEWEST
-
-
-def _amount(relation: Relation, n: int, column: int) -> float | None:
-    field = relation.field(n, column)
-    return field.value if field and isinstance(field.value, int | float) else None
-
 
 TOTALS = frozenset(
     map(stem, words("total subtotal sum overall average mean all combined"))
@@ -111,7 +80,7 @@ class TableWords:
     @cached_property
     def sums(self) -> frozenset[int]:
         """Numbers of the rows that sum up others, by label or by their numbers."""
-        return self.totals | sum_rows(self.relation)
+        return self.totals | total_rows(self.relation)
 
 
 def bare(text: str) -> str:
