@@ -2,10 +2,12 @@
 
 import httpx
 import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
 
-from elt_llm_api.problems import describe
+from elt_llm_api.problems import describe, install_handlers
 from elt_llm_core.config.loader import RagConfig
-from elt_llm_core.errors import ConfigError
+from elt_llm_core.errors import ConfigError, ModelBusyError
 
 pytestmark = pytest.mark.network
 
@@ -47,3 +49,19 @@ def test_no_value_and_no_folder_of_the_configuration_is_shown(caplog):
     assert told["detail"] == "option 'apikey' of the llms strategy 'x': no such option"
     assert told["hint"].startswith("say it in rag_config.yaml, see http://localhost:1")
     assert told["hint"].endswith("/api/tags")
+
+
+def test_a_busy_model_server_is_429_with_a_time():
+    app = FastAPI()
+    install_handlers(app)
+
+    @app.get("/")
+    def ask() -> None:
+        raise ModelBusyError("http://10.1.2.3:11434", 7, "503: queue of gpu-7")
+
+    reply = TestClient(app).get("/")
+    assert reply.status_code == 429
+    assert reply.headers["retry-after"] == "7"
+    assert reply.json()["code"] == "MOD009"
+    assert "10.1.2.3" not in reply.text
+    assert "gpu-7" not in reply.text

@@ -11,8 +11,10 @@ from pydantic import BaseModel
 
 from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.errors import (
+    BrokenAnswerError,
     ConfigError,
     EmbedError,
+    ModelBusyError,
     ModelError,
     ModelMissingError,
     ModelTimeoutError,
@@ -106,14 +108,14 @@ def test_every_way_of_asking_sends_the_same_request_and_brings_the_answer(server
     ("fault", "error", "words"),
     [
         (Fault.SLOW_FIRST_TOKEN, ModelTimeoutError, "sent nothing for 0.15 s"),
-        (Fault.CLOSE, ModelError, "broke off"),
-        (Fault.NO_DONE, ModelError, "ended before it was done"),
+        (Fault.CLOSE, BrokenAnswerError, "broke off"),
+        (Fault.NO_DONE, BrokenAnswerError, "ended before it was done"),
         (
             Fault.MODEL_MISSING,
             ModelMissingError,
             "it has: nomic-embed-text:latest, smo",
         ),
-        (Fault.BUSY, ModelError, "busy .*fewer requests"),
+        (Fault.BUSY, ModelBusyError, "busy .*fewer requests"),
         (Fault.NAN, ModelError, "500"),
         (Fault.TOO_LONG, PromptTruncatedError, "context_window"),
         (Fault.MALFORMED, ModelError, "no answer that can be read"),
@@ -238,7 +240,7 @@ def test_texts_go_in_batches_and_come_back_in_order(server):
         (Fault.SLOW_FIRST_TOKEN, ModelTimeoutError, "sent nothing"),
         (Fault.MODEL_MISSING, ModelMissingError, "ollama pull nomic-embed-text"),
         (Fault.NAN, EmbedError, "no number"),
-        (Fault.BUSY, ModelError, "busy"),
+        (Fault.BUSY, ModelBusyError, "busy"),
         (Fault.TOO_LONG, EmbedError, "longer than 'nomic-embed-text' reads"),
         (Fault.MALFORMED, ModelError, "no answer that can be read"),
         (Fault.WRONG_DIMENSION, EmbedError, r"vectors of \[31\] numbers, not 32"),

@@ -14,6 +14,7 @@ KEYS = {
     for key in getattr(field.annotation, "model_fields", {})
 }
 OLLAMA = "elt_llm_core/tests/test_models_ollama.py::"
+GATEWAY = "elt_llm_core/tests/test_gateway.py::"
 OPENAI = "elt_llm_core/tests/test_models_openai_like.py::"
 WORDS = "elt_llm_core/tests/test_keyword_recipes.py::"
 INGEST = "elt_llm_ingest/tests/"
@@ -59,6 +60,16 @@ SHOWN = {
     "openai_like.api_key": f"{OPENAI}test_every_way_of_asking_sends_the_same_request",
     "openai_like.llm_model": f"{OPENAI}test_every_way_of_asking_sends_the_same_request",
     "openai_like.request_timeout": f"{OPENAI}test_silence_has_a_limit",
+    "gateway.retries": f"{GATEWAY}test_how_often_it_is_tried_is_a_setting",
+    "gateway.retry_seconds": f"{GATEWAY}test_waits_grow_by_chance_below_a_bound",
+    "gateway.longest_wait": f"{GATEWAY}"
+    "test_a_server_that_asks_for_too_long_a_wait_is_not_asked_again",
+    "gateway.breaker_failures": f"{GATEWAY}"
+    "test_a_server_that_is_not_there_is_left_alone_after_some_failures",
+    "gateway.breaker_seconds": f"{GATEWAY}test_a_server_that_came_back_is_asked_again",
+    "gateway.calls_at_once": f"{GATEWAY}test_a_server_works_on_so_many_calls_at_a_time",
+    "gateway.calls_waiting": f"{GATEWAY}"
+    "test_calls_beyond_the_queue_are_refused_with_a_time",
     "stores.data_dir": f"{API}test_serve.py::"
     "test_it_tells_its_address_and_ends_on_ctrl_c",
     "stores.backup_hours": f"{INGEST}test_ingest.py::"

@@ -35,6 +35,7 @@ _REFUSALS = {
     "model_missing": (404, "model {model!r} not found"),
     "nan": (500, "failed to encode response: json: unsupported value: NaN"),
     "busy": (503, "server busy, please try again. maximum pending requests exceeded"),
+    "runner_died": (500, "llama runner process has terminated: signal: killed"),
     "too_long": (400, "the input length exceeds the context length"),
 }
 
@@ -193,6 +194,8 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(promised or len(data)))
         self.send_header("Connection", "close")
+        if status in {429, 503} and self.owner.retry_after:
+            self.send_header("Retry-After", self.owner.retry_after)
         self.end_headers()
         self.wfile.write(data)
 
@@ -216,6 +219,7 @@ class Fault(StrEnum):
     NAN = "nan"
     BUSY = "busy"
     TOO_LONG = "too_long"
+    RUNNER_DIED = "runner_died"
     TRUNCATED = "truncated"  # 200, but half the window was read
     MALFORMED = "malformed"
     WRONG_DIMENSION = "wrong_dimension"
@@ -241,7 +245,8 @@ class OllamaServer:
     `script` holds the outcome of each coming call to chat, generate or embed; calls
     after its end are fine. `silence` is how long a slow or stalled call waits, `pause`
     how long a stream rests between words, both in seconds. `requests` lists what came,
-    in order; `aborted` counts the streams that a client left.
+    in order; `aborted` counts the streams that a client left. `retry_after` is a
+    header of a busy server.
     """
 
     def __init__(
@@ -259,6 +264,7 @@ class OllamaServer:
         self.pause = 0.0
         self.requests: list[Recorded] = []
         self.aborted = 0
+        self.retry_after = ""
         self._given = embedder
         self._leaving = threading.Event()
         self._http = _Http(("127.0.0.1", 0), Handler)

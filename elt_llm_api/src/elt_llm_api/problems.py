@@ -19,6 +19,7 @@ from elt_llm_core.errors import (
     ConfigError,
     EltLlmError,
     MethodError,
+    ModelBusyError,
     ModelError,
     NothingThereError,
     RequestError,
@@ -185,9 +186,8 @@ def install_handlers(app: FastAPI) -> None:
 
 def _on_error(request: Request, error: Exception) -> JSONResponse:
     body = describe(error)
-    headers = (
-        {"retry-after": str(error.seconds)} if isinstance(error, BusyError) else {}
-    )
+    seconds = error.seconds if isinstance(error, BusyError | ModelBusyError) else 0
+    headers = {"retry-after": str(seconds)} if seconds else {}
     return JSONResponse(
         {**body, "instance": request.url.path},
         status_code=body["status"],

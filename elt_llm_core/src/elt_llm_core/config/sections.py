@@ -204,6 +204,48 @@ class OpenAILikeSection(Section):
     api_key: SecretStr = Field(default=SecretStr(""), description="bearer token")
 
 
+class GatewaySection(Section):
+    """How models are called: tries, rests, queues; each server by itself."""
+
+    retries: int = Field(
+        default=2,
+        ge=0,
+        le=20,
+        description="further tries of a call that failed for what may pass: nobody "
+        "there, busy (429, 503), a connection that broke, a runner that died",
+    )
+    retry_seconds: float = Field(
+        default=0.5,
+        gt=0,
+        description="longest wait before the second try; it doubles each time, and "
+        "each wait is drawn by chance below it; Retry-After of the server wins",
+    )
+    longest_wait: float = Field(
+        default=30.0,
+        gt=0,
+        description="seconds; a server that asks for a longer wait is not asked again",
+    )
+    breaker_failures: int = Field(
+        default=3,
+        ge=1,
+        description="failures in a row (nobody there, runner died) after which a "
+        "server is left alone",
+    )
+    breaker_seconds: float = Field(
+        default=30.0, ge=0, description="how long; then one call tries again"
+    )
+    calls_at_once: int = Field(
+        default=0,
+        ge=0,
+        le=1000,
+        description="calls that a server works on at a time; 0: 1 on this machine, "
+        "8 elsewhere",
+    )
+    calls_waiting: int = Field(
+        default=64, ge=0, description="calls that may wait for one server; more fail"
+    )
+
+
 class StoresSection(Section):
     """Where everything lies and when indexes are rebuilt."""
 
@@ -359,6 +401,7 @@ class RagConfig(Section):
     models: ModelsSection = ModelsSection()
     ollama: OllamaSection = OllamaSection()
     openai_like: OpenAILikeSection = OpenAILikeSection()
+    gateway: GatewaySection = GatewaySection()
     stores: StoresSection = StoresSection()
     keywords: Recipe = Recipe()
     chunking: ChunkingSection = ChunkingSection()

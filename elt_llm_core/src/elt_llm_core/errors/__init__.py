@@ -31,7 +31,10 @@ EltLlmError                                  code; what happened, the value, the
 │   ├── PromptTruncatedError    MOD005
 │   ├── OutOfTimeError          MOD006
 │   ├── EndlessAnswerError      MOD007
-│   └── SilentServerError       MOD008
+│   ├── SilentServerError       MOD008
+│   ├── ModelBusyError          MOD009
+│   ├── RunnerDiedError         MOD010
+│   └── BrokenAnswerError       MOD011
 ├── PortTakenError              API001       exit 69: another program listens there
 └── RequestError                API002       HTTP only: not as the schema asks
     ├── ForeignHostError        API003
@@ -262,7 +265,7 @@ class EndlessAnswerError(ModelError):
 
 
 class SilentServerError(ModelError):
-    """A model server kept silent a moment ago and is not asked again yet."""
+    """A model server failed or kept silent a moment ago and is left alone for now."""
 
     code = "MOD008"
 
@@ -272,6 +275,42 @@ class SilentServerError(ModelError):
             f"for {max(seconds, 1):.0f} s",
             "look at the server's log, or do without: --profile default",
         )
+
+
+class ModelBusyError(ModelError):
+    """A model server has as many calls as it takes; `seconds` is when to ask again.
+
+    `seconds` is 0 where the server does not say.
+    """
+
+    code = "MOD009"
+    status = 429
+
+    def __init__(self, url: str, seconds: int, reason: str) -> None:
+        when = f"in {seconds} s" if seconds else "later"
+        super().__init__(
+            f"the model server at {url} is busy ({reason})",
+            f"try again {when}, with fewer requests at a time",
+        )
+        self.seconds = seconds
+
+
+class RunnerDiedError(ModelError):
+    """The process that runs the model ended inside the server."""
+
+    code = "MOD010"
+
+    def __init__(self, model: str, message: str) -> None:
+        super().__init__(
+            f"the process that ran {model!r} ended ({message})",
+            "it may lack memory: use a smaller model or context_window",
+        )
+
+
+class BrokenAnswerError(ModelError):
+    """The connection ended before the answer was whole."""
+
+    code = "MOD011"
 
 
 class RequestError(EltLlmError):
@@ -586,6 +625,7 @@ class PortTakenError(EltLlmError):
 
 __all__ = [
     "AbandonedError",
+    "BrokenAnswerError",
     "BusyError",
     "CollectionMismatchError",
     "CollectionNotFoundError",
@@ -602,6 +642,7 @@ __all__ = [
     "MethodError",
     "MissingExtraError",
     "MissingModelError",
+    "ModelBusyError",
     "ModelError",
     "ModelMissingError",
     "ModelTimeoutError",
@@ -615,6 +656,7 @@ __all__ = [
     "PromptTruncatedError",
     "QueryError",
     "RequestError",
+    "RunnerDiedError",
     "SilentServerError",
     "StoreError",
     "StoreLockedError",

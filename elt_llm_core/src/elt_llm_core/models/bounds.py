@@ -6,16 +6,24 @@ silent is not waited for again and again.
 """
 
 import json
+import math
 import threading
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from time import monotonic
 from typing import Any
 
 import httpx
 from typing_extensions import override
 
-from elt_llm_core.errors import EndlessAnswerError, ModelError, SilentServerError
+from elt_llm_core.errors import (
+    EndlessAnswerError,
+    ModelBusyError,
+    ModelError,
+    SilentServerError,
+)
 from elt_llm_core.patience import Patience, current
 
 # A token of a stream is one JSON object of 150 to 400 bytes in both protocols.
@@ -28,6 +36,7 @@ LINES_BESIDE = 1_000
 SECONDS_PER_TOKEN = 1.0  # a model that is slower is of no use to anybody
 TOKENS_UNSAID = 4_096
 COOL_SECONDS = 30.0  # how long a silent server is left alone
+BUSY = frozenset({429, 503})
 TELLING_SILENCE = 5.0  # seconds; what was cut shorter proves nothing
 
 
@@ -131,7 +140,7 @@ class AsyncBoundedStream(httpx.AsyncByteStream):
 
 
 class Silences:
-    """Servers that did not answer in time, and are left alone for a while.
+    """The circuit breaker: servers that kept silent or failed, left alone for a while.
 
     After it one request tries again while the others still fail at once.
     """
@@ -139,6 +148,7 @@ class Silences:
     def __init__(self, seconds: float = COOL_SECONDS) -> None:
         self.seconds = seconds
         self._until: dict[str, float] = {}
+        self._failures: dict[str, int] = {}
         self._lock = threading.Lock()
 
     def check(self, server: str) -> None:
@@ -156,6 +166,18 @@ class Silences:
         """Leave the server alone from now on."""
         with self._lock:
             self._until[server] = monotonic() + self.seconds
+
+    def fail(self, server: str, most: int, seconds: float) -> None:
+        """Count a failure; from `most` in a row on the server is left alone."""
+        with self._lock:
+            self._failures[server] = self._failures.get(server, 0) + 1
+            if self._failures[server] >= most:
+                self._until[server] = monotonic() + seconds
+
+    def succeed(self, server: str) -> None:
+        """A whole answer came: failures are counted from zero again."""
+        with self._lock:
+            self._failures.pop(server, None)
 
     def forget(self, server: str) -> None:
         """It answered."""
@@ -199,6 +221,9 @@ def bounds(seconds: float) -> dict[str, Any]:
     def receive(response: httpx.Response) -> None:
         assert isinstance(response.stream, httpx.SyncByteStream)  # noqa: S101 - sync
         response.stream = BoundedStream(response.stream, _meter(response, seconds))
+        if response.status_code in BUSY:
+            response.read()
+            raise _busy_error(response)
 
     return _options(send, receive)
 
@@ -212,6 +237,9 @@ def async_bounds(seconds: float) -> dict[str, Any]:
     async def receive(response: httpx.Response) -> None:
         assert isinstance(response.stream, httpx.AsyncByteStream)  # noqa: S101 - async
         response.stream = AsyncBoundedStream(response.stream, _meter(response, seconds))
+        if response.status_code in BUSY:
+            await response.aread()
+            raise _busy_error(response)
 
     return _options(send, receive)
 
@@ -259,6 +287,43 @@ def _meter(response: httpx.Response, seconds: float) -> Meter:
             "ask it to send plain JSON",
         )
     return Meter(server, allowance(response.request, seconds), current())
+
+
+def _busy_error(response: httpx.Response) -> ModelBusyError:
+    # Raised here, as the official client of Ollama hands no headers on.
+    message = " ".join(_error_words(response).split())[:200]
+    return ModelBusyError(
+        server_of(response.request.url),
+        retry_after(response.headers.get("retry-after", ""), datetime.now(UTC)),
+        f"{response.status_code}: {message}",
+    )
+
+
+def _error_words(response: httpx.Response) -> str:
+    """The words of an error, of which Ollama and OpenAI's protocol each have a form."""
+    try:
+        error = response.json()["error"]
+        return str(error["message"] if isinstance(error, dict) else error)
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return response.text
+
+
+def retry_after(value: str, now: datetime) -> int:
+    """Seconds that a Retry-After header asks to wait; 0 where it is none.
+
+    Args:
+        value: Seconds, or a date as HTTP writes it.
+        now: With its time zone.
+    """
+    if value.strip().isdecimal():
+        return int(value)
+    try:
+        then = parsedate_to_datetime(value)
+    except ValueError:
+        return 0
+    if then.tzinfo is None:
+        then = then.replace(tzinfo=UTC)
+    return max(0, math.ceil((then - now).total_seconds()))
 
 
 def _body(request: httpx.Request) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from typing_extensions import override
 
 from elt_llm_core.config.base import Section
-from elt_llm_core.config.sections import RagConfig
+from elt_llm_core.config.sections import GatewaySection, RagConfig
 from elt_llm_core.models import EMBEDDERS, LLMS
 from elt_llm_core.models.weights import embedded_digest
 from elt_llm_core.shipped_model import MODEL_NAME
@@ -74,10 +74,29 @@ def build_models(config: RagConfig) -> Models:
     allow = config.allowed_plugins()
     nothing = cast("Models", None)  # there are no models yet, and none is asked for
     built = EMBEDDERS.load(models.embedder_strategy, embedder, allow).build(nothing)
-    return Models(
+    made = Models(
         embedder=built,
         llm=LLMS.load(models.llm_strategy, llm, allow).build(Models(built)),
     )
+    _use_gateway(config.gateway, made)
+    return made
+
+
+def _use_gateway(settings: GatewaySection, models: Models) -> None:
+    """Let the models call their servers through one gateway.
+
+    A model of this process and one of a package outside this project make their calls
+    themselves.
+    """
+    every: list[Any] = [models.embedder, models.llm]
+    served = [model for model in every if hasattr(model, "use_gateway")]
+    if served:
+        # It brings httpx, which a model of this process does without.
+        from elt_llm_core.models.gateway.gateway import Gateway  # noqa: PLC0415
+
+        gateway = Gateway(settings)
+        for model in served:
+            model.use_gateway(gateway)
 
 
 def _options(

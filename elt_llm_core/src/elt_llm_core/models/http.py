@@ -1,15 +1,18 @@
 """Speaking to a model server over HTTP: time limits, and what its failures mean."""
 
+import re
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import httpx
 
 from elt_llm_core.errors import (
+    BrokenAnswerError,
     ModelError,
     ModelMissingError,
     ModelTimeoutError,
     ModelUnavailableError,
+    RunnerDiedError,
 )
 from elt_llm_core.models.bounds import note_timeout, server_of
 from elt_llm_core.patience import current
@@ -25,8 +28,12 @@ SHAPE_ERRORS = (ValueError, TypeError, AttributeError, LookupError, RecursionErr
 WIRE_ERRORS = (httpx.HTTPError, ConnectionError, *SHAPE_ERRORS)
 
 _NOT_FOUND = 404
-_BUSY = frozenset({429, 503})
 _REFUSED = frozenset({401, 403})
+# As Ollama says it: "llama runner process has terminated: signal: killed".
+_RUNNER = re.compile(
+    r"runner process (?:has terminated|no longer running)|unexpectedly stopped",
+    re.IGNORECASE,
+)
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -80,7 +87,7 @@ def wire_error(error: Exception, url: str, model: str, seconds: float) -> ModelE
     if isinstance(error, httpx.TimeoutException):
         return ModelTimeoutError(model, seconds)
     if isinstance(error, httpx.HTTPError):
-        return ModelError(
+        return BrokenAnswerError(
             f"{model!r} at {shown(url)} broke off: {error}",
             "try again; the server's log says why",
         )
@@ -102,11 +109,8 @@ def status_error(
     message = " ".join(text.split())[:200]
     if status == _NOT_FOUND:
         return ModelMissingError(model, known)
-    if status in _BUSY:
-        return ModelError(
-            f"the model server is busy ({status}: {message})",
-            "try again later, with fewer requests at a time",
-        )
+    if _RUNNER.search(message):
+        return RunnerDiedError(model, message)
     if status in _REFUSED:
         return ModelError(
             f"the model server refused the request ({status}: {message})",
@@ -130,7 +134,7 @@ def says_too_long(status: int, text: str) -> bool:
 
 def ended_early(model: str) -> ModelError:
     """A stream that stopped without its last part: the answer is not whole."""
-    return ModelError(
+    return BrokenAnswerError(
         f"the answer of {model!r} ended before it was done",
         "try again; the server's log says why",
     )

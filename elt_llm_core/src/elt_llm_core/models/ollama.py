@@ -5,8 +5,18 @@ errors here, where the stock classes pass them on.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Generator,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import aclosing, asynccontextmanager, closing, contextmanager
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -34,6 +44,7 @@ from elt_llm_core.errors import (
 from elt_llm_core.models.array_embedding import checked_vectors
 from elt_llm_core.models.bounds import async_bounds, bounds
 from elt_llm_core.models.embedder import EmbedderPrompt, prompt_for
+from elt_llm_core.models.gateway.direct import DIRECT, Direct
 from elt_llm_core.models.http import (
     PROBE_SECONDS,
     WIRE_ERRORS,
@@ -175,6 +186,7 @@ class CheckedClient(Client):
     def __init__(self, base_url: str, seconds: float) -> None:
         options = client_options(base_url, seconds)
         super().__init__(base_url, **options, **bounds(seconds))
+        self.gateway: Direct = DIRECT
         self._url = base_url
         self._seconds = seconds
 
@@ -186,16 +198,20 @@ class CheckedClient(Client):
         while it is read, and a truncated prompt before the part that says `done`.
         """
         prompt = _prompt(kwargs)
+        ask = partial(super().chat, *args, **kwargs)
         if kwargs.get("stream"):
-            return self._parts(prompt, super().chat(*args, **kwargs))
+            return self.gateway.stream(self._url, lambda: self._parts(prompt, ask()))
+        return self.gateway.call(self._url, lambda: self._whole(prompt, ask))
+
+    def _whole(self, prompt: Prompt, ask: Callable[[], Any]) -> Any:
         with self._translate_errors(prompt):
-            answer = super().chat(*args, **kwargs)
+            answer = ask()
         if not answer.done:
             raise ended_early(prompt.model)
         prompt.check(answer.prompt_eval_count)
         return answer
 
-    def _parts(self, prompt: Prompt, parts: Any) -> Iterator[Any]:
+    def _parts(self, prompt: Prompt, parts: Any) -> Generator[Any, None, None]:
         done = False
         with self._translate_errors(prompt), closing(parts):
             for part in parts:
@@ -212,9 +228,13 @@ class CheckedClient(Client):
 
         Raises EmbedError if the server blames the text, else ModelError.
         """
+        ask = partial(super().embed, *args, **{**kwargs, "truncate": False})
         model = str(kwargs.get("model", ""))
+        return self.gateway.call(self._url, lambda: self._vectors(model, ask))
+
+    def _vectors(self, model: str, ask: Callable[[], Any]) -> Any:
         try:
-            return super().embed(*args, **{**kwargs, "truncate": False})
+            return ask()
         except ResponseError as error:
             raise embed_error(error, model, self._known_models(error)) from error
         except WIRE_ERRORS as error:
@@ -269,12 +289,16 @@ class CheckedClient(Client):
             return ()
 
 
+Ask = Callable[[], Awaitable[Any]]
+
+
 class CheckedAsyncClient(AsyncClient):
     """The asynchronous client; every failure is one of ours."""
 
     def __init__(self, base_url: str, seconds: float) -> None:
         options = client_options(base_url, seconds)
         super().__init__(base_url, **options, **async_bounds(seconds))
+        self.gateway: Direct = DIRECT
         self._url = base_url
         self._seconds = seconds
 
@@ -282,18 +306,22 @@ class CheckedAsyncClient(AsyncClient):
     async def chat(self, *args: Any, **kwargs: Any) -> Any:
         """As `CheckedClient.chat`; leaving the stream closes the connection."""
         prompt = _prompt(kwargs)
+        ask = partial(super().chat, *args, **kwargs)
         if kwargs.get("stream"):
-            return self._parts(prompt, await super().chat(*args, **kwargs))
+            return self.gateway.astream(self._url, lambda: self._parts(prompt, ask))
+        return await self.gateway.acall(self._url, lambda: self._whole(prompt, ask))
+
+    async def _whole(self, prompt: Prompt, ask: Ask) -> Any:
         async with self._translate_errors(prompt):
-            answer = await super().chat(*args, **kwargs)
+            answer = await ask()
         if not answer.done:
             raise ended_early(prompt.model)
         prompt.check(answer.prompt_eval_count)
         return answer
 
-    async def _parts(self, prompt: Prompt, parts: Any) -> AsyncIterator[Any]:
+    async def _parts(self, prompt: Prompt, ask: Ask) -> AsyncGenerator[Any, None]:
         done = False
-        async with self._translate_errors(prompt), aclosing(parts):
+        async with self._translate_errors(prompt), aclosing(await ask()) as parts:
             async for part in parts:
                 if part.done:
                     done = True
@@ -305,9 +333,13 @@ class CheckedAsyncClient(AsyncClient):
     @override
     async def embed(self, *args: Any, **kwargs: Any) -> Any:
         """As `CheckedClient.embed`."""
+        ask = partial(super().embed, *args, **{**kwargs, "truncate": False})
         model = str(kwargs.get("model", ""))
+        return await self.gateway.acall(self._url, lambda: self._vectors(model, ask))
+
+    async def _vectors(self, model: str, ask: Ask) -> Any:
         try:
-            return await super().embed(*args, **{**kwargs, "truncate": False})
+            return await ask()
         except ResponseError as error:
             raise embed_error(error, model, await self._known_models(error)) from error
         except WIRE_ERRORS as error:
@@ -346,6 +378,11 @@ class CheckedOllama(Ollama):
     is_function_calling_model: bool = False
 
     _digest: str | None = PrivateAttr(default=None)
+    _gateway: Direct = PrivateAttr(default=DIRECT)
+
+    def use_gateway(self, gateway: Direct) -> None:
+        """Make all calls through it."""
+        self._gateway = gateway
 
     @property
     @override
@@ -360,6 +397,7 @@ class CheckedOllama(Ollama):
         """The client for synchronous calls, made on first use."""
         if not isinstance(self._client, CheckedClient):
             self._client = CheckedClient(self.base_url, self.request_timeout)
+            self._client.gateway = self._gateway
         return self._client
 
     @property
@@ -368,6 +406,7 @@ class CheckedOllama(Ollama):
         """The client for asynchronous calls, made on first use."""
         if not isinstance(self._async_client, CheckedAsyncClient):
             self._async_client = CheckedAsyncClient(self.base_url, self.request_timeout)
+            self._async_client.gateway = self._gateway
         return self._async_client
 
     @property
@@ -404,6 +443,10 @@ class CheckedOllamaEmbedding(OllamaEmbedding):
         self._client = CheckedClient(self.base_url, self.request_timeout)
         self._async_client = CheckedAsyncClient(self.base_url, self.request_timeout)
         self._prompt = prompt_for(model_name)
+
+    def use_gateway(self, gateway: Direct) -> None:
+        """Make all calls through it."""
+        self._client.gateway = self._async_client.gateway = gateway
 
     @property
     def prompt_known(self) -> bool:

@@ -7,6 +7,7 @@ Such a server fixes its window when it starts and does not take it from a reques
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -29,6 +30,7 @@ from elt_llm_core.models.array_embedding import ArrayEmbedding, checked_vectors
 from elt_llm_core.models.bounds import async_bounds, bounds
 from elt_llm_core.models.chat import ChatShaped
 from elt_llm_core.models.embedder import EmbedderPrompt, prompt_for
+from elt_llm_core.models.gateway.direct import DIRECT, Direct
 from elt_llm_core.models.http import (
     SHAPE_ERRORS,
     WIRE_ERRORS,
@@ -55,6 +57,7 @@ class HttpModel:
     ) -> None:
         self.url = url.rstrip("/")
         self.model = model
+        self.gateway: Direct = DIRECT
         self._seconds = seconds
         key = api_key.get_secret_value() if api_key else ""
         options = client_options(url, seconds)
@@ -66,6 +69,9 @@ class HttpModel:
 
     def post(self, path: str, body: Json, too_long: EltLlmError) -> Json:
         """The answer. Raises `too_long` if the server says so, else ModelError."""
+        return self.gateway.call(self.url, lambda: self._post(path, body, too_long))
+
+    def _post(self, path: str, body: Json, too_long: EltLlmError) -> Json:
         with self._translate_errors():
             answer = self._client.post(f"{self.url}{path}", json=body)
             if answer.is_error:
@@ -74,6 +80,10 @@ class HttpModel:
 
     async def apost(self, path: str, body: Json, too_long: EltLlmError) -> Json:
         """As `post`."""
+        send = partial(self._apost, path, body, too_long)
+        return await self.gateway.acall(self.url, send)
+
+    async def _apost(self, path: str, body: Json, too_long: EltLlmError) -> Json:
         with self._translate_errors():
             answer = await self._async_client.post(f"{self.url}{path}", json=body)
             if answer.is_error:
@@ -84,6 +94,12 @@ class HttpModel:
         self, path: str, body: Json, too_long: EltLlmError
     ) -> Generator[Json, None, None]:
         """The events of an answer. Raises as `post`, also while it is read."""
+        begin = partial(self._events, path, body, too_long)
+        return self.gateway.stream(self.url, begin)
+
+    def _events(
+        self, path: str, body: Json, too_long: EltLlmError
+    ) -> Generator[Json, None, None]:
         with self._translate_errors(), self._open_stream(path, body) as answer:
             if answer.is_error:
                 answer.read()
@@ -95,10 +111,16 @@ class HttpModel:
                 if event:
                     yield _object(json.loads(event))
 
-    async def astream(
+    def astream(
         self, path: str, body: Json, too_long: EltLlmError
     ) -> AsyncGenerator[Json, None]:
         """As `stream`; closing it closes the connection, which stops the server."""
+        begin = partial(self._aevents, path, body, too_long)
+        return self.gateway.astream(self.url, begin)
+
+    async def _aevents(
+        self, path: str, body: Json, too_long: EltLlmError
+    ) -> AsyncGenerator[Json, None]:
         with self._translate_errors():
             async with self._aopen_stream(path, body) as answer:
                 if answer.is_error:
@@ -197,6 +219,10 @@ class OpenAILikeLLM(ChatShaped):
         super().__init__(model=http.model, **fields)
         self._http = http
 
+    def use_gateway(self, gateway: Direct) -> None:
+        """Make all calls through it."""
+        self._http.gateway = gateway
+
     @override
     def _send(self, body: Json, prompt: Prompt) -> Json:
         return self._http.post(_CHAT, body, _too_long(prompt))
@@ -231,6 +257,10 @@ class OpenAILikeEmbedding(ArrayEmbedding):
         super().__init__(model_name=http.model, **fields)
         self._http = http
         self._prompt = prompt_for(http.model)
+
+    def use_gateway(self, gateway: Direct) -> None:
+        """Make all calls through it."""
+        self._http.gateway = gateway
 
     @property
     def prompt_known(self) -> bool:

@@ -1,0 +1,50 @@
+"""How a call to a model is made: straight away, unless a gateway takes its place."""
+
+# ruff: noqa: ARG002 - a gateway needs to know the server
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextlib import aclosing, closing
+from typing import TypeVar
+
+T = TypeVar("T")
+
+Stream = Generator[T, None, None]
+AsyncStream = AsyncGenerator[T, None]
+
+
+class Direct:
+    """Makes each call once. A `Gateway` has the same four methods."""
+
+    def call(self, url: str, send: Callable[[], T]) -> T:
+        """Return the whole answer.
+
+        Args:
+            url: Of the server.
+            send: Makes the call.
+        """
+        return send()
+
+    async def acall(self, url: str, send: Callable[[], Awaitable[T]]) -> T:
+        """As `call`."""
+        return await send()
+
+    def stream(self, url: str, begin: Callable[[], Stream[T]]) -> Stream[T]:
+        """Give the parts of an answer as they come; closing it ends the call.
+
+        Args:
+            url: Of the server.
+            begin: Makes the call.
+        """
+        with closing(begin()) as parts:
+            yield from parts
+
+    async def astream(
+        self, url: str, begin: Callable[[], AsyncStream[T]]
+    ) -> AsyncStream[T]:
+        """As `stream`."""
+        async with aclosing(begin()) as parts:
+            async for part in parts:
+                yield part
+
+
+DIRECT = Direct()

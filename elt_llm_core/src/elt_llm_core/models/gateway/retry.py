@@ -1,0 +1,109 @@
+"""Which failed calls are made again, when, and how often."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from time import monotonic, sleep
+from typing import Any, TypeVar
+
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    Retrying,
+    retry_if_exception_type,
+    wait_random_exponential,
+)
+
+from elt_llm_core.config.sections import GatewaySection
+from elt_llm_core.errors import (
+    BrokenAnswerError,
+    ModelBusyError,
+    ModelUnavailableError,
+    OutOfTimeError,
+    RunnerDiedError,
+)
+from elt_llm_core.patience import check_asker, current
+
+T = TypeVar("T")
+
+# What may pass by itself. A missing model, a prompt that is too long, an answer of
+# another shape and a silence do not: asking again would cost the same once more.
+PASSING = (
+    BrokenAnswerError,
+    ModelBusyError,
+    ModelUnavailableError,
+    RunnerDiedError,
+)
+RUNNER_SECONDS = 2.0  # Ollama starts a runner anew with the next call
+RUNNER_TRIES = 2  # a runner that died twice dies of the model or the window
+LOOK_SECONDS = 0.05  # how often a waiting call looks whether its asker is still there
+
+
+def call_again(settings: GatewaySection, once: Callable[[], T]) -> T:
+    """Make a call, again if it failed for something that may pass.
+
+    Raises:
+        ModelError: what the last try raised.
+        AbandonedError: if nobody waits for the answer any more.
+    """
+    return Retrying(**_policy(settings), sleep=_pause)(once)
+
+
+async def acall_again(settings: GatewaySection, once: Callable[[], Awaitable[T]]) -> T:
+    """As `call_again`."""
+    return await AsyncRetrying(**_policy(settings), sleep=_apause)(once)
+
+
+def _policy(settings: GatewaySection) -> dict[str, Any]:
+    backoff = wait_random_exponential(
+        multiplier=settings.retry_seconds, max=settings.longest_wait
+    )
+
+    def wait(state: RetryCallState) -> float:
+        error = _error_of(state)
+        if isinstance(error, ModelBusyError) and error.seconds:
+            return float(error.seconds)  # the server's own word
+        if isinstance(error, RunnerDiedError):
+            return RUNNER_SECONDS
+        return backoff(state)
+
+    def stop(state: RetryCallState) -> bool:
+        tries = settings.retries + 1
+        if isinstance(_error_of(state), RunnerDiedError):
+            tries = min(tries, RUNNER_TRIES)
+        soon = state.upcoming_sleep <= min(settings.longest_wait, _time_left())
+        return state.attempt_number >= tries or not soon
+
+    return {
+        "retry": retry_if_exception_type(PASSING),
+        "wait": wait,
+        "stop": stop,
+        "reraise": True,
+    }
+
+
+def _error_of(state: RetryCallState) -> BaseException | None:
+    return state.outcome.exception() if state.outcome else None
+
+
+def _time_left() -> float:
+    """Seconds that the question has left."""
+    patience = current()
+    try:
+        left = patience.left() if patience else None
+    except OutOfTimeError:
+        return 0.0
+    return float("inf") if left is None else left
+
+
+def _pause(seconds: float) -> None:
+    ends = monotonic() + seconds
+    while (left := ends - monotonic()) > 0:
+        check_asker()
+        sleep(min(left, LOOK_SECONDS))
+
+
+async def _apause(seconds: float) -> None:
+    ends = monotonic() + seconds
+    while (left := ends - monotonic()) > 0:
+        check_asker()
+        await asyncio.sleep(min(left, LOOK_SECONDS))

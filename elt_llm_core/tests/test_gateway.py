@@ -1,0 +1,324 @@
+"""Retries, the breaker and the queue, against a server of our own on loopback."""
+
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from llama_index.core.llms import ChatMessage
+from ollama_server import Fault, OllamaServer
+
+from elt_llm_core.config.sections import RagConfig
+from elt_llm_core.errors import (
+    AbandonedError,
+    BrokenAnswerError,
+    ModelBusyError,
+    ModelError,
+    ModelMissingError,
+    ModelTimeoutError,
+    ModelUnavailableError,
+    OutOfTimeError,
+    PromptTruncatedError,
+    RunnerDiedError,
+    SilentServerError,
+)
+from elt_llm_core.models.bounds import SILENCES, retry_after
+from elt_llm_core.models.factory import build_models
+from elt_llm_core.models.gateway import retry
+from elt_llm_core.models.gateway.slots import Room, Slots, slots_of
+from elt_llm_core.patience import Patience
+from elt_llm_core.testing import HashEmbedding
+
+pytestmark = pytest.mark.network
+ASK = [ChatMessage(role="user", content="What is checked?")]
+LONG = 20.0
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    monkeypatch.setattr(retry, "RUNNER_SECONDS", 0.01)
+    yield
+    SILENCES._until.clear()
+    SILENCES._failures.clear()
+
+
+@pytest.fixture
+def server():
+    embedder = HashEmbedding(dimension=32, max_tokens=400)
+    with OllamaServer(embedder=embedder, silence=2.0) as running:
+        yield running
+
+
+def models(server, timeout=LONG, **gateway):
+    return build_models(
+        RagConfig.model_validate(
+            {
+                "models": {"llm_strategy": "ollama", "embedder_strategy": "ollama"},
+                "ollama": {
+                    "base_url": server.base_url,
+                    "llm_model": "smollm2:135m",
+                    "request_timeout": timeout,
+                },
+                "gateway": {"retry_seconds": 0.01, **gateway},
+            }
+        )
+    )
+
+
+def whole(llm):
+    return llm.chat(ASK).message.content
+
+
+def streamed(llm):
+    return list(llm.stream_chat(ASK))[-1].message.content
+
+
+def whole_async(llm):
+    return asyncio.run(llm.achat(ASK)).message.content
+
+
+def streamed_async(llm):
+    async def read():
+        return [part async for part in await llm.astream_chat(ASK)][-1].message.content
+
+    return asyncio.run(read())
+
+
+ways = pytest.mark.parametrize("way", [whole, streamed, whole_async, streamed_async])
+
+
+def asked(server, path="/api/chat"):
+    return len(server.bodies(path))
+
+
+@ways
+@pytest.mark.parametrize("fault", [Fault.BUSY, Fault.RUNNER_DIED])
+def test_what_may_pass_is_tried_again(server, way, fault):
+    server.script.append(fault)
+    assert way(models(server).llm) == "What is checked?"
+    assert asked(server) == 2
+
+
+@pytest.mark.parametrize("way", [whole, whole_async])
+@pytest.mark.parametrize("fault", [Fault.CLOSE, Fault.NO_DONE])
+def test_an_answer_that_is_not_whole_is_asked_for_again(server, way, fault):
+    server.script.append(fault)
+    assert way(models(server).llm) == "What is checked?"
+    assert asked(server) == 2
+
+
+@pytest.mark.parametrize("way", [streamed, streamed_async])
+def test_a_stream_that_broke_off_is_not_begun_again(server, way):
+    server.script.append(Fault.CLOSE)
+    with pytest.raises(BrokenAnswerError):
+        way(models(server).llm)
+    assert asked(server) == 1
+
+
+def test_vectors_are_asked_for_again(server):
+    server.script.extend([Fault.BUSY, Fault.BUSY])
+    assert models(server).embedder.embed_array(["one"]).shape == (1, 32)
+    assert asked(server, "/api/embed") == 3
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        (Fault.MODEL_MISSING, ModelMissingError),
+        (Fault.TOO_LONG, PromptTruncatedError),
+        (Fault.NAN, ModelError),
+        (Fault.MALFORMED, ModelError),
+    ],
+)
+def test_what_does_not_pass_is_not_tried_again(server, fault, error):
+    server.script.append(fault)
+    with pytest.raises(error):
+        whole(models(server).llm)
+    assert asked(server) == 1
+
+
+def test_a_silence_is_not_waited_for_twice(server):
+    server.script.append(Fault.SLOW_FIRST_TOKEN)
+    with pytest.raises(ModelTimeoutError):
+        whole(models(server, timeout=0.2).llm)
+    assert asked(server) == 1
+
+
+@pytest.mark.parametrize("retries", [0, 3])
+def test_how_often_it_is_tried_is_a_setting(server, retries):
+    server.script.extend([Fault.BUSY] * 9)
+    with pytest.raises(ModelBusyError, match=r"busy \(503: server busy"):
+        whole(models(server, retries=retries).llm)
+    assert asked(server) == retries + 1
+
+
+def test_a_runner_that_died_twice_is_not_asked_a_third_time(server):
+    server.script.extend([Fault.RUNNER_DIED] * 9)
+    with pytest.raises(RunnerDiedError, match="smaller model or context_window"):
+        whole(models(server, retries=5).llm)
+    assert asked(server) == 2
+
+
+def test_the_server_says_when_to_ask_again(server, monkeypatch):
+    waits = []
+    monkeypatch.setattr(retry, "_pause", waits.append)
+    server.retry_after = "7"
+    server.script.append(Fault.BUSY)
+    assert whole(models(server).llm) == "What is checked?"
+    assert waits == [7.0]
+
+
+def test_waits_grow_by_chance_below_a_bound(server, monkeypatch):
+    waits = []
+    monkeypatch.setattr(retry, "_pause", waits.append)
+    server.script.extend([Fault.BUSY] * 9)
+    with pytest.raises(ModelBusyError):
+        whole(models(server, retry_seconds=4.0, retries=6).llm)
+    assert len(set(waits)) == 6
+    assert all(0 <= wait <= 4.0 * 2**n for n, wait in enumerate(waits))
+
+
+def test_a_server_that_asks_for_too_long_a_wait_is_not_asked_again(server):
+    server.retry_after = "120"
+    server.script.append(Fault.BUSY)
+    with pytest.raises(ModelBusyError) as caught:
+        whole(models(server, longest_wait=60.0).llm)
+    assert caught.value.seconds == 120
+    assert asked(server) == 1
+
+
+def test_a_question_does_not_wait_longer_than_it_has(server):
+    server.retry_after = "7"
+    server.script.append(Fault.BUSY)
+    with Patience(5.0).applied(), pytest.raises(ModelBusyError):
+        whole(models(server).llm)
+    assert asked(server) == 1
+
+
+def test_nobody_waits_on_for_an_asker_that_left(server, monkeypatch):
+    server.retry_after = "5"
+    server.script.append(Fault.BUSY)
+    patience = Patience()
+    monkeypatch.setattr(retry, "sleep", lambda seconds: patience.abandon())
+    with patience.applied(), pytest.raises(AbandonedError):
+        whole(models(server).llm)
+    assert asked(server) == 1
+
+
+NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("7", 7),
+        ("Thu, 01 Jan 2026 12:00:30 GMT", 30),
+        ("Thu, 01 Jan 2026 11:00:00 GMT", 0),
+        ("", 0),
+        ("soon", 0),
+    ],
+)
+def test_both_forms_of_retry_after_are_read(value, seconds):
+    assert retry_after(value, NOW) == seconds
+    assert retry_after(value, NOW + timedelta(days=1)) in {seconds, 0}
+
+
+def test_a_server_that_is_not_there_is_left_alone_after_some_failures():
+    with OllamaServer() as gone:
+        llm = models(gone, breaker_failures=2, retries=1).llm
+    with pytest.raises(ModelUnavailableError):
+        whole(llm)
+    with pytest.raises(SilentServerError, match="left alone for 30 s"):
+        whole(llm)
+    assert gone.base_url in SILENCES._until
+
+
+def test_a_server_that_came_back_is_asked_again(server):
+    llm = models(server, breaker_failures=1, breaker_seconds=0.0).llm
+    server.script.append(Fault.RUNNER_DIED)
+    assert whole(llm) == "What is checked?"
+    assert server.base_url not in SILENCES._until
+    assert not SILENCES._failures
+
+
+@pytest.mark.parametrize(("calls_at_once", "most"), [(0, 1), (3, 3)])
+@ways
+def test_a_server_works_on_so_many_calls_at_a_time(server, way, calls_at_once, most):
+    running = []
+
+    def reply(messages):
+        running.append(len(slots_of(server.base_url)._running))
+        server.wait(0.05)
+        return "yes"
+
+    server.reply = reply
+    llm = models(server, calls_at_once=calls_at_once).llm
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(way, [llm] * 4)) == ["yes"] * 4
+    assert max(running) <= most
+    assert len(running) == 4
+
+
+def test_calls_beyond_the_queue_are_refused_with_a_time(server):
+    server.pause = 0.5
+    llm = models(server, calls_waiting=0, retries=0).llm
+    stream = llm.stream_chat(ASK)
+    next(stream)
+    with pytest.raises(ModelBusyError, match=r"busy \(our queue\)") as caught:
+        whole(llm)
+    assert 1 <= caught.value.seconds <= 60
+    stream.close()
+    assert whole(llm) == "What is checked?"
+
+
+def test_an_async_call_that_is_cancelled_in_the_queue_leaves_it(server):
+    server.pause = 0.3
+    llm = models(server).llm
+
+    async def talk():
+        stream = await llm.astream_chat(ASK)
+        await anext(stream)
+        waiting = asyncio.ensure_future(llm.achat(ASK))
+        await asyncio.sleep(0.15)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        await stream.aclose()
+
+    asyncio.run(talk())
+    slots = slots_of(server.base_url)
+    assert not slots._queue
+    assert not slots._running
+    assert asked(server) == 1
+
+
+def test_a_question_without_time_does_not_stay_in_the_queue():
+    slots, room = Slots("here"), Room(1, 5)
+    with slots.turn(room):
+        with (
+            Patience(0.1).applied(),
+            pytest.raises(OutOfTimeError),
+            slots.turn(room),
+        ):
+            pass
+        assert not slots._queue
+    assert not slots._running
+
+
+def test_calls_run_in_the_order_they_came():
+    slots, room, order = Slots("here"), Room(1, 50), []
+
+    def call(number):
+        with slots.turn(room):
+            order.append(number)
+
+    threads = []
+    with slots.turn(room):
+        for number in range(8):
+            threads.append(threading.Thread(target=call, args=(number,)))
+            threads[-1].start()
+            while len(slots._queue) <= number:
+                pass
+    for thread in threads:
+        thread.join()
+    assert order == list(range(8))
