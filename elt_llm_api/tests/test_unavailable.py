@@ -6,8 +6,10 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from elt_llm_api.problems import describe, install_handlers
+from elt_llm_api.routes.status_routes import model_metrics
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.errors import ConfigError, ModelBusyError
+from elt_llm_core.results import ModelCost
 
 pytestmark = pytest.mark.network
 
@@ -49,6 +51,18 @@ def test_no_value_and_no_folder_of_the_configuration_is_shown(caplog):
     assert told["detail"] == "option 'apikey' of the llms strategy 'x': no such option"
     assert told["hint"].startswith("say it in rag_config.yaml, see http://localhost:1")
     assert told["hint"].endswith("/api/tags")
+
+
+def test_calls_to_models_are_counted_for_prometheus(client):
+    rows = [('a"b', "ok", ModelCost(calls=2, read=7, written=3, seconds=0.5, cut=1))]
+    lines = model_metrics(rows).splitlines()
+    assert 'elt_model_calls_total{model="a\\"b",outcome="ok"} 2' in lines
+    assert 'elt_model_tokens_total{model="a\\"b",outcome="ok",kind="read"} 7' in lines
+    assert "# TYPE elt_model_seconds_total counter" in lines
+    reply = client.get("/metrics")
+    assert reply.status_code == 200
+    assert reply.headers["content-type"].startswith("text/plain; version=0.0.4")
+    assert "# TYPE elt_model_calls_total counter" in reply.text
 
 
 def test_a_busy_model_server_is_429_with_a_time():

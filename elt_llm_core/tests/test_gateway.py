@@ -9,10 +9,11 @@ import pytest
 from llama_index.core.llms import ChatMessage
 from ollama_server import Fault, OllamaServer
 
-from elt_llm_core.config.sections import RagConfig
+from elt_llm_core.config.sections import GatewaySection, RagConfig
 from elt_llm_core.errors import (
     AbandonedError,
     BrokenAnswerError,
+    BudgetSpentError,
     ModelBusyError,
     ModelError,
     ModelMissingError,
@@ -25,8 +26,9 @@ from elt_llm_core.errors import (
 )
 from elt_llm_core.models.bounds import SILENCES, retry_after
 from elt_llm_core.models.factory import build_models
-from elt_llm_core.models.gateway import retry
+from elt_llm_core.models.gateway import answers, retry, spending
 from elt_llm_core.models.gateway.slots import Room, Slots, slots_of
+from elt_llm_core.models.gateway.spending import TOTALS
 from elt_llm_core.patience import Patience
 from elt_llm_core.testing import HashEmbedding
 
@@ -322,3 +324,100 @@ def test_calls_run_in_the_order_they_came():
     for thread in threads:
         thread.join()
     assert order == list(range(8))
+
+
+BUDGETS = {
+    "question_calls": 2,
+    "question_tokens": 10,
+    "question_seconds": 1e-6,
+    "job_calls": 2,
+    "job_tokens": 10,
+    "job_seconds": 1e-6,
+    "day_calls": 2,
+    "day_tokens": 10,
+    "day_seconds": 1e-6,
+}
+
+
+@pytest.fixture
+def _new_day(monkeypatch):
+    monkeypatch.setattr(spending, "DAYS", spending.DayAccounts())
+
+
+@pytest.mark.usefixtures("_new_day")
+@pytest.mark.parametrize(("key", "limit"), BUDGETS.items())
+def test_a_budget_that_is_spent_refuses_the_next_call(server, key, limit):
+    who, _, unit = key.partition("_")
+    made, settings = models(server, **{key: limit}), GatewaySection(**{key: limit})
+    cure = rf"the {who}.* has spent .* of {limit:g} {unit} .*raise gateway\.{key}"
+    with spending.open_account(who if who != "day" else "question", settings):
+        whole(made.llm)
+        if unit != "seconds":  # seven tokens a call
+            whole(made.llm)
+        calls = asked(server)
+        with pytest.raises(BudgetSpentError, match=cure):
+            whole(made.llm)
+        assert asked(server) == calls
+        with pytest.raises(BudgetSpentError):
+            made.embedder.embed_array(["one"])
+    assert not server.bodies("/api/embed")
+
+
+@pytest.mark.usefixtures("_new_day")
+def test_a_question_of_a_job_counts_for_both(server):
+    llm, settings = models(server).llm, GatewaySection()
+    with spending.open_account("job", settings) as job:
+        with spending.open_account("question", settings) as question:
+            streamed(llm)
+        whole(llm)
+    assert (question.used.calls, job.used.calls) == (1, 2)
+    assert question.used.read == question.used.written + 1 == 4
+    assert job.used.tokens == 14
+    assert 0 < question.used.seconds < job.used.seconds
+    assert spending.DAYS.today(settings).used.calls == 2
+
+
+def test_failed_tries_are_counted_too(server):
+    server.script.append(Fault.BUSY)
+    with spending.open_account("question", GatewaySection()) as account:
+        whole(models(server).llm)
+    assert account.used.calls == 2
+    outcomes = {
+        outcome for model, outcome, _ in TOTALS.rows() if model == "smollm2:135m"
+    }
+    assert {"ok", "MOD009"} <= outcomes
+
+
+HALF = 'The pump is checked. "Each week." [S1] The val'
+
+
+@pytest.mark.parametrize("way", [whole, whole_async])
+@pytest.mark.parametrize(
+    ("text", "cut_answers", "kept"),
+    [
+        (HALF, True, 'The pump is checked. "Each week." [S1]'),
+        (HALF, False, HALF),
+        ("The pump is", True, "The pump is"),
+        ('{"a": "One. Tw', True, '{"a": "One. Tw'),
+    ],
+)
+def test_an_answer_that_was_too_long_ends_at_a_whole_statement(
+    server, way, text, cut_answers, kept
+):
+    server.reply = lambda messages: text
+    server.script.append(Fault.LENGTH)
+    with spending.open_account("question", GatewaySection()) as account:
+        assert way(models(server, cut_answers=cut_answers).llm) == kept
+    assert account.used.cut == 1
+
+
+def test_an_openai_answer_is_read_and_cut_too():
+    message = {"role": "assistant", "content": "One. Tw"}
+    body = {
+        "choices": [{"message": message, "finish_reason": "length"}],
+        "usage": {"prompt_tokens": 7, "completion_tokens": 3},
+    }
+    assert answers.tokens_of(body) == (7, 3)
+    assert answers.reached_limit(body)
+    answers.cut_to_statement(body)
+    assert message["content"] == "One."

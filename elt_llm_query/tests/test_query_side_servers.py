@@ -8,11 +8,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from ollama_server import Fault, OllamaServer
 
-from elt_llm_core.config.sections import ModelsSection, OllamaSection, OpenAILikeSection
+from elt_llm_core.config.sections import (
+    GatewaySection,
+    ModelsSection,
+    OllamaSection,
+    OpenAILikeSection,
+)
 from elt_llm_core.models.factory import build_models
 from elt_llm_core.results import DegradationKind
 from elt_llm_core.strategy import Models
-from elt_llm_query.query import search_collections
+from elt_llm_query.query import query_collections, search_collections
 from query_world import ASK, BOTH, configured, kinds
 
 EVERYTHING = {
@@ -99,6 +104,44 @@ def test_a_server_that_fails_costs_only_what_it_would_have_added(world, ollama, 
     assert DegradationKind.GENERATION_UNAVAILABLE in kinds(result)
     assert {s.collection for s in result.sources} == set(BOTH)
     assert result.sources[0].section == "Loans > Overdue"
+
+
+@pytest.mark.network
+def test_a_spent_budget_leaves_a_degradation(world, ollama):
+    config = configured(**EVERYTHING).model_copy(
+        update={
+            "models": ModelsSection(llm_strategy="ollama"),
+            "ollama": OllamaSection(base_url=ollama.base_url, llm_model="smollm2:135m"),
+            "gateway": GatewaySection(question_calls=2),
+        }
+    )
+    result = searched(world, config)
+    assert len(ollama.bodies("/api/chat")) == result.trace.models.calls == 2
+    assert result.trace.models.written > 0
+    details = [d.detail for d in result.degradations]
+    assert any("has spent 2 of 2 calls" in detail for detail in details)
+    assert {s.collection for s in result.sources} <= set(BOTH)
+
+
+@pytest.mark.network
+def test_an_answer_that_reached_its_longest_says_so(world, ollama):
+    ollama.reply = lambda messages: "A first sentence. Then they"
+    ollama.script.append(Fault.LENGTH)
+    config = configured(synthesizer_strategy="compact").model_copy(
+        update={
+            "models": ModelsSection(llm_strategy="ollama"),
+            "ollama": OllamaSection(base_url=ollama.base_url, llm_model="smollm2:135m"),
+        }
+    )
+    result = query_collections(
+        BOTH,
+        ASK,
+        store=world.store,
+        config=config,
+        models=Models(world.models.embedder, build_models(config).llm),
+    )
+    assert DegradationKind.ANSWER_CUT in kinds(result)
+    assert "Then they" not in f"{result.answer} {result.removed}"
 
 
 @pytest.mark.network

@@ -68,6 +68,16 @@ SHOWN = {
     "test_a_server_that_is_not_there_is_left_alone_after_some_failures",
     "gateway.breaker_seconds": f"{GATEWAY}test_a_server_that_came_back_is_asked_again",
     "gateway.calls_at_once": f"{GATEWAY}test_a_server_works_on_so_many_calls_at_a_time",
+    **dict.fromkeys(
+        [
+            f"gateway.{who}_{unit}"
+            for who in ("question", "job", "day")
+            for unit in ("calls", "tokens", "seconds")
+        ],
+        f"{GATEWAY}test_a_budget_that_is_spent_refuses_the_next_call",
+    ),
+    "gateway.cut_answers": f"{GATEWAY}"
+    "test_an_answer_that_was_too_long_ends_at_a_whole_statement",
     "gateway.calls_waiting": f"{GATEWAY}"
     "test_calls_beyond_the_queue_are_refused_with_a_time",
     "stores.data_dir": f"{API}test_serve.py::"

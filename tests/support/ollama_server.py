@@ -135,7 +135,7 @@ class Handler(BaseHTTPRequestHandler):
         last = {
             **self._part(body, ""),
             "done": fault != "no_done",
-            "done_reason": "stop",
+            "done_reason": "length" if fault == "length" else "stop",
             "prompt_eval_count": self.owner.prompt_count(texts, window, fault),
             "eval_count": len(text.split()),
         }
@@ -219,6 +219,7 @@ class Fault(StrEnum):
     NAN = "nan"
     BUSY = "busy"
     TOO_LONG = "too_long"
+    LENGTH = "length"  # the answer reached num_predict
     RUNNER_DIED = "runner_died"
     TRUNCATED = "truncated"  # 200, but half the window was read
     MALFORMED = "malformed"

@@ -23,7 +23,7 @@ from elt_llm_core.errors import (
     UnknownProfileError,
     UsageError,
 )
-from elt_llm_core.jobs import JOBS, JobContext, JobReport, Progress
+from elt_llm_core.jobs import JOBS, JobContext, JobReport, Progress, run_job
 from elt_llm_core.profile_notes import ProfileNote, profile_notes
 from elt_llm_core.results import Box, QueryResult, SearchResult
 from elt_llm_core.store import Collection, CollectionCard, DocumentRow, Store, editing
@@ -320,4 +320,4 @@ class QueryService:
     ) -> JobReport:
         strategy = JOBS.load(kind, options, self.config.allowed_plugins())
         context = JobContext(self.config, self.store, progress)
-        return strategy.build(self.models())(context)
+        return run_job(strategy.build(self.models()), context)

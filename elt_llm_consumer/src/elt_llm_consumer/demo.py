@@ -8,7 +8,7 @@ from typing import Any
 from elt_llm_consumer.domain_packs import Pack
 from elt_llm_core.cli.terminal import in_line
 from elt_llm_core.errors import ConfigError
-from elt_llm_core.jobs import JOBS, PARTIAL, JobContext, JobReport
+from elt_llm_core.jobs import JOBS, PARTIAL, JobContext, JobReport, run_job
 from elt_llm_core.records import Record
 from elt_llm_core.results import (
     Citation,
@@ -96,7 +96,7 @@ def _ingest(
         "uris": tuple(f"sample:{d.path}" for d in files),
         "titles": tuple(d.title for d in files),
     }
-    return JOBS.load("ingest", options).build(models)(context)
+    return run_job(JOBS.load("ingest", options).build(models), context)
 
 
 def _ask(pack: Pack, context: JobContext, models: Models) -> list[QueryResult]:
@@ -143,7 +143,7 @@ def _product(job: str, pack: Pack, context: JobContext, models: Models) -> JobRe
         "aliases": pack.aliases_file,
         "textbook": pack.textbook,
     }
-    return JOBS.load(job, options).build(models)(context)
+    return run_job(JOBS.load(job, options).build(models), context)
 
 
 def demo_text(report: DemoReport, pack: Pack, data_dir: Path) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from pydantic import Field
 
 from elt_llm_core.config.loader import RagConfig
+from elt_llm_core.models.gateway.spending import open_account
 from elt_llm_core.records import Record
 from elt_llm_core.results import Degradation
 from elt_llm_core.strategy import Stage
@@ -103,6 +104,12 @@ class JobReport(Record):
 
 Runner = Callable[[JobContext], JobReport]
 JOBS: Stage[Runner] = Stage("jobs")
+
+
+def run_job(runner: Runner, context: JobContext) -> JobReport:
+    """Run a job; what it spends on models is counted against the budget of a job."""
+    with open_account("job", context.config.gateway):
+        return runner(context)
 
 
 BASIS_SECONDS = 3.0

@@ -60,6 +60,7 @@ class DegradationKind(StrEnum):
     EARLIER_INDEX = "earlier_index"
     EMBEDDER_UNAVAILABLE = "embedder_unavailable"
     GENERATION_UNAVAILABLE = "generation_unavailable"
+    ANSWER_CUT = "answer_cut"
     RERANKER_UNAVAILABLE = "reranker_unavailable"
     POSTPROCESSOR_UNAVAILABLE = "postprocessor_unavailable"
     STAGE_LEFT_OUT = "stage_left_out"
@@ -145,6 +146,31 @@ class StageRecord(Record):
     top: tuple[tuple[str, float], ...] = ()
 
 
+class ModelCost(Record):
+    """What calls to model servers cost; models in this process are not counted."""
+
+    calls: int = Field(default=0, ge=0, description="tries, failed ones too")
+    read: int = Field(default=0, ge=0, description="tokens, as the server counts")
+    written: int = Field(default=0, ge=0, description="tokens, as the server counts")
+    seconds: float = Field(default=0.0, ge=0)
+    cut: int = Field(default=0, ge=0, description="answers that ended at their longest")
+
+    @property
+    def tokens(self) -> int:
+        """Tokens read and written."""
+        return self.read + self.written
+
+    def __add__(self, other: "ModelCost") -> "ModelCost":
+        """Both together."""
+        return ModelCost(
+            calls=self.calls + other.calls,
+            read=self.read + other.read,
+            written=self.written + other.written,
+            seconds=self.seconds + other.seconds,
+            cut=self.cut + other.cut,
+        )
+
+
 class QueryTrace(Record):
     """How an answer came about."""
 
@@ -152,6 +178,7 @@ class QueryTrace(Record):
     config_hash: str
     generations: dict[str, int] = Field(default_factory=dict)
     stages: tuple[StageRecord, ...] = ()
+    models: ModelCost = ModelCost()
 
 
 class QueryResult(Record):

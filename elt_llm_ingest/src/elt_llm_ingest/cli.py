@@ -136,13 +136,14 @@ def _run(
     options: dict[str, Any],
     stop: "Stop",
 ) -> "JobReport":
+    from elt_llm_core.jobs import run_job
     from elt_llm_core.models.factory import LateModels
     from elt_llm_ingest.ingest import IngestJob
 
     fields = {name: value for name, value in options.items() if name != "password"}
     job = IngestJob(paths=paths, passwords=options["password"], **fields)
     context = replace(ctx.job_context, stopped=stop)
-    return job.build(LateModels(ctx.config))(context)
+    return run_job(job.build(LateModels(ctx.config)), context)
 
 
 @click.command()

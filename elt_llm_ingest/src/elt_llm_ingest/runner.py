@@ -288,7 +288,7 @@ class _Command:
     def _ingest_file(
         self, path: Path, file: IngestFile, config: "RagConfig", store: "Store"
     ) -> "JobReport":
-        from elt_llm_core.jobs import JobContext  # noqa: PLC0415 - --help is quick
+        from elt_llm_core.jobs import JobContext, run_job  # noqa: PLC0415 - --help is quick
         from elt_llm_core.models.factory import LateModels  # noqa: PLC0415
         from elt_llm_ingest.discovery import GONE  # noqa: PLC0415
         from elt_llm_ingest.ingest import IngestJob  # noqa: PLC0415
@@ -305,7 +305,7 @@ class _Command:
             metadata=file.metadata,
         )
         context = JobContext(own, store, stopped=self._stop)
-        report = job.build(LateModels(own))(context)
+        report = run_job(job.build(LateModels(own)), context)
         if file.rebuild and not self._options["no_rebuild"] and not report.stopped:
             _drop_unlisted(store, file, job.paths)
             kept = tuple(d for d in report.degradations if GONE not in d.detail)

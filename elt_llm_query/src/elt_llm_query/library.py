@@ -19,7 +19,7 @@ from elt_llm_core.config.loader import load_config, with_models
 from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.errors import CollectionNotFoundError, UsageError
 from elt_llm_core.identifiers import collection_id
-from elt_llm_core.jobs import JOBS, JobContext, JobReport, Progress, silent
+from elt_llm_core.jobs import JOBS, JobContext, JobReport, Progress, run_job, silent
 from elt_llm_core.models.factory import build_models
 from elt_llm_core.patience import Patience
 from elt_llm_core.results import QueryResult, SearchResult
@@ -175,7 +175,7 @@ class Library:
         given = {"paths": tuple(map(str, several)), "collection": collection}
         # By entry point: the package that ingests is not imported here.
         job = JOBS.load("ingest", {**options, **given}, self.config.allowed_plugins())
-        return job.build(self.models)(context)
+        return run_job(job.build(self.models), context)
 
     def search(
         self,

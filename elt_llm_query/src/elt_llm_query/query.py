@@ -24,7 +24,8 @@ QueryResult
 One `SearchPlan` holds what each stage keeps.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +33,7 @@ from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore
 
 from elt_llm_core.config.loader import RagConfig
+from elt_llm_core.models.gateway.spending import Account, open_account
 from elt_llm_core.patience import at_most
 from elt_llm_core.results import (
     Degradation,
@@ -52,6 +54,22 @@ from elt_llm_query.routers.choose import choose_collections
 from elt_llm_query.stages import Strategies, strategies_of
 
 TRIES = 5  # a document would have to be replaced at every try to need more
+
+
+ANSWER_CUT = Degradation(
+    kind=DegradationKind.ANSWER_CUT,
+    detail="the model's answer reached its longest (num_predict) before it was done",
+)
+
+
+@contextmanager
+def _question_limits(config: RagConfig) -> Iterator[Account]:
+    """Give the question its time and its budget; return the account of its calls."""
+    with (
+        at_most(config.query.question_timeout),
+        open_account("question", config.gateway) as account,
+    ):
+        yield account
 
 
 def query_collection(
@@ -121,10 +139,13 @@ def query_collections(  # noqa: PLR0913 - what may be said of a question
         ConfigError: If a strategy does not exist or has wrong options.
     """
     searcher = _Searcher(store, config, models, cache, named)
-    with at_most(config.query.question_timeout):
+    with _question_limits(config) as account:
         request, plan, engine, nodes = searcher.retrieve(names, question, where)
         quotable = quotable_nodes(nodes, request.log)
+        before = account.used.cut
         response = engine.synthesize(request.bundle, quotable)
+    if account.used.cut > before:
+        request.log.degrade(ANSWER_CUT)
     sources = to_sources(response.source_nodes)
     with request.log.stage("verify", len(sources)) as note:
         checked = check_answer(response, sources, store, config.query.citation_policy)
@@ -137,7 +158,7 @@ def query_collections(  # noqa: PLR0913 - what may be said of a question
         citations=checked.citations,
         removed=checked.removed,
         degradations=request.degradations(plan),
-        trace=request.trace(plan),
+        trace=request.trace(plan, account.used),
     )
 
 
@@ -174,13 +195,13 @@ def search_collections(  # noqa: PLR0913 - what may be said of a search
     """
     settings = search_settings(config, k)
     searcher = _Searcher(store, settings, models, cache, named)
-    with at_most(config.query.question_timeout):
+    with _question_limits(config) as account:
         request, plan, _, nodes = searcher.retrieve(names, question, where)
     return SearchResult(
         question=question,
         sources=tuple(o.source for o in to_sources(nodes)),
         degradations=request.degradations(plan),
-        trace=request.trace(plan),
+        trace=request.trace(plan, account.used),
     )
 
 

@@ -14,7 +14,7 @@ from elt_llm_core.errors import (
 )
 from elt_llm_core.identifiers import item_key
 from elt_llm_core.models import as_counting
-from elt_llm_core.results import Degradation, DegradationKind, QueryTrace
+from elt_llm_core.results import Degradation, DegradationKind, ModelCost, QueryTrace
 from elt_llm_core.store import Collection, Store
 from elt_llm_core.strategy import Models
 from elt_llm_query.analysis.question import QuestionAnalysis, analyse
@@ -43,7 +43,7 @@ class Request:
         of_collections = [d for c in plan.collections for d in c.degradations]
         return tuple(dict.fromkeys([*of_collections, *self.log.degradations]))
 
-    def trace(self, plan: SearchPlan) -> QueryTrace:
+    def trace(self, plan: SearchPlan, used: ModelCost) -> QueryTrace:
         """The stages so far. Equal questions over equal indexes have equal ids."""
         generations = {c.name: c.generation for c in plan.collections}
         config_hash = plan.config.hash("models", "query")
@@ -54,6 +54,7 @@ class Request:
             config_hash=config_hash,
             generations=generations,
             stages=tuple(self.log.stages),
+            models=used,
         )
 
 

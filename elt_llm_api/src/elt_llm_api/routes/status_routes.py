@@ -7,12 +7,17 @@ from typing import Annotated, cast
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Depends, Request
+from fastapi.responses import PlainTextResponse
 
 from elt_llm_api.problems import redact_config_error
 from elt_llm_api.routes.dependencies import Jobs, Service, problems
 from elt_llm_api.schemas import CollectionOut, Health, JobOut, StatusOut
+from elt_llm_core.models.gateway.spending import TOTALS
+from elt_llm_core.results import ModelCost
 
 router = APIRouter(tags=["health"])
+
+METRICS_TYPE = "text/plain; version=0.0.4"
 
 
 def _limiter(request: Request) -> CapacityLimiter:
@@ -62,6 +67,38 @@ def status(service: Service, jobs: Jobs) -> StatusOut:
         collections=[CollectionOut.of(c) for c in service.open_collections()],
         last_job=JobOut.of(latest[0]) if latest else None,
     )
+
+
+@router.get("/metrics", operation_id="metrics", response_class=PlainTextResponse)
+async def metrics() -> PlainTextResponse:
+    """Calls to models, their tokens and seconds, as Prometheus reads them."""
+    return PlainTextResponse(model_metrics(TOTALS.rows()), media_type=METRICS_TYPE)
+
+
+def model_metrics(rows: list[tuple[str, str, ModelCost]]) -> str:
+    """Return counters of this process in Prometheus' text format.
+
+    Args:
+        rows: Model, outcome (`ok`, `left` or the code of an error), what was spent.
+    """
+    series = {
+        "elt_model_calls_total": [(r, "", r[2].calls) for r in rows],
+        "elt_model_tokens_total": [
+            (r, f',kind="{kind}"', getattr(r[2], kind))
+            for r in rows
+            for kind in ("read", "written")
+        ],
+        "elt_model_seconds_total": [(r, "", r[2].seconds) for r in rows],
+        "elt_model_answers_cut_total": [(r, "", r[2].cut) for r in rows],
+    }
+    lines = []
+    for name, values in series.items():
+        lines.append(f"# TYPE {name} counter")
+        for (model, outcome, _), more, value in values:
+            quoted = model.replace("\\", r"\\").replace('"', r"\"")
+            labels = f'model="{quoted}",outcome="{outcome}"{more}'
+            lines.append(f"{name}{{{labels}}} {value:g}")
+    return "\n".join(lines) + "\n"
 
 
 def _free_mb(folder: Path) -> int:

@@ -244,6 +244,39 @@ class GatewaySection(Section):
     calls_waiting: int = Field(
         default=64, ge=0, description="calls that may wait for one server; more fail"
     )
+    cut_answers: bool = Field(
+        default=True,
+        description="end an answer that reached num_predict at its last whole sentence",
+    )
+    question_calls: int = Field(
+        default=0, ge=0, description="most calls to models of a question; 0: no limit"
+    )
+    question_tokens: int = Field(
+        default=0, ge=0, description="most tokens, read and written; 0: no limit"
+    )
+    question_seconds: float = Field(
+        default=0.0, ge=0, description="most seconds of models; 0: no limit"
+    )
+    job_calls: int = Field(
+        default=0, ge=0, description="most calls to models of a job; 0: no limit"
+    )
+    job_tokens: int = Field(
+        default=0, ge=0, description="most tokens, read and written; 0: no limit"
+    )
+    job_seconds: float = Field(
+        default=0.0, ge=0, description="most seconds of models; 0: no limit"
+    )
+    day_calls: int = Field(
+        default=0,
+        ge=0,
+        description="most calls to models of a day (UTC), of one process; 0: no limit",
+    )
+    day_tokens: int = Field(
+        default=0, ge=0, description="most tokens, read and written; 0: no limit"
+    )
+    day_seconds: float = Field(
+        default=0.0, ge=0, description="most seconds of models; 0: no limit"
+    )
 
 
 class StoresSection(Section):

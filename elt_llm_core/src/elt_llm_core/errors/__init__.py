@@ -34,7 +34,8 @@ EltLlmError                                  code; what happened, the value, the
 │   ├── SilentServerError       MOD008
 │   ├── ModelBusyError          MOD009
 │   ├── RunnerDiedError         MOD010
-│   └── BrokenAnswerError       MOD011
+│   ├── BrokenAnswerError       MOD011
+│   └── BudgetSpentError        MOD012
 ├── PortTakenError              API001       exit 69: another program listens there
 └── RequestError                API002       HTTP only: not as the schema asks
     ├── ForeignHostError        API003
@@ -278,9 +279,9 @@ class SilentServerError(ModelError):
 
 
 class ModelBusyError(ModelError):
-    """A model server has as many calls as it takes; `seconds` is when to ask again.
+    """A model server has as many calls as it takes.
 
-    `seconds` is 0 where the server does not say.
+    `seconds` says when to ask again; 0 where the server does not say.
     """
 
     code = "MOD009"
@@ -311,6 +312,19 @@ class BrokenAnswerError(ModelError):
     """The connection ended before the answer was whole."""
 
     code = "MOD011"
+
+
+class BudgetSpentError(ModelError):
+    """A question, a job or a day has spent what it may on models."""
+
+    code = "MOD012"
+
+    def __init__(self, account: str, unit: str, spent: str, limit: str) -> None:
+        key = f"gateway.{account.partition(' ')[0]}_{unit}"
+        super().__init__(
+            f"the {account} has spent {spent} of {limit} {unit} of models",
+            f"raise {key}, or set it to 0 for no limit",
+        )
 
 
 class RequestError(EltLlmError):
@@ -626,6 +640,7 @@ class PortTakenError(EltLlmError):
 __all__ = [
     "AbandonedError",
     "BrokenAnswerError",
+    "BudgetSpentError",
     "BusyError",
     "CollectionMismatchError",
     "CollectionNotFoundError",

@@ -44,7 +44,7 @@ from elt_llm_core.errors import (
 from elt_llm_core.models.array_embedding import checked_vectors
 from elt_llm_core.models.bounds import async_bounds, bounds
 from elt_llm_core.models.embedder import EmbedderPrompt, prompt_for
-from elt_llm_core.models.gateway.direct import DIRECT, Direct
+from elt_llm_core.models.gateway.direct import DIRECT, Direct, Target
 from elt_llm_core.models.http import (
     PROBE_SECONDS,
     WIRE_ERRORS,
@@ -199,9 +199,10 @@ class CheckedClient(Client):
         """
         prompt = _prompt(kwargs)
         ask = partial(super().chat, *args, **kwargs)
+        where = Target(self._url, prompt.model)
         if kwargs.get("stream"):
-            return self.gateway.stream(self._url, lambda: self._parts(prompt, ask()))
-        return self.gateway.call(self._url, lambda: self._whole(prompt, ask))
+            return self.gateway.stream(where, lambda: self._parts(prompt, ask()))
+        return self.gateway.call(where, lambda: self._whole(prompt, ask))
 
     def _whole(self, prompt: Prompt, ask: Callable[[], Any]) -> Any:
         with self._translate_errors(prompt):
@@ -230,7 +231,8 @@ class CheckedClient(Client):
         """
         ask = partial(super().embed, *args, **{**kwargs, "truncate": False})
         model = str(kwargs.get("model", ""))
-        return self.gateway.call(self._url, lambda: self._vectors(model, ask))
+        where = Target(self._url, model)
+        return self.gateway.call(where, lambda: self._vectors(model, ask))
 
     def _vectors(self, model: str, ask: Callable[[], Any]) -> Any:
         try:
@@ -307,9 +309,10 @@ class CheckedAsyncClient(AsyncClient):
         """As `CheckedClient.chat`; leaving the stream closes the connection."""
         prompt = _prompt(kwargs)
         ask = partial(super().chat, *args, **kwargs)
+        where = Target(self._url, prompt.model)
         if kwargs.get("stream"):
-            return self.gateway.astream(self._url, lambda: self._parts(prompt, ask))
-        return await self.gateway.acall(self._url, lambda: self._whole(prompt, ask))
+            return self.gateway.astream(where, lambda: self._parts(prompt, ask))
+        return await self.gateway.acall(where, lambda: self._whole(prompt, ask))
 
     async def _whole(self, prompt: Prompt, ask: Ask) -> Any:
         async with self._translate_errors(prompt):
@@ -335,7 +338,8 @@ class CheckedAsyncClient(AsyncClient):
         """As `CheckedClient.embed`."""
         ask = partial(super().embed, *args, **{**kwargs, "truncate": False})
         model = str(kwargs.get("model", ""))
-        return await self.gateway.acall(self._url, lambda: self._vectors(model, ask))
+        where = Target(self._url, model)
+        return await self.gateway.acall(where, lambda: self._vectors(model, ask))
 
     async def _vectors(self, model: str, ask: Ask) -> Any:
         try:

@@ -30,7 +30,7 @@ from elt_llm_core.models.array_embedding import ArrayEmbedding, checked_vectors
 from elt_llm_core.models.bounds import async_bounds, bounds
 from elt_llm_core.models.chat import ChatShaped
 from elt_llm_core.models.embedder import EmbedderPrompt, prompt_for
-from elt_llm_core.models.gateway.direct import DIRECT, Direct
+from elt_llm_core.models.gateway.direct import DIRECT, Direct, Target
 from elt_llm_core.models.http import (
     SHAPE_ERRORS,
     WIRE_ERRORS,
@@ -58,6 +58,7 @@ class HttpModel:
         self.url = url.rstrip("/")
         self.model = model
         self.gateway: Direct = DIRECT
+        self._target = Target(self.url, model)
         self._seconds = seconds
         key = api_key.get_secret_value() if api_key else ""
         options = client_options(url, seconds)
@@ -69,7 +70,7 @@ class HttpModel:
 
     def post(self, path: str, body: Json, too_long: EltLlmError) -> Json:
         """The answer. Raises `too_long` if the server says so, else ModelError."""
-        return self.gateway.call(self.url, lambda: self._post(path, body, too_long))
+        return self.gateway.call(self._target, lambda: self._post(path, body, too_long))
 
     def _post(self, path: str, body: Json, too_long: EltLlmError) -> Json:
         with self._translate_errors():
@@ -81,7 +82,7 @@ class HttpModel:
     async def apost(self, path: str, body: Json, too_long: EltLlmError) -> Json:
         """As `post`."""
         send = partial(self._apost, path, body, too_long)
-        return await self.gateway.acall(self.url, send)
+        return await self.gateway.acall(self._target, send)
 
     async def _apost(self, path: str, body: Json, too_long: EltLlmError) -> Json:
         with self._translate_errors():
@@ -95,7 +96,7 @@ class HttpModel:
     ) -> Generator[Json, None, None]:
         """The events of an answer. Raises as `post`, also while it is read."""
         begin = partial(self._events, path, body, too_long)
-        return self.gateway.stream(self.url, begin)
+        return self.gateway.stream(self._target, begin)
 
     def _events(
         self, path: str, body: Json, too_long: EltLlmError
@@ -116,7 +117,7 @@ class HttpModel:
     ) -> AsyncGenerator[Json, None]:
         """As `stream`; closing it closes the connection, which stops the server."""
         begin = partial(self._aevents, path, body, too_long)
-        return self.gateway.astream(self.url, begin)
+        return self.gateway.astream(self._target, begin)
 
     async def _aevents(
         self, path: str, body: Json, too_long: EltLlmError

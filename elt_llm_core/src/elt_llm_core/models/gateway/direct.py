@@ -4,6 +4,7 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import aclosing, closing
+from dataclasses import dataclass
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -12,34 +13,42 @@ Stream = Generator[T, None, None]
 AsyncStream = AsyncGenerator[T, None]
 
 
+@dataclass(frozen=True)
+class Target:
+    """Where a call goes."""
+
+    url: str
+    model: str
+
+
 class Direct:
     """Makes each call once. A `Gateway` has the same four methods."""
 
-    def call(self, url: str, send: Callable[[], T]) -> T:
+    def call(self, target: Target, send: Callable[[], T]) -> T:
         """Return the whole answer.
 
         Args:
-            url: Of the server.
+            target: Server and model.
             send: Makes the call.
         """
         return send()
 
-    async def acall(self, url: str, send: Callable[[], Awaitable[T]]) -> T:
+    async def acall(self, target: Target, send: Callable[[], Awaitable[T]]) -> T:
         """As `call`."""
         return await send()
 
-    def stream(self, url: str, begin: Callable[[], Stream[T]]) -> Stream[T]:
+    def stream(self, target: Target, begin: Callable[[], Stream[T]]) -> Stream[T]:
         """Give the parts of an answer as they come; closing it ends the call.
 
         Args:
-            url: Of the server.
+            target: Server and model.
             begin: Makes the call.
         """
         with closing(begin()) as parts:
             yield from parts
 
     async def astream(
-        self, url: str, begin: Callable[[], AsyncStream[T]]
+        self, target: Target, begin: Callable[[], AsyncStream[T]]
     ) -> AsyncStream[T]:
         """As `stream`."""
         async with aclosing(begin()) as parts:

@@ -3,18 +3,26 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import aclosing, asynccontextmanager, closing, contextmanager
 from itertools import islice
-from typing import TypeVar
+from time import monotonic
+from typing import Any, TypeVar
 
 import httpx
 from typing_extensions import override
 
 from elt_llm_core.config.sections import GatewaySection
-from elt_llm_core.errors import ModelUnavailableError, RunnerDiedError
+from elt_llm_core.errors import EltLlmError, ModelUnavailableError, RunnerDiedError
 from elt_llm_core.models.bounds import SILENCES, server_of
-from elt_llm_core.models.gateway.direct import AsyncStream, Direct, Stream
+from elt_llm_core.models.gateway.answers import (
+    cut_to_statement,
+    reached_limit,
+    tokens_of,
+)
+from elt_llm_core.models.gateway.direct import AsyncStream, Direct, Stream, Target
 from elt_llm_core.models.gateway.retry import acall_again, call_again
 from elt_llm_core.models.gateway.slots import Room, slots_of
+from elt_llm_core.models.gateway.spending import TOTALS, open_accounts
 from elt_llm_core.models.http import is_loopback
+from elt_llm_core.results import ModelCost
 
 T = TypeVar("T")
 
@@ -34,7 +42,7 @@ class Gateway(Direct):
         self._settings = settings
 
     @override
-    def call(self, url: str, send: Callable[[], T]) -> T:
+    def call(self, target: Target, send: Callable[[], T]) -> T:
         """Return the whole answer.
 
         Raises:
@@ -43,27 +51,27 @@ class Gateway(Direct):
         """
 
         def once() -> T:
-            with self._turn(url):
-                return send()
+            with self._turn(target) as reading:
+                return reading.finish(send())
 
         return call_again(self._settings, once)
 
     @override
-    async def acall(self, url: str, send: Callable[[], Awaitable[T]]) -> T:
+    async def acall(self, target: Target, send: Callable[[], Awaitable[T]]) -> T:
         """As `call`."""
 
         async def once() -> T:
-            async with self._aturn(url):
-                return await send()
+            async with self._aturn(target) as reading:
+                return reading.finish(await send())
 
         return await acall_again(self._settings, once)
 
     @override
-    def stream(self, url: str, begin: Callable[[], Stream[T]]) -> Stream[T]:
+    def stream(self, target: Target, begin: Callable[[], Stream[T]]) -> Stream[T]:
         """Give the parts of an answer; what came is never asked for again."""
 
         def once() -> tuple[Stream[T], list[T]]:
-            parts = self._turn_stream(url, begin)
+            parts = self._turn_stream(target, begin)
             return parts, list(islice(parts, 1))
 
         parts, first = call_again(self._settings, once)
@@ -73,12 +81,12 @@ class Gateway(Direct):
 
     @override
     async def astream(
-        self, url: str, begin: Callable[[], AsyncStream[T]]
+        self, target: Target, begin: Callable[[], AsyncStream[T]]
     ) -> AsyncStream[T]:
         """As `stream`."""
 
         async def once() -> tuple[AsyncStream[T], list[T]]:
-            parts = self._aturn_stream(url, begin)
+            parts = self._aturn_stream(target, begin)
             try:
                 return parts, [await anext(parts)]
             except StopAsyncIteration:
@@ -91,43 +99,110 @@ class Gateway(Direct):
             async for part in parts:
                 yield part
 
-    def _turn_stream(self, url: str, begin: Callable[[], Stream[T]]) -> Stream[T]:
-        with self._turn(url), closing(begin()) as parts:
-            yield from parts
+    def _turn_stream(self, target: Target, begin: Callable[[], Stream[T]]) -> Stream[T]:
+        with self._turn(target) as reading, closing(begin()) as parts:
+            for part in parts:
+                reading.add(part)
+                yield part
 
     async def _aturn_stream(
-        self, url: str, begin: Callable[[], AsyncStream[T]]
+        self, target: Target, begin: Callable[[], AsyncStream[T]]
     ) -> AsyncStream[T]:
-        async with self._aturn(url), aclosing(begin()) as parts:
+        async with self._aturn(target) as reading, aclosing(begin()) as parts:
             async for part in parts:
+                reading.add(part)
                 yield part
 
     @contextmanager
-    def _turn(self, url: str) -> Iterator[None]:
-        with self._watch(url), slots_of(_server(url)).turn(self._room(url)):
-            yield
+    def _turn(self, target: Target) -> Iterator["Reading"]:
+        slots = slots_of(_server(target))
+        with (
+            self._watch(target),
+            slots.turn(self._room(target)),
+            self._charge(target) as reading,
+        ):
+            yield reading
 
     @asynccontextmanager
-    async def _aturn(self, url: str) -> AsyncIterator[None]:
-        with self._watch(url):
-            async with slots_of(_server(url)).aturn(self._room(url)):
-                yield
+    async def _aturn(self, target: Target) -> AsyncIterator["Reading"]:
+        with self._watch(target):
+            async with slots_of(_server(target)).aturn(self._room(target)):
+                with self._charge(target) as reading:
+                    yield reading
 
-    def _room(self, url: str) -> Room:
-        here = AT_ONCE_HERE if is_loopback(url) else AT_ONCE_ELSEWHERE
+    def _room(self, target: Target) -> Room:
+        here = AT_ONCE_HERE if is_loopback(target.url) else AT_ONCE_ELSEWHERE
         return Room(self._settings.calls_at_once or here, self._settings.calls_waiting)
 
     @contextmanager
-    def _watch(self, url: str) -> Iterator[None]:
+    def _watch(self, target: Target) -> Iterator[None]:
         """Count what fails in the body; the breaker opens at the configured number."""
+        server = _server(target)
         try:
             yield
         except (ModelUnavailableError, RunnerDiedError):
             most = self._settings.breaker_failures
-            SILENCES.fail(_server(url), most, self._settings.breaker_seconds)
+            SILENCES.fail(server, most, self._settings.breaker_seconds)
             raise
-        SILENCES.succeed(_server(url))
+        SILENCES.succeed(server)
+
+    @contextmanager
+    def _charge(self, target: Target) -> Iterator["Reading"]:
+        """Charge the call in the body to the open accounts.
+
+        Raises:
+            BudgetSpentError: before the call, if one of them has nothing left.
+        """
+        accounts = open_accounts(self._settings)
+        for account in accounts:
+            account.check()
+        reading = Reading(self._settings.cut_answers)
+        outcome = "left"
+        try:
+            yield reading
+            outcome = "ok"
+        except EltLlmError as error:
+            outcome = error.code
+            raise
+        finally:
+            used = reading.cost()
+            TOTALS.add(target.model, outcome, used)
+            for account in accounts:
+                account.add(used)
 
 
-def _server(url: str) -> str:
-    return server_of(httpx.URL(url))
+class Reading:
+    """Takes note of one answer as it comes."""
+
+    def __init__(self, cut: bool) -> None:
+        self._cut = cut
+        self._started = monotonic()
+        self._read = self._written = 0
+        self._limited = False
+
+    def add(self, part: Any) -> None:
+        """Take note of an answer or of a part of one."""
+        read, written = tokens_of(part)
+        self._read, self._written = max(self._read, read), max(self._written, written)
+        self._limited = self._limited or reached_limit(part)
+
+    def finish(self, answer: T) -> T:
+        """Take note of a whole answer; return it, cut to whole statements if wanted."""
+        self.add(answer)
+        if self._limited and self._cut:
+            cut_to_statement(answer)
+        return answer
+
+    def cost(self) -> ModelCost:
+        """Return what the call cost so far."""
+        return ModelCost(
+            calls=1,
+            read=self._read,
+            written=self._written,
+            seconds=monotonic() - self._started,
+            cut=int(self._limited),
+        )
+
+
+def _server(target: Target) -> str:
+    return server_of(httpx.URL(target.url))

@@ -1,0 +1,65 @@
+"""Reading an answer of either protocol: what it cost, and whether it was cut off.
+
+Ollama's client gives objects with fields of its own, the OpenAI protocol nested objects
+of JSON.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_READ = ("prompt_eval_count", "prompt_tokens")
+_WRITTEN = ("eval_count", "completion_tokens")
+LENGTH = "length"
+# The end of a sentence, with what closes it and the labels that it cites.
+_STATEMENT = re.compile(
+    r"[.!?\u3002\uff01\uff1f][\"'\u201d\u2019)\]]*(?:\s*\[[^\[\]]{1,40}\])*(?=\s|$)"
+)
+
+
+def tokens_of(answer: Any) -> tuple[int, int]:
+    """Return tokens read and tokens written; 0 where the server does not say."""
+    fields = _get(answer, "usage") or answer
+    return _first(fields, _READ), _first(fields, _WRITTEN)
+
+
+def reached_limit(answer: Any) -> bool:
+    """Return True for an answer, or a part of one, that ended for its length."""
+    if _get(answer, "done_reason") == LENGTH:
+        return True
+    choices = _get(answer, "choices")
+    return isinstance(choices, list) and any(
+        _get(choice, "finish_reason") == LENGTH for choice in choices
+    )
+
+
+def cut_to_statement(answer: Any) -> None:
+    """Take what stands behind the last whole sentence off an answer.
+
+    An answer without a whole sentence, and one in JSON, stays as it is.
+    """
+    message = _get(answer, "message")
+    if message is None:
+        choices = _get(answer, "choices")
+        message = _get(choices[0], "message") if choices else None
+    text = _get(message, "content")
+    if not isinstance(text, str) or text.lstrip().startswith(("{", "[")):
+        return
+    ends = [match.end() for match in _STATEMENT.finditer(text)]
+    if not ends:
+        return
+    if isinstance(message, dict):
+        message["content"] = text[: ends[-1]]
+    else:
+        message.content = text[: ends[-1]]
+
+
+def _get(value: Any, name: str) -> Any:
+    if isinstance(value, Mapping):
+        return value.get(name)
+    return getattr(value, name, None)
+
+
+def _first(fields: Any, names: tuple[str, ...]) -> int:
+    numbers = (_get(fields, name) for name in names)
+    return next((n for n in numbers if isinstance(n, int) and n > 0), 0)
