@@ -6,11 +6,13 @@ from elt_llm_core.results import Status, Support
 from elt_llm_query.grounding.citations import (
     NOTHING_STANDS,
     UNVERIFIED,
+    cite_answer,
     cite_claims,
 )
 from elt_llm_query.grounding.claim import Claim
-from elt_llm_query.grounding.claims import statements, supporting
+from elt_llm_query.grounding.claim_support import supporting
 from elt_llm_query.grounding.sources import Offered
+from elt_llm_query.grounding.statements import split_statements
 from elt_llm_query.prompts import REFUSAL
 from elt_llm_query.render import _citation
 
@@ -48,12 +50,40 @@ def test_a_quotation_is_what_is_looked_up():
         "must not exceed 10 euros",
         Support.VERIFIED,
     )
+    (statement,) = checked.statements
+    assert (statement.text, statement.verdict) == (checked.answer, Support.SUPPORTED)
+
+
+def test_a_lie_beside_a_true_quotation_is_no_proof():
+    lie = 'The fine for dogs is 9999 euros, since a fee "must not exceed 10 euros"'
+    checked = cite(f"{lie} [S1].")
+    assert (checked.answer, checked.citations) == (NOTHING_STANDS, ())
+    (removed,) = checked.removed
+    assert removed.verdict in {Support.CONTRADICTED, Support.UNSUPPORTED}
+    assert "9999" in removed.reason or "fine" in removed.reason
+
+
+@pytest.mark.parametrize(
+    ("answer", "question", "stands"),
+    [
+        ("No [S1].", "Are dogs permitted in the reading room?", True),
+        ("Yes [S1].", "Are dogs permitted in the reading room?", False),
+        ("Yes [S1].", "May films be lent?", True),
+        ("No [S1].", "May films be lent?", False),
+        ("Yes [S1].", "May the director vote?", False),
+        ("No [S1].", "May the director vote?", False),
+        ("No [S1].", "", False),
+    ],
+)
+def test_a_bare_yes_or_no_is_checked_against_the_question(answer, question, stands):
+    checked = cite_answer(answer, (offer("S1", DOGS),), locate, "strict", question)
+    assert (checked.status is Status.ANSWERED) == stands
 
 
 def test_a_paraphrase_is_supported_by_the_nearest_sentence():
-    checked = cite("Overdue books cost a fee of 20 cents a day [S1].")
+    checked = cite("For an overdue book there is a fee of 20 cents a day [S1].")
     (found,) = checked.citations
-    assert found.support is Support.FUZZY
+    assert found.support is Support.SUPPORTED
     assert found.quote == "The fee for an overdue book is 20 cents per day."
 
 
@@ -63,9 +93,10 @@ def test_a_paraphrase_is_supported_by_the_nearest_sentence():
         ('Fees "must not exceed 15 euros" [S1].', Support.FABRICATED),
         ('Fees "must never be charged at all" [S1].', Support.FABRICATED),
         ('You "may borrow up to eight books" [S1].', Support.MISATTRIBUTED),
-        ("The overdue book fee is 25 cents per day [S1].", Support.UNCITED),
-        ("The overdue fee is not 20 cents per day [S1].", Support.UNCITED),
-        ("A reader may borrow eight books at once [S1].", Support.MISATTRIBUTED),
+        ("The overdue book fee is 25 cents per day [S1].", Support.CONTRADICTED),
+        ("The overdue fee is not 20 cents per day [S1].", Support.CONTRADICTED),
+        ("For a book the loan period is 21 days [S1].", Support.MISATTRIBUTED),
+        ("The director is elected every four years [S1].", Support.UNSUPPORTED),
     ],
 )
 def test_what_does_not_stand_is_found_out(answer, support):
@@ -102,10 +133,10 @@ DOGS = (
 )
 def test_a_not_around_a_quotation_must_be_the_sources(answer, stands):
     checked = cite(answer, "flag", (offer("S1", DOGS),))
-    assert (checked.citations[0].support is not Support.UNCITED) == stands
+    assert (checked.citations[0].support is not Support.CONTRADICTED) == stands
     if not stands:
         strict = cite(answer, sources=(offer("S1", DOGS),))
-        assert strict.removed[0].reason == "uncited: a negation differs"
+        assert strict.removed[0].reason == "contradicted: a negation differs"
 
 
 def test_strict_removes_what_fails_and_says_so():
@@ -184,7 +215,7 @@ def test_a_table_row_quoted_with_its_headers_rests_on_the_row():
 
 def test_verbatim_claims_are_cited_as_they_are():
     claim = Claim("S2", "n-S2", 0, 38, LOANS[:38])
-    checked = cite_claims("said [S2]", [claim], SOURCES, locate, str)
+    checked = cite_claims(f"{LOANS[:38]} [S2]", [claim], SOURCES, locate, str)
     assert checked.citations[0].quote == "A reader may borrow up to eight books."
     assert checked.citations[0].support is Support.VERIFIED
     assert checked.status is Status.ANSWERED
@@ -243,16 +274,26 @@ def test_a_row_is_shown_with_the_headers_that_the_document_has(document, said):
     assert checked.citations[0].support is Support.VERIFIED
 
 
-def test_support_wants_numbers_and_negations_the_same():
-    assert supporting("an overdue book costs a fee of 20 cents", FEES).stands
-    assert not supporting("an overdue book costs a fee of 30 cents", FEES).stands
-    assert not supporting("the fee may exceed 10 euros", FEES).stands
-    assert not supporting("the", FEES).stands
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ("for an overdue book the fee is 20 cents a day", Support.SUPPORTED),
+        ("for an overdue book the fee is twenty cents a day", Support.SUPPORTED),
+        ("for an overdue book the fee is 30 cents a day", Support.CONTRADICTED),
+        ("for an overdue book the fee is 20 euros a day", Support.CONTRADICTED),
+        ("an overdue book's fee may exceed 10 euros", Support.CONTRADICTED),
+        ("the fee for an overdue film is 20 cents a day", Support.CONTRADICTED),
+        ("the fee for an overdue book is 20 cents a week", Support.CONTRADICTED),
+        ("the director decides", Support.UNSUPPORTED),
+    ],
+)
+def test_a_paraphrase_has_every_word_number_and_negation_of_its_passage(claim, verdict):
+    assert supporting(claim, SOURCES[0]).support is verdict
 
 
 def test_statements_joined_are_the_answer():
     answer = "# Head\n\nFirst one. Second [S1]\n- item\n\nLast"
-    assert "".join(s.gap + s.text for s in statements(answer)) == answer
+    assert "".join(s.gap + s.text for s in split_statements(answer)) == answer
 
 
 @pytest.mark.parametrize("answer", ["10.1", "20 cents", "**Fees**\n\n20 cents"])
@@ -264,7 +305,7 @@ def test_an_answer_too_short_to_be_looked_up_is_told(answer):
         NOTHING_STANDS,
     )
     assert [one.text for one in checked.removed] == [
-        line.strip("*") for line in answer.split("\n\n")
+        line for line in answer.split("\n\n") if "*" not in line
     ]
     assert "too short" in checked.removed[0].reason
     assert cite(f"{answer} [S1]", "flag").removed == ()

@@ -27,7 +27,7 @@ def test_a_generated_answer_is_looked_up(hashed):
     assert result.status is Status.PARTIAL
     assert result.answer == "An overdue book costs a fee of 20 cents per day [S1]."
     assert result.citations[0].quote == SAID
-    assert result.citations[0].support is Support.FUZZY
+    assert result.citations[0].support is Support.SUPPORTED
     assert [r.text for r in result.removed] == ["S9", "Dogs go free."]
     (prompt,) = llm.prompts
     assert prompt.count("You are a librarian {really}.") == 1
@@ -50,7 +50,7 @@ def test_the_policy_is_a_setting(hashed, policy):
     )
     assert result.answer.startswith("Dogs are free of charge [S1].")
     assert result.status is Status.VALIDATION_FAILED
-    assert result.citations[0].support is Support.UNCITED
+    assert result.citations[0].support is Support.UNSUPPORTED
 
 
 def test_the_model_down_means_verbatim_sentences_and_a_notice(hashed):

@@ -3,11 +3,11 @@
 import pytest
 from llama_index.core.schema import QueryBundle
 
-from answer_world import node
+from answer_world import node, offer
 from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.models.factory import build_models
 from elt_llm_query.analysis.negation import Sign, read_signs
-from elt_llm_query.grounding.claims import supporting
+from elt_llm_query.grounding.claim_support import supporting
 from elt_llm_query.grounding.labels import LabelSources
 from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
 
@@ -117,7 +117,9 @@ def test_the_words_that_stand_negated(text, negated):
 
 def test_another_wording_keeps_what_is_negated():
     source = "An unlicensed pilot pays a fee of 35 crowns."
-    assert supporting("The fee of an unlicensed pilot is 35 crowns.", source).stands
-    wrong = supporting("The fee of a licensed pilot is 35 crowns.", source)
+    assert supporting(
+        "The fee of an unlicensed pilot is 35 crowns.", offer("S1", source)
+    ).stands
+    wrong = supporting("The fee of a licensed pilot is 35 crowns.", offer("S1", source))
     assert not wrong.stands
-    assert "negated" in wrong.reason
+    assert wrong.reason == "the passage has 'unlicensed' for 'licensed'"

@@ -41,14 +41,18 @@ class Status(StrEnum):
 
 
 class Support(StrEnum):
-    """What the check of a quote against its source found."""
+    """How a statement or quotation was proven, or why it was not."""
 
-    VERIFIED = "verified"  # the source contains the quote, letter for letter
+    VERIFIED = "verified"  # the source contains the words, letter for letter
     NORMALISED = "normalised"  # equal except for white space, ligatures, hyphens, case
-    FUZZY = "fuzzy"  # a near match with every number, unit and negation the same
+    FUZZY = "fuzzy"  # equal except for articles, endings and misread letters
+    SUPPORTED = "supported"  # other words; a passage of a few sentences says the same
     MISATTRIBUTED = "misattributed"  # another source of the answer contains it
-    FABRICATED = "fabricated"  # no source contains it
-    UNCITED = "uncited"  # a claim without a quote or label
+    CONTRADICTED = "contradicted"  # a passage says it with another number, name, "not"
+    UNSUPPORTED = "unsupported"  # no passage of the source that it names says it
+    FABRICATED = "fabricated"  # a quotation that no source contains
+    UNCITED = "uncited"  # no label, and no source says it
+    NOTICE = "notice"  # a sentence of ours, which claims nothing of the documents
 
 
 class DegradationKind(StrEnum):
@@ -129,11 +133,27 @@ class Citation(Record):
     )
 
 
+class Statement(Record):
+    """One claim of an answer: the unit of proof.
+
+    The statements of an answer are the answer: in order, with nothing but white space
+    between them.
+    """
+
+    text: str = Field(description="answer[start:end], with its labels")
+    start: int = Field(ge=0)
+    end: int = Field(gt=0)
+    verdict: Support
+    reason: str = Field(default="", description="why it is not proven")
+    citations: tuple[Citation, ...] = ()
+
+
 class RemovedClaim(Record):
     """A sentence or label that did not pass the checks, and why."""
 
     text: str
     reason: str
+    verdict: Support | None = Field(default=None, description="none of a label")
 
 
 class StageRecord(Record):
@@ -187,6 +207,7 @@ class QueryResult(Record):
     question: str
     status: Status
     answer: str
+    statements: tuple[Statement, ...] = ()
     sources: tuple[Source, ...] = ()
     citations: tuple[Citation, ...] = ()
     removed: tuple[RemovedClaim, ...] = ()

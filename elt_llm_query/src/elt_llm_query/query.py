@@ -148,12 +148,14 @@ def query_collections(  # noqa: PLR0913 - what may be said of a question
         request.log.degrade(ANSWER_CUT)
     sources = to_sources(response.source_nodes)
     with request.log.stage("verify", len(sources)) as note:
-        checked = check_answer(response, sources, store, config.query.citation_policy)
+        policy = config.query.citation_policy
+        checked = check_answer(response, sources, store, policy, question)
         note.n_out = len(checked.citations)
     return QueryResult(
         question=question,
         status=checked.status,
         answer=checked.answer,
+        statements=checked.statements,
         sources=tuple(o.source for o in sources),
         citations=checked.citations,
         removed=checked.removed,

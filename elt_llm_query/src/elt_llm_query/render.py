@@ -29,6 +29,7 @@ _SUPPORT_COLOUR = {
     Support.VERIFIED: "green",
     Support.NORMALISED: "green",
     Support.FUZZY: "yellow",
+    Support.SUPPORTED: "yellow",
 }
 
 

@@ -85,8 +85,15 @@ BADGES = {
     Support.NORMALISED: Badge(
         "good", "✓ Verified", "The same except for spaces and hyphens"
     ),
-    Support.FUZZY: Badge("near", "≈ Near match", "Nearly the same; all numbers agree"),
+    Support.FUZZY: Badge(
+        "near", "≈ Near match", "The same but for endings or articles"
+    ),
+    Support.SUPPORTED: Badge(
+        "near", "≈ Supported", "In other words; numbers, names and negations agree"
+    ),
     Support.MISATTRIBUTED: Badge("bad", "✗ Other source", "Another source has it"),
+    Support.CONTRADICTED: Badge("bad", "✗ Contradicted", "The source says otherwise"),
+    Support.UNSUPPORTED: Badge("bad", "✗ Not supported", "The source does not say it"),
     Support.FABRICATED: Badge("bad", "✗ Not found", "No source has it"),
     Support.UNCITED: Badge("bad", "✗ No proof", "No quote was given"),
 }

@@ -42,6 +42,52 @@ GUARDED = NEGATIONS | _set("""
     always sometimes permitted prohibited allowed forbidden required optional
     """)
 
+# Guards by their sense: words of one class say the same, words of two do not.
+GUARD_CLASSES = {
+    name: _list(ring)
+    for name, ring in (
+        ("must", "must shall"),
+        ("may", "may can might could"),
+        ("should", "should ought"),
+        ("will", "will would"),
+        ("not", "not no never none nor neither nobody nothing nowhere without"),
+        ("all", "all every each"),
+        ("any", "any either"),
+        ("some", "some several"),
+        ("most", "most"),
+        ("many", "many"),
+        ("few", "few"),
+        ("only", "only solely exclusively"),
+        ("both", "both"),
+        ("more", "more"),
+        ("less", "less fewer"),
+        ("always", "always"),
+        ("sometimes", "sometimes occasionally"),
+        ("usually", "usually generally typically normally often"),
+        ("before", "before"),
+        ("after", "after"),
+        ("until", "until till"),
+        ("unless", "unless"),
+        ("except", "except excluding"),
+        ("within", "within"),
+        ("than", "than"),
+        ("minimum", "minimum minimal"),  # "at least" too, see `agreement`
+        ("maximum", "maximum maximal"),
+    )
+}
+# Classes without which a sentence says more than before. A "must" or an "all" may go:
+# "the holder pays", "members vote".
+NEVER_DROPPED = _set("""
+    may should not some most many few only minimum maximum more less sometimes usually
+    until unless except within before after both
+    """)
+# "The rules say that", "according to": they report, and need not be in the passage.
+REPORTING = _set("""
+    according says say said states state stated specifies specify mentions mention rule
+    rules document documents source sources text passage handbook excerpt context word
+    words see answer quote since because therefore thus otherwise
+    """)
+
 # Words that ask for a text verbatim.
 TELLING = _set("say tell show content contents wording quote cite read")
 

@@ -6,6 +6,7 @@ or case have the same form.
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import NamedTuple
 
 _SAME = {
@@ -13,7 +14,8 @@ _SAME = {
     **dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033", '"'),
     **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
 }
-_NOTHING = frozenset("\u00ad\u200b\u200c\u200d\u2060\ufeff")
+_NOTHING = frozenset("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff")
+_LONGEST_KEPT = 8000  # characters; whole documents are compared once
 _LINE_HYPHEN = re.compile(r"(?<=\w)[-\u2010][ \t]*\r?\n[ \t]*(?=[^\W\d_])")
 
 
@@ -29,11 +31,18 @@ class Normal(NamedTuple):
 
 
 def normalise(text: str, *, join_hyphens: bool = True) -> Normal:
-    """The comparing form of `text`.
+    """Return the comparing form of `text`.
 
     A hyphen at the end of a line is dropped together with the break (`join_hyphens`),
     or kept without the break: both readings of such a word are possible.
     """
+    # The statements of an answer are looked up in the same few chunks.
+    if len(text) <= _LONGEST_KEPT:
+        return _normalise_chunk(text, join_hyphens)
+    return _normalise(text, join_hyphens)
+
+
+def _normalise(text: str, join_hyphens: bool) -> Normal:
     skipped = _line_hyphens(text, keep_hyphen=not join_hyphens)
     out: list[str] = []
     offsets: list[int] = []
@@ -49,6 +58,9 @@ def normalise(text: str, *, join_hyphens: bool = True) -> Normal:
         out.pop()
         offsets.pop()
     return Normal("".join(out), offsets)
+
+
+_normalise_chunk = lru_cache(maxsize=256)(_normalise)
 
 
 def _form(char: str) -> str:

@@ -22,7 +22,7 @@ def guards(text: str) -> Counter[str]:
     tokens = _TOKEN.findall(normalise(text).text)
     for token, after in zip(tokens, [*tokens[1:], ""], strict=True):
         if token in NUMBER_WORDS or token[-1].isdigit():
-            counts[f"{_number(token)} {after}"] += 1
+            counts[f"{plain_number(token)} {after}"] += 1
         elif token in GUARDED or not token[0].isalnum():
             counts[token] += 1
     return counts
@@ -31,7 +31,7 @@ def guards(text: str) -> Counter[str]:
 def numbers(text: str) -> set[str]:
     """The numbers of a text, thousands separators dropped, number words as digits."""
     tokens = _TOKEN.findall(normalise(text).text)
-    return {_number(t) for t in tokens if t in NUMBER_WORDS or t[-1].isdigit()}
+    return {plain_number(t) for t in tokens if t in NUMBER_WORDS or t[-1].isdigit()}
 
 
 def negations(text: str) -> int:
@@ -49,7 +49,8 @@ _NEGATIVE |= frozenset(w for w in GUARDED if w.endswith("n't") or w == "cannot")
 _NEGATIVE |= {"neither", "without", "unless", "except"}
 
 
-def _number(token: str) -> str:
+def plain_number(token: str) -> str:
+    """Return a number in digits, without a plus sign or thousands separators."""
     if token in NUMBER_WORDS:
         return NUMBER_WORDS[token]
     plain = re.sub(r",(?=\d{3}(?:\D|$))", "", token)

@@ -22,7 +22,7 @@ SYNONYM, ROOT = 0.85, 0.5
 # Set by hand; what each does: docs/explanation/measurements.md, "Thresholds".
 EVERYWHERE = 0.4  # share of its weight that a word keeps which every source has
 WORDS_BETWEEN = 10  # between the terms: this many halve their closeness
-_ROOT_LENGTH = 5
+ROOT_LENGTH = 5
 _LONGEST_ENDING = 4
 
 
@@ -80,7 +80,7 @@ def match(term: str, vocabulary: Vocabulary) -> float:
         return 1.0
     if synonyms(term) & vocabulary:
         return SYNONYM
-    if len(term) >= _ROOT_LENGTH and any(_same_root(term, v) for v in vocabulary):
+    if len(term) >= ROOT_LENGTH and any(same_root(term, v) for v in vocabulary):
         return ROOT
     return 0.0
 
@@ -145,8 +145,9 @@ def _equivalent(term: str) -> Vocabulary:
     return frozenset().union(*(r for r in rings if term in r)) - {term}
 
 
-def _same_root(one: str, other: str) -> bool:
-    if len(other) < _ROOT_LENGTH or one[:_ROOT_LENGTH] != other[:_ROOT_LENGTH]:
+def same_root(one: str, other: str) -> bool:
+    """Return whether two stems share their beginning and differ by an ending."""
+    if len(other) < ROOT_LENGTH or one[:ROOT_LENGTH] != other[:ROOT_LENGTH]:
         return False
     short, long = sorted((len(one), len(other)))
     shared = next(

@@ -1,21 +1,21 @@
-"""From an answer and its sources to citations: each claim looked up, none believed.
+"""From an answer and its sources to statements: each looked up, none believed.
 
-The order of the checks: is the label known; does that source contain the quotation,
-or, where nothing is quoted, the claim itself, without a "not" more or less around it;
-else does a sentence of the source hold its words, with every number and negation the
-same. Words around a quotation, and paraphrases, must be known to the source
-too. What another source contains is misattributed, what none contains fabricated (a
-quotation) or uncited (a claim).
+The unit of proof is the statement. The order of the checks: is the label known; does
+that source contain the quotation or, where nothing is quoted, the statement itself,
+without a "not" more or less around it; else does a passage of a few sentences support
+it, with every number, name, negation, duty and quantity the same. Words around a
+quotation are a claim of their own. What another source contains is misattributed.
 
 Under the policy `strict` nothing of a model is shown that these checks did not pass. A
 refusal is our own sentence, whatever the model wrote around its own.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from elt_llm_core.results import Citation, RemovedClaim, Status, Support
+from elt_llm_core.results import Citation, RemovedClaim, Statement, Status, Support
 from elt_llm_core.store import Store
 from elt_llm_query.analysis.normalise import normalise
 from elt_llm_query.grounding.claim import (
@@ -24,7 +24,6 @@ from elt_llm_query.grounding.claim import (
     WRITTEN_BY_KEY,
     Claim,
 )
-from elt_llm_query.grounding.claims import Statement, statements
 from elt_llm_query.grounding.labels import escape_labels, parse_labels, remove_labels
 from elt_llm_query.grounding.plain_text import plain_text
 from elt_llm_query.grounding.quote_match import check_quote
@@ -38,14 +37,16 @@ from elt_llm_query.grounding.sources import (
     texts,
 )
 from elt_llm_query.grounding.statement_lookup import ClaimMatch, StatementCheck, look_up
+from elt_llm_query.grounding.statements import DraftStatement, split_statements
 from elt_llm_query.prompts import REFUSAL
 
 Policy = Literal["strict", "flag", "lenient"]
 
 UNVERIFIED = "[unverified]"
-TOO_SHORT = f"{Support.UNCITED.value}: too short to be looked up without a label"
 NOTHING_STANDS = "No statement of the generated answer stands in the sources."
-_OVERVIEW = {True: Status.ANSWERED, False: Status.PARTIAL}
+NOTHING_FOUND = "Nothing was found in the collections for this question."
+_LABELLED = re.compile(r".*?(?:\[[SF]\d+\])+", re.DOTALL)
+_WEAKER = (Support.VERIFIED, Support.NORMALISED, Support.FUZZY, Support.SUPPORTED)
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,85 @@ class Checked:
 
     answer: str
     status: Status
+    statements: tuple[Statement, ...] = ()
     citations: tuple[Citation, ...] = ()
     removed: tuple[RemovedClaim, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A statement that is shown, and the white space before it."""
+
+    gap: str
+    text: str
+    verdict: Support
+    reason: str = ""
+    citations: tuple[Citation, ...] = ()
+
+
+def check_answer(
+    response: Any,
+    sources: Sequence[Offered],
+    store: Store,
+    policy: Policy,
+    question: str = "",
+) -> Checked:
+    """Return the checked answer of a LlamaIndex response over `sources`."""
+    if not sources:
+        return _assemble([_notice(NOTHING_FOUND)], Status.NO_SOURCES, ())
+    metadata = response.metadata or {}
+    answer, locate = str(response), locator(store)
+    if metadata.get(WRITTEN_BY_KEY, True) is False and CLAIMS_KEY in metadata:
+        claims = metadata[CLAIMS_KEY]
+        checked = cite_claims(answer, claims, sources, locate, texts(store))
+        if UNSERVED_KEY in metadata and checked.status is Status.ANSWERED:
+            # Passages that are shown because nothing could pick an answer are none.
+            return replace(checked, status=Status.PARTIAL)
+        return checked
+    return cite_answer(answer, sources, locate, policy, question)
+
+
+def cite_answer(
+    answer: str,
+    sources: Sequence[Offered],
+    locate: Locate,
+    policy: Policy,
+    question: str = "",
+) -> Checked:
+    """Return a generated answer with every statement looked up, under the policy.
+
+    Args:
+        answer: What the model wrote.
+        sources: The sources of its prompt, with their labels.
+        locate: Finds the place of a quote.
+        policy: What becomes of a statement that is not proved.
+        question: What was asked; a bare "No" is checked against it.
+
+    Returns:
+        The answer as plain text, and its statements. Under `strict` they are proved,
+        or the answer is one fixed sentence of ours.
+    """
+    parsed = parse_labels(plain_text(answer), [o.source.label for o in sources])
+    unknown = [RemovedClaim(text=x, reason="unknown label") for x in parsed.removed]
+    refused = _refuses(parsed.text)
+    written = split_statements(parsed.text)
+    kept = _keep_gaps(written, [not _is_refusal(s) for s in written])
+    checks = [look_up(statement, sources, question) for statement in kept]
+    claimed = [one for one in checks if one.claims]
+    good = any(one.stands for one in claimed)
+    gone = [_to_removed(one) for one in checks if not (one.leads or one.stands)]
+    pieces = _shown_pieces(checks, policy, locate)
+    if not good and policy == "strict":
+        pieces = [_notice(REFUSAL if refused else NOTHING_STANDS)]
+    elif not good and refused:
+        gap = "\n\n"
+        pieces = [_notice(REFUSAL), *(replace(p, gap=p.gap or gap) for p in pieces)]
+    if good:
+        complete = not refused and all(one.stands for one in claimed)
+        status = Status.ANSWERED if complete else Status.PARTIAL
+    else:
+        status = Status.INSUFFICIENT if refused else Status.VALIDATION_FAILED
+    return _assemble(pieces, status, unknown + (gone if policy == "strict" else []))
 
 
 def cite_claims(
@@ -65,21 +143,24 @@ def cite_claims(
     locate: Locate,
     text_of: TextOf,
 ) -> Checked:
-    """Citations of verbatim claims, each looked up like any other; none is a refusal.
+    """Return verbatim claims, each looked up like any other; none is a refusal.
 
     The quote of a table row is the row verbatim. The answer shows it with those of
     its headers that the document contains; `text_of` returns its text by its id.
     """
     by_label = {o.source.label: o for o in sources}
-    found_claims, removed = [], []
+    proven: list[tuple[Claim, str, Citation]] = []
+    removed = []
     for claim in claims:
         where = by_label[claim.label]
         text = where.source.text
         quote = text[claim.start : claim.end]
         match = check_quote(quote, text)
         if not match.stands:
-            reason = match.support.value
-            removed.append(RemovedClaim(text=claim.text, reason=reason))
+            reason, verdict = match.support.value, match.support
+            removed.append(
+                RemovedClaim(text=claim.text, reason=reason, verdict=verdict)
+            )
             answer = answer.replace(f"{claim.text} [{claim.label}]", "", 1)
             continue
         if text[match.start : match.end] == quote:  # the text may contain it twice
@@ -87,74 +168,132 @@ def cite_claims(
         wording = claim.text
         if is_row(where) and not claim.derived:
             wording = row_said(where, text_of(where.source.document_id))
-        answer = answer.replace(claim.text, escape_labels(wording), 1)
-        found_claims.append(
-            _citation(ClaimMatch(claim.label, quote, match, where), locate)
-        )
-    status = Status.ANSWERED if found_claims else Status.INSUFFICIENT
+        wording = escape_labels(wording)
+        answer = answer.replace(claim.text, wording, 1)
+        citation = _citation(ClaimMatch(claim.label, quote, match, where), locate)
+        proven.append((claim, wording, citation))
+    status = Status.ANSWERED if proven else Status.INSUFFICIENT
     if removed:
         answer = answer.strip() or NOTHING_STANDS
-        status = Status.PARTIAL if found_claims else Status.VALIDATION_FAILED
-    return Checked(answer, status, tuple(found_claims), tuple(removed))
+        status = Status.PARTIAL if proven else Status.VALIDATION_FAILED
+    return _assemble(_claimed_pieces(answer, proven), status, removed)
 
 
-def cite_answer(
-    answer: str, sources: Sequence[Offered], locate: Locate, policy: Policy
+def _claimed_pieces(
+    answer: str, proven: Sequence[tuple[Claim, str, Citation]]
+) -> list[_Piece]:
+    """The answer cut after each group of labels; the rest is a sentence of ours."""
+    pieces: list[_Piece] = []
+    left = list(proven)
+    position = 0
+    for segment in _LABELLED.finditer(answer):
+        text = segment[0]
+        mine = [one for one in left if one[0].derived or one[1] in text]
+        mine = [one for one in mine if f"[{one[2].label}]" in text]
+        left = [one for one in left if one not in mine]
+        citations = tuple(dict.fromkeys(citation for _, _, citation in mine))
+        verdict = max((c.support for c in citations), key=_WEAKER.index, default=None)
+        if any(claim.derived for claim, _, _ in mine):
+            verdict = Support.SUPPORTED  # computed from the cells that it cites
+        gap = text[: len(text) - len(text.lstrip())]
+        shown = text.lstrip()
+        pieces.append(_Piece(gap, shown, verdict or Support.NOTICE, "", citations))
+        position = segment.end()
+    rest = answer[position:]
+    if rest.strip():
+        gap = rest[: len(rest) - len(rest.lstrip())]
+        pieces.append(_Piece(gap, rest.strip(), Support.NOTICE))
+    return pieces
+
+
+def _assemble(
+    pieces: Sequence[_Piece], status: Status, removed: Iterable[RemovedClaim]
 ) -> Checked:
-    """A generated answer with every claim looked up, under the policy.
+    """Join the pieces to an answer; each knows its span."""
+    answer = ""
+    statements: list[Statement] = []
+    for piece in pieces:
+        answer += piece.gap if answer else ""
+        statements.append(
+            Statement(
+                text=piece.text,
+                start=len(answer),
+                end=len(answer) + len(piece.text),
+                verdict=piece.verdict,
+                reason=piece.reason,
+                citations=piece.citations,
+            )
+        )
+        answer += piece.text
+    citations = dict.fromkeys(c for s in statements for c in s.citations)
+    return Checked(answer, status, tuple(statements), tuple(citations), tuple(removed))
 
-    Args:
-        answer: What the model wrote.
-        sources: The sources of its prompt, with their labels.
-        locate: Finds the place of a quote.
-        policy: What becomes of a statement that is not proved.
 
-    Returns:
-        The answer as plain text. Under `strict` it holds statements that are proved, or
-        one fixed sentence of ours.
-    """
-    parsed = parse_labels(plain_text(answer), [o.source.label for o in sources])
-    unknown = [RemovedClaim(text=x, reason="unknown label") for x in parsed.removed]
-    refused = _refuses(parsed.text)
-    written = list(statements(parsed.text))
-    kept = _keep_statements(written, [not _is_refusal(s) for s in written])
-    outcomes = [look_up(s, sources) for s in kept]
-    claimed = [one for one in outcomes if not one.statement.frame]
-    good = any(one.stands for one in claimed)
-    failed = [_to_removed(one) for one in claimed if not one.stands]
-    if not claimed:
-        failed = [RemovedClaim(text=s.plain, reason=TOO_SHORT) for s in kept if s.plain]
-    text = _rebuild(outcomes, policy)
-    if not good:
-        text = _refusal_text(text, policy, refused=refused)
-    shown = [
-        f
-        for one in claimed
-        for f in one.found
-        if policy != "strict" or (f.stands and one.stands)
+def _notice(text: str) -> _Piece:
+    return _Piece("", text, Support.NOTICE)
+
+
+def _shown_pieces(
+    checks: Sequence[StatementCheck], policy: Policy, locate: Locate
+) -> list[_Piece]:
+    """The statements that stay, in order; a lead-in is part of what follows it."""
+    shown = [_to_piece(one, policy, locate) for one in checks]
+    kept = [piece is not None for piece in shown]
+    drafts = _keep_gaps([one.statement for one in checks], kept)
+    pieces: list[_Piece] = []
+    lead = ""
+    staying = ((o, p) for o, p in zip(checks, shown, strict=True) if p is not None)
+    for draft, (one, piece) in zip(drafts, staying, strict=True):
+        if one.leads:
+            lead += draft.gap + piece.text
+            continue
+        text = f"{lead}{draft.gap}{piece.text}"
+        bare = text.lstrip()
+        gap = text[: len(text) - len(bare)]
+        pieces.append(replace(piece, gap=gap, text=bare))
+        lead = ""
+    if lead.strip() and policy != "strict":
+        pieces.append(_Piece("\n", lead.strip(), Support.UNCITED))
+    return pieces
+
+
+def _to_piece(one: StatementCheck, policy: Policy, locate: Locate) -> _Piece | None:
+    """The statement as the policy shows it; None where it is removed."""
+    draft = one.statement
+    if one.leads:
+        return _Piece(draft.gap, draft.text, Support.NOTICE)
+    cited = [
+        _citation(match, locate)
+        for match in one.matches
+        if policy != "strict" or match.stands
     ]
-    citations = tuple(dict.fromkeys(_citation(f, locate) for f in shown))
-    if good:
-        status = _OVERVIEW[not failed and not refused]
-    else:
-        status = Status.INSUFFICIENT if refused else Status.VALIDATION_FAILED
-    removed = unknown + (failed if policy == "strict" else [])
-    return Checked(text, status, citations, tuple(removed))
+    citations = tuple(dict.fromkeys(c for c in cited if not _holds_another(c, cited)))
+    text = draft.text
+    if one.stands:
+        text = _with_good_labels(one, policy)
+    elif policy == "strict":
+        return None
+    elif policy == "flag":
+        text = f"{text} {UNVERIFIED}"
+    return _Piece(draft.gap, text, one.verdict, one.reason, citations)
 
 
-def _refusal_text(text: str, policy: Policy, *, refused: bool) -> str:
-    """What is shown if no statement is proved; a refusal is our own sentence."""
-    ours = REFUSAL if refused else NOTHING_STANDS
-    if policy == "strict":
-        return ours
-    return "\n\n".join(part for part in (REFUSAL if refused else "", text) if part)
+def _holds_another(one: Citation, cited: Sequence[Citation]) -> bool:
+    """True for the passage around a quotation that is cited itself."""
+    return one.support is Support.SUPPORTED and any(
+        other.node_id == one.node_id
+        and other.span != one.span
+        and one.span.start <= other.span.start
+        and other.span.end <= one.span.end
+        for other in cited
+    )
 
 
 def _refuses(text: str) -> bool:
     return normalise(REFUSAL.rstrip(".")).text in normalise(text).text
 
 
-def _is_refusal(statement: Statement) -> bool:
+def _is_refusal(statement: DraftStatement) -> bool:
     """True for our sentence alone; anything added to it is a claim."""
     plain = normalise(statement.plain).text.strip(" .!\"'")
     return plain == normalise(REFUSAL).text.strip(" .")
@@ -190,44 +329,24 @@ def _citation(lookup: ClaimMatch, locate: Locate) -> Citation:
 
 
 def _to_removed(one: StatementCheck) -> RemovedClaim:
-    plain = one.statement.plain
-    if not one.found:
-        return RemovedClaim(text=plain, reason=Support.UNCITED.value)
-    first = next(f for f in one.found if not f.stands).match
-    detail = f": {first.reason}" if first.reason else ""
-    return RemovedClaim(text=plain, reason=f"{first.support.value}{detail}")
+    detail = f": {one.reason}" if one.reason else ""
+    return RemovedClaim(
+        text=one.statement.plain,
+        reason=f"{one.verdict.value}{detail}",
+        verdict=one.verdict,
+    )
 
 
-def _rebuild(outcomes: Sequence[StatementCheck], policy: Policy) -> str:
-    """The statements that stay, in order; a lead-in stays with what follows it."""
-    shown: list[Statement] = []
-    keeps: list[bool] = []
-    for one in reversed(outcomes):
-        statement, keep = one.statement, True
-        if statement.frame:
-            keep = policy != "strict" or (any(keeps) and one.leads)
-        elif one.stands:
-            statement = _with_good_labels(one, policy)
-        elif policy == "flag":
-            statement = replace(statement, text=f"{statement.text} {UNVERIFIED}")
-        else:
-            keep = policy == "lenient"
-        shown.append(statement)
-        keeps.append(keep)
-    kept = _keep_statements(shown[::-1], keeps[::-1])
-    return "".join(s.gap + s.text for s in kept).strip()
-
-
-def _keep_statements(
-    all_statements: Sequence[Statement], keeps: Sequence[bool]
-) -> list[Statement]:
-    """Return the statements to keep; a gap outlives the statement it stood before.
+def _keep_gaps(
+    statements: Sequence[DraftStatement], keeps: Sequence[bool]
+) -> list[DraftStatement]:
+    """Return the statements to keep; a gap outlives the statement it was before.
 
     Without it two statements that were paragraphs of their own would run together.
     """
-    kept: list[Statement] = []
+    kept: list[DraftStatement] = []
     gap = ""
-    for statement, keep in zip(all_statements, keeps, strict=True):
+    for statement, keep in zip(statements, keeps, strict=True):
         gap = max(gap, statement.gap, key=len)
         if keep:
             kept.append(replace(statement, gap=gap))
@@ -235,34 +354,12 @@ def _keep_statements(
     return kept
 
 
-def _with_good_labels(one: StatementCheck, policy: Policy) -> Statement:
-    """With the proved labels; an unlabelled one gets the label of its source."""
+def _with_good_labels(one: StatementCheck, policy: Policy) -> str:
+    """Its text with the proved labels; an unlabelled one gets that of its source."""
     statement, good = one.statement, one.labels
     if not statement.labels:
-        added = "".join(f" [{label}]" for label in good)
-        return replace(statement, text=statement.text + added)
+        return statement.text + "".join(f" [{label}]" for label in good)
     if policy != "strict":
-        return statement
+        return statement.text
     bad = [label for label in statement.labels if label not in good]
-    return replace(statement, text=remove_labels(statement.text, bad))
-
-
-NOTHING_FOUND = "Nothing was found in the collections for this question."
-
-
-def check_answer(
-    response: Any, sources: Sequence[Offered], store: Store, policy: Policy
-) -> Checked:
-    """The checked answer of a LlamaIndex response over `sources`."""
-    if not sources:
-        return Checked(NOTHING_FOUND, Status.NO_SOURCES)
-    metadata = response.metadata or {}
-    answer, locate = str(response), locator(store)
-    if metadata.get(WRITTEN_BY_KEY, True) is False and CLAIMS_KEY in metadata:
-        claims = metadata[CLAIMS_KEY]
-        checked = cite_claims(answer, claims, sources, locate, texts(store))
-        if UNSERVED_KEY in metadata and checked.status is Status.ANSWERED:
-            # Passages that are shown because nothing could pick an answer are none.
-            return replace(checked, status=Status.PARTIAL)
-        return checked
-    return cite_answer(answer, sources, locate, policy)
+    return remove_labels(statement.text, bad)

@@ -6,19 +6,28 @@ in the source, and a near match only if every number, unit and guarded word (neg
 """
 
 import re
+from collections.abc import Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import NamedTuple
 
 from elt_llm_core.results import Support
 from elt_llm_query.analysis.normalise import Normal, normalise
 from elt_llm_query.analysis.quantities import guards, negations
 
-FUZZY_FROM = 0.9
 FEWEST_FUZZY_WORDS = 4
+FEWEST_LETTERS = 3  # of a word that may have another ending
 FEWEST_PART_WORDS = 2
 
 _ELISION = re.compile(r"\s*(?:[\[(]\s*)?(?:\.\s?\.\s?\.|\u2026)\.?(?:\s*[\])])?\s*")
-_GOOD = frozenset({Support.VERIFIED, Support.NORMALISED, Support.FUZZY})
+_WORD = re.compile(r"\d+(?:[.,:/]\d+)*|[\w'%]+")
+_ARTICLES = frozenset({"a", "an", "the"})
+_ENDINGS = frozenset({"s", "es", "d", "ed"})
+# Letters that scanners and fonts take for others, in one form.
+_MISREAD = (("rn", "m"), ("vv", "w"), ("cl", "d"), ("1", "l"), ("0", "o"))
+_GOOD = frozenset(
+    {Support.VERIFIED, Support.NORMALISED, Support.FUZZY, Support.SUPPORTED}
+)
 
 
 class QuoteMatch(NamedTuple):
@@ -127,44 +136,83 @@ def _runs_into(before: str) -> bool:
 
 
 def _match_fuzzy(quote: str, source: Normal) -> QuoteMatch:
-    """The most similar window of the source, if the guards agree."""
-    wanted = quote.split()
+    """The stretch of the source with the same words, but for what `_fold` forgives."""
+    wanted, have = _folded(quote), _folded(source.text)
     if len(wanted) < FEWEST_FUZZY_WORDS:
         return QuoteMatch(Support.FABRICATED, 0.0, reason="too short for a near match")
-    spans = [m.span() for m in re.finditer(r"\S+", source.text)]
-    score, start, end = _best_window(quote, wanted, source.text, spans)
-    if score < FUZZY_FROM:
-        return QuoteMatch(Support.FABRICATED, score, reason="not in the source")
-    window = source.text[start:end]
+    span = _find_folded(wanted, have)
+    if span is None:
+        return QuoteMatch(Support.FABRICATED, 0.0, reason="not in the source")
+    window = source.text[slice(*span)]
     if guards(window) != guards(quote):
         reason = "a number, unit or negation differs"
-        return QuoteMatch(Support.FABRICATED, score, reason=reason)
-    return QuoteMatch(Support.FUZZY, score, *source.original(start, end))
+        return QuoteMatch(Support.FABRICATED, 0.0, reason=reason)
+    score = round(SequenceMatcher(None, window, quote, autojunk=False).ratio(), 4)
+    return QuoteMatch(Support.FUZZY, score, *source.original(*span))
 
 
-def _best_window(
-    quote: str, wanted: list[str], text: str, spans: list[tuple[int, int]]
-) -> tuple[float, int, int]:
-    """Similarity and span of the window of whole words that is nearest to the quote."""
-    have = [text[a:b] for a, b in spans]
-    blocks = SequenceMatcher(None, have, wanted, autojunk=False).get_matching_blocks()
-    anchors = sorted({block.a - block.b for block in blocks if block.size})
-    best = (0.0, 0, 0)
-    for anchor in anchors:
-        for first in (anchor - 1, anchor, anchor + 1):
-            for count in range(len(wanted) - 1, len(wanted) + 2):
-                low, high = max(first, 0), min(first + count, len(spans))
-                if low >= high:
-                    continue
-                start, end = spans[low][0], spans[high - 1][1]
-                ratio = _ratio(quote, text[start:end], best[0])
-                best = max(best, (ratio, start, end), key=lambda w: w[0])
-    return best
+class _Folded(NamedTuple):
+    """A word without what a misreading or a careless copy changes, and its place."""
+
+    key: str
+    start: int
+    end: int
 
 
-def _ratio(quote: str, window: str, beat: float) -> float:
-    matcher = SequenceMatcher(None, window, quote, autojunk=False)
-    floor = max(beat, 0.5)
-    if matcher.real_quick_ratio() <= floor or matcher.quick_ratio() <= floor:
-        return 0.0
-    return round(matcher.ratio(), 4)
+@lru_cache(maxsize=256)
+def _folded(text: str) -> tuple[_Folded, ...]:
+    words = (_Folded(_fold(m[0]), *m.span()) for m in _WORD.finditer(text))
+    return tuple(word for word in words if word.key)
+
+
+def _fold(word: str) -> str:
+    """A word in the letters that are told apart when it is read; "" for an article."""
+    if word in _ARTICLES:
+        return ""
+    if not word.isalpha():
+        return word  # a number is never forgiven anything
+    for read_as, letter in _MISREAD:
+        word = word.replace(read_as, letter)
+    return word
+
+
+def _find_folded(
+    wanted: Sequence[_Folded], have: Sequence[_Folded]
+) -> tuple[int, int] | None:
+    """The span of the same words in order, some of which may be split or joined."""
+    joined = "".join(word.key for word in wanted)
+    starts: dict[int, int] = {}
+    ends: dict[int, int] = {}
+    position = 0
+    for word in have:
+        starts[position] = word.start
+        position += len(word.key)
+        ends[position] = word.end
+    text = "".join(word.key for word in have)
+    at = text.find(joined)
+    while at >= 0:
+        if at in starts and at + len(joined) in ends:
+            return starts[at], ends[at + len(joined)]
+        at = text.find(joined, at + 1)
+    return _find_inflected(wanted, have)
+
+
+def _find_inflected(
+    wanted: Sequence[_Folded], have: Sequence[_Folded]
+) -> tuple[int, int] | None:
+    """The span of the same words in order, with other endings."""
+    count = len(wanted)
+    for at in range(len(have) - count + 1):
+        stretch = have[at : at + count]
+        if all(
+            _same_but_ending(w.key, h.key) for w, h in zip(wanted, stretch, strict=True)
+        ):
+            return stretch[0].start, stretch[-1].end
+    return None
+
+
+def _same_but_ending(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    short, long = sorted((one, other), key=len)
+    return len(short) >= FEWEST_LETTERS and long.removeprefix(short) in _ENDINGS

@@ -1,19 +1,41 @@
-"""Whether the sources that a model was shown contain its statement.
+"""Whether the sources that a model was shown say what its statement says.
 
-A quotation is looked up, or where nothing is quoted the claim itself, first under the
-label it carries, then elsewhere. Words around a quotation, and paraphrases,
-must be known to the source too.
+A quotation is looked up, or where nothing is quoted the statement itself: first under
+the label it carries, then elsewhere. Words around a quotation are a claim of their own,
+and a paraphrase has to be supported by a passage; see `agreement`.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from elt_llm_core.results import Support
 from elt_llm_query.analysis.normalise import normalise
-from elt_llm_query.grounding.claims import Statement, same_polarity, supporting
+from elt_llm_query.analysis.quantities import negations, numbers
+from elt_llm_query.analysis.stems import words
+from elt_llm_query.grounding.agreement import content_words
+from elt_llm_query.grounding.claim_support import supporting, verdict_on
 from elt_llm_query.grounding.quote_match import QuoteMatch, check_quote, stands_whole
 from elt_llm_query.grounding.sources import Offered
-from elt_llm_query.grounding.unsupported_words import surplus, tells_nothing
+from elt_llm_query.grounding.statements import DraftStatement
+from elt_llm_query.grounding.unsupported_words import (
+    bare_verdict,
+    odd_token,
+    tells_nothing,
+)
+
+# Words from which a quotation says something by itself. What stands around a shorter
+# one has to be in the same passage: 'The fine for dogs is "10 euros"'.
+SELF_CONTAINED = 5
+FEWEST_AROUND = 2  # content words around it that are looked up apart from it
+FEWEST_WORDS = 4  # of a statement without a label; "20 cents" is in many a source
+TOO_SHORT = "too short to be looked up without a label"
+_STRENGTH = (Support.VERIFIED, Support.NORMALISED, Support.FUZZY, Support.SUPPORTED)
+_STOP = re.compile(
+    r"[.!?](?=\s)|[,:;]\s|\s[-\u2013\u2014]\s|\n\s*\n|\b(?:but|whereas)\b"
+)
+_ENDS = frozenset(".!?,:;")
+_LIMITS = re.compile(r"\b(?:unless|except|without)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -24,7 +46,7 @@ class ClaimMatch:
     quote: str
     match: QuoteMatch
     where: Offered
-    told: str = ""
+    part: str = ""
 
     @property
     def stands(self) -> bool:
@@ -33,149 +55,89 @@ class ClaimMatch:
 
 
 @dataclass(frozen=True)
-class ClaimPart:
-    """What is looked up: a quotation of a claim, or the claim itself.
-
-    `beside` is what the claim says around its quotations.
-    """
-
-    text: str
-    claim: str
-    beside: str = ""
-
-    @property
-    def quoted(self) -> bool:
-        """True for a quotation."""
-        return self.text != self.claim
-
-
-@dataclass(frozen=True)
 class StatementCheck:
-    """A statement and what was found of it.
+    """A statement and what its sources say of it.
 
-    `leads` is true for a lead-in or heading that any answer may have.
+    `leads` is true for a lead-in or heading that any answer may have, `note` says why
+    it was not looked up.
     """
 
-    statement: Statement
-    found: tuple[ClaimMatch, ...] = ()
+    statement: DraftStatement
+    matches: tuple[ClaimMatch, ...] = ()
     leads: bool = False
+    note: str = ""
 
     @property
     def stands(self) -> bool:
         """True if each quotation, or the claim, is in a source of its labels."""
-        good = {f.told for f in self.found if f.stands}
-        return bool(self.found) and all(f.told in good for f in self.found)
+        good = {m.part for m in self.matches if m.stands}
+        return bool(self.matches) and all(m.part in good for m in self.matches)
+
+    @property
+    def claims(self) -> bool:
+        """False for a lead-in, and for a heading of a few words without a number."""
+        plain = self.statement.plain
+        heading = (
+            self.statement.may_lead
+            and len(words(plain)) < FEWEST_WORDS
+            and not numbers(plain)
+        )
+        return not (self.leads or heading or plain.endswith(":"))
 
     @property
     def labels(self) -> list[str]:
         """The labels whose sources contain something of it, in order."""
-        return list(dict.fromkeys(f.label for f in self.found if f.stands))
+        return list(dict.fromkeys(m.label for m in self.matches if m.stands))
+
+    @property
+    def verdict(self) -> Support:
+        """The weakest proof that it rests on, or why it does not stand."""
+        if self.stands:
+            return max(
+                (m.match.support for m in self.matches if m.stands),
+                key=_STRENGTH.index,
+            )
+        failed = next((m for m in self.matches if not m.stands), None)
+        return failed.match.support if failed else Support.UNCITED
+
+    @property
+    def reason(self) -> str:
+        """Why it does not stand; empty where it does."""
+        failed = next((m for m in self.matches if not m.stands), None)
+        return failed.match.reason if failed and not self.stands else self.note
 
 
-def look_up(statement: Statement, sources: Sequence[Offered]) -> StatementCheck:
-    """What the sources say of a statement.
+def look_up(
+    statement: DraftStatement, sources: Sequence[Offered], question: str = ""
+) -> StatementCheck:
+    """Return what the sources say of a statement.
 
     Args:
         statement: A sentence or list item of a model.
         sources: The sources of its prompt.
+        question: What was asked; without it "Yes" and "No" alone prove nothing.
 
     Returns:
-        One `ClaimMatch` for each label and quotation; of an unlabelled claim the first
-        source that holds it, or none. A frame claims nothing and has none.
+        One `ClaimMatch` for each label and part; of an unlabelled claim the first
+        source that holds it, or none. A lead-in claims nothing and has none.
     """
-    if statement.frame:
-        return StatementCheck(statement, leads=_may_lead(statement, sources))
-    return StatementCheck(statement, tuple(_look_up_parts(statement, sources)))
-
-
-def _may_lead(statement: Statement, sources: Sequence[Offered]) -> bool:
-    """True for a lead-in or heading that claims nothing, or that a source has."""
-    plain = statement.plain.rstrip(":").strip()
-    if not plain or tells_nothing(plain):
-        return True
-    leads = statement.plain.endswith(":")
-    headings = [
-        part.strip()
-        for o in sources
-        for part in (o.source.document, *o.source.section.split(">"))
-    ]
-    known = normalise(plain).text in {normalise(h).text for h in headings}
-    return known or (leads and any(stands_whole(plain, everything(o)) for o in sources))
-
-
-def _look_up_parts(
-    statement: Statement, sources: Sequence[Offered]
-) -> list[ClaimMatch]:
+    if statement.may_lead and _leads(statement, sources):
+        return StatementCheck(statement, leads=True)
     by_label = {o.source.label: o for o in sources}
-    claims = _claim_parts(statement)
-    lookups = [
-        _resolve(one, by_label[label], sources)
-        for label in statement.labels
-        for one in claims
-    ]
-    if lookups:
-        return lookups
-    for source in sources:
-        matches = [_match(one, source) for one in claims]
-        if all(m.stands for m in matches):
-            label = source.source.label
-            return [ClaimMatch(label, "", m, source) for m in matches]
-    return []
-
-
-def _claim_parts(statement: Statement) -> list[ClaimPart]:
-    plain = statement.plain
-    quotes = statement.quotes
-    beside = plain
-    for quote in quotes:
-        beside = beside.replace(quote, " ")
-    return [ClaimPart(q, plain, beside) for q in quotes] or [ClaimPart(plain, plain)]
-
-
-def _resolve(
-    claim: ClaimPart, named: Offered, sources: Sequence[Offered]
-) -> ClaimMatch:
-    """The claim in the source that is named, else in another, else in none."""
-    label, text = named.source.label, claim.text
-    match = _match(claim, named)
-    if match.stands:
-        return ClaimMatch(label, text, match, named, text)
-    for other in sources:
-        elsewhere = _match(claim, other)
-        if elsewhere.stands:
-            wrong = elsewhere._replace(
-                support=Support.MISATTRIBUTED,
-                reason=f"cited {label}, stands in {other.source.label}",
-            )
-            return ClaimMatch(label, text, wrong, other, text)
-    if not claim.quoted:
-        match = match._replace(support=Support.UNCITED)
-    return ClaimMatch(label, text, match, named, text)
-
-
-def _match(claim: ClaimPart, where: Offered) -> QuoteMatch:
-    """Its match in the source, unless the words around it are not supported."""
-    match = _words_match(claim, where)
-    if not match.stands:
-        return match
-    words = claim.beside
-    if not words and match.support is Support.FUZZY:
-        words = claim.text
-    more = surplus(words, everything(where), least=1 if claim.quoted else 2)
-    return QuoteMatch(Support.UNCITED, 0.0, reason=more) if more else match
-
-
-def _words_match(claim: ClaimPart, where: Offered) -> QuoteMatch:
-    text, source = claim.text, where.source.text
-    match = check_quote(text, source)
-    if match.stands:
-        if same_polarity(claim.claim, text, source, (match.start, match.end)):
-            return match
-        return QuoteMatch(Support.UNCITED, 0.0, reason="a negation differs")
-    if where.reading and check_quote(text, where.reading).stands:
-        # Shown with its headers; the row itself is the verbatim quote.
-        return QuoteMatch(Support.NORMALISED, 1.0, 0, len(source))
-    return match if claim.quoted else supporting(text, source, where.reading)
+    parts = _parts(statement)
+    if statement.labels:
+        matches: list[ClaimMatch] = []
+        for part in parts:
+            # Words around a quotation that no source contains need no look-up.
+            if part.quoted or all(m.stands for m in matches):
+                matches += (
+                    _resolve(part, by_label[label], sources, question)
+                    for label in statement.labels
+                )
+        return StatementCheck(statement, tuple(matches))
+    if len(words(statement.plain)) < FEWEST_WORDS:
+        return StatementCheck(statement, note=TOO_SHORT)
+    return StatementCheck(statement, tuple(_find_unlabelled(parts, sources)))
 
 
 def everything(where: Offered) -> str:
@@ -183,3 +145,126 @@ def everything(where: Offered) -> str:
     source = where.source
     parts = (source.document, source.section, where.reading, source.text)
     return "\n".join(part for part in parts if part)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What is looked up: a quotation, the words around quotations, or the claim."""
+
+    text: str
+    claim: str
+    quoted: bool = False
+
+
+def _parts(statement: DraftStatement) -> list[_Part]:
+    plain, quotes = statement.plain, statement.quotes
+    around = plain
+    for quote in quotes:
+        around = around.replace(quote, " ")
+    parts = [_Part(quote, plain, quoted=True) for quote in quotes]
+    if not parts:
+        return [_Part(plain, plain)]
+    if tells_nothing(around):
+        return parts
+    short = any(len(words(quote)) < SELF_CONTAINED for quote in quotes)
+    whole = short or content_words(around) < FEWEST_AROUND
+    return [*parts, _Part(plain if whole else around, plain)]
+
+
+def _leads(statement: DraftStatement, sources: Sequence[Offered]) -> bool:
+    """True for a lead-in or heading that claims nothing, or that a source has."""
+    plain = statement.plain.rstrip(":").strip()
+    if not plain or tells_nothing(plain):
+        return True
+    headings = [
+        part.strip()
+        for o in sources
+        for part in (o.source.document, *o.source.section.split(">"))
+    ]
+    known = normalise(plain).text in {normalise(h).text for h in headings}
+    leads = statement.plain.endswith(":")
+    return known or (leads and any(stands_whole(plain, everything(o)) for o in sources))
+
+
+def _find_unlabelled(
+    parts: Sequence[_Part], sources: Sequence[Offered]
+) -> list[ClaimMatch]:
+    for source in sources:
+        matches = [_match(part, source) for part in parts]
+        if all(m.stands for m in matches):
+            label = source.source.label
+            return [ClaimMatch(label, "", m, source) for m in matches]
+    return []
+
+
+def _resolve(
+    part: _Part, named: Offered, sources: Sequence[Offered], question: str
+) -> ClaimMatch:
+    """The part in the source that is named, else in another, else in none."""
+    label = named.source.label
+    said = bare_verdict(part.text) if not part.quoted else ""
+    if said:
+        match = verdict_on(question, named, says_yes=said == "yes")
+        return ClaimMatch(label, part.text, match, named, part.text)
+    match = _match(part, named)
+    if match.stands:
+        return ClaimMatch(label, part.text, match, named, part.text)
+    for other in sources:
+        elsewhere = QuoteMatch(Support.UNCITED, 0.0)
+        if other is not named:
+            elsewhere = _match(part, other)
+        if elsewhere.stands:
+            reason = f"cited {label}, stands in {other.source.label}"
+            wrong = elsewhere._replace(support=Support.MISATTRIBUTED, reason=reason)
+            return ClaimMatch(label, part.text, wrong, other, part.text)
+    return ClaimMatch(label, part.text, match, named, part.text)
+
+
+def _match(part: _Part, where: Offered) -> QuoteMatch:
+    if odd := odd_token(part.text, everything(where)):
+        reason = f"{odd!r} is not in the source"
+        return QuoteMatch(Support.UNSUPPORTED, 0.0, reason=reason)
+    match = _match_words(part, where)
+    if match.stands or part.quoted or match.support is Support.CONTRADICTED:
+        return match
+    return supporting(part.text, where)
+
+
+def _match_words(part: _Part, where: Offered) -> QuoteMatch:
+    """Where a source has the very words, with the same "not" around them."""
+    text, source = part.text, where.source.text
+    match = check_quote(text, source)
+    if match.stands and not same_polarity(
+        part.claim, text, source, (match.start, match.end)
+    ):
+        return QuoteMatch(Support.CONTRADICTED, 0.0, reason="a negation differs")
+    if not match.stands and where.reading and check_quote(text, where.reading).stands:
+        # Shown with its headers; the row itself is the verbatim quote.
+        return QuoteMatch(Support.NORMALISED, 1.0, 0, len(source))
+    return match
+
+
+def same_polarity(claim: str, quote: str, text: str, span: tuple[int, int]) -> bool:
+    """False where claim and source disagree on a "not" around a quote.
+
+    Compared are the clauses: of the claim the one that holds the quote, of the source
+    the one that holds `span`.
+    """
+    place = claim.find(quote)
+    span_of_quote = (place, place + len(quote)) if place >= 0 else (0, len(claim))
+    return _negated(_clause(claim, span_of_quote)) == _negated(_clause(text, span))
+
+
+def _clause(text: str, span: tuple[int, int]) -> str:
+    """The span widened to the stops around it."""
+    before = [m.end() for m in _STOP.finditer(text, 0, span[0])]
+    start = before[-1] if before else 0
+    if text[span[1] - 1] in _ENDS:
+        return text[start : span[1]]
+    after = _STOP.search(text, span[1])
+    return text[start : after.start() if after else len(text)]
+
+
+def _negated(text: str) -> bool:
+    # "Unless" and "without" limit a statement; they do not turn it round.
+    return bool(negations(_LIMITS.sub(" ", text)))

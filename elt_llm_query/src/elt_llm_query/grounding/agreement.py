@@ -1,0 +1,550 @@
+"""Whether a passage says what a claim says: word by word, each in its place.
+
+A paraphrase is supported by a passage of a few sentences if the passage has each of its
+content words (or a synonym of the lists), and if what turns a sense round is the same
+and at the same word: numbers with their units, names, negation, duty and permission,
+quantities ("all", "some", "at least") and order ("before", "after"). A word that the
+passage has only elsewhere, where the sentence has another in its place, is not there.
+
+The check needs no list of opposites: a word that the passage lacks is refused, whether
+it is an antonym, another name or a new condition.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from enum import StrEnum
+from functools import cached_property, lru_cache
+from itertools import chain, zip_longest
+
+from elt_llm_query.analysis.lexicon import (
+    GUARD_CLASSES,
+    LOWER_PHRASES,
+    MONTHS,
+    NEVER_DROPPED,
+    NUMBER_WORDS,
+    REPORTING,
+    STOP_WORDS,
+    UPPER_PHRASES,
+)
+from elt_llm_query.analysis.normalise import normalise
+from elt_llm_query.analysis.quantities import plain_number
+from elt_llm_query.analysis.stems import refers_back, stem
+from elt_llm_query.analysis.term_match import ROOT_LENGTH, phrases, same_root, synonyms
+
+# Content words within which a word is beside its neighbour. Numbers and names are
+# closer: "10 days ... 20 days" differ by what they are of. Both chosen on generated
+# claims, see "Claims" in measurements.md.
+NEAR = 5
+CLOSE = 2
+RIVAL = 0.8  # of the nearest sentence's words: from there a sentence may be meant too
+LONGEST_SWAP = 6  # content words of a name or a number that takes another's place
+
+
+class WordRole(StrEnum):
+    """What a word does in a claim."""
+
+    WORD = "word"
+    NUMBER = "number"
+    NAME = "name"
+    GUARD = "guard"
+
+
+class Disagreement(StrEnum):
+    """The weight of a difference: what the passage lacks, or says otherwise."""
+
+    MISSING = "missing"
+    CONTRADICTED = "contradicted"
+
+
+@dataclass(frozen=True)
+class ClaimDifference:
+    """One thing that a claim says and its passage does not."""
+
+    kind: Disagreement
+    reason: str
+    key: str = ""  # the class of the guard that is left out
+
+
+@dataclass(frozen=True)
+class Token:
+    """A content word of a text: as written, what it is compared by, and its role.
+
+    `attached` is true if only a space, or nothing, parts it from the next one, `closes`
+    if a comma, a bracket or a stop comes before the next one.
+    """
+
+    written: str
+    key: str
+    role: WordRole
+    attached: bool = False
+    closes: bool = False
+
+
+_CLASS_OF = {word: name for name, ring in GUARD_CLASSES.items() for word in ring}
+_BOUNDS = (
+    (re.compile(rf"\b(?:{phrases(UPPER_PHRASES)})\b"), " maximum "),
+    (re.compile(rf"\b(?:{phrases(LOWER_PHRASES)})\b"), " minimum "),
+)
+_PHRASES = (
+    (re.compile(r"\bcan\s?not\b"), "can not"),
+    (re.compile(r"\bwon't\b"), "will not"),
+    (re.compile(r"n't\b"), " not"),
+    (re.compile(r"\bprior to\b"), "before"),
+    (re.compile(r"\b(?:have|has|need|needs) to\b"), "must"),
+    (re.compile(r"\bper ?cent\b"), "%"),
+    (re.compile(r"\b(?:is|are) (?:recommended|advised) to\b"), "should"),
+)
+_VERDICT = re.compile(r"^\W*(?:yes|no)\b(?=\W*[,:;.\u2013\u2014-])", re.IGNORECASE)
+_TOKEN = re.compile(
+    r"[-+]?\d+(?:[.,:/]\d+)*|[%\u2030\u00b0$\u20ac\u00a3\u00a5<>=\u2264\u2265\u00b1]"
+    r"|[^\W\d_]+(?:'[^\W\d_]+)*|[^\W_]+"
+)
+_ONLY_SPACE = re.compile(r"[ -]?")
+_TELLING = frozenset({"also", "get", "above", "below"})  # stop words elsewhere
+_CLAUSE_END = re.compile(r"[,;:.()]")
+_ROOT = 6  # letters of a stem from which another word of its root counts
+
+
+class PassageWords:
+    """Sentences as the content words that they hold, in order, with their places."""
+
+    def __init__(self, sentences: Iterable[str]) -> None:
+        self.tokens = tuple(chain.from_iterable(map(read_sentence, sentences)))
+
+    @cached_property
+    def places(self) -> dict[str, list[int]]:
+        """The places of each key."""
+        places: dict[str, list[int]] = {}
+        for place, token in enumerate(self.tokens):
+            places.setdefault(token.key, []).append(place)
+        return places
+
+    @cached_property
+    def _by_beginning(self) -> dict[str, list[str]]:
+        keys: dict[str, list[str]] = {}
+        for key in self.places:
+            keys.setdefault(key[:ROOT_LENGTH], []).append(key)
+        return keys
+
+    def find(self, token: Token) -> list[int]:
+        """Return the places of a word, of its synonyms and of words of its root."""
+        exact = self.places.get(token.key, [])
+        if exact or token.role is not WordRole.WORD:
+            return exact
+        keys = [key for key in synonyms(token.key) if key in self.places]
+        if not keys and len(token.key) >= _ROOT:
+            near = self._by_beginning.get(token.key[:ROOT_LENGTH], ())
+            keys = [key for key in near if same_root(token.key, key)]
+        return sorted(place for key in keys for place in self.places[key])
+
+
+@lru_cache(maxsize=8192)
+def read_sentence(text: str) -> tuple[Token, ...]:
+    """Return the content words of a sentence of a source, in order."""
+    return tuple(_tokens(text, frozenset()))
+
+
+@lru_cache(maxsize=8192)
+def _one_sentence(text: str) -> PassageWords:
+    return PassageWords((text,))
+
+
+def compare(
+    claim: str, sentences: Sequence[str], context: str = ""
+) -> list[ClaimDifference]:
+    """What a claim says that its passage does not.
+
+    Args:
+        claim: One statement, without labels.
+        sentences: A few neighbouring sentences of a source.
+        context: What else the source shows of itself, such as its title and section:
+            words of it may be in the claim, but prove no number, name or guard.
+
+    Returns:
+        The differences in the order of the claim; empty if the passage supports it. The
+        search ends at the first contradiction.
+    """
+    tokens = read_claim(claim)
+    held = PassageWords(sentences)
+    known = _one_sentence(context).places
+    occurrences = [held.find(token) for token in tokens]
+    differences: list[ClaimDifference] = []
+    for at, token in enumerate(tokens):
+        if not occurrences[at]:
+            difference = _explain_missing(token, known)
+        else:
+            alone = len(sentences) == 1
+            difference = _check_place(at, tokens, occurrences, held, alone=alone)
+        if difference:
+            differences.append(difference)
+    return [*differences, *_compare_order(claim, sentences, known)]
+
+
+@lru_cache(maxsize=2048)
+def read_claim(claim: str) -> tuple[Token, ...]:
+    """Return the content words of a claim; a "Yes," before it is left out."""
+    names = frozenset(
+        m[0].lower()
+        for m in re.finditer(
+            r"(?<=[^.!?:\"\u201c] )[A-Z][\w-]*|\b[A-Z]{2,}\w*|\b\w*\d\w*", claim
+        )
+    )
+    return tuple(_tokens(_VERDICT.sub("", claim), names))
+
+
+def split_modal(question: str) -> tuple[str, str]:
+    """Return the class of the modal that a question begins with, and the rest."""
+    first, _, rest = question.strip().partition(" ")
+    name = _CLASS_OF.get(first.lower(), "")
+    return (name, rest) if name else ("", question)
+
+
+def content_words(claim: str) -> int:
+    """Return how many content words a claim has; guards and reports are left out."""
+    return sum(
+        token.role is not WordRole.GUARD and token.written not in REPORTING
+        for token in read_claim(claim)
+    )
+
+
+def covered_words(claim: str, sentence: str) -> frozenset[int]:
+    """Return the places of the claim's content words that a sentence has.
+
+    Guards are left out: a sentence with "not" is no nearer to a claim with "not".
+    """
+    held = _one_sentence(sentence)
+    return frozenset(
+        i
+        for i, token in enumerate(read_claim(claim))
+        if token.role is not WordRole.GUARD and held.find(token)
+    )
+
+
+def _tokens(text: str, names: frozenset[str]) -> Iterator[Token]:
+    plain = normalise(text).text
+    for pattern, by in (*_BOUNDS, *_PHRASES):
+        plain = pattern.sub(by, plain)
+    words = [
+        (word, *_classify(word[0].removesuffix("'s"), names))
+        for word in _TOKEN.finditer(plain)
+    ]
+    content = [(word, key, role) for word, key, role in words if key]
+    for (word, key, role), after in zip_longest(content, content[1:]):
+        gap = plain[word.end() : after[0].start()] if after else "."
+        yield Token(
+            word[0],
+            key,
+            role,
+            attached=bool(_ONLY_SPACE.fullmatch(gap)),
+            closes=bool(_CLAUSE_END.search(gap)),
+        )
+
+
+def _classify(word: str, names: frozenset[str]) -> tuple[str, WordRole]:
+    """The key and role of a word in lower case; no key for a stop word."""
+    if word in NUMBER_WORDS or word[-1].isdigit():
+        return plain_number(word), WordRole.NUMBER
+    if word in _CLASS_OF:
+        return _CLASS_OF[word], WordRole.GUARD
+    if word in STOP_WORDS and word not in _TELLING:
+        return "", WordRole.WORD
+    name = word in names or word in MONTHS
+    return stem(word), WordRole.NAME if name else WordRole.WORD
+
+
+def _explain_missing(
+    token: Token, known: dict[str, list[int]]
+) -> ClaimDifference | None:
+    if token.role is WordRole.NUMBER:
+        return _contradiction(f"the number {token.written} is not in the passage")
+    if token.role is WordRole.GUARD:
+        return _contradiction(f"{token.written!r} is not in the passage")
+    if token.key in known:
+        return None
+    if token.role is WordRole.WORD and token.written in REPORTING:
+        return None
+    return ClaimDifference(
+        Disagreement.MISSING, f"{token.written!r} is not in the passage"
+    )
+
+
+def _contradiction(reason: str) -> ClaimDifference:
+    return ClaimDifference(Disagreement.CONTRADICTED, reason)
+
+
+def _check_place(
+    at: int,
+    tokens: Sequence[Token],
+    occurrences: Sequence[list[int]],
+    held: PassageWords,
+    *,
+    alone: bool,
+) -> ClaimDifference | None:
+    """Why a word is not where the passage has it; None if it is.
+
+    `alone` is true of a passage of one sentence: there, words may move freely.
+    """
+    token, places = tokens[at], occurrences[at]
+    if token.role is WordRole.GUARD:
+        same = _guards_same_word(at, tokens, occurrences, held)
+        reason = f"{token.written!r} is said of something else"
+        return None if same else _contradiction(reason)
+    if token.role is WordRole.NUMBER:
+        places = _with_unit(at, tokens, occurrences)
+        if not places:
+            return _contradiction(f"{token.written} has another unit")
+    free = alone and not _is_ambiguous(token, places, held)
+    reach = NEAR if token.role is WordRole.WORD else CLOSE
+    if free or _is_near(places, *_neighbours(at, tokens, occurrences), reach):
+        return None
+    word = token.role is WordRole.WORD
+    kind = Disagreement.MISSING if word else Disagreement.CONTRADICTED
+    return ClaimDifference(kind, f"{token.written!r} stands elsewhere in the passage")
+
+
+def _is_ambiguous(token: Token, places: Sequence[int], held: PassageWords) -> bool:
+    """Whether a number's sentence has another number of the same unit."""
+    if token.role is not WordRole.NUMBER:
+        return False
+    after = [t.key for t in held.tokens[1:]]
+    units = {after[place] for place in places if place < len(after)}
+    return any(
+        other.role is WordRole.NUMBER and other.key != token.key and unit in units
+        for other, unit in zip(held.tokens, after, strict=False)
+    )
+
+
+def _with_unit(
+    at: int, tokens: Sequence[Token], occurrences: Sequence[list[int]]
+) -> list[int]:
+    """Places of a number that have the same word right after it, if one is attached."""
+    places = occurrences[at]
+    if at + 1 == len(tokens) or not tokens[at].attached:
+        return places
+    if not occurrences[at + 1]:
+        return places  # the missing word is reported itself
+    after = set(occurrences[at + 1])
+    return [place for place in places if place + 1 in after]
+
+
+def _neighbours(
+    at: int, tokens: Sequence[Token], occurrences: Sequence[list[int]]
+) -> tuple[list[int], list[int]]:
+    """Places of the nearest words of the claim on both sides, guards left out."""
+    skipped = int(tokens[at].role is WordRole.NUMBER and tokens[at].attached)
+    sides = (range(at - 1, -1, -1), range(at + 1 + skipped, len(tokens)))
+    before, after = (
+        next(
+            (
+                occurrences[i]
+                for i in side
+                if tokens[i].role is not WordRole.GUARD and occurrences[i]
+            ),
+            [],
+        )
+        for side in sides
+    )
+    return before, after
+
+
+def _is_near(
+    places: Sequence[int], before: Sequence[int], after: Sequence[int], reach: int
+) -> bool:
+    """Whether one of the places has a neighbour of the claim within `reach`."""
+    if not before and not after:
+        return True
+    return any(
+        _any_between(side, place - reach, place + reach)
+        for place in places
+        for side in (before, after)
+    )
+
+
+def _any_between(places: Sequence[int], low: int, high: int) -> bool:
+    at = bisect_left(places, low)
+    return at < len(places) and places[at] <= high
+
+
+def _guards_same_word(
+    at: int,
+    tokens: Sequence[Token],
+    occurrences: Sequence[list[int]],
+    held: PassageWords,
+) -> bool:
+    """Whether the guard is before the same word, and near the one that goes before."""
+    words = [i for i, token in enumerate(tokens) if token.role is not WordRole.GUARD]
+    earlier = next((i for i in reversed(words) if i < at and occurrences[i]), None)
+    later = [i for i in words if i > at]
+    if any(token.closes for token in tokens[at : later[0] if later else None]):
+        later = []
+    places = occurrences[at]
+    if later and not occurrences[later[0]]:
+        return True  # the word itself is missing, which is reported
+    if later:
+        wanted = set(occurrences[later[0]])
+        places = [place for place in places if _next_word(place, held) in wanted]
+    beside = [occurrences[i] for i in (earlier, *later[1:2]) if i is not None]
+    if not beside or not places:
+        return bool(places)
+    return any(_is_near(places, side, (), NEAR) for side in beside if side)
+
+
+def _next_word(place: int, held: PassageWords) -> int:
+    """The place of the next word of the passage that is no guard."""
+    for i in range(place + 1, len(held.tokens)):
+        if held.tokens[i].role is not WordRole.GUARD:
+            return i
+    return -1
+
+
+def _dropped_guard(
+    tokens: Sequence[Token], occurrences: Sequence[list[int]], held: PassageWords
+) -> ClaimDifference | None:
+    """A guard of the passage between two words that the claim has side by side."""
+    guards_of: dict[int, list[int]] = {}
+    for place, token in enumerate(held.tokens):
+        if token.role is WordRole.GUARD and token.key in NEVER_DROPPED:
+            guards_of.setdefault(_next_word(place, held), []).append(place)
+    words = [i for i, token in enumerate(tokens) if token.role is not WordRole.GUARD]
+    for before, at in zip([None, *words], words, strict=False):
+        said = {
+            token.key for token in tokens[before + 1 if before is not None else 0 : at]
+        }
+        if not occurrences[at]:
+            continue
+        places = occurrences[at]
+        if before is not None:
+            beside = [
+                p for p in places if _any_between(occurrences[before], p - NEAR, p)
+            ]
+            places = beside or places
+        reasons = [
+            _left_out(place, before, occurrences, guards_of, held, said)
+            for place in places
+        ]
+        if all(reasons) and reasons[0] is not None:
+            reason = f"{reasons[0].written!r} is left out"
+            return ClaimDifference(Disagreement.CONTRADICTED, reason, reasons[0].key)
+    return None
+
+
+def _compare_order(
+    claim: str, sentences: Sequence[str], known: Mapping[str, list[int]]
+) -> Iterator[ClaimDifference]:
+    """What is left out, put in or swapped beside the sentences that are nearest."""
+    tokens = read_claim(claim)
+    covered = [len(covered_words(claim, one)) for one in sentences]
+    most = max(covered)
+    for sentence, count in zip(sentences, covered, strict=True):
+        if count < RIVAL * most:
+            continue
+        held = _one_sentence(sentence)
+        occurrences = [held.find(token) for token in tokens]
+        swap = _find_swap(tokens, occurrences, held, known)
+        if swap:
+            yield swap
+        if count < most:
+            continue
+        dropped = _dropped_guard(tokens, occurrences, held)
+        if dropped:
+            yield dropped
+        added = _find_added(tokens, occurrences, known, held)
+        if added and not refers_back(sentence):
+            yield added
+
+
+Opcodes = Sequence[tuple[str, int, int, int, int]]
+
+
+def _align(
+    occurrences: Sequence[list[int]], tokens: Sequence[Token], held: PassageWords
+) -> tuple[list[str], list[str], Opcodes]:
+    """The keys of the sentence, those of the claim in its words, and the edits."""
+    theirs = [token.key for token in held.tokens]
+    ours = [
+        held.tokens[places[0]].key if places else token.key
+        for token, places in zip(tokens, occurrences, strict=True)
+    ]
+    matcher = SequenceMatcher(None, theirs, ours, autojunk=False)
+    return theirs, ours, matcher.get_opcodes()
+
+
+def _find_swap(
+    tokens: Sequence[Token],
+    occurrences: Sequence[list[int]],
+    held: PassageWords,
+    known: Mapping[str, list[int]],
+) -> ClaimDifference | None:
+    """Words of the claim where the sentence has others between the same two.
+
+    They may be in the sentence too, and yet not be what is said here: the name of
+    another party, the other one of two numbers. What only moved is no swap.
+    """
+    theirs, ours, edits = _align(occurrences, tokens, held)
+    for kind, low, high, first, last in edits:
+        if kind != "replace" or max(high - low, last - first) > LONGEST_SWAP:
+            continue
+        gone = {k for k in theirs[low:high] if theirs.count(k) > ours.count(k)}
+        new = [
+            tokens[i]
+            for i in range(first, last)
+            if ours[i] not in theirs[low:high]
+            and tokens[i].key not in known
+            and not any(_are_alike(tokens[i].key, key) for key in gone)
+        ]
+        if gone and new:
+            written = next(t.written for t in held.tokens[low:high] if t.key in gone)
+            return _contradiction(f"the passage has {written!r} for {new[0].written!r}")
+    return None
+
+
+def _find_added(
+    tokens: Sequence[Token],
+    occurrences: Sequence[list[int]],
+    known: Mapping[str, list[int]],
+    held: PassageWords,
+) -> ClaimDifference | None:
+    """A name or number that is in another sentence only, put between two words."""
+    _, _, edits = _align(occurrences, tokens, held)
+    for kind, _, _, first, last in edits:
+        for i in range(first, last) if kind == "insert" else ():
+            token = tokens[i]
+            if (
+                token.role in (WordRole.NAME, WordRole.NUMBER)
+                and not occurrences[i]
+                and token.key not in known
+            ):
+                return _contradiction(f"{token.written!r} is said of something else")
+    return None
+
+
+def _are_alike(one: str, other: str) -> bool:
+    return other in synonyms(one) or (len(one) >= _ROOT and same_root(one, other))
+
+
+def _left_out(
+    place: int,
+    before: int | None,
+    occurrences: Sequence[list[int]],
+    guards_of: dict[int, list[int]],
+    held: PassageWords,
+    said: set[str],
+) -> Token | None:
+    """The guard of the word at `place` that the claim does not say; None if none."""
+    for guard in guards_of.get(place, ()):
+        if held.tokens[guard].key in said:
+            continue
+        start = next(
+            (
+                i
+                for i in range(guard - 1, -1, -1)
+                if held.tokens[i].role is not WordRole.GUARD
+            ),
+            None,
+        )
+        if before is None or start is None or start in occurrences[before]:
+            return held.tokens[guard]
+    return None

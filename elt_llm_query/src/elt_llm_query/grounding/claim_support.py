@@ -1,0 +1,110 @@
+"""The passage of a source that supports a claim which is not said in its own words."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from elt_llm_core.results import Support
+from elt_llm_query.analysis.read_sentence import Sentence, sentences
+from elt_llm_query.grounding.agreement import (
+    ClaimDifference,
+    Disagreement,
+    compare,
+    content_words,
+    covered_words,
+    split_modal,
+)
+from elt_llm_query.grounding.quote_match import QuoteMatch
+from elt_llm_query.grounding.sources import Offered
+
+LONGEST_PASSAGE = 3  # sentences
+_COMPARED = 4  # passages of a source that are compared word by word
+_SAME_MATTER = 0.6  # share of the words from which a difference is a contradiction
+
+
+def supporting(claim: str, where: Offered) -> QuoteMatch:
+    """The passage of one to three sentences that says what the claim says.
+
+    Args:
+        claim: One statement, without labels.
+        where: The source that it cites.
+
+    Returns:
+        `SUPPORTED` with the span of the passage; else `CONTRADICTED` or `UNSUPPORTED`
+        with the first difference to the passage that is nearest.
+    """
+    if not content_words(claim):
+        return QuoteMatch(Support.UNSUPPORTED, 0.0, reason="it says nothing")
+    source = where.source
+    context = f"{source.document}. {source.section}"
+    nearest: _Nearest | None = None
+    for share, passage in _rank(claim, where)[:_COMPARED]:
+        texts = [sentence.text for sentence in passage]
+        differences = compare(claim, texts, context)
+        if not differences:
+            span = passage[0].start, passage[-1].end
+            return QuoteMatch(Support.SUPPORTED, 1.0, *span)
+        one = _Nearest(len(differences), -share, differences)
+        nearest = min(nearest or one, one, key=lambda n: n[:2])
+    if nearest is None:
+        return QuoteMatch(Support.UNSUPPORTED, 0.0, reason="the source is empty")
+    against = [d for d in nearest.differences if d.kind is Disagreement.CONTRADICTED]
+    if against and -nearest.uncovered >= _SAME_MATTER:
+        return QuoteMatch(Support.CONTRADICTED, 0.0, reason=against[0].reason)
+    return QuoteMatch(Support.UNSUPPORTED, 0.0, reason=nearest.differences[0].reason)
+
+
+def verdict_on(question: str, where: Offered, *, says_yes: bool) -> QuoteMatch:
+    """Whether a source bears a bare "Yes" or "No" to a question.
+
+    It bears a "Yes" if a passage supports the question as a claim, and a "No" if all
+    that parts them is a "not" of the passage.
+    """
+    modal, claim = split_modal(question)
+    for _, passage in _rank(claim, where)[:1] if question else ():
+        texts = [sentence.text for sentence in passage]
+        differences = [d for d in compare(claim, texts) if d.key != modal]
+        denied = bool(differences) and all(d.key == "not" for d in differences)
+        span = passage[0].start, passage[-1].end
+        if (says_yes and not differences) or (not says_yes and denied):
+            return QuoteMatch(Support.SUPPORTED, 1.0, *span)
+        if denied or not differences:
+            reason = "the passage says the opposite"
+            return QuoteMatch(Support.CONTRADICTED, 0.0, reason=reason)
+    return QuoteMatch(Support.UNSUPPORTED, 0.0, reason="no passage decides it")
+
+
+class _Nearest(NamedTuple):
+    differing: int
+    uncovered: float
+    differences: list[ClaimDifference]
+
+
+def _rank(claim: str, where: Offered) -> list[tuple[float, Sequence[Sentence]]]:
+    """Passages with the share of the claim's words that they have, most first.
+
+    A longer passage that holds no further word of the claim is left out: it would only
+    lend it a "not" or a number of another sentence.
+    """
+    parts = _sentences(where)
+    covered = [covered_words(claim, sentence.text) for sentence in parts]
+    every = max(content_words(claim), 1)
+    ranked: list[tuple[float, Sequence[Sentence]]] = []
+    for size in range(1, LONGEST_PASSAGE + 1):
+        for i in range(len(parts) - size + 1):
+            count = _count(covered[i : i + size])
+            inner = (covered[i + 1 : i + size], covered[i : i + size - 1])
+            if size == 1 or count > max(map(_count, inner)):
+                ranked.append((count / every, parts[i : i + size]))
+    return sorted(ranked, key=lambda one: (-one[0], len(one[1])))
+
+
+def _count(covered: Sequence[frozenset[int]]) -> int:
+    return len(frozenset().union(*covered))
+
+
+def _sentences(where: Offered) -> Sequence[Sentence]:
+    """The sentences of a source; a table row is one, read with its headers."""
+    text = where.source.text
+    if where.reading:
+        return (Sentence(0, len(text), f"{where.reading} {text}"),)
+    return sentences(text)
