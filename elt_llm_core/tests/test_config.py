@@ -62,7 +62,8 @@ def other_value(section: str, key: str) -> Any:
     value = getattr(getattr(RagConfig(), section), key)
     known = {"citation_policy": "flag", "level": "DEBUG", "aliases": Path("a.yaml")}
     known |= {"base_url": "http://other:1"}
-    known |= {"variant": "atire", "stems": "both"}
+    known |= {"variant": "atire", "stems": "both", "keep_answers": "all"}
+    known |= {role: [{"strategy": "gguf"}] for role in ("answer", "rewrite", "judge")}
     if key in known:
         return known[key]
     if isinstance(value, bool):

@@ -1,6 +1,7 @@
 """Retries, the breaker and the queue, against a server of our own on loopback."""
 
 import asyncio
+import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -23,10 +24,11 @@ from elt_llm_core.errors import (
     PromptTruncatedError,
     RunnerDiedError,
     SilentServerError,
+    StoreWriteError,
 )
 from elt_llm_core.models.bounds import SILENCES, retry_after
 from elt_llm_core.models.factory import build_models
-from elt_llm_core.models.gateway import answers, retry, spending
+from elt_llm_core.models.gateway import answers, kept_answers, retry, spending
 from elt_llm_core.models.gateway.slots import Room, Slots, slots_of
 from elt_llm_core.models.gateway.spending import TOTALS
 from elt_llm_core.patience import Patience
@@ -421,3 +423,71 @@ def test_an_openai_answer_is_read_and_cut_too():
     assert answers.reached_limit(body)
     answers.cut_to_statement(body)
     assert message["content"] == "One."
+
+
+class Kept(dict):
+    """A journal in memory."""
+
+    def put(self, run, key, ordinal, item, *, result):
+        self[key] = json.loads(json.dumps(result))
+
+
+def ask_twice(way, llm, journal):
+    with kept_answers.keep_answers(journal):
+        return way(llm), way(llm)
+
+
+@pytest.mark.parametrize("way", [whole, whole_async])
+@pytest.mark.parametrize(
+    ("keep_answers", "temperature", "calls"),
+    [("exact", 0.0, 1), ("exact", 0.5, 2), ("all", 0.5, 1), ("none", 0.0, 2)],
+)
+def test_an_answer_is_kept_and_given_again(
+    server, way, keep_answers, temperature, calls
+):
+    made = models(server, keep_answers=keep_answers).llm
+    made.temperature = temperature
+    assert ask_twice(way, made, Kept()) == ("What is checked?",) * 2
+    assert asked(server) == calls
+
+
+def test_without_a_database_nothing_is_kept(server):
+    llm = models(server).llm
+    assert whole(llm) == whole(llm)
+    assert asked(server) == 2
+
+
+def test_an_answer_of_other_weights_or_options_is_not_given(server):
+    journal, llm = Kept(), models(server).llm
+    ask_twice(whole, llm, journal)
+    ask_twice(whole, llm.model_copy(update={"num_predict": 9}), journal)
+    assert asked(server) == 2
+    server.digests["smollm2:135m"] = "0" * 64  # pulled again, under the same name
+    ask_twice(whole, llm, journal)
+    assert asked(server) == 3
+
+
+def test_an_answer_that_was_cut_is_not_kept(server):
+    server.script.append(Fault.LENGTH)
+    ask_twice(whole, models(server).llm, Kept())
+    assert asked(server) == 2
+
+
+def test_a_database_that_cannot_be_written_keeps_nothing(server):
+    class Full(Kept):
+        def put(self, *given, **named):
+            raise StoreWriteError("here", "disk full")
+
+    assert ask_twice(whole, models(server).llm, Full()) == ("What is checked?",) * 2
+    assert asked(server) == 2
+
+
+def test_kept_answers_are_in_the_database_until_they_are_purged(server, published):
+    llm = models(server).llm
+    ask_twice(whole, llm, published.journal)
+    (row,) = published.journal.rows("answers")
+    assert row["item"] == "smollm2:135m"
+    with published.writer() as writer:
+        assert writer.purge(journal=True).journal == 1
+    ask_twice(whole, llm, published.journal)
+    assert asked(server) == 2

@@ -38,6 +38,10 @@ SHAPED = {
 }
 
 
+# The tests share a data root, and would be given each other's answers.
+FORGETFUL = GatewaySection(keep_answers="none")
+
+
 def answer(prompt, told):
     return next(said for words, said in told.items() if words in prompt)
 
@@ -62,6 +66,7 @@ def through_ollama(world, server, **query):
         update={
             "models": ModelsSection(llm_strategy="ollama"),
             "ollama": OllamaSection(base_url=server.base_url, llm_model="smollm2:135m"),
+            "gateway": FORGETFUL,
         }
     )
     return searched(world, config)
@@ -112,7 +117,7 @@ def test_a_spent_budget_leaves_a_degradation(world, ollama):
         update={
             "models": ModelsSection(llm_strategy="ollama"),
             "ollama": OllamaSection(base_url=ollama.base_url, llm_model="smollm2:135m"),
-            "gateway": GatewaySection(question_calls=2),
+            "gateway": GatewaySection(question_calls=2, keep_answers="none"),
         }
     )
     result = searched(world, config)
@@ -131,6 +136,7 @@ def test_an_answer_that_reached_its_longest_says_so(world, ollama):
         update={
             "models": ModelsSection(llm_strategy="ollama"),
             "ollama": OllamaSection(base_url=ollama.base_url, llm_model="smollm2:135m"),
+            "gateway": FORGETFUL,
         }
     )
     result = query_collections(
@@ -199,6 +205,7 @@ def test_a_server_without_schemas_is_read_as_text(world):
             update={
                 "models": ModelsSection(llm_strategy="openai_like"),
                 "openai_like": OpenAILikeSection(base_url=base, llm_model="m"),
+                "gateway": FORGETFUL,
             }
         )
         result = searched(world, config)

@@ -60,6 +60,12 @@ SHOWN = {
     "openai_like.api_key": f"{OPENAI}test_every_way_of_asking_sends_the_same_request",
     "openai_like.llm_model": f"{OPENAI}test_every_way_of_asking_sends_the_same_request",
     "openai_like.request_timeout": f"{OPENAI}test_silence_has_a_limit",
+    "roles.answer": "elt_llm_core/tests/test_model_roles.py::"
+    "test_the_next_model_answers_where_the_first_fails",
+    **dict.fromkeys(
+        ["roles.rewrite", "roles.judge"],
+        "elt_llm_core/tests/test_model_roles.py::test_a_role_has_models_of_its_own",
+    ),
     "gateway.retries": f"{GATEWAY}test_how_often_it_is_tried_is_a_setting",
     "gateway.retry_seconds": f"{GATEWAY}test_waits_grow_by_chance_below_a_bound",
     "gateway.longest_wait": f"{GATEWAY}"
@@ -76,6 +82,7 @@ SHOWN = {
         ],
         f"{GATEWAY}test_a_budget_that_is_spent_refuses_the_next_call",
     ),
+    "gateway.keep_answers": f"{GATEWAY}test_an_answer_is_kept_and_given_again",
     "gateway.cut_answers": f"{GATEWAY}"
     "test_an_answer_that_was_too_long_ends_at_a_whole_statement",
     "gateway.calls_waiting": f"{GATEWAY}"

@@ -45,6 +45,8 @@ def run(url: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[
         "ELT_LLM_OLLAMA__BASE_URL": url,
         "ELT_LLM_OLLAMA__LLM_MODEL": "smollm2:135m",
         "ELT_LLM_OLLAMA__REQUEST_TIMEOUT": "20",
+        # The tests share a data root, and would be given each other's answers.
+        "ELT_LLM_GATEWAY__KEEP_ANSWERS": "none",
     }
     shared = ("--profile", "ollama", "--data-dir", str(folder / "data"), "--json")
     return subprocess.run(

@@ -266,6 +266,7 @@ class OllamaServer:
         self.requests: list[Recorded] = []
         self.aborted = 0
         self.retry_after = ""
+        self.digests: dict[str, str] = {}
         self._given = embedder
         self._leaving = threading.Event()
         self._http = _Http(("127.0.0.1", 0), Handler)
@@ -360,9 +361,8 @@ class OllamaServer:
             return [row[:-1] for row in rows]
         return rows
 
-    @staticmethod
-    def _entry(name: str) -> Json:
-        digest = sha256(name.encode()).hexdigest()
+    def _entry(self, name: str) -> Json:
+        digest = self.digests.get(name, sha256(name.encode()).hexdigest())
         return {"name": name, "model": name, "digest": digest, "size": 1_000_000}
 
 

@@ -44,6 +44,7 @@ FAILED_MODELS = {
     "model failed",
     DegradationKind.GENERATION_UNAVAILABLE: "answered with verbatim sentences instead: "
     "the language model failed",
+    DegradationKind.OTHER_MODEL: "another model was asked: the first one failed",
     DegradationKind.RERANKER_UNAVAILABLE: "in the order of the search: the reranker "
     "failed",
     DegradationKind.POSTPROCESSOR_UNAVAILABLE: "a step was left out: its model failed",

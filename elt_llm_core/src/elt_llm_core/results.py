@@ -65,6 +65,7 @@ class DegradationKind(StrEnum):
     EMBEDDER_UNAVAILABLE = "embedder_unavailable"
     GENERATION_UNAVAILABLE = "generation_unavailable"
     ANSWER_CUT = "answer_cut"
+    OTHER_MODEL = "other_model"
     RERANKER_UNAVAILABLE = "reranker_unavailable"
     POSTPROCESSOR_UNAVAILABLE = "postprocessor_unavailable"
     STAGE_LEFT_OUT = "stage_left_out"

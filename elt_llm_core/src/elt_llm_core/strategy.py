@@ -9,7 +9,7 @@ imported.
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -42,6 +42,11 @@ class Models:
 
     embedder: "BaseEmbedding"
     llm: "LLM | None" = None
+    roles: "Mapping[str, LLM]" = field(default_factory=dict)
+
+    def llm_for(self, role: str) -> "LLM | None":
+        """Return the model of a role (`rewrite`, `judge`); by default `llm`."""
+        return self.roles.get(role, self.llm)
 
 
 class Strategy(BaseModel, ABC, Generic[T]):

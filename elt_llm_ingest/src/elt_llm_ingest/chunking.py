@@ -12,10 +12,11 @@ from elt_llm_core.document import ParsedDocument
 from elt_llm_core.errors import ConfigError
 from elt_llm_core.language.detect import chunk_languages
 from elt_llm_core.language.languages import ENGLISH
+from elt_llm_core.models.gateway.kept_answers import Answers
 from elt_llm_core.strategy import Models
 from elt_llm_ingest.chunkers.source_document import CHUNKERS, SourceDocument
 from elt_llm_ingest.enrichers.enricher import ENRICHERS
-from elt_llm_ingest.llm_cache import Answers, RememberingLLM, model_identity
+from elt_llm_ingest.llm_cache import RememberingLLM, model_identity
 
 # What is put nearest to the text comes first and has room first; others by name.
 ORDER = (

@@ -1,6 +1,6 @@
 """A language model that is asked the same thing once, whoever asks and whenever."""
 
-from typing import Any, Protocol
+from typing import Any
 
 from llama_index.core.base.llms.types import (
     CompletionResponse,
@@ -14,21 +14,10 @@ from typing_extensions import override
 
 from elt_llm_core.errors import ConfigError
 from elt_llm_core.identifiers import item_key
+from elt_llm_core.models.gateway.kept_answers import Answers
 from elt_llm_core.strategy import Models
 
 RUN = "ingest"
-
-
-class Answers(Protocol):
-    """Where answers are kept by content, as in `Store.journal`."""
-
-    def get(self, key: str) -> dict[str, Any] | None:
-        """The answer kept under a key, or None."""
-
-    def put(
-        self, run: str, key: str, ordinal: int, item: str, *, result: dict[str, Any]
-    ) -> None:
-        """Keep an answer."""
 
 
 class RememberingLLM(CustomLLM):

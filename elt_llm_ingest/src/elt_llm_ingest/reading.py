@@ -12,11 +12,11 @@ from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.crash import CrashPoint, crash_point
 from elt_llm_core.document import Block, BlockKind, ParsedDocument, Sidecar
 from elt_llm_core.errors import LoadError
+from elt_llm_core.models.gateway.kept_answers import Answers
 from elt_llm_core.strategy import Models
 from elt_llm_ingest.change_detection import FileChange, ScannedFile
 from elt_llm_ingest.chunking import Chunking
 from elt_llm_ingest.discovery import InputFile, read_bytes
-from elt_llm_ingest.llm_cache import Answers
 from elt_llm_ingest.loaders import LOADERS
 from elt_llm_ingest.page_warnings import merge_page_warnings
 from elt_llm_ingest.readers.detection import SUFFIXES

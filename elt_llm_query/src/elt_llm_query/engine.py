@@ -73,7 +73,7 @@ def assemble(
 ) -> RetrieverQueryEngine:
     """Return the engine of a plan; its postprocessors are in the order of the plan."""
     if not plan.dense:
-        models = Models(embedder=NoEmbedding(), llm=models.llm)
+        models = Models(NoEmbedding(), models.llm, models.roles)
     parts = _Assembly(plan, strategies, models, log)
     return RetrieverQueryEngine(
         retriever=parts.retriever(),
@@ -113,7 +113,7 @@ class _Assembly:
             members,
             fusion=self.strategies.fusion.build(self.models),
             breadth=plan.breadth,
-            llm=self.models.llm,
+            llm=self.models.llm_for("rewrite"),
             num_queries=self._num_queries(),
             transforms=self.transforms(),
             log=self.log,

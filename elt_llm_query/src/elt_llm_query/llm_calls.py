@@ -51,14 +51,15 @@ class Prompted:
         self._prompt = prompts.get("prompt", self._prompt)
 
 
-def require_llm(models: Models, what: str) -> LLM:
-    """The language model. Raises MissingModelError where none is configured."""
-    if models.llm is None:
+def require_llm(models: Models, what: str, role: str = "rewrite") -> LLM:
+    """The model of a role. Raises MissingModelError where none is configured."""
+    llm = models.llm_for(role)
+    if llm is None:
         raise MissingModelError(
             f"{what} needs a language model, and models.llm_strategy is 'none'",
             "take one with --models (embedded+ollama), or set models.llm_strategy",
         )
-    return models.llm
+    return llm
 
 
 def with_short_answers(llm: LLM, tokens: int) -> LLM:

@@ -33,6 +33,7 @@ from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore
 
 from elt_llm_core.config.loader import RagConfig
+from elt_llm_core.models.gateway.kept_answers import keep_answers
 from elt_llm_core.models.gateway.spending import Account, open_account
 from elt_llm_core.patience import at_most
 from elt_llm_core.results import (
@@ -63,13 +64,25 @@ ANSWER_CUT = Degradation(
 
 
 @contextmanager
-def _question_limits(config: RagConfig) -> Iterator[Account]:
-    """Give the question its time and its budget; return the account of its calls."""
+def _question_limits(config: RagConfig, store: Store) -> Iterator[Account]:
+    """Give the question its time, its budget and the answers that models gave before.
+
+    Returns the account of its calls.
+    """
     with (
         at_most(config.query.question_timeout),
+        keep_answers(store.journal),
         open_account("question", config.gateway) as account,
     ):
         yield account
+
+
+def _note_fallbacks(request: Request, account: Account) -> None:
+    """Degrade where a model failed and another one was asked."""
+    for failure in dict.fromkeys(account.fallbacks):
+        detail = f"another model was asked: {failure}"
+        note = Degradation(kind=DegradationKind.OTHER_MODEL, detail=detail)
+        request.log.degrade(note)
 
 
 def query_collection(
@@ -139,11 +152,12 @@ def query_collections(  # noqa: PLR0913 - what may be said of a question
         ConfigError: If a strategy does not exist or has wrong options.
     """
     searcher = _Searcher(store, config, models, cache, named)
-    with _question_limits(config) as account:
+    with _question_limits(config, store) as account:
         request, plan, engine, nodes = searcher.retrieve(names, question, where)
         quotable = quotable_nodes(nodes, request.log)
         before = account.used.cut
         response = engine.synthesize(request.bundle, quotable)
+    _note_fallbacks(request, account)
     if account.used.cut > before:
         request.log.degrade(ANSWER_CUT)
     sources = to_sources(response.source_nodes)
@@ -197,8 +211,9 @@ def search_collections(  # noqa: PLR0913 - what may be said of a search
     """
     settings = search_settings(config, k)
     searcher = _Searcher(store, settings, models, cache, named)
-    with _question_limits(config) as account:
+    with _question_limits(config, store) as account:
         request, plan, _, nodes = searcher.retrieve(names, question, where)
+    _note_fallbacks(request, account)
     return SearchResult(
         question=question,
         sources=tuple(o.source for o in to_sources(nodes)),

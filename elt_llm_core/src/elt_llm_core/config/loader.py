@@ -15,7 +15,7 @@ import yaml
 from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 
-from elt_llm_core.config.sections import RagConfig
+from elt_llm_core.config.sections import RagConfig, RolesSection
 from elt_llm_core.errors import (
     ConfigError,
     UnknownModelsError,
@@ -124,7 +124,7 @@ def with_models(config: RagConfig, models: str | None) -> RagConfig:
         return config
     merged = _deep_merge(config.models.model_dump(), model_choice(models))
     section = type(config.models).model_validate(merged)
-    return config.model_copy(update={"models": section})
+    return config.model_copy(update={"models": section, "roles": RolesSection()})
 
 
 def model_choice(name: str) -> dict[str, str]:

@@ -157,6 +157,31 @@ class ModelsSection(Section):
     )
 
 
+class ModelChoice(Section):
+    """One language model: a strategy with its options."""
+
+    strategy: Name
+    options: dict[str, Any] = Field(default_factory=dict)
+
+
+class RolesSection(Section):
+    """Language models by what they do; each list is asked in turn while one fails."""
+
+    answer: tuple[ModelChoice, ...] = Field(
+        default=(),
+        description="asked in turn when the model of models.llm_strategy fails; each "
+        "is {strategy: ollama, options: {llm_model: NAME}}",
+    )
+    rewrite: tuple[ModelChoice, ...] = Field(
+        default=(),
+        description="rewrite and route questions; empty: the model that answers",
+    )
+    judge: tuple[ModelChoice, ...] = Field(
+        default=(),
+        description="rerank passages and judge answers; empty: the model that answers",
+    )
+
+
 class OllamaSection(Section):
     """The Ollama server and its two models."""
 
@@ -243,6 +268,12 @@ class GatewaySection(Section):
     )
     calls_waiting: int = Field(
         default=64, ge=0, description="calls that may wait for one server; more fail"
+    )
+    keep_answers: Literal["none", "exact", "all"] = Field(
+        default="exact",
+        description="keep whole answers to questions in the database and give them "
+        "again to the same prompt, options and model: none, exact (temperature 0), "
+        "all (of chance too)",
     )
     cut_answers: bool = Field(
         default=True,
@@ -434,6 +465,7 @@ class RagConfig(Section):
     models: ModelsSection = ModelsSection()
     ollama: OllamaSection = OllamaSection()
     openai_like: OpenAILikeSection = OpenAILikeSection()
+    roles: RolesSection = RolesSection()
     gateway: GatewaySection = GatewaySection()
     stores: StoresSection = StoresSection()
     keywords: Recipe = Recipe()

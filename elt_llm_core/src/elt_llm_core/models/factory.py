@@ -1,13 +1,14 @@
 """The models a configuration names."""
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, cast
 
 from typing_extensions import override
 
 from elt_llm_core.config.base import Section
-from elt_llm_core.config.sections import GatewaySection, RagConfig
+from elt_llm_core.config.sections import GatewaySection, ModelChoice, RagConfig
 from elt_llm_core.models import EMBEDDERS, LLMS
 from elt_llm_core.models.weights import embedded_digest
 from elt_llm_core.shipped_model import MODEL_NAME
@@ -46,6 +47,11 @@ class LateModels(Models):
     def llm(self) -> "LLM | None":
         return self._made.llm
 
+    @cached_property
+    @override
+    def roles(self) -> "Mapping[str, LLM]":
+        return self._made.roles
+
     @property
     def identity(self) -> EmbedderIdentity:
         """Which embedder it will be, as far as the configuration tells."""
@@ -70,33 +76,59 @@ def build_models(config: RagConfig) -> Models:
     embedder = _options(
         EMBEDDERS, config, models.embedder_strategy, models.embedder_options
     )
-    llm = _options(LLMS, config, models.llm_strategy, models.llm_options)
     allow = config.allowed_plugins()
     nothing = cast("Models", None)  # there are no models yet, and none is asked for
     built = EMBEDDERS.load(models.embedder_strategy, embedder, allow).build(nothing)
-    made = Models(
+    join = partial(_join_gateway, config.gateway)
+    join(built)
+    own = ModelChoice(strategy=models.llm_strategy, options=models.llm_options)
+    roles = {
+        role: _build_llm(config, getattr(config.roles, role), join)
+        for role in ("rewrite", "judge")
+    }
+    return Models(
         embedder=built,
-        llm=LLMS.load(models.llm_strategy, llm, allow).build(Models(built)),
+        llm=_build_llm(config, (own, *config.roles.answer), join),
+        roles={role: llm for role, llm in roles.items() if llm is not None},
     )
-    _use_gateway(config.gateway, made)
-    return made
 
 
-def _use_gateway(settings: GatewaySection, models: Models) -> None:
-    """Let the models call their servers through one gateway.
+def _build_llm(
+    config: RagConfig, choices: Sequence[ModelChoice], join: Callable[[Any], None]
+) -> "LLM | None":
+    """The models of a role as one; None where there is none."""
+    allow = config.allowed_plugins()
+    nothing = cast("Models", None)
+    built = [
+        LLMS.load(
+            choice.strategy,
+            _options(LLMS, config, choice.strategy, choice.options),
+            allow,
+        ).build(nothing)
+        for choice in choices
+    ]
+    models = [model for model in built if model is not None]
+    for model in models:
+        join(model)
+    if len(models) < 2:  # noqa: PLR2004 - one needs no list
+        return models[0] if models else None
+    # It brings LlamaIndex, which `--help` does without.
+    from elt_llm_core.models.gateway.fallback import FallbackLLM  # noqa: PLC0415
+
+    return FallbackLLM(models)
+
+
+def _join_gateway(settings: GatewaySection, model: Any) -> None:
+    """Let a model call its server through a gateway.
 
     A model of this process and one of a package outside this project make their calls
-    themselves.
+    themselves. What gateways know of a server is shared by them.
     """
-    every: list[Any] = [models.embedder, models.llm]
-    served = [model for model in every if hasattr(model, "use_gateway")]
-    if served:
+    if hasattr(model, "use_gateway"):
         # It brings httpx, which a model of this process does without.
         from elt_llm_core.models.gateway.gateway import Gateway  # noqa: PLC0415
 
-        gateway = Gateway(settings)
-        for model in served:
-            model.use_gateway(gateway)
+        model.use_gateway(Gateway(settings))
 
 
 def _options(

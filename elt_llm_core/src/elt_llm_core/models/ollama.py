@@ -28,7 +28,7 @@ from llama_index.core.llms import LLM
 from llama_index.embeddings.ollama import OllamaEmbedding
 from llama_index.llms.ollama import Ollama
 from numpy.typing import NDArray
-from ollama import AsyncClient, Client, ResponseError
+from ollama import AsyncClient, ChatResponse, Client, ResponseError
 from pydantic import Field, PrivateAttr
 from typing_extensions import override
 
@@ -45,6 +45,7 @@ from elt_llm_core.models.array_embedding import checked_vectors
 from elt_llm_core.models.bounds import async_bounds, bounds
 from elt_llm_core.models.embedder import EmbedderPrompt, prompt_for
 from elt_llm_core.models.gateway.direct import DIRECT, Direct, Target
+from elt_llm_core.models.gateway.kept_answers import Memo
 from elt_llm_core.models.http import (
     PROBE_SECONDS,
     WIRE_ERRORS,
@@ -143,6 +144,15 @@ def _name(entry: dict[str, Any]) -> str:
 _NOT_FOUND = 404
 
 
+def _memo(request: Mapping[str, Any], digest: Callable[[], str]) -> Memo:
+    return Memo(
+        dict(request),
+        digest,
+        dump=lambda answer: dict(answer.model_dump(mode="json")),
+        load=ChatResponse.model_validate,
+    )
+
+
 def _prompt(request: Mapping[str, Any]) -> Prompt:
     texts = [str(m.get("content") or "") for m in request.get("messages") or ()]
     window = int((request.get("options") or {}).get("num_ctx") or 0)
@@ -202,7 +212,8 @@ class CheckedClient(Client):
         where = Target(self._url, prompt.model)
         if kwargs.get("stream"):
             return self.gateway.stream(where, lambda: self._parts(prompt, ask()))
-        return self.gateway.call(where, lambda: self._whole(prompt, ask))
+        memo = _memo(kwargs, lambda: self.digest_of(prompt.model))
+        return self.gateway.call(where, lambda: self._whole(prompt, ask), memo)
 
     def _whole(self, prompt: Prompt, ask: Callable[[], Any]) -> Any:
         with self._translate_errors(prompt):
@@ -312,7 +323,11 @@ class CheckedAsyncClient(AsyncClient):
         where = Target(self._url, prompt.model)
         if kwargs.get("stream"):
             return self.gateway.astream(where, lambda: self._parts(prompt, ask))
-        return await self.gateway.acall(where, lambda: self._whole(prompt, ask))
+        memo = _memo(kwargs, lambda: self._digest_of(prompt.model))
+        return await self.gateway.acall(where, lambda: self._whole(prompt, ask), memo)
+
+    def _digest_of(self, model: str) -> str:
+        return CheckedClient(self._url, self._seconds).digest_of(model)
 
     async def _whole(self, prompt: Prompt, ask: Ask) -> Any:
         async with self._translate_errors(prompt):

@@ -31,6 +31,7 @@ from elt_llm_core.models.bounds import async_bounds, bounds
 from elt_llm_core.models.chat import ChatShaped
 from elt_llm_core.models.embedder import EmbedderPrompt, prompt_for
 from elt_llm_core.models.gateway.direct import DIRECT, Direct, Target
+from elt_llm_core.models.gateway.kept_answers import Memo
 from elt_llm_core.models.http import (
     SHAPE_ERRORS,
     WIRE_ERRORS,
@@ -70,7 +71,8 @@ class HttpModel:
 
     def post(self, path: str, body: Json, too_long: EltLlmError) -> Json:
         """The answer. Raises `too_long` if the server says so, else ModelError."""
-        return self.gateway.call(self._target, lambda: self._post(path, body, too_long))
+        send = partial(self._post, path, body, too_long)
+        return self.gateway.call(self._target, send, _memo(path, body))
 
     def _post(self, path: str, body: Json, too_long: EltLlmError) -> Json:
         with self._translate_errors():
@@ -82,7 +84,7 @@ class HttpModel:
     async def apost(self, path: str, body: Json, too_long: EltLlmError) -> Json:
         """As `post`."""
         send = partial(self._apost, path, body, too_long)
-        return await self.gateway.acall(self._target, send)
+        return await self.gateway.acall(self._target, send, _memo(path, body))
 
     async def _apost(self, path: str, body: Json, too_long: EltLlmError) -> Json:
         with self._translate_errors():
@@ -205,6 +207,11 @@ _CHAT = "/chat/completions"
 
 # Room for the prompt that stands before a text, and for an estimate that was too low.
 MARGIN = 64
+
+
+def _memo(path: str, body: Json) -> Memo | None:
+    """How the answer of a chat is kept; vectors have another home."""
+    return Memo(body) if path == _CHAT else None
 
 
 def _too_long(prompt: Prompt) -> PromptTruncatedError:

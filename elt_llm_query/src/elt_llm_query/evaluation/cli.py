@@ -340,7 +340,7 @@ def answers(
             names, question, store=ctx.store, config=ctx.config, models=models
         )
 
-    judging = Judge(models.llm) if judge else None
+    judging = Judge(models.llm_for("judge")) if judge else None
     evaluator = AnswerEvaluator(ctx.store, names, answer, judging)
     report = evaluator.evaluate(labelled, ctx.progress)
     report = report.model_copy(update={"problems": (*problems, *report.problems)})

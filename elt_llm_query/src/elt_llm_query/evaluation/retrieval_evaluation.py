@@ -101,7 +101,7 @@ class EvaluationSetup:
             models = build_models(config)
             embedder = CachedQueryEmbedding(models.embedder)
             embedder.load(self.testbed.texts(), self.testbed.folder, self.progress)
-            self.models[key] = Models(embedder=embedder, llm=models.llm)
+            self.models[key] = Models(embedder, models.llm, models.roles)
         return self.models[key]
 
 

@@ -118,6 +118,6 @@ class ModelRerankOptions(Strategy[BaseNodePostprocessor]):
     @override
     def build(self, models: Models) -> BaseNodePostprocessor:
         llm = with_short_answers(
-            require_llm(models, "the reranker llm"), TOKENS * self.batch_size
+            require_llm(models, "the reranker llm", "judge"), TOKENS * self.batch_size
         )
         return ModelRerank(llm, self.top_n, self.batch_size)

@@ -7,6 +7,8 @@ from contextlib import aclosing, closing
 from dataclasses import dataclass
 from typing import TypeVar
 
+from elt_llm_core.models.gateway.kept_answers import Memo
+
 T = TypeVar("T")
 
 Stream = Generator[T, None, None]
@@ -24,16 +26,21 @@ class Target:
 class Direct:
     """Makes each call once. A `Gateway` has the same four methods."""
 
-    def call(self, target: Target, send: Callable[[], T]) -> T:
+    def call(
+        self, target: Target, send: Callable[[], T], memo: Memo | None = None
+    ) -> T:
         """Return the whole answer.
 
         Args:
             target: Server and model.
             send: Makes the call.
+            memo: How the answer may be kept and given again.
         """
         return send()
 
-    async def acall(self, target: Target, send: Callable[[], Awaitable[T]]) -> T:
+    async def acall(
+        self, target: Target, send: Callable[[], Awaitable[T]], memo: Memo | None = None
+    ) -> T:
         """As `call`."""
         return await send()
 

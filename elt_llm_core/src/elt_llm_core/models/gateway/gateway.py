@@ -1,10 +1,11 @@
 """The gateway of a configuration."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import aclosing, asynccontextmanager, closing, contextmanager
 from itertools import islice
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import httpx
 from typing_extensions import override
@@ -18,6 +19,7 @@ from elt_llm_core.models.gateway.answers import (
     tokens_of,
 )
 from elt_llm_core.models.gateway.direct import AsyncStream, Direct, Stream, Target
+from elt_llm_core.models.gateway.kept_answers import Memo
 from elt_llm_core.models.gateway.retry import acall_again, call_again
 from elt_llm_core.models.gateway.slots import Room, slots_of
 from elt_llm_core.models.gateway.spending import TOTALS, open_accounts
@@ -42,8 +44,10 @@ class Gateway(Direct):
         self._settings = settings
 
     @override
-    def call(self, target: Target, send: Callable[[], T]) -> T:
-        """Return the whole answer.
+    def call(
+        self, target: Target, send: Callable[[], T], memo: Memo | None = None
+    ) -> T:
+        """Return the whole answer, or the one that was given before.
 
         Raises:
             ModelBusyError: if too many calls wait for the server.
@@ -54,17 +58,33 @@ class Gateway(Direct):
             with self._turn(target) as reading:
                 return reading.finish(send())
 
-        return call_again(self._settings, once)
+        memo = self._memo(memo)
+        if memo is not None and (known := memo.find()) is not None:
+            return cast("T", known)
+        answer = call_again(self._settings, once)
+        if memo is not None and not reached_limit(answer):
+            memo.keep(answer)
+        return answer
 
     @override
-    async def acall(self, target: Target, send: Callable[[], Awaitable[T]]) -> T:
+    async def acall(
+        self, target: Target, send: Callable[[], Awaitable[T]], memo: Memo | None = None
+    ) -> T:
         """As `call`."""
 
         async def once() -> T:
             async with self._aturn(target) as reading:
                 return reading.finish(await send())
 
-        return await acall_again(self._settings, once)
+        memo = self._memo(memo)
+        if memo is not None:
+            known = await asyncio.to_thread(memo.find)
+            if known is not None:
+                return cast("T", known)
+        answer = await acall_again(self._settings, once)
+        if memo is not None and not reached_limit(answer):
+            await asyncio.to_thread(memo.keep, answer)
+        return answer
 
     @override
     def stream(self, target: Target, begin: Callable[[], Stream[T]]) -> Stream[T]:
@@ -98,6 +118,13 @@ class Gateway(Direct):
                 yield part
             async for part in parts:
                 yield part
+
+    def _memo(self, memo: Memo | None) -> Memo | None:
+        """Return the memo where the answer to such a request is kept."""
+        kept = self._settings.keep_answers
+        if memo is None or kept == "none":
+            return None
+        return memo if kept == "all" or memo.temperature == 0 else None
 
     def _turn_stream(self, target: Target, begin: Callable[[], Stream[T]]) -> Stream[T]:
         with self._turn(target) as reading, closing(begin()) as parts:

@@ -20,11 +20,15 @@ UNITS = ("calls", "tokens", "seconds")
 
 @dataclass
 class Account:
-    """What one question, job or day has spent. `limits` are by unit, 0 for none."""
+    """What one question, job or day has spent. `limits` are by unit, 0 for none.
+
+    `fallbacks` says which models failed, so that another was asked.
+    """
 
     name: str
     limits: dict[str, float] = field(default_factory=dict)
     used: ModelCost = field(default_factory=ModelCost)
+    fallbacks: list[str] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def check(self) -> None:
@@ -77,6 +81,12 @@ class DayAccounts:
 
 
 DAYS = DayAccounts()
+
+
+def note_fallback(failure: str) -> None:
+    """Note on the open accounts that another model was asked, and why."""
+    for account in _OPEN.get():
+        account.fallbacks.append(failure)
 
 
 def open_accounts(settings: GatewaySection) -> tuple[Account, ...]:
