@@ -3,7 +3,9 @@
 import asyncio
 import json
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -491,3 +493,34 @@ def test_kept_answers_are_in_the_database_until_they_are_purged(server, publishe
         assert writer.purge(journal=True).journal == 1
     ask_twice(whole, llm, published.journal)
     assert asked(server) == 2
+
+
+def test_an_asker_that_left_in_the_queue_costs_no_call(server):
+    server.pause = 0.2
+    llm = models(server).llm
+    stream = llm.stream_chat(ASK)
+    next(stream)
+    patience = Patience()
+    with ThreadPoolExecutor(1) as pool, patience.applied():
+        waiting = pool.submit(copy_context().run, whole, llm)
+        while not slots_of(server.base_url)._queue:
+            time.sleep(0.01)
+        patience.abandon()
+        with pytest.raises(AbandonedError):
+            waiting.result(LONG)
+    stream.close()
+    assert asked(server) == 1
+
+
+def test_leaving_a_call_closes_its_connection(server):
+    server.pause = 0.1
+    server.reply = lambda messages: "word " * 200
+    llm = models(server).llm
+    stream = llm.stream_chat(ASK)
+    next(stream)
+    stream.close()
+    ends = time.monotonic() + LONG
+    while not server.aborted and time.monotonic() < ends:
+        time.sleep(0.05)
+    assert server.aborted == 1
+    assert not slots_of(server.base_url)._running
