@@ -339,6 +339,7 @@ def test_every_route_has_a_stable_name_and_an_example(client):
         "list_jobs",
         "list_tables",
         "livez",
+        "metrics",
         "query",
         "readyz",
         "remove_collection",
@@ -402,7 +403,7 @@ def test_degradations_name_no_address_and_no_words_of_a_model_server(caplog):
     assert told.degradations[-1] == other
     assert caplog.text.count("gpu-7") == len(notes)
     failing = {k for k in DegradationKind if k.value.endswith("_unavailable")}
-    assert failing == {*FAILED_MODELS}
+    assert {*failing, DegradationKind.OTHER_MODEL} == {*FAILED_MODELS}
 
 
 def test_a_mismatch_tells_what_a_client_can_do():
