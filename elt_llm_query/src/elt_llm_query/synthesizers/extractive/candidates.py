@@ -214,7 +214,7 @@ def _in_prose(
     passage: Passage,
     weights: Mapping[str, float],
 ) -> Iterator[Candidate]:
-    """Sentences and list items; a heading answers nothing."""
+    """Sentences and list items; a heading or a question answers nothing."""
     all_sentences, above = sentences(passage.text), passage.above.stems
     rest: Vocabulary = frozenset().union(*(s.stems for s in all_sentences))
     for place, sentence in enumerate(all_sentences):
@@ -222,6 +222,8 @@ def _in_prose(
         near: Vocabulary = frozenset().union(*(s.stems for s in around))
         if any(not match(n, near | above) for n in question.names):
             continue  # what the question names is elsewhere in the source
+        if sentence.text.endswith("?"):
+            continue
         if _is_heading(sentence, passage.heading) or _is_header(passage, sentence):
             continue
         setting = _setting(passage, all_sentences, place)

@@ -49,7 +49,7 @@ _AFTER = re.compile(r"\b(?:after|following|since)\b", re.IGNORECASE)
 _NAMED = r"[A-Z][\w'\u2019-]*(?:\s+(?:of\s+)?[A-Z][\w'\u2019-]*)"
 _AGENT = re.compile(
     r"\b(?:must|shall|may|should|can|could|will|would|does|do|did|has|have|had)\s+"
-    rf"(?:the\s+|an?\s+|every\s+|each\s+)?(?P<name>{_NAMED}*)"
+    rf"(?:the\s+|an?\s+|every\s+|each\s+)?(?!I\b)(?P<name>{_NAMED}*)"
 )
 _LONG_NAME = re.compile(rf"(?<=\s)(?P<name>{_NAMED}+)")
 _STRICT = frozenset([Form.NUMBER, Form.TIME, Form.PERSON])

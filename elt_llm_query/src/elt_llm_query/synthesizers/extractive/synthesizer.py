@@ -46,6 +46,10 @@ from elt_llm_query.synthesizers.extractive.candidates import (
     surroundings,
 )
 from elt_llm_query.synthesizers.extractive.claim_spans import claim_of, rule_claims
+from elt_llm_query.synthesizers.extractive.question_kinds import (
+    lacks_referent,
+    why_unanswered,
+)
 from elt_llm_query.synthesizers.extractive.ranking import (
     ScoredCandidate,
     choose,
@@ -195,7 +199,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
             ]
         chosen = choose(good, question, passages, self.limits.most)
         if not chosen:
-            return refusal(passages, best), []
+            return refusal(passages, best, why_unanswered(question)), []
         quoted = with_namesakes(chosen, candidates, passages)
         claims = [claim_of(passages[c.passage], c) for c in quoted]
         return _write(claims), claims
@@ -206,7 +210,8 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         """Candidates that may answer; those out of form are left out."""
         vocabularies = [p.stems for p in passages]
         everything = frozenset().union(*vocabularies)
-        if any(match(name, everything) == 0 for name in question.names):
+        unknown = any(match(name, everything) == 0 for name in question.names)
+        if unknown or lacks_referent(question):
             return []
         weights = rarity(question.weights, vocabularies)
         reach = [coverage(weights, [(v, 1.0)]) for v in vocabularies]
@@ -299,13 +304,23 @@ def reason_unserved(question: str, passages: Sequence[Passage]) -> str:
     return ""
 
 
-def refusal(passages: Sequence[Passage], best: Sequence[ScoredCandidate] = ()) -> str:
-    """Return one sentence that refuses, and the headings of the nearest passages."""
+def refusal(
+    passages: Sequence[Passage],
+    best: Sequence[ScoredCandidate] = (),
+    reason: str = "",
+) -> str:
+    """Return a refusal with the nearest headings, and its reason if it is known.
+
+    Args:
+        passages: The sources.
+        best: The candidates, best first, whose headings are named first.
+        reason: A sentence on the kind of question.
+    """
     order = [s.candidate.passage for s in best] + list(range(len(passages)))
-    nearest = list(
-        dict.fromkeys(passages[i].heading for i in order if passages[i].heading)
-    )
-    return f"{REFUSAL} Nearest: {'; '.join(nearest[:3])}." if nearest else REFUSAL
+    headings = (passages[i].heading for i in order if passages[i].heading)
+    nearest = list(dict.fromkeys(headings))[:3]
+    places = f"Nearest: {'; '.join(nearest)}." if nearest else ""
+    return " ".join(part for part in (REFUSAL, places, reason) if part)
 
 
 def _to_passage(node: Any, number: int) -> Passage:

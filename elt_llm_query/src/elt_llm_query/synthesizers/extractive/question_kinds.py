@@ -1,0 +1,55 @@
+"""Kinds of questions that one sentence does not answer, and how to ask instead."""
+
+import re
+
+from elt_llm_query.analysis.question import Form, QuestionAnalysis
+
+# "Is it pro-rated if I join late?": nothing before "it" says what it is. "Is it allowed
+# to ...", "Is it true that ..." says so afterwards.
+_NO_REFERENT = re.compile(
+    r"^\W*(?:(?:what|when|where|why|who|how)(?:\s+\w+)?\s+)?"
+    r"(?:is|are|was|were|does|do|did|can|may|must|shall|should|will|would|has|have)\s+"
+    r"it\b(?!\s+(?:\w+\s+){1,3}(?:to|that)\b)",
+    re.IGNORECASE,
+)
+_COMPARING = re.compile(
+    r"\bdifferences?\s+between\b|\bcompare[ds]?\b|\bin\s+common\b|\bdiffers?\b"
+    r"|\b(?:\w{3,}er|more|less|fewer)\b.*,.*\bor\b",
+    re.IGNORECASE,
+)
+_TWO_PARTS = re.compile(
+    r"\band\s+(?:(?:for|in|at|by|to|from)\s+)?(?:what|how|when|where|who|which|why)\b",
+    re.IGNORECASE,
+)
+_LISTING = re.compile(r"^\W*(?:list|name|enumerate)\b", re.IGNORECASE)
+
+NO_REFERENT = 'The question does not say what "it" is; name it.'
+COMPARING = "The question compares things; ask about each by itself."
+TWO_PARTS = "The question has two parts; ask each by itself."
+LISTING = "The question asks for a list, and no one sentence here gives it."
+COUNTING = "The question asks for a count, and no one sentence here states it."
+
+
+def lacks_referent(question: QuestionAnalysis) -> bool:
+    """Return whether the question asks about an "it" that it does not name."""
+    return bool(_NO_REFERENT.match(question.text))
+
+
+def why_unanswered(question: QuestionAnalysis) -> str:
+    """Return why one sentence seldom answers a question of its kind.
+
+    Returns:
+        A sentence that also says how to ask instead, where that helps; empty for a
+        question that one sentence may answer.
+    """
+    if lacks_referent(question):
+        return NO_REFERENT
+    for kind, reason in (
+        (_COMPARING, COMPARING),
+        (_TWO_PARTS, TWO_PARTS),
+        (_LISTING, LISTING),
+    ):
+        if kind.search(question.text):
+            return reason
+    counting = question.form is Form.NUMBER and question.counted
+    return COUNTING if counting and "how many" in question.text.lower() else ""
