@@ -127,6 +127,7 @@ def test_other_settings_are_obeyed(
         assert declined == [f"{why}; working without it"]
         assert err == f"elt-llm: {declined[0]}\n"
     SILENCES._until.clear()  # a server that is not there is asked again
+    SILENCES._failures.clear()
     local = ran(capsys, served_root, *arguments, "--local")
     plain["degradations"] = [d for d in plain["degradations"] if d["kind"] != DECLINED]
     assert (code, plain) == (local[0], json.loads(local[1]))
