@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from PIL import Image
 
-from elt_llm_api.page_images import render_page
 from elt_llm_core.results import Box
+from elt_llm_query.page_images import render_page
 
 MIDDLE = Box(page=1, left=0.25, top=0.4, right=0.75, bottom=0.6)
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from elt_llm_api.page_images import render_page
 from elt_llm_api.problems import redact_result
 from elt_llm_api.products import PRODUCTS
 from elt_llm_api.uploads import Upload
@@ -33,6 +32,7 @@ from elt_llm_core.strategy import Models
 from elt_llm_core.tables import Relation
 from elt_llm_query import Library, check_installed, example_questions
 from elt_llm_query.library import resolve_collections
+from elt_llm_query.page_images import render_page
 
 PDF = "application/pdf"
 DEFAULT_PROFILE = "default"

@@ -1,11 +1,14 @@
-"""`elt-llm search` and `elt-llm query`."""
+"""`elt-llm search`, `elt-llm query` and `elt-llm verify`."""
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
 
 from elt_llm_core.cli.common import COLLECTION, CommandContext, common_options
+
+BAD_DATA = 65  # as sysexits.h has it
 
 _collections = click.option(
     "--collection",
@@ -62,6 +65,13 @@ def search(
 @click.argument("question")
 @_collections
 @_where
+@click.option(
+    "--evidence",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Also write the answer with all its proof to FILE.html or FILE.json; check it "
+    "later with: elt-llm verify FILE.",
+)
 @_local
 @common_options
 def query(
@@ -69,12 +79,35 @@ def query(
     question: str,
     collections: tuple[str, ...],
     filters: tuple[str, ...],
+    evidence: Path | None,
     *,
     local: bool,
 ) -> None:
     """Answer a QUESTION with citations, or say that the documents do not."""
     asked = {"command": "query", "question": question}
-    _answer(ctx, asked, collections, filters, local=local)
+    if evidence is not None:
+        from elt_llm_query.evidence import check_ending
+
+        check_ending(evidence)
+    _answer(ctx, asked, collections, filters, evidence, local=local)
+
+
+@click.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@common_options
+def verify(ctx: CommandContext, file: Path) -> None:
+    """Look every quote of an evidence FILE up again in the data root.
+
+    Says which documents have changed since and which quotes are still there. The exit
+    code is 65 if a quote is gone, or the file itself was changed.
+    """
+    from elt_llm_query.evidence import read_evidence, verify_evidence
+    from elt_llm_query.render import report_text
+
+    report = verify_evidence(read_evidence(file), ctx.store)
+    ctx.emit(report, lambda: report_text(report, colour=sys.stdout.isatty()))
+    if not report.proven:
+        raise SystemExit(BAD_DATA)
 
 
 def _answer(
@@ -82,6 +115,7 @@ def _answer(
     asked: dict[str, Any],
     collections: tuple[str, ...],
     filters: tuple[str, ...],
+    evidence: Path | None = None,
     *,
     local: bool,
 ) -> None:
@@ -93,7 +127,8 @@ def _answer(
         "as_json": ctx.as_json,
         "colour": sys.stdout.isatty(),
     }
-    text, declined = (None, "") if local else ctx.served(whole)
+    alone = local or evidence is not None  # a server replies with text alone
+    text, declined = (None, "") if alone else ctx.served(whole)
     if text is None:
         with ctx.loading():
             from elt_llm_query.render import CommandQuestion, print_answer
@@ -103,5 +138,6 @@ def _answer(
                 store=ctx.store,
                 config=ctx.config,
                 models=lambda: ctx.models,
+                evidence=evidence,
             )
     click.echo(text)

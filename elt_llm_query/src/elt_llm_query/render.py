@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,7 +25,17 @@ from elt_llm_core.store.maintenance.health import require_data
 from elt_llm_core.strategy import Models
 from elt_llm_query.query import query_collections, search_collections
 
+if TYPE_CHECKING:
+    from elt_llm_query.evidence import EvidenceReport
+
 SHOWN_CHARACTERS = 240
+_STATE_COLOUR = {
+    "unchanged": "green",
+    "in_place": "green",
+    "changed": "yellow",
+    "moved": "yellow",
+    "gone": "red",
+}
 _SUPPORT_COLOUR = {
     Support.VERIFIED: "green",
     Support.NORMALISED: "green",
@@ -53,6 +64,27 @@ def sources_text(result: SearchResult, *, colour: bool = False) -> str:
     lines = [line for s in result.sources for line in _source(s, colour)]
     lines = lines or ["Nothing was found."]
     return _join([*lines, *_degradations(result.degradations, colour)])
+
+
+def report_text(report: "EvidenceReport", *, colour: bool = False) -> str:
+    """The state of each document and quote of an evidence file."""
+    style = partial(_style, colour=colour)
+    lines = [style(in_line(report.question), bold=True), ""]
+    lines += [
+        f"{style(d.state.value, fg=_STATE_COLOUR[d.state.value])}  "
+        f"{d.collection}: {in_line(d.name)}"
+        for d in report.documents
+    ]
+    for quote in report.quotes:
+        state = style(quote.state.value, fg=_STATE_COLOUR[quote.state.value])
+        place = _place(quote.document, quote.page, "")
+        lines += [
+            "",
+            f"[{quote.label}] {place}  {state}",
+            f'     "{_short(quote.quote)}"',
+        ]
+    ending = "Every quote is still there." if report.proven else "A quote is gone."
+    return _join([*lines, "", ending if report.quotes else "The answer cites nothing."])
 
 
 def _citation(citation: Citation, colour: bool) -> list[str]:
@@ -136,6 +168,7 @@ def print_answer(
     store: Store,
     config: RagConfig,
     models: Callable[[], Models],
+    evidence: Path | None = None,
 ) -> str:
     """Return what the command prints.
 
@@ -144,6 +177,7 @@ def print_answer(
         store: The data root.
         config: The configuration in force.
         models: Makes the models; called after the collections were found.
+        evidence: Where to write the answer with its proof; nowhere if None.
 
     Returns:
         The text for people, or one JSON object.
@@ -174,6 +208,13 @@ def print_answer(
         where=where,
         named=bool(asked.collections),
     )
+    if evidence is not None:
+        from elt_llm_query.evidence import (  # noqa: PLC0415 - PDFium
+            build_evidence,
+            write_evidence,
+        )
+
+        write_evidence(evidence, build_evidence(result, store, config), store)
     return _show(result, asked, lambda: answer_text(result, colour=asked.colour))
 
 

@@ -410,7 +410,7 @@ def _dropped_guard(
             guards_of.setdefault(_next_word(place, held), []).append(place)
     words = [i for i, token in enumerate(tokens) if token.role is not WordRole.GUARD]
     for before, at in zip([None, *words], words, strict=False):
-        said = {
+        between = {
             token.key for token in tokens[before + 1 if before is not None else 0 : at]
         }
         if not occurrences[at]:
@@ -422,7 +422,7 @@ def _dropped_guard(
             ]
             places = beside or places
         reasons = [
-            _left_out(place, before, occurrences, guards_of, held, said)
+            _left_out(place, before, occurrences, guards_of, held, between)
             for place in places
         ]
         if all(reasons) and reasons[0] is not None:
@@ -531,11 +531,11 @@ def _left_out(
     occurrences: Sequence[list[int]],
     guards_of: dict[int, list[int]],
     held: PassageWords,
-    said: set[str],
+    between: set[str],
 ) -> Token | None:
     """The guard of the word at `place` that the claim does not say; None if none."""
     for guard in guards_of.get(place, ()):
-        if held.tokens[guard].key in said:
+        if held.tokens[guard].key in between:
             continue
         start = next(
             (

@@ -202,9 +202,9 @@ def _resolve(
 ) -> ClaimMatch:
     """The part in the source that is named, else in another, else in none."""
     label = named.source.label
-    said = bare_verdict(part.text) if not part.quoted else ""
-    if said:
-        match = verdict_on(question, named, says_yes=said == "yes")
+    verdict = "" if part.quoted else bare_verdict(part.text)
+    if verdict:
+        match = verdict_on(question, named, says_yes=verdict == "yes")
         return ClaimMatch(label, part.text, match, named, part.text)
     match = _match(part, named)
     if match.stands:

@@ -1,0 +1,325 @@
+"""An answer with all its proof as one file, and the check of such a file later.
+
+The file holds the whole result, the texts that were cited, the settings and models, and
+the hash of each document. As HTML it can be read anywhere, with the cited part of each
+PDF page as a picture; the same JSON is inside it. It is made of the result and the data
+root alone: the same answer gives the same bytes.
+"""
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from pydantic import ValidationError
+
+from elt_llm_core.config.loader import RagConfig
+from elt_llm_core.errors import EltLlmError, UsageError
+from elt_llm_core.files.atomic import write_atomic
+from elt_llm_core.records import Record
+from elt_llm_core.results import Citation, QueryResult
+from elt_llm_core.store import Store
+from elt_llm_query.grounding.quote_match import check_quote
+from elt_llm_query.page_images import render_page
+
+FORMAT = "elt-llm-evidence/1"
+KINDS = (".html", ".json")
+MOST_BYTES = 100_000_000  # of a file to verify; a page's crop has some 50 kB
+SCALE = 1.5  # pixels a point: text is readable, a crop stays small
+_INSIDE = re.compile(
+    r'<script type="application/json" id="evidence">(.*?)</script>', re.DOTALL
+)
+
+
+class EvidenceError(EltLlmError):
+    """A file that is no evidence file, or was changed by hand."""
+
+    exit_code = 65
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(
+            f"{path}: {reason}",
+            hint='make one with: elt-llm query "QUESTION" --evidence FILE.html',
+        )
+
+
+class EvidenceDocument(Record):
+    """A document that the answer cites, as it was."""
+
+    document_id: str
+    collection: str
+    name: str
+    uri: str
+    sha256: str
+    text_sha256: str
+    parser: str
+
+
+class EvidenceFile(Record):
+    """What an evidence file holds. `digest` is the hash of all the rest."""
+
+    format: str
+    result: QueryResult
+    settings: dict[str, Any]
+    models: dict[str, str]
+    documents: tuple[EvidenceDocument, ...]
+    digest: str = ""
+
+    def add_digest(self) -> "EvidenceFile":
+        """Return it with the digest of what it holds."""
+        return self.model_copy(update={"digest": self.compute_digest()})
+
+    def compute_digest(self) -> str:
+        """Return the SHA-256 of its JSON without the digest."""
+        plain = self.model_dump(mode="json", exclude={"digest"})
+        text = json.dumps(plain, sort_keys=True, ensure_ascii=True)
+        return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+class SourceState(StrEnum):
+    """What became of a document since."""
+
+    UNCHANGED = "unchanged"
+    CHANGED = "changed"
+    GONE = "gone"
+
+
+class QuoteState(StrEnum):
+    """What became of a quote since."""
+
+    IN_PLACE = "in_place"
+    MOVED = "moved"
+    GONE = "gone"
+
+
+class CheckedDocument(Record):
+    """A document of the file, and its state in a data root."""
+
+    name: str
+    collection: str
+    state: SourceState
+
+
+class CheckedQuote(Record):
+    """A citation of the file, and where its words are now."""
+
+    label: str
+    document: str
+    page: int | None
+    quote: str
+    state: QuoteState
+
+
+class EvidenceReport(Record):
+    """The outcome of a check. `proven` is true if every quote is still there."""
+
+    question: str
+    answer: str
+    proven: bool
+    documents: tuple[CheckedDocument, ...]
+    quotes: tuple[CheckedQuote, ...]
+
+
+def build_evidence(
+    result: QueryResult, store: Store, config: RagConfig
+) -> EvidenceFile:
+    """Return an answer with the settings, models and documents that it rests on.
+
+    Args:
+        result: The answer.
+        store: The data root it was asked of.
+        config: The configuration it was asked with; secrets are left out.
+    """
+    ids = dict.fromkeys(c.document_id for c in result.citations)
+    cards = {card.name: card for card in store.collections()}
+    used = sorted({source.collection for source in result.sources})
+    models = {
+        f"embedder of {name}": f"{cards[name].embedder} {cards[name].embedder_digest}"
+        for name in used
+        if name in cards
+    }
+    settings = config.query.model_dump(mode="json")
+    return EvidenceFile(
+        format=FORMAT,
+        result=result,
+        settings=settings,
+        models={**models, "language model": config.models.llm_strategy},
+        documents=tuple(_documents(store, ids)),
+    ).add_digest()
+
+
+def write_evidence(
+    path: Path, evidence: EvidenceFile, store: Store, *, pictures: bool = True
+) -> None:
+    """Write an evidence file as its ending says.
+
+    Args:
+        path: A name that ends in .html or .json; a file there is replaced.
+        evidence: What to write.
+        store: Holds the PDFs whose pages are shown.
+        pictures: Whether HTML shows the cited part of each page.
+
+    Raises:
+        UsageError: If the name ends in something else.
+        StoreWriteError: If it cannot be written.
+    """
+    check_ending(path)
+    if path.suffix.lower() == ".json":
+        write_atomic(path, _to_json(evidence) + "\n")
+        return
+    crops = _crops(evidence.result.citations, store) if pictures else {}
+    template = _ENVIRONMENT.get_template("evidence.html")
+    html = template.render(
+        evidence=evidence,
+        result=evidence.result,
+        crops=crops,
+    )
+    # No "<" is left in it, so that no text of a document can end the script element.
+    inside = _to_json(evidence).replace("<", "\\u003c")
+    script = f'<script type="application/json" id="evidence">{inside}</script>'
+    head, body, tail = html.rpartition("</body>")
+    write_atomic(path, f"{head}{script}\n{body}{tail}\n")
+
+
+def check_ending(path: Path) -> None:
+    """Raise UsageError if the name of an evidence file ends in something else."""
+    if path.suffix.lower() not in KINDS:
+        raise UsageError(
+            f"{path.name!r} ends in {path.suffix!r}", f"name it {' or '.join(KINDS)}"
+        )
+
+
+def read_evidence(path: Path) -> EvidenceFile:
+    """Return what an evidence file holds.
+
+    Raises:
+        EvidenceError: If the file cannot be read, is none, or its digest is not that
+            of its content.
+    """
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise EvidenceError(path, f"the file has over {MOST_BYTES:,} bytes")
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise EvidenceError(path, f"cannot be read: {error}") from error
+    inside = _INSIDE.search(text)
+    try:
+        evidence = EvidenceFile.model_validate_json(inside[1] if inside else text)
+    except (ValidationError, RecursionError) as error:
+        raise EvidenceError(path, "is no evidence file of this version") from error
+    if evidence.format != FORMAT:
+        raise EvidenceError(path, f"has the format {evidence.format!r}, not {FORMAT!r}")
+    if evidence.digest != evidence.compute_digest():
+        raise EvidenceError(path, "was changed: its digest is not that of its content")
+    return evidence
+
+
+def verify_evidence(evidence: EvidenceFile, store: Store) -> EvidenceReport:
+    """Look every quote of an evidence file up again.
+
+    Args:
+        evidence: The file's content.
+        store: The data root to look in; nothing else is asked.
+
+    Returns:
+        What became of each document and each quote. A document is found by its id, or
+        by its file's hash if it was taken in again elsewhere.
+    """
+    states = {one.document_id: _find_document(one, store) for one in evidence.documents}
+    documents = tuple(
+        CheckedDocument(name=one.name, collection=one.collection, state=states[i][0])
+        for i, one in ((one.document_id, one) for one in evidence.documents)
+    )
+    quotes = tuple(
+        CheckedQuote(
+            label=c.label,
+            document=c.document,
+            page=c.page,
+            quote=c.quote,
+            state=_quote_state(c, states.get(c.document_id, (SourceState.GONE, ""))[1]),
+        )
+        for c in evidence.result.citations
+    )
+    return EvidenceReport(
+        question=evidence.result.question,
+        answer=evidence.result.answer,
+        proven=all(one.state is not QuoteState.GONE for one in quotes),
+        documents=documents,
+        quotes=quotes,
+    )
+
+
+def _documents(store: Store, ids: Iterable[str]) -> Iterable[EvidenceDocument]:
+    for document_id in ids:
+        row = store.document(document_id)
+        if row is not None:
+            yield EvidenceDocument(
+                document_id=document_id,
+                collection=row.collection,
+                name=row.name,
+                uri=row.uri,
+                sha256=row.sha256,
+                text_sha256=_hash_text(store.document_text(document_id)),
+                parser=row.parser,
+            )
+
+
+def _find_document(one: EvidenceDocument, store: Store) -> tuple[SourceState, str]:
+    """The state of a document and its text now; empty if it is gone."""
+    row = store.document(one.document_id)
+    if row is None:
+        rows = (r for card in store.collections() for r in store.documents(card.name))
+        row = next((r for r in rows if r.sha256 == one.sha256), None)
+    if row is None:
+        return SourceState.GONE, ""
+    text = store.document_text(row.document_id)
+    same = row.sha256 == one.sha256 and _hash_text(text) == one.text_sha256
+    return (SourceState.UNCHANGED if same else SourceState.CHANGED), text
+
+
+def _quote_state(citation: Citation, text: str) -> QuoteState:
+    span = citation.span
+    if text[span.start : span.end] == citation.quote:
+        return QuoteState.IN_PLACE
+    moved = bool(text) and check_quote(citation.quote, text).stands
+    return QuoteState.MOVED if moved else QuoteState.GONE
+
+
+def _crops(citations: Sequence[Citation], store: Store) -> dict[int, str]:
+    """Data URLs of the cited part of each PDF page, by the citation's number."""
+    originals: dict[str, bytes | None] = {}
+    crops: dict[int, str] = {}
+    for number, citation in enumerate(citations):
+        key = citation.document_id
+        row = store.document(key)
+        if citation.page is None or row is None or row.mime != "application/pdf":
+            continue
+        if key not in originals:
+            originals[key] = store.original(key)
+        pdf = originals[key]
+        boxes = [box for box in citation.boxes if box.page == citation.page]
+        if pdf is None:
+            continue
+        picture = render_page(pdf, citation.page, boxes, scale=SCALE, crop=True)
+        if picture is not None:
+            encoded = base64.b64encode(picture).decode("ascii")
+            crops[number] = f"data:image/jpeg;base64,{encoded}"
+    return crops
+
+
+def _hash_text(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _to_json(evidence: EvidenceFile) -> str:
+    return json.dumps(evidence.model_dump(mode="json"), ensure_ascii=True, indent=1)
+
+
+_ENVIRONMENT = Environment(
+    loader=PackageLoader("elt_llm_query"), autoescape=True, undefined=StrictUndefined
+)

@@ -1,0 +1,122 @@
+"""An evidence file holds an answer with its proof, and says later what has changed."""
+
+import json
+import re
+
+import pytest
+
+from elt_llm_core.cli import elt_llm
+from elt_llm_core.cli.failures import run
+from elt_llm_core.config.sections import RagConfig
+from elt_llm_core.errors import UsageError
+from elt_llm_core.models.factory import build_models
+from elt_llm_core.results import RemovedClaim
+from elt_llm_core.store import Store
+from elt_llm_query.evidence import (
+    EvidenceError,
+    QuoteState,
+    SourceState,
+    build_evidence,
+    read_evidence,
+    verify_evidence,
+    write_evidence,
+)
+from query_world import ASK, CONTENT, LENDING, SAID, asked, fill, make_document
+
+
+@pytest.fixture(params=[".html", ".json"])
+def written(world, tmp_path, request):
+    result = asked(world, ASK)
+    evidence = build_evidence(result, world.store, world.config)
+    path = tmp_path / f"proof{request.param}"
+    write_evidence(path, evidence, world.store)
+    return path, evidence
+
+
+def test_a_file_is_read_as_it_was_written_and_verified(world, written):
+    path, evidence = written
+    before = path.read_bytes()
+    assert read_evidence(path) == evidence
+    report = verify_evidence(read_evidence(path), world.store)
+    assert report.proven
+    assert [d.state for d in report.documents] == [SourceState.UNCHANGED]
+    assert [(q.quote, q.state) for q in report.quotes] == [(SAID, QuoteState.IN_PLACE)]
+    write_evidence(path, evidence, world.store)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("changed", "states", "proven"),
+    [
+        (("A new rule.", *(t for _, t in LENDING)), ["changed", "moved"], True),
+        (("The fee is gone.",), ["changed", "gone"], False),
+    ],
+)
+def test_what_changed_since_is_said(world, written, tmp_path, changed, states, proven):
+    sections = [("Rules", text) for text in changed]
+    store = Store(tmp_path / "later")
+    fill(store, world.models, {"lending": [make_document("Lending rules", sections)]})
+    report = verify_evidence(read_evidence(written[0]), store)
+    assert [one.state.value for one in (*report.documents, *report.quotes)] == states
+    assert report.proven is proven
+    empty = Store(tmp_path / "empty")
+    assert not verify_evidence(written[1], empty).proven
+    store.close()
+    empty.close()
+
+
+def test_a_file_that_was_changed_by_hand_is_refused(written):
+    path, _ = written
+    text = path.read_text()
+    path.write_text(text.replace("20 cents", "30 cents"))
+    with pytest.raises(EvidenceError, match="was changed"):
+        read_evidence(path)
+    path.write_text("{}")
+    with pytest.raises(EvidenceError, match="no evidence file"):
+        read_evidence(path)
+    with pytest.raises(EvidenceError, match="cannot be read"):
+        read_evidence(path.with_name("gone.json"))
+
+
+def test_no_text_becomes_markup(world, tmp_path):
+    hostile = '</script><script>alert(1)</script><img src="http://evil.example/x">'
+    result = asked(world, ASK)
+    removed = (RemovedClaim(text=hostile, reason="fabricated"),)
+    result = result.model_copy(update={"question": hostile, "removed": removed})
+    evidence = build_evidence(result, world.store, world.config)
+    path = tmp_path / "proof.html"
+    write_evidence(path, evidence, world.store)
+    html = path.read_text()
+    assert re.findall(r"<script[^>]*>", html) == [
+        '<script type="application/json" id="evidence">'
+    ]
+    assert "<img" not in html
+    assert "default-src 'none'" in html
+    assert read_evidence(path) == evidence
+
+
+def test_a_name_with_another_ending_is_refused(world, tmp_path):
+    with pytest.raises(UsageError, match=r"proof\.pdf"):
+        write_evidence(tmp_path / "proof.pdf", None, world.store)
+
+
+def test_the_commands_write_and_verify(tmp_path, capsys):
+    root, file = tmp_path / "root", tmp_path / "proof.html"
+    store = Store(root)
+    fill(store, build_models(RagConfig()), CONTENT)
+    store.close()
+    here = ("--data-dir", str(root))
+    assert run(elt_llm, ("query", ASK, "--evidence", str(file), *here)) == 0
+    capsys.readouterr()
+    assert run(elt_llm, ("verify", str(file), *here, "--json")) == 0
+    assert json.loads(capsys.readouterr().out)["proven"] is True
+    assert run(elt_llm, ("verify", str(file), *here)) == 0
+    assert "Every quote is still there." in capsys.readouterr().out
+    assert run(elt_llm, ("query", ASK, "--evidence", "proof.txt", *here)) == 64
+    store = Store(root)
+    with store.writer() as writer:
+        writer.drop_collection("lending")
+    store.close()
+    capsys.readouterr()
+    assert run(elt_llm, ("verify", str(file), *here)) == 65
+    assert "A quote is gone." in capsys.readouterr().out
