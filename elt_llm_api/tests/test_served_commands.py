@@ -67,6 +67,13 @@ def asked(served_root):
         yield replies
 
 
+@pytest.fixture(autouse=True)
+def forget_failures():
+    """Ask a server that is not there again, in every test and in between."""
+    SILENCES._until.clear()
+    SILENCES._failures.clear()
+
+
 def ran(capsys, root, *arguments):
     code = run(elt_llm, [*arguments, "--data-dir", str(root)])
     out, err = capsys.readouterr()
