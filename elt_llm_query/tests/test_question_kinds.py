@@ -24,6 +24,7 @@ from test_extractive import FEES, node, respond
         ("When does it close?", NO_REFERENT),
         ("Is it allowed to bring a dog?", ""),
         ("If a book is lost, is it replaced?", ""),
+        ("Where does it snow the most?", ""),
         ("What is the difference between a loan and a gift?", COMPARING),
         ("Which fee is higher, that for books or that for films?", COMPARING),
         ("How long is a loan and what does it cost?", TWO_PARTS),

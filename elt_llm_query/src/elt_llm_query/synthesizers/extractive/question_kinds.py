@@ -9,7 +9,8 @@ from elt_llm_query.analysis.question import Form, QuestionAnalysis
 _NO_REFERENT = re.compile(
     r"^\W*(?:(?:what|when|where|why|who|how)(?:\s+\w+)?\s+)?"
     r"(?:is|are|was|were|does|do|did|can|may|must|shall|should|will|would|has|have)\s+"
-    r"it\b(?!\s+(?:\w+\s+){1,3}(?:to|that)\b)",
+    # "Does it snow", "does it take": this "it" stands for nothing.
+    r"it\b(?!\s+(?:\w+\s+){1,3}(?:to|that)\b|\s+(?:rain|snow|get|take|matter)\b)",
     re.IGNORECASE,
 )
 _COMPARING = re.compile(
