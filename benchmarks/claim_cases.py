@@ -341,7 +341,24 @@ def take_other_chunk(sentence: str, passage: Passage, rng: random.Random) -> str
     return rng.choice(choices) if choices else None
 
 
+_ACTIVE = re.compile(
+    r"\b((?:[Tt]he|[Aa]n?|[Ee]ach|[Aa]ny)) (\w+) (must|shall|may|should|will|can) "
+    r"(\w+) "
+    r"(the|an?|any|each) (\w+)\b"
+)
+
+
+def swap_roles(sentence: str, passage: Passage, rng: random.Random) -> str | None:
+    """Who acts and on whom, the other way round."""
+    verb = _one(_ACTIVE, sentence, rng)
+    if not verb or verb[4] in ("not", "be", "also", "only") or verb[2] == verb[6]:
+        return None
+    turned = f"{verb[1]} {verb[6]} {verb[3]} {verb[4]} {verb[5]} {verb[2]}"
+    return _swap(sentence, verb.span(), turned)
+
+
 ALTERATIONS: dict[str, Alter] = {
+    "roles": swap_roles,
     "number": alter_number,
     "unit": alter_unit,
     "entity": alter_entity,

@@ -291,6 +291,26 @@ def test_a_paraphrase_has_every_word_number_and_negation_of_its_passage(claim, v
     assert supporting(claim, SOURCES[0]).support is verdict
 
 
+@pytest.mark.parametrize(
+    ("claim", "stands"),
+    [
+        ("A captain may replace a pilot on the quay", True),
+        ("On the quay a captain may replace a pilot", True),
+        ("A pilot may be replaced by a captain on the quay", True),
+        ("A pilot may replace a captain on the quay", False),
+        ("A captain may be replaced by a pilot on the quay", False),
+    ],
+)
+def test_who_acts_and_on_whom_does_not_change(claim, stands):
+    rule = offer("S1", "A captain may replace a pilot on the quay.")
+    assert supporting(claim, rule).stands is stands
+
+
+def test_a_word_may_have_a_modal_for_a_synonym():
+    rule = offer("S1", "A captain may replace a pilot on the quay.")
+    assert supporting("A captain is permitted to replace a pilot", rule).stands
+
+
 def test_statements_joined_are_the_answer():
     answer = "# Head\n\nFirst one. Second [S1]\n- item\n\nLast"
     assert "".join(s.gap + s.text for s in split_statements(answer)) == answer

@@ -105,6 +105,11 @@ _TOKEN = re.compile(
 _ONLY_SPACE = re.compile(r"[ -]?")
 _TELLING = frozenset({"also", "get", "above", "below"})  # stop words elsewhere
 _CLAUSE_END = re.compile(r"[,;:.()]")
+_PASSIVE = re.compile(
+    r"\b(?:be|been|being|is|are|was|were)\s+(?:\w+\s+)?(\w+(?:ed|en|wn|ld|de|pt|nt|id))"
+    r"\s+(?:\w+\s+){0,3}?by\b",
+    re.IGNORECASE,
+)
 _ROOT = 6  # letters of a stem from which another word of its root counts
 
 
@@ -161,11 +166,10 @@ def compare(
         claim: One statement, without labels.
         sentences: A few neighbouring sentences of a source.
         context: What else the source shows of itself, such as its title and section:
-            words of it may be in the claim, but prove no number, name or guard.
+            words of it may be in the claim, but prove no number and no guard.
 
     Returns:
-        The differences in the order of the claim; empty if the passage supports it. The
-        search ends at the first contradiction.
+        The differences, those of single words first; empty if the passage supports it.
     """
     tokens = read_claim(claim)
     held = PassageWords(sentences)
@@ -454,6 +458,9 @@ def _compare_order(
         added = _find_added(tokens, occurrences, known, held)
         if added and not refers_back(sentence):
             yield added
+        turned = _find_reversal(tokens, occurrences, held, _voices(claim, sentence))
+        if turned:
+            yield turned
 
 
 Opcodes = Sequence[tuple[str, int, int, int, int]]
@@ -519,6 +526,43 @@ def _find_added(
             ):
                 return _contradiction(f"{token.written!r} is said of something else")
     return None
+
+
+def _find_reversal(
+    tokens: Sequence[Token],
+    occurrences: Sequence[list[int]],
+    held: PassageWords,
+    turned: frozenset[str],
+) -> ClaimDifference | None:
+    """Two words that changed places around a third: who does what to whom.
+
+    `turned` are the verbs that are passive in one of the two only: around these the
+    two words have to change places.
+    """
+    theirs = [i for i, t in enumerate(held.tokens) if t.role is not WordRole.GUARD]
+    rank = {place: i for i, place in enumerate(theirs)}
+    words = [i for i, token in enumerate(tokens) if token.role is not WordRole.GUARD]
+    for left, middle, right in zip(words, words[1:], words[2:], strict=False):
+        if tokens[left].key == tokens[right].key or tokens[middle].closes:
+            continue
+        first, last = occurrences[left], occurrences[right]
+        if tokens[middle].key not in turned:
+            first, last = last, first
+        for place in filter(rank.__contains__, occurrences[middle]):
+            before, after = rank[place] - 1, rank[place] + 1
+            inside = before >= 0 and after < len(theirs)
+            if inside and theirs[before] in first and theirs[after] in last:
+                one, other = tokens[left].written, tokens[right].written
+                return _contradiction(f"{one!r} and {other!r} changed places")
+    return None
+
+
+def _voices(claim: str, sentence: str) -> frozenset[str]:
+    """Stems of the verbs whose actor follows ("signed by") in one text only."""
+    ours, theirs = (
+        {stem(verb) for verb in _PASSIVE.findall(text)} for text in (claim, sentence)
+    )
+    return frozenset(ours ^ theirs)
 
 
 def _are_alike(one: str, other: str) -> bool:
