@@ -182,7 +182,7 @@ def _take(
         for passage in order:
             if taken == count:
                 return
-            choices = _sentences(passage.text)
+            choices = split_passage(passage.text)
             rng.shuffle(choices)
             for sentence in choices:
                 changed = alter(sentence, passage, rng)
@@ -205,7 +205,8 @@ def _join(parts: Sequence[str]) -> Iterator[str]:
         yield text
 
 
-def _sentences(text: str) -> list[str]:
+def split_passage(text: str) -> list[str]:
+    """Return the plain sentences of a passage, each on one line."""
     flat = [" ".join(text[a:b].split()) for a, b in pieces(text)]
     return [
         s
@@ -337,7 +338,7 @@ def alter_date(sentence: str, passage: Passage, rng: random.Random) -> str | Non
 
 def take_other_chunk(sentence: str, passage: Passage, rng: random.Random) -> str | None:
     """A sentence of a passage that is offered under another label."""
-    choices = [s for other in passage.others for s in _sentences(other)]
+    choices = [s for other in passage.others for s in split_passage(other)]
     return rng.choice(choices) if choices else None
 
 
@@ -505,7 +506,7 @@ def say_in_quotes(changed: str, passage: Passage, rng: random.Random) -> str:
 
 def say_beside(changed: str, passage: Passage, rng: random.Random) -> str:
     """The claim beside a quotation that is true."""
-    true = min(_sentences(passage.text), key=len, default=passage.text).rstrip(".")
+    true = min(split_passage(passage.text), key=len, default=passage.text).rstrip(".")
     return f'{changed[:-1]}, since it says "{true}" [S1].'
 
 

@@ -1,22 +1,37 @@
 """How many altered claims are shown as proven, and how many true ones are refused.
 
-    uv run python benchmarks/claims.py --data DIR [--count 500] [--list KIND]
+    uv run python benchmarks/claims.py --data DIR [--count 500] [--list KIND] [--time]
 
 Claims are made from passages of public rule books, drug monographs and a handbook
 (`claim_cases.py`). Each is an answer of its own with five sources, checked under the
 policy `strict`. Printed are shares with 95 % Wilson intervals. `--list` prints the
-wrong cases of one kind.
+wrong cases of one kind. `--time` checks answers of 300 words over ten sources instead.
 """
 
+# ruff: noqa: S311 - the claims are random by a seed
+
 import argparse
+import random
+import statistics
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
-from claim_cases import ClaimCase, Passage, make_altered, make_true, read_passages
+from claim_cases import (
+    ClaimCase,
+    Passage,
+    make_altered,
+    make_true,
+    read_passages,
+    reorder,
+    split_passage,
+)
 from elt_llm_core.results import Source, Span, Status
 from elt_llm_query.grounding.citations import Checked, cite_answer
 from elt_llm_query.grounding.sources import Offered, QuotePlace
+
+ANSWERS = 60
 
 
 def offer(passage: Passage) -> list[Offered]:
@@ -53,6 +68,38 @@ def interval(hits: int, of: int) -> str:
     return f"{100 * p:5.1f} % [{max(low, 0):.1f}, {high:.1f}] of {of}"
 
 
+def time_answers(passages: Sequence[Passage], seed: int) -> None:
+    """Print the processor milliseconds that the check of a long answer takes.
+
+    Half of the statements are verbatim, the others have another order or another duty.
+    """
+    rng = random.Random(seed)
+    seconds = []
+    while len(seconds) < ANSWERS:
+        first = rng.randrange(len(passages) - 10)
+        group = [p for p in passages[first : first + 10] if split_passage(p.text)]
+        if len(group) < len(passages[first : first + 10]):
+            continue
+        sources = offer(Passage("d", group[0].text, tuple(p.text for p in group[1:])))
+        answer, words = "", 0
+        while words < 300:
+            number = rng.randrange(10)
+            sentence = rng.choice(split_passage(group[number].text))
+            if rng.random() < 0.5:
+                other = reorder(sentence, group[number], rng)
+                sentence = other or sentence.replace("must", "should")
+            answer += f"{sentence[:-1]} [S{number + 1}]. "
+            words += len(sentence.split())
+        start = time.process_time()
+        cite_answer(answer, sources, lambda *_: QuotePlace(None, ()), "strict")
+        seconds.append(time.process_time() - start)
+    quantiles = statistics.quantiles(seconds, n=10)
+    print(
+        f"{ANSWERS} answers of 300 words over 10 sources: p50 "
+        f"{1000 * statistics.median(seconds):.0f} ms, p90 {1000 * quantiles[8]:.0f} ms"
+    )
+
+
 def main() -> None:
     """Make the cases, check each, print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -60,8 +107,12 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=500, help="cases a kind and form")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--list", default="", metavar="KIND", help="print wrong cases")
+    parser.add_argument("--time", action="store_true", help="time long answers")
     options = parser.parse_args()
     passages = read_passages(options.data)
+    if options.time:
+        time_answers(passages, options.seed)
+        return
     cases = make_altered(passages, options.count, options.seed)
     cases += make_true(passages, options.count, options.seed)
     print(f"{len(passages)} passages, {len(cases)} claims, seed {options.seed}")

@@ -235,6 +235,24 @@ def test_what_a_source_writes_like_a_label_is_none_in_the_answer():
     assert all(c.label == "S2" for c in generated.citations)
 
 
+def test_a_sentence_of_ours_before_a_quote_is_a_notice_and_no_part_of_its_proof():
+    claims = [
+        Claim("S2", "n-S2", 0, 38, LOANS[:38]),
+        Claim("S2", "n-S2", 39, 76, LOANS[39:76]),
+    ]
+    answer = (
+        f"The nearest passages:\n{LOANS[:38]} [S2]\n{LOANS[39:76]} [S2]\nIt goes on."
+    )
+    checked = cite_claims(answer, claims, SOURCES, locate, str)
+    assert checked.answer == answer
+    assert [(s.text, s.verdict) for s in checked.statements] == [
+        ("The nearest passages:", Support.NOTICE),
+        (f"{LOANS[:38]} [S2]", Support.VERIFIED),
+        (f"{LOANS[39:76]} [S2]", Support.VERIFIED),
+        ("It goes on.", Support.NOTICE),
+    ]
+
+
 def test_a_claim_that_quotes_nothing_is_removed():
     claim = Claim("S2", "n-S2", 5000, 5010, "Readers fly.")
     checked = cite_claims("Readers fly. [S2]", [claim], SOURCES, locate, str)

@@ -21,6 +21,7 @@ from elt_llm_query.evidence import (
     verify_evidence,
     write_evidence,
 )
+from elt_llm_query.render import report_text
 from query_world import ASK, CONTENT, LENDING, SAID, asked, fill, make_document
 
 
@@ -93,6 +94,30 @@ def test_no_text_becomes_markup(world, tmp_path):
     assert "<img" not in html
     assert "default-src 'none'" in html
     assert read_evidence(path) == evidence
+
+
+def test_a_forged_file_sends_nothing_to_a_terminal(world, tmp_path):
+    evidence = build_evidence(asked(world, ASK), world.store, world.config)
+    forged = [
+        d.model_copy(update={"collection": "\x1b[2J", "name": "\x1b]0;x\x07"})
+        for d in evidence.documents
+    ]
+    cited = [
+        c.model_copy(
+            update={"label": "\x1b[31m", "quote": "\x1b[0m", "document": "\x1b"}
+        )
+        for c in evidence.result.citations
+    ]
+    result = evidence.result.model_copy(
+        update={"question": "\x1b[5m", "citations": tuple(cited)}
+    )
+    changes = {"documents": tuple(forged), "result": result}
+    path = tmp_path / "forged.json"
+    forgery = evidence.model_copy(update=changes).add_digest()
+    write_evidence(path, forgery, world.store)
+    report = verify_evidence(read_evidence(path), world.store)
+    assert not report.proven
+    assert "\x1b" not in report_text(report)
 
 
 def test_a_name_with_another_ending_is_refused(world, tmp_path):

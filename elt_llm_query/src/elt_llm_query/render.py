@@ -72,7 +72,7 @@ def report_text(report: "EvidenceReport", *, colour: bool = False) -> str:
     lines = [style(in_line(report.question), bold=True), ""]
     lines += [
         f"{style(d.state.value, fg=_STATE_COLOUR[d.state.value])}  "
-        f"{d.collection}: {in_line(d.name)}"
+        f"{in_line(d.collection)}: {in_line(d.name)}"
         for d in report.documents
     ]
     for quote in report.quotes:
@@ -80,7 +80,7 @@ def report_text(report: "EvidenceReport", *, colour: bool = False) -> str:
         place = _place(quote.document, quote.page, "")
         lines += [
             "",
-            f"[{quote.label}] {place}  {state}",
+            f"[{in_line(quote.label)}] {place}  {state}",
             f'     "{_short(quote.quote)}"',
         ]
     ending = "Every quote is still there." if report.proven else "A quote is gone."

@@ -45,7 +45,7 @@ Policy = Literal["strict", "flag", "lenient"]
 UNVERIFIED = "[unverified]"
 NOTHING_STANDS = "No statement of the generated answer stands in the sources."
 NOTHING_FOUND = "Nothing was found in the collections for this question."
-_LABELLED = re.compile(r".*?(?:\[[SF]\d+\])+", re.DOTALL)
+_LABELS = re.compile(r"(?:\[[SF]\d+\])+")
 _WEAKER = (Support.VERIFIED, Support.NORMALISED, Support.FUZZY, Support.SUPPORTED)
 
 
@@ -182,28 +182,40 @@ def cite_claims(
 def _claimed_pieces(
     answer: str, proven: Sequence[tuple[Claim, str, Citation]]
 ) -> list[_Piece]:
-    """The answer cut after each group of labels; the rest is a sentence of ours."""
+    """The answer cut after each group of labels; what quotes nothing is a notice."""
     pieces: list[_Piece] = []
     left = list(proven)
     position = 0
-    for segment in _LABELLED.finditer(answer):
-        text = segment[0]
-        mine = [one for one in left if one[0].derived or one[1] in text]
-        mine = [one for one in mine if f"[{one[2].label}]" in text]
+    for labels in _LABELS.finditer(answer):
+        text = answer[position : labels.end()]
+        position = labels.end()
+        mine = [
+            (claim, wording, citation)
+            for claim, wording, citation in left
+            if f"[{citation.label}]" in labels[0] and (claim.derived or wording in text)
+        ]
         left = [one for one in left if one not in mine]
+        derived = any(claim.derived for claim, _, _ in mine)
+        if mine and not derived:
+            # A sentence of ours in front of the first quote is no part of it.
+            first = min(text.index(wording) for _, wording, _ in mine)
+            pieces += _notices(text[:first])
+            text = text[len(text[:first].rstrip()) :]
         citations = tuple(dict.fromkeys(citation for _, _, citation in mine))
-        verdict = max((c.support for c in citations), key=_WEAKER.index, default=None)
-        if any(claim.derived for claim, _, _ in mine):
-            verdict = Support.SUPPORTED  # computed from the cells that it cites
-        gap = text[: len(text) - len(text.lstrip())]
-        shown = text.lstrip()
-        pieces.append(_Piece(gap, shown, verdict or Support.NOTICE, "", citations))
-        position = segment.end()
-    rest = answer[position:]
-    if rest.strip():
-        gap = rest[: len(rest) - len(rest.lstrip())]
-        pieces.append(_Piece(gap, rest.strip(), Support.NOTICE))
-    return pieces
+        # A sentence computed from cells is ours; the cells that it cites are verbatim.
+        verdict = Support.SUPPORTED if derived else Support.NOTICE
+        if citations and not derived:
+            verdict = max((c.support for c in citations), key=_WEAKER.index)
+        bare = text.lstrip()
+        gap = text[: len(text) - len(bare)]
+        pieces.append(_Piece(gap, bare, verdict, "", citations))
+    return pieces + _notices(answer[position:])
+
+
+def _notices(text: str) -> list[_Piece]:
+    """A sentence of ours as a statement, or none if the text is empty."""
+    gap = text[: len(text) - len(text.lstrip())]
+    return [_Piece(gap, text.strip(), Support.NOTICE)] if text.strip() else []
 
 
 def _assemble(

@@ -24,7 +24,7 @@ _WORD = re.compile(r"\d+(?:[.,:/]\d+)*|[\w'%]+")
 _ARTICLES = frozenset({"a", "an", "the"})
 _ENDINGS = frozenset({"s", "es", "d", "ed"})
 # Letters that scanners and fonts take for others, in one form.
-_MISREAD = (("rn", "m"), ("vv", "w"), ("cl", "d"), ("1", "l"), ("0", "o"))
+_MISREAD = (("rn", "m"), ("vv", "w"), ("cl", "d"))
 _GOOD = frozenset(
     {Support.VERIFIED, Support.NORMALISED, Support.FUZZY, Support.SUPPORTED}
 )

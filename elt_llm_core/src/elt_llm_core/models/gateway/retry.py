@@ -21,6 +21,7 @@ from elt_llm_core.errors import (
     OutOfTimeError,
     RunnerDiedError,
 )
+from elt_llm_core.models.gateway.slots import LOOK_SECONDS
 from elt_llm_core.patience import check_asker, current
 
 T = TypeVar("T")
@@ -35,7 +36,6 @@ PASSING = (
 )
 RUNNER_SECONDS = 2.0  # Ollama starts a runner anew with the next call
 RUNNER_TRIES = 2  # a runner that died twice dies of the model or the window
-LOOK_SECONDS = 0.05  # how often a waiting call looks whether its asker is still there
 
 
 def call_again(settings: GatewaySection, once: Callable[[], T]) -> T:
