@@ -101,10 +101,13 @@ def verify(ctx: CommandContext, file: Path) -> None:
     Says which documents have changed since and which quotes are still there. The exit
     code is 65 if a quote is gone, or the file itself was changed.
     """
+    from elt_llm_core.store.maintenance.health import require_data
     from elt_llm_query.evidence import read_evidence, verify_evidence
     from elt_llm_query.render import report_text
 
-    report = verify_evidence(read_evidence(file), ctx.store)
+    evidence = read_evidence(file)
+    require_data(ctx.store.data_dir)
+    report = verify_evidence(evidence, ctx.store)
     ctx.emit(report, lambda: report_text(report, colour=sys.stdout.isatty()))
     if not report.proven:
         raise SystemExit(BAD_DATA)

@@ -18,6 +18,7 @@ from difflib import SequenceMatcher
 from enum import StrEnum
 from functools import cached_property, lru_cache
 from itertools import chain, zip_longest
+from typing import NamedTuple
 
 from elt_llm_query.analysis.lexicon import (
     GUARD_CLASSES,
@@ -211,6 +212,24 @@ def content_words(claim: str) -> int:
     return sum(
         token.role is not WordRole.GUARD and token.written not in REPORTING
         for token in read_claim(claim)
+    )
+
+
+def needed_words(claim: str, context: str) -> frozenset[int]:
+    """Return the places of the claim's words that only a passage can prove.
+
+    Guards are left out, and words that only report or that `context` has.
+    """
+    known = _one_sentence(context).places
+    return frozenset(
+        i
+        for i, token in enumerate(read_claim(claim))
+        if token.role is WordRole.NUMBER
+        or (
+            token.role is not WordRole.GUARD
+            and token.key not in known
+            and (token.role is WordRole.NAME or token.written not in REPORTING)
+        )
     )
 
 
@@ -447,7 +466,8 @@ def _compare_order(
             continue
         held = _one_sentence(sentence)
         occurrences = [held.find(token) for token in tokens]
-        swap = _find_swap(tokens, occurrences, held, known)
+        aligned = _align(occurrences, tokens, held)
+        swap = _find_swap(tokens, aligned, held, known)
         if swap:
             yield swap
         if count < most:
@@ -455,7 +475,7 @@ def _compare_order(
         dropped = _dropped_guard(tokens, occurrences, held)
         if dropped:
             yield dropped
-        added = _find_added(tokens, occurrences, known, held)
+        added = _find_added(tokens, aligned.edits, occurrences, known)
         if added and not refers_back(sentence):
             yield added
         turned = _find_reversal(tokens, occurrences, held, _voices(claim, sentence))
@@ -463,25 +483,29 @@ def _compare_order(
             yield turned
 
 
-Opcodes = Sequence[tuple[str, int, int, int, int]]
+class _Aligned(NamedTuple):
+    """The keys of a sentence, those of the claim in its words, and the edits."""
+
+    theirs: list[str]
+    ours: list[str]
+    edits: Sequence[tuple[str, int, int, int, int]]
 
 
 def _align(
     occurrences: Sequence[list[int]], tokens: Sequence[Token], held: PassageWords
-) -> tuple[list[str], list[str], Opcodes]:
-    """The keys of the sentence, those of the claim in its words, and the edits."""
+) -> _Aligned:
     theirs = [token.key for token in held.tokens]
     ours = [
         held.tokens[places[0]].key if places else token.key
         for token, places in zip(tokens, occurrences, strict=True)
     ]
     matcher = SequenceMatcher(None, theirs, ours, autojunk=False)
-    return theirs, ours, matcher.get_opcodes()
+    return _Aligned(theirs, ours, matcher.get_opcodes())
 
 
 def _find_swap(
     tokens: Sequence[Token],
-    occurrences: Sequence[list[int]],
+    aligned: _Aligned,
     held: PassageWords,
     known: Mapping[str, list[int]],
 ) -> ClaimDifference | None:
@@ -490,7 +514,7 @@ def _find_swap(
     They may be in the sentence too, and yet not be what is said here: the name of
     another party, the other one of two numbers. What only moved is no swap.
     """
-    theirs, ours, edits = _align(occurrences, tokens, held)
+    theirs, ours, edits = aligned
     for kind, low, high, first, last in edits:
         if kind != "replace" or max(high - low, last - first) > LONGEST_SWAP:
             continue
@@ -510,12 +534,11 @@ def _find_swap(
 
 def _find_added(
     tokens: Sequence[Token],
+    edits: Sequence[tuple[str, int, int, int, int]],
     occurrences: Sequence[list[int]],
     known: Mapping[str, list[int]],
-    held: PassageWords,
 ) -> ClaimDifference | None:
     """A name or number that is in another sentence only, put between two words."""
-    _, _, edits = _align(occurrences, tokens, held)
     for kind, _, _, first, last in edits:
         for i in range(first, last) if kind == "insert" else ():
             token = tokens[i]

@@ -11,6 +11,7 @@ from elt_llm_query.grounding.agreement import (
     compare,
     content_words,
     covered_words,
+    needed_words,
     split_modal,
 )
 from elt_llm_query.grounding.quote_match import QuoteMatch
@@ -34,10 +35,12 @@ def supporting(claim: str, where: Offered) -> QuoteMatch:
     """
     if not content_words(claim):
         return QuoteMatch(Support.UNSUPPORTED, 0.0, reason="it says nothing")
-    source = where.source
-    context = f"{source.document}. {source.section}"
+    context = _context(where)
+    needed = needed_words(claim, context)
     nearest: _Nearest | None = None
-    for share, passage in _rank(claim, where)[:_COMPARED]:
+    for share, covered, passage in _rank(claim, where)[:_COMPARED]:
+        if nearest is not None and not needed <= covered:
+            continue  # it lacks a word, and the nearest one has said the reason
         texts = [sentence.text for sentence in passage]
         differences = compare(claim, texts, context)
         if not differences:
@@ -53,6 +56,12 @@ def supporting(claim: str, where: Offered) -> QuoteMatch:
     return QuoteMatch(Support.UNSUPPORTED, 0.0, reason=nearest.differences[0].reason)
 
 
+def may_support(claim: str, where: Offered) -> bool:
+    """Return whether a source has every word that a claim needs, in any place."""
+    covered = (covered_words(claim, one.text) for one in _sentences(where))
+    return needed_words(claim, _context(where)) <= frozenset().union(*covered)
+
+
 def verdict_on(question: str, where: Offered, *, says_yes: bool) -> QuoteMatch:
     """Whether a source bears a bare "Yes" or "No" to a question.
 
@@ -60,7 +69,7 @@ def verdict_on(question: str, where: Offered, *, says_yes: bool) -> QuoteMatch:
     that parts them is a "not" of the passage.
     """
     modal, claim = split_modal(question)
-    for _, passage in _rank(claim, where)[:1] if question else ():
+    for _, _, passage in _rank(claim, where)[:1] if question else ():
         texts = [sentence.text for sentence in passage]
         differences = [d for d in compare(claim, texts) if d.key != modal]
         denied = bool(differences) and all(d.key == "not" for d in differences)
@@ -79,8 +88,11 @@ class _Nearest(NamedTuple):
     differences: list[ClaimDifference]
 
 
-def _rank(claim: str, where: Offered) -> list[tuple[float, Sequence[Sentence]]]:
-    """Passages with the share of the claim's words that they have, most first.
+Ranked = tuple[float, frozenset[int], Sequence[Sentence]]
+
+
+def _rank(claim: str, where: Offered) -> list[Ranked]:
+    """Passages with the claim's words that they have, and their share, most first.
 
     A longer passage that holds no further word of the claim is left out: it would only
     lend it a "not" or a number of another sentence.
@@ -88,18 +100,20 @@ def _rank(claim: str, where: Offered) -> list[tuple[float, Sequence[Sentence]]]:
     parts = _sentences(where)
     covered = [covered_words(claim, sentence.text) for sentence in parts]
     every = max(content_words(claim), 1)
-    ranked: list[tuple[float, Sequence[Sentence]]] = []
+    ranked: list[Ranked] = []
     for size in range(1, LONGEST_PASSAGE + 1):
         for i in range(len(parts) - size + 1):
-            count = _count(covered[i : i + size])
+            words = frozenset().union(*covered[i : i + size])
             inner = (covered[i + 1 : i + size], covered[i : i + size - 1])
-            if size == 1 or count > max(map(_count, inner)):
-                ranked.append((count / every, parts[i : i + size]))
-    return sorted(ranked, key=lambda one: (-one[0], len(one[1])))
+            most = max(len(frozenset().union(*part)) for part in inner)
+            if size == 1 or len(words) > most:
+                ranked.append((len(words) / every, words, parts[i : i + size]))
+    return sorted(ranked, key=lambda one: (-one[0], len(one[2])))
 
 
-def _count(covered: Sequence[frozenset[int]]) -> int:
-    return len(frozenset().union(*covered))
+def _context(where: Offered) -> str:
+    """What a source shows of itself beside its text."""
+    return f"{where.source.document}. {where.source.section}"
 
 
 def _sentences(where: Offered) -> Sequence[Sentence]:

@@ -14,7 +14,7 @@ from elt_llm_query.analysis.normalise import normalise
 from elt_llm_query.analysis.quantities import negations, numbers
 from elt_llm_query.analysis.stems import words
 from elt_llm_query.grounding.agreement import content_words
-from elt_llm_query.grounding.claim_support import supporting, verdict_on
+from elt_llm_query.grounding.claim_support import may_support, supporting, verdict_on
 from elt_llm_query.grounding.quote_match import QuoteMatch, check_quote, stands_whole
 from elt_llm_query.grounding.sources import Offered
 from elt_llm_query.grounding.statements import DraftStatement
@@ -211,7 +211,7 @@ def _resolve(
         return ClaimMatch(label, part.text, match, named, part.text)
     for other in sources:
         elsewhere = QuoteMatch(Support.UNCITED, 0.0)
-        if other is not named:
+        if other is not named and (part.quoted or may_support(part.text, other)):
             elsewhere = _match(part, other)
         if elsewhere.stands:
             reason = f"cited {label}, stands in {other.source.label}"
