@@ -5,10 +5,8 @@ from typing import NamedTuple
 
 from elt_llm_core.results import Support
 from elt_llm_query.analysis.read_sentence import Sentence, sentences
-from elt_llm_query.grounding.agreement import (
-    ClaimDifference,
-    Disagreement,
-    compare,
+from elt_llm_query.grounding.agreement import ClaimDifference, Disagreement, compare
+from elt_llm_query.grounding.claim_words import (
     content_words,
     covered_words,
     needed_words,

@@ -13,8 +13,8 @@ from elt_llm_core.results import Support
 from elt_llm_query.analysis.normalise import normalise
 from elt_llm_query.analysis.quantities import negations, numbers
 from elt_llm_query.analysis.stems import words
-from elt_llm_query.grounding.agreement import content_words
 from elt_llm_query.grounding.claim_support import may_support, supporting, verdict_on
+from elt_llm_query.grounding.claim_words import content_words
 from elt_llm_query.grounding.quote_match import QuoteMatch, check_quote, stands_whole
 from elt_llm_query.grounding.sources import Offered
 from elt_llm_query.grounding.statements import DraftStatement

@@ -1,0 +1,214 @@
+"""The content words of a claim and of a passage, with what each does in it.
+
+A word is compared by its stem, a number by its digits, and a guard ("not", "must",
+"at least") by the class of words that say the same. Stop words are left out.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property, lru_cache
+from itertools import chain, zip_longest
+
+from elt_llm_query.analysis.lexicon import (
+    GUARD_CLASSES,
+    LOWER_PHRASES,
+    MONTHS,
+    NUMBER_WORDS,
+    REPORTING,
+    STOP_WORDS,
+    UPPER_PHRASES,
+)
+from elt_llm_query.analysis.normalise import normalise
+from elt_llm_query.analysis.quantities import plain_number
+from elt_llm_query.analysis.stems import stem
+from elt_llm_query.analysis.term_match import ROOT_LENGTH, phrases, same_root, synonyms
+
+_CLASS_OF = {word: name for name, ring in GUARD_CLASSES.items() for word in ring}
+_BOUNDS = (
+    (re.compile(rf"\b(?:{phrases(UPPER_PHRASES)})\b"), " maximum "),
+    (re.compile(rf"\b(?:{phrases(LOWER_PHRASES)})\b"), " minimum "),
+)
+_PHRASES = (
+    (re.compile(r"\bcan\s?not\b"), "can not"),
+    (re.compile(r"\bwon't\b"), "will not"),
+    (re.compile(r"n't\b"), " not"),
+    (re.compile(r"\bprior to\b"), "before"),
+    (re.compile(r"\b(?:have|has|need|needs) to\b"), "must"),
+    (re.compile(r"\bper ?cent\b"), "%"),
+    (re.compile(r"\b(?:is|are) (?:recommended|advised) to\b"), "should"),
+)
+_VERDICT = re.compile(r"^\W*(?:yes|no)\b(?=\W*[,:;.\u2013\u2014-])", re.IGNORECASE)
+_TOKEN = re.compile(
+    r"[-+]?\d+(?:[.,:/]\d+)*|[%\u2030\u00b0$\u20ac\u00a3\u00a5<>=\u2264\u2265\u00b1]"
+    r"|[^\W\d_]+(?:'[^\W\d_]+)*|[^\W_]+"
+)
+_ONLY_SPACE = re.compile(r"[ -]?")
+_TELLING = frozenset({"also", "get", "above", "below"})  # stop words elsewhere
+_CLAUSE_END = re.compile(r"[,;:.()]")
+_ROOT = 6  # letters of a stem from which another word of its root counts
+
+
+class WordRole(StrEnum):
+    """What a word does in a claim."""
+
+    WORD = "word"
+    NUMBER = "number"
+    NAME = "name"
+    GUARD = "guard"
+
+
+@dataclass(frozen=True)
+class Token:
+    """A content word of a text: as written, what it is compared by, and its role.
+
+    `attached` is true if only a space, or nothing, parts it from the next one, `closes`
+    if a comma, a bracket or a stop comes before the next one.
+    """
+
+    written: str
+    key: str
+    role: WordRole
+    attached: bool = False
+    closes: bool = False
+
+
+class PassageWords:
+    """Sentences as the content words that they hold, in order, with their places."""
+
+    def __init__(self, sentences: Iterable[str]) -> None:
+        self.tokens = tuple(chain.from_iterable(map(read_sentence, sentences)))
+
+    @cached_property
+    def places(self) -> dict[str, list[int]]:
+        """The places of each key."""
+        places: dict[str, list[int]] = {}
+        for place, token in enumerate(self.tokens):
+            places.setdefault(token.key, []).append(place)
+        return places
+
+    @cached_property
+    def _by_beginning(self) -> dict[str, list[str]]:
+        keys: dict[str, list[str]] = {}
+        for key in self.places:
+            keys.setdefault(key[:ROOT_LENGTH], []).append(key)
+        return keys
+
+    def find(self, token: Token) -> list[int]:
+        """Return the places of a word, of its synonyms and of words of its root."""
+        exact = self.places.get(token.key, [])
+        if exact or token.role is not WordRole.WORD:
+            return exact
+        keys = [key for key in synonyms(token.key) if key in self.places]
+        if not keys and len(token.key) >= _ROOT:
+            near = self._by_beginning.get(token.key[:ROOT_LENGTH], ())
+            keys = [key for key in near if same_root(token.key, key)]
+        return sorted(place for key in keys for place in self.places[key])
+
+
+@lru_cache(maxsize=8192)
+def read_sentence(text: str) -> tuple[Token, ...]:
+    """Return the content words of a sentence of a source, in order."""
+    return tuple(_tokens(text, frozenset()))
+
+
+@lru_cache(maxsize=8192)
+def read_passage(text: str) -> PassageWords:
+    """Return one text as a passage, the same object for the same text."""
+    return PassageWords((text,))
+
+
+@lru_cache(maxsize=2048)
+def read_claim(claim: str) -> tuple[Token, ...]:
+    """Return the content words of a claim; a "Yes," before it is left out."""
+    names = frozenset(
+        m[0].lower()
+        for m in re.finditer(
+            r"(?<=[^.!?:\"\u201c] )[A-Z][\w-]*|\b[A-Z]{2,}\w*|\b\w*\d\w*", claim
+        )
+    )
+    return tuple(_tokens(_VERDICT.sub("", claim), names))
+
+
+def split_modal(question: str) -> tuple[str, str]:
+    """Return the class of the modal that a question begins with, and the rest."""
+    first, _, rest = question.strip().partition(" ")
+    name = _CLASS_OF.get(first.lower(), "")
+    return (name, rest) if name else ("", question)
+
+
+def content_words(claim: str) -> int:
+    """Return how many content words a claim has; guards and reports are left out."""
+    return sum(
+        token.role is not WordRole.GUARD and token.written not in REPORTING
+        for token in read_claim(claim)
+    )
+
+
+def needed_words(claim: str, context: str) -> frozenset[int]:
+    """Return the places of the claim's words that only a passage can prove.
+
+    Guards are left out, and words that only report or that `context` has.
+    """
+    known = read_passage(context).places
+    return frozenset(
+        i
+        for i, token in enumerate(read_claim(claim))
+        if token.role is WordRole.NUMBER
+        or (
+            token.role is not WordRole.GUARD
+            and token.key not in known
+            and (token.role is WordRole.NAME or token.written not in REPORTING)
+        )
+    )
+
+
+def covered_words(claim: str, sentence: str) -> frozenset[int]:
+    """Return the places of the claim's content words that a sentence has.
+
+    Guards are left out: a sentence with "not" is no nearer to a claim with "not".
+    """
+    held = read_passage(sentence)
+    return frozenset(
+        i
+        for i, token in enumerate(read_claim(claim))
+        if token.role is not WordRole.GUARD and held.find(token)
+    )
+
+
+def _tokens(text: str, names: frozenset[str]) -> Iterator[Token]:
+    plain = normalise(text).text
+    for pattern, by in (*_BOUNDS, *_PHRASES):
+        plain = pattern.sub(by, plain)
+    words = [
+        (word, *_classify(word[0].removesuffix("'s"), names))
+        for word in _TOKEN.finditer(plain)
+    ]
+    content = [(word, key, role) for word, key, role in words if key]
+    for (word, key, role), after in zip_longest(content, content[1:]):
+        gap = plain[word.end() : after[0].start()] if after else "."
+        yield Token(
+            word[0],
+            key,
+            role,
+            attached=bool(_ONLY_SPACE.fullmatch(gap)),
+            closes=bool(_CLAUSE_END.search(gap)),
+        )
+
+
+def _classify(word: str, names: frozenset[str]) -> tuple[str, WordRole]:
+    """The key and role of a word in lower case; no key for a stop word."""
+    if word in NUMBER_WORDS or word[-1].isdigit():
+        return plain_number(word), WordRole.NUMBER
+    if word in _CLASS_OF:
+        return _CLASS_OF[word], WordRole.GUARD
+    if word in STOP_WORDS and word not in _TELLING:
+        return "", WordRole.WORD
+    name = word in names or word in MONTHS
+    return stem(word), WordRole.NAME if name else WordRole.WORD
+
+
+def are_alike(one: str, other: str) -> bool:
+    """Return whether two stems are synonyms of the lists, or of one root."""
+    return other in synonyms(one) or (len(one) >= _ROOT and same_root(one, other))
