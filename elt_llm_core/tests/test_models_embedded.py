@@ -253,3 +253,23 @@ def test_the_door_opens_to_it_and_refuses_unknown_options(cache):
         built = strategy.build()
     assert isinstance(built, OnnxEmbedding)
     assert built.threads == 1
+
+
+def test_a_text_that_comes_again_is_not_embedded_again(monkeypatch):
+    embedder = OnnxEmbedding()
+    texts = ["A loan lasts three weeks.", "A fine is due.", "A loan lasts three weeks."]
+    first = embedder.get_text_embedding_batch(texts)
+    assert first == [[float(x) for x in row] for row in embedder.embed_array(texts)]
+    asked = []
+
+    def embed(self, several):
+        asked.extend(several)
+        return np.zeros((len(several), DIMENSION), dtype=np.float32)
+
+    monkeypatch.setattr(OnnxEmbedding, "embed_array", embed)
+    monkeypatch.setattr("elt_llm_core.models.minilm.KEPT_TEXTS", 2)
+    assert embedder.get_text_embedding_batch(texts) == first
+    assert asked == []
+    embedder.get_text_embedding_batch(["A new text."])
+    embedder.get_text_embedding_batch(["A fine is due.", "A loan lasts three weeks."])
+    assert asked == ["A new text.", "A loan lasts three weeks."]

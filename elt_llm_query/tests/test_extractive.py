@@ -7,8 +7,9 @@ from elt_llm_core.testing import HashEmbedding
 from elt_llm_query.analysis.question import analyse, defined_term
 from elt_llm_query.analysis.stems import pieces, stem
 from elt_llm_query.analysis.term_match import match
-from elt_llm_query.synthesizers.extractive.candidates import Passage
+from elt_llm_query.synthesizers.extractive.candidates import Candidate, Passage
 from elt_llm_query.synthesizers.extractive.claim_spans import claim_of
+from elt_llm_query.synthesizers.extractive.ranking import ScoredCandidate, choose
 from elt_llm_query.synthesizers.extractive.synthesizer import (
     ExtractiveOptions,
     ExtractiveSynthesizer,
@@ -180,3 +181,13 @@ def test_a_claim_names_its_place():
 def test_capitals_everywhere_name_nothing():
     assert analyse("HOW MANY BOOKS MAY A READER BORROW?").names == frozenset()
     assert analyse("WHAT DOES RULE 12 SAY ABOUT BOOKS?").names == {"12"}
+
+
+def test_no_more_sentences_are_read_than_decide_the_answer():
+    question = analyse("How long is a loan?")
+    passages = [Passage("S1", "n", "A loan is three weeks. Paint dries.")]
+    best = ScoredCandidate(Candidate(0, 0, 22, 1.0, 1.0), 0.9)
+    far = ScoredCandidate(Candidate(0, 23, 35, 0.1, 0.5), 0.1)
+    given = iter([best, far, far])
+    assert choose(given, question, passages, most=3) == [best]
+    assert list(given) == [far]

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 import onnxruntime
@@ -34,6 +35,9 @@ from elt_llm_core.strategy import Models, Strategy
 
 DIMENSION = 384
 MAX_TOKENS = 256
+# Texts whose vectors are kept (6 MB): the sentences and words of some hundred answers.
+# Questions about one handbook meet the same sentences again and again.
+KEPT_TEXTS = 4096
 
 
 def load_tokenizer() -> Tokenizer:
@@ -83,6 +87,8 @@ class OnnxEmbedding(ArrayEmbedding):
 
     _tokenizer: Tokenizer = PrivateAttr()
     _session: onnxruntime.InferenceSession = PrivateAttr()
+    _kept: dict[str, NDArray[np.float32]] = PrivateAttr(default_factory=dict)
+    _lock: Lock = PrivateAttr(default_factory=Lock)
 
     def __init__(
         self, threads: int | None = None, cache_dir: Path | None = None
@@ -136,6 +142,19 @@ class OnnxEmbedding(ArrayEmbedding):
                 for row, vector in enumerate(pool.map(self._vector, encoded)):
                     out[row] = vector
         return out
+
+    @override
+    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        """As `embed_array`, which an ingest calls; vectors given before are kept."""
+        with self._lock:
+            known = {text: self._kept[text] for text in texts if text in self._kept}
+        new = list(dict.fromkeys(text for text in texts if text not in known))
+        known.update(zip(new, self.embed_array(new), strict=True))
+        with self._lock:
+            self._kept.update((text, known[text]) for text in new)
+            for oldest in list(self._kept)[:-KEPT_TEXTS]:
+                del self._kept[oldest]
+        return [known[text].tolist() for text in texts]
 
     def _ids(self, text: str) -> list[int]:
         # One by one: a batch call would start the tokenizer's own threads, which then

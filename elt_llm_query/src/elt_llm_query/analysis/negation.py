@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property, lru_cache
+from typing import Protocol
 
 from elt_llm_query.analysis.lexicon import (
     AUXILIARIES,
@@ -46,6 +47,7 @@ _STOP = re.compile(r"[.,;:!?()|\t\u2013\u2014]|\n\s*\n")
 _OTHER_THAN = {"than": ("other", "rather"), "from": ("apart", "aside")}
 _HAVING = ("with", "having")
 _OR = ("or", "nor")
+_WORDS = 65_536  # whose negative beginnings are kept
 _REACH = 6  # words after a "not" that it can negate
 _COMMON = frozenset(map(stem, COMMON))
 _LOOSE = ("un", "non")  # before any form of a word: unlicensed, of a licence
@@ -139,16 +141,24 @@ _OPPOSITES = {sign: {OPPOSITE[sign]} for sign in (Sign.PLAIN, Sign.NEGATED)}
 _DENYING = {**_OPPOSITES, Sign.PLAIN: {Sign.NEGATED, Sign.OPEN}}
 
 
+class HasSigns(Protocol):
+    """A text that reads its signs when they are first asked for."""
+
+    @property
+    def signs(self) -> Signs:
+        """Which of its words are negated."""
+
+
 def signs_agree(
-    terms: Iterable[str], asked: Signs, layers: Sequence[Signs], *, affirmed: bool
+    terms: Iterable[str], asked: Signs, layers: Sequence[HasSigns], *, affirmed: bool
 ) -> bool:
     """Return whether each word of a question is negated as it is asked for, or absent.
 
     Args:
         terms: Stems of the question.
         asked: The signs of the question.
-        layers: Signs of a sentence, its heading and its neighbours; the first layer
-            that has a word decides.
+        layers: A sentence, its heading and its neighbours; the first layer that has a
+            word decides, and the signs of those after it are never read.
         affirmed: Whether a word that follows a denied verb does not answer either.
     """
     wrong = _DENYING if affirmed else _OPPOSITES
@@ -156,7 +166,7 @@ def signs_agree(
 
 
 def _same_sign(
-    term: str, asked: Signs, layers: Sequence[Signs], wrong: Mapping[Sign, set[Sign]]
+    term: str, asked: Signs, layers: Sequence[HasSigns], wrong: Mapping[Sign, set[Sign]]
 ) -> bool:
     """Whether one word is negated as it is asked for, or is not there.
 
@@ -167,10 +177,10 @@ def _same_sign(
         return True
     (sign,) = wanted
     for layer in layers:
-        if have := layer.of(term):
+        if have := layer.signs.of(term):
             return not have <= wrong[sign]
         for base in asked.bases_of(term):
-            if have := layer.of(base):
+            if have := layer.signs.of(base):
                 return not have <= wrong[OPPOSITE[sign]]
     return sign is Sign.PLAIN
 
@@ -181,12 +191,14 @@ def differ(one: Signs, other: Signs, terms: Iterable[str]) -> bool:
     return any({one.of(term), other.of(term)} == apart for term in terms)
 
 
-def bases(word: str) -> Iterator[tuple[str, str]]:
+@lru_cache(maxsize=_WORDS)
+def bases(word: str) -> tuple[tuple[str, str], ...]:
     """Each negative beginning that a word may have, and the stem of the rest."""
-    for prefix, least in NEGATIVE_PREFIXES.items():
-        rest = word.removeprefix(prefix)
-        if rest != word and len(rest) >= least:
-            yield prefix, stem(rest)
+    return tuple(
+        (prefix, stem(word.removeprefix(prefix)))
+        for prefix, least in NEGATIVE_PREFIXES.items()
+        if word.startswith(prefix) and len(word) - len(prefix) >= least
+    )
 
 
 def _signs(clause: Sequence[str]) -> list[Sign]:

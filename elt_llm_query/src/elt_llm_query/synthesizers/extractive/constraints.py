@@ -263,14 +263,14 @@ def agrees(question: QuestionAnalysis, setting: Setting) -> bool:
     near it; one that the question negates must be there, negated.
     """
     asked = question.read.signs
-    layers = [setting.own.signs, setting.heading.signs, setting.near.signs]
+    layers = [setting.own, setting.heading, setting.near]
     plain = all(sign is Sign.PLAIN for _, sign in asked.words)
     affirmed = plain and bool(_AFFIRMED.match(question.text))
     if not signs_agree(question.weights, asked, layers, affirmed=affirmed):
         return False
     if question.form is Form.YES_NO or not asked.denies_a_verb:
         return True
-    return layers[0].negates_any(question.weights)
+    return setting.own.signs.negates_any(question.weights)
 
 
 class FormCheck(NamedTuple):

@@ -148,21 +148,26 @@ def rank(
 
 
 def choose(
-    good: Sequence[ScoredCandidate],
+    good: Iterable[ScoredCandidate],
     question: QuestionAnalysis,
     passages: Sequence[Passage],
     most: int,
 ) -> list[ScoredCandidate]:
-    """The best, and what adds to it; one definition suffices."""
-    if good and _definition_grade(question, good[0].candidate):
-        return [good[0]]
+    """The best, and what adds to it; one definition suffices.
+
+    No more of `good` is read than is needed to decide that.
+    """
     chosen: list[ScoredCandidate] = []
     for scored in good:
-        if scored.rank < CLOSE * good[0].rank or len(chosen) == most:
+        if not chosen and _definition_grade(question, scored.candidate):
+            return [scored]
+        if chosen and scored.rank < CLOSE * chosen[0].rank:
             break
         taken = [c.candidate for c in chosen]
         if not taken or _adds(question, scored.candidate, taken, passages):
             chosen.append(scored)
+        if len(chosen) == most:
+            break
     return chosen
 
 

@@ -96,7 +96,7 @@ class ExtractiveOptions(Strategy[BaseSynthesizer]):
         description="coverage needed where nothing is embedded",
     )
     compared: int = Field(
-        default=16, ge=1, le=60, description="sentences that are embedded"
+        default=8, ge=1, le=60, description="sentences that are embedded"
     )
 
     @override
@@ -188,16 +188,12 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         best = self._rank(question, candidates, bundle, passages)
         limits = self.limits
         good = keep_proven(best, limits.threshold, limits.lexical_threshold)
-        good = [s for s in good if s.plain or not self._strange(question, s, passages)]
-        if (
-            rule := question.rule.told
-        ):  # a sentence that only mentions the rule is no answer
-            good = [
-                s
-                for s in good
-                if rule_grammar().starts_with(s.candidate.text_in(passages), rule)
-            ]
-        chosen = choose(good, question, passages, self.limits.most)
+        if rule := question.rule.told:  # what only mentions the rule is no answer
+            starts = rule_grammar().starts_with
+            good = [s for s in good if starts(s.candidate.text_in(passages), rule)]
+        # Read one by one: whether a word is foreign costs more than all the rest.
+        near = (s for s in good if s.plain or not self._strange(question, s, passages))
+        chosen = choose(near, question, passages, self.limits.most)
         if not chosen:
             return refusal(passages, best, why_unanswered(question)), []
         quoted = with_namesakes(chosen, candidates, passages)
