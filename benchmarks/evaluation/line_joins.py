@@ -15,7 +15,7 @@ from typing import NamedTuple
 import pypdfium2
 
 from elt_llm_core.document import Page, ParsedDocument
-from elt_llm_ingest.readers.pdf.undecoded_text import UNKNOWN, decoded
+from elt_llm_ingest.readers.pdf.undecoded_text import UNKNOWN, decode_text
 from evaluation.lost_words import page_texts, words_in
 
 LEAST = 8  # joins of a page that counts
@@ -98,7 +98,7 @@ def _plain_texts(pdf: Path) -> Iterator[str]:
     with pypdfium2.PdfDocument(pdf) as file:
         for page in file:
             layer = page.get_textpage()
-            yield decoded(layer)
+            yield decode_text(layer)
             layer.close()
             page.close()
 

@@ -6,10 +6,10 @@ from typing import Any
 from elt_llm_ingest.readers.pdf.geometry import Rectangle, Table
 from elt_llm_ingest.readers.pdf.regions import regions_of, seeds_of
 from elt_llm_ingest.readers.pdf.tables.aligned import TextRow
+from elt_llm_ingest.readers.pdf.tables.drawn_lines import Rules, within
 from elt_llm_ingest.readers.pdf.tables.grid import grids_of
-from elt_llm_ingest.readers.pdf.tables.ruled import drawn_table, inside
-from elt_llm_ingest.readers.pdf.tables.rules import Rules, within
-from elt_llm_ingest.readers.pdf.tables.unruled import aligned_tables
+from elt_llm_ingest.readers.pdf.tables.lattice import drawn_table, inside
+from elt_llm_ingest.readers.pdf.tables.number_tables import aligned_tables
 from elt_llm_ingest.readers.pdf.words import Word, lines_of
 
 EDGE = 3.0  # points by which lines and words may stand out of the region

@@ -13,7 +13,7 @@ from elt_llm_ingest.readers.pdf import pages
 from elt_llm_ingest.readers.pdf.document import parse as parse_pdf
 from elt_llm_ingest.readers.pdf.geometry import Table, cell_text
 from elt_llm_ingest.readers.pdf.pages import read_pages
-from elt_llm_ingest.readers.pdf.tables.rules import NONE
+from elt_llm_ingest.readers.pdf.tables.drawn_lines import NONE
 from evaluation.adjacency import (
     GridCell,
     Rectangle,

@@ -221,7 +221,7 @@ def test_the_remembering_model_streams_and_tells_its_limits():
     llm = RememberingLLM(ScriptedLLM(["one two"]), Kept())
     assert [p.text for p in llm.stream_complete("?")] == ["one two"]
     assert llm.complete("?").text == "one two"
-    assert (llm.calls, llm.remembered) == (1, 1)
+    assert (llm.calls, llm.cache_hits) == (1, 1)
     assert llm.metadata.context_window == 8192
 
 

@@ -13,7 +13,7 @@ import format_files
 from elt_llm_core.document import BlockKind, ParsedDocument
 from elt_llm_core.errors import UsageError
 from elt_llm_ingest.cli import inspect
-from elt_llm_ingest.inspecting.inspection import shown, view
+from elt_llm_ingest.inspecting.inspection import render_view, view
 from elt_llm_ingest.inspecting.picture import COLOURS, draw
 from pdf_pages import WORDS, canvas_of, parsed, prose
 
@@ -44,10 +44,10 @@ def test_people_see_the_beginning_and_how_to_see_the_rest(reading):
     text = "# A\n\n" + "\n\n".join(f"Paragraph {n}." for n in range(60))
     (document,) = reading.parse(Path("a.md"), text.encode())
     found = view(document, "markdown", [])
-    lines = shown(found).split("\n")
+    lines = render_view(found).split("\n")
     assert lines[1].endswith("0 pages; 1 heading, 60 paragraph")
     assert lines[-1] == "  ... 21 more; --all shows them"
-    assert shown(found, everything=True).count("Paragraph") == 60
+    assert render_view(found, everything=True).count("Paragraph") == 60
 
 
 def test_the_picture_has_a_box_where_a_word_is(tmp_path, reading):

@@ -15,7 +15,7 @@ from elt_llm_ingest.readers.pdf import liteparse, pages
 from elt_llm_ingest.readers.pdf.document import parse
 from elt_llm_ingest.readers.pdf.liteparse import open_pdf
 from elt_llm_ingest.readers.pdf.pdfium import prefetch_pages
-from elt_llm_ingest.readers.spool import handed_over, held
+from elt_llm_ingest.readers.spool import handed_over, map_file
 from elt_llm_ingest.sandbox.client import ReadingProcess
 from pdf_pages import PAGES, long_pdf
 
@@ -41,7 +41,7 @@ def test_nothing_shows_how_a_file_was_opened(long_file, monkeypatch, kept, ahead
     monkeypatch.setattr(liteparse, "BATCH", 4)
     monkeypatch.setattr(liteparse, "KEPT", kept)
     monkeypatch.setattr(pages, "AHEAD", ahead)
-    assert parse(long_file, held(long_file), Limits()) == whole
+    assert parse(long_file, map_file(long_file), Limits()) == whole
     assert parse(long_file, long_file.read_bytes(), Limits()) == whole
 
 
@@ -50,7 +50,7 @@ def test_a_broken_page_is_told_of_and_the_others_are_read(long_file, monkeypatch
     sixth = [m.start() for m in re.finditer(rb"/Type /Page\b", data)][5]
     long_file.write_bytes(data[:sixth] + b"/Type /Pig " + data[sixth + 11 :])
     monkeypatch.setattr(liteparse, "BATCH", 4)
-    found = parse(long_file, held(long_file), Limits())[0]
+    found = parse(long_file, map_file(long_file), Limits())[0]
     assert found.warnings == ("page 6 could not be read: PDF error: page not found",)
     assert [p.number for p in found.pages] == [*range(1, 6), *range(7, PAGES + 1)]
     assert all(f"Harbour {n}" in found.text for n in (5, 7, PAGES))
@@ -58,19 +58,19 @@ def test_a_broken_page_is_told_of_and_the_others_are_read(long_file, monkeypatch
 
 def test_a_short_file_may_be_held_too(long_file):
     whole = parse(long_file, long_file.read_bytes(), Limits())
-    assert parse(long_file, held(long_file), Limits()) == whole
+    assert parse(long_file, map_file(long_file), Limits()) == whole
 
 
 def test_a_file_that_is_no_pdf_inside_is_refused_where_it_is_held(tmp_path):
     path = tmp_path / "none.pdf"
     path.write_bytes(b"%PDF-1.4\n" + b"x" * 5000)
     with pytest.raises(LoadError, match="damaged or incomplete"):
-        parse(path, held(path), Limits())
+        parse(path, map_file(path), Limits())
 
 
 def test_done_pages_are_forgotten_when_they_are_many(long_file, monkeypatch):
     monkeypatch.setattr(liteparse, "KEPT", 5)
-    with open_pdf(long_file, held(long_file)) as file:
+    with open_pdf(long_file, map_file(long_file)) as file:
         first = file.pdf
         file.go_on(5)
         assert file.pdf is first
@@ -148,7 +148,7 @@ def test_the_copy_of_a_killed_process_goes_with_the_next_one(folder):
 
 
 def test_what_is_held_cannot_be_written(long_file):
-    data = held(long_file)
+    data = map_file(long_file)
     assert isinstance(data, mmap.mmap)
     with pytest.raises(TypeError, match="readonly"):
         data[0:1] = b"x"

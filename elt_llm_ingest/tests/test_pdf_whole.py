@@ -12,7 +12,7 @@ from reportlab.pdfgen.canvas import Canvas
 from elt_llm_core.document import Block, BlockKind, ParsedDocument
 from elt_llm_ingest.limits import Limits
 from elt_llm_ingest.readers.pdf import document as pdf
-from elt_llm_ingest.readers.pdf.lost_words import _lost
+from elt_llm_ingest.readers.pdf.lost_words import _find_lost
 
 COUNTRIES = ("Austria", "Belgium", "Denmark", "Finland", "Greece", "Sweden")
 INTRO = "The harbours of the coast were counted twice, in two years of the decade."
@@ -109,7 +109,7 @@ def test_a_table_the_layout_lost_is_recovered_where_it_stood(tmp_path, monkeypat
     ],
 )
 def test_other_spellings_are_no_loss(ours: str, theirs: str, less: bool) -> None:
-    assert bool(_lost(ours, theirs.split())) is less
+    assert bool(_find_lost(ours, theirs.split())) is less
 
 
 @pytest.mark.data

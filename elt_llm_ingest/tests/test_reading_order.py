@@ -8,7 +8,7 @@ import pypdfium2
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from elt_llm_ingest.readers.pdf.undecoded_text import decoded
+from elt_llm_ingest.readers.pdf.undecoded_text import decode_text
 from evaluation import line_joins
 from pdf_pages import HEIGHT, canvas_of, parsed, rows_of, said
 from undecoded_pages import SAID, coded, shifted
@@ -193,7 +193,7 @@ def test_lines_that_the_file_does_not_decode_are_no_reference():
     assert len(line_joins.find_joins(joins_there)) == 1
     assert line_joins.find_joins(joins_there.replace("seven", "se\ufffden")) == []
     layer = pypdfium2.PdfDocument(coded(shifted(29)))[0].get_textpage()
-    lines = decoded(layer).splitlines()
+    lines = decode_text(layer).splitlines()
     assert [SAID in line for line in lines] == [True, True, True, False]
     assert set(lines[-1]) == {"\ufffd"}
 

@@ -274,7 +274,7 @@ def inspect(
     from elt_llm_core.files.atomic import write_atomic
     from elt_llm_ingest.chunking import Chunking
     from elt_llm_ingest.discovery import read_bytes
-    from elt_llm_ingest.inspecting.inspection import shown, view
+    from elt_llm_ingest.inspecting.inspection import render_view, view
     from elt_llm_ingest.inspecting.picture import draw
     from elt_llm_ingest.limits import limits_of
     from elt_llm_ingest.sandbox.client import ReadingProcess
@@ -298,5 +298,5 @@ def inspect(
     found = [view(document, loader, chunking.cut(document)) for document in wanted]
     ctx.emit(
         {"file": file.name, "documents": found},
-        lambda: "\n\n".join(shown(one, everything=everything) for one in found),
+        lambda: "\n\n".join(render_view(one, everything=everything) for one in found),
     )

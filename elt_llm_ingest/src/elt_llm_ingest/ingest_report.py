@@ -33,7 +33,7 @@ class ReportBuilder:
     stopped: bool = False
 
     @property
-    def succeeded(self) -> int:
+    def success_count(self) -> int:
         """Count the files that are stored now and the documents that were removed."""
         names = ("added", "updated", "unchanged", "renamed", "removed")
         return sum(self.counts[name] for name in names)
@@ -64,7 +64,7 @@ class ReportBuilder:
 
     def raise_if_all_failed(self) -> None:
         """Raise IngestError with every reason if files failed and none succeeded."""
-        if self.succeeded or self.first_error is None:
+        if self.success_count or self.first_error is None:
             return
         if len(self.degradations) == 1:
             raise self.first_error

@@ -44,7 +44,7 @@ class RememberingLLM(CustomLLM):
         return self._counts["calls"]
 
     @property
-    def remembered(self) -> int:
+    def cache_hits(self) -> int:
         """Completions that were known already."""
         return self._counts["remembered"]
 

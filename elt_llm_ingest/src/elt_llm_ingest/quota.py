@@ -70,7 +70,7 @@ def more(seconds: float) -> None:
     _allow(_Time.allowed + seconds)
 
 
-def done(pages: int) -> None:
+def add_pages_done(pages: int) -> None:
     """So many pages are laid out: allow more for the others, and say so."""
     more(SECONDS_DONE * pages)
     if _Time.tell is not None:

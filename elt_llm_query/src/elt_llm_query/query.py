@@ -140,9 +140,8 @@ def query_collections(  # noqa: PLR0913 - what may be said of a question
             another model embedded is then left out, with a degradation.
 
     Returns:
-        The answer with its sources in rank order. Every claim was looked up in them. A
-        refusal is a result too, see `status`. What was switched off or unavailable is
-        in `degradations`.
+        The answer, every claim looked up in its ranked sources. A refusal is a result
+        too (`status`); `degradations` lists what was switched off or unavailable.
 
     Raises:
         UsageError: If the question is empty or too long, no collection is named, or a

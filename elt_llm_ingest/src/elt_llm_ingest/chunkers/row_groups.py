@@ -54,9 +54,9 @@ class Rows:
         joined = self.text[run[-1].end : row.start].isspace()
         if not joined or self._is_definition(run[-1]) or self._is_definition(row):
             return False
-        return self.count(self._shown([*run, row])) <= min(self.size, self.limit)
+        return self.count(self._render_rows([*run, row])) <= min(self.size, self.limit)
 
-    def _shown(self, rows: Sequence[Block]) -> str:
+    def _render_rows(self, rows: Sequence[Block]) -> str:
         shown = [row_text(self.text, rows[0])]
         return "\n".join([*shown, *(row_cells(self.text, row) for row in rows[1:])])
 
@@ -72,7 +72,7 @@ class Rows:
 
     def _pieces(self, rows: Sequence[Block]) -> Iterator[Piece]:
         """Rows that fit as one chunk; a longer one in windows."""
-        shown = self._shown(rows)
+        shown = self._render_rows(rows)
         cells = tuple(cell for row in rows for cell in row.cells)
         span = rows[0].start, rows[-1].end
         if self.count(shown) <= self.limit:

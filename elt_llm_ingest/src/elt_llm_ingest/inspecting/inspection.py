@@ -124,7 +124,7 @@ def _dump_boxes(boxes: Iterable[Box]) -> list[dict[str, Any]]:
     return [box.model_dump(mode="json") for box in boxes]
 
 
-def shown(found: dict[str, Any], *, everything: bool = False) -> str:
+def render_view(found: dict[str, Any], *, everything: bool = False) -> str:
     """The view for people: what there is, then the beginnings of it."""
     return "\n".join(_lines(found, None if everything else MOST))
 

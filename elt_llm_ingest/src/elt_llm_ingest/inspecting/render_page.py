@@ -40,9 +40,9 @@ def main() -> None:
 def _pdf(data: bytes, number: int, longest: int, passwords: Sequence[str]) -> bytes:
     import pypdfium2  # noqa: PLC0415 - not needed for pictures
 
-    from elt_llm_ingest.readers.pdf.liteparse import unlocked  # noqa: PLC0415
+    from elt_llm_ingest.readers.pdf.liteparse import unlock  # noqa: PLC0415
 
-    data = unlocked(Path("file"), data, passwords)
+    data = unlock(Path("file"), data, passwords)
     page = pypdfium2.PdfDocument(data)[number - 1]
     image = page.render(scale=longest / max(page.get_size())).to_pil()
     return _png(image)

@@ -61,7 +61,7 @@ class Inline:
             at = span.end()
         parts.append(self._without_noise(source[at:]))
         (inline,) = self._parser.parseInline("".join(parts), self._env)
-        shown = without_marks(_shown(inline.children or []))
+        shown = without_marks(_render_tokens(inline.children or []))
         lines = (line.rstrip() for line in shown.split("\n"))
         return "\n".join(line for line in lines if line.strip()).strip()
 
@@ -81,7 +81,7 @@ def _write_raised(found: re.Match[str]) -> str:
     return write_raised(re.sub(r"<[^<>]*>|\\(?=[\[\]])", "", found[1]), before)
 
 
-def _shown(tokens: Sequence[Token]) -> str:
+def _render_tokens(tokens: Sequence[Token]) -> str:
     parts: list[str] = []
     kept: list[bool] = []
     for index, token in enumerate(tokens):
@@ -90,7 +90,7 @@ def _shown(tokens: Sequence[Token]) -> str:
         if token.type in ("softbreak", "hardbreak"):
             parts.append("\n")
         elif token.type == "image":
-            parts.append(_shown(token.children or []))
+            parts.append(_render_tokens(token.children or []))
         elif token.nesting == 0:
             parts.append(token.content)
         elif token.type in ("em_open", "em_close") and kept[-1]:

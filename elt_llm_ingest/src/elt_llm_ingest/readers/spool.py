@@ -20,7 +20,7 @@ class Held(mmap.mmap):
     file: Path
 
 
-def held(file: Path) -> Held:
+def map_file(file: Path) -> Held:
     """A file that is not empty and that nobody changes."""
     with file.open("rb") as stream:
         data = Held(stream.fileno(), 0, access=mmap.ACCESS_READ)

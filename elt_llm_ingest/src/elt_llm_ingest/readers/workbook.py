@@ -108,16 +108,16 @@ def _relations(
 def _notes(root: Any) -> Iterator[tuple[str, str]]:
     for element in root.iter():
         if safe.tag(element) == "comment":
-            yield element.get("ref", ""), _said(element)
+            yield element.get("ref", ""), _collect_text(element)
 
 
 def _shapes(root: Any) -> Iterator[str]:
     for element in root.iter():
-        if safe.tag(element) == "sp" and (shape_text := _said(element)):
+        if safe.tag(element) == "sp" and (shape_text := _collect_text(element)):
             yield shape_text
 
 
-def _said(element: Any) -> str:
+def _collect_text(element: Any) -> str:
     texts = (e.text or "" for e in element.iter() if safe.tag(e) == "t")
     return one_line(" ".join(texts))
 
@@ -195,10 +195,13 @@ def _column(letters: bytes) -> int:
 
 def _rows(book: CalamineWorkbook, name: str) -> Rows:
     sheet = book.get_sheet_by_name(name)
-    return [[_shown(v) for v in row] for row in sheet.to_python(skip_empty_area=False)]
+    return [
+        [_format_value(v) for v in row]
+        for row in sheet.to_python(skip_empty_area=False)
+    ]
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     """A cell's value as text: whole numbers without a fraction, dates in ISO form."""
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"

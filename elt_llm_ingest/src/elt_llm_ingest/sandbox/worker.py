@@ -23,7 +23,7 @@ from elt_llm_ingest import quota
 from elt_llm_ingest.limits import Limits
 from elt_llm_ingest.readers.detection import sniff
 from elt_llm_ingest.readers.registry import MODULES, Parse, parser_of
-from elt_llm_ingest.readers.spool import Held, held
+from elt_llm_ingest.readers.spool import Held, map_file
 from elt_llm_ingest.sandbox.protocol import messages, receive, send
 from elt_llm_ingest.sandbox.sanitize import clean_document
 
@@ -99,7 +99,7 @@ def _answer(
     try:
         limits = Limits.model_validate(request["limits"])
         _limit(limits, tell)
-        given = held(Path(request["held"])) if request["held"] else data
+        given = map_file(Path(request["held"])) if request["held"] else data
         loader, documents = parse(
             path, given, limits, request["loader"], request["passwords"]
         )
@@ -157,9 +157,9 @@ def _bytes_for(loader: str, data: bytes | Held) -> bytes:
 
 
 def _unlock(path: Path, data: bytes | Held, passwords: Sequence[str]) -> bytes | Held:
-    from elt_llm_ingest.readers.pdf.liteparse import unlocked  # noqa: PLC0415 - seldom
+    from elt_llm_ingest.readers.pdf.liteparse import unlock  # noqa: PLC0415 - seldom
 
-    return unlocked(path, data, passwords)
+    return unlock(path, data, passwords)
 
 
 def _foreign(name: str) -> Parse:

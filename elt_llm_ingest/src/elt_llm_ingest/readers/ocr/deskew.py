@@ -76,16 +76,16 @@ def straighten(page: Any, slope: float) -> Any:
     if not slope:
         return page
 
-    def moved(part: Any) -> Any:
+    def shear(part: Any) -> Any:
         middle = part.x + part.width / 2
         return replace(part, y=part.y - slope * (middle - page.width / 2))
 
     items = [
-        replace(moved(item), words=[moved(word) for word in item.words])
+        replace(shear(item), words=[shear(word) for word in item.words])
         for item in page.text_items
     ]
     blocks = [
-        replace(block, bbox=moved(block.bbox)) if block.bbox else block
+        replace(block, bbox=shear(block.bbox)) if block.bbox else block
         for block in page.blocks or []
     ]
     return replace(page, text_items=items, blocks=blocks)

@@ -122,7 +122,7 @@ TALLEST = 1.8  # of its line's height: a word that is a spot
 
 
 @dataclass
-class TextRow:
+class OcrLine:
     """Words beside each other, by their place in `page.text_items`."""
 
     places: list[tuple[int, int]] = field(default_factory=list)
@@ -182,17 +182,17 @@ def _place_extras(kept: Sequence[Any], made: Sequence[Any]) -> list[Any]:
     return done
 
 
-def _rows(page: Any) -> Iterator[TextRow]:
+def _rows(page: Any) -> Iterator[OcrLine]:
     spots = [
         Spot(at, index, word)
         for at, item in enumerate(page.text_items)
         for index, word in enumerate(item.words)
     ]
-    row = TextRow()
+    row = OcrLine()
     for spot in in_columns(spots):
         if row.words and not _goes_on(row.words, spot.word):
             yield _measure(row)
-            row = TextRow()
+            row = OcrLine()
         row.places.append((spot.item, spot.index))
         row.words.append(spot.word)
     if row.words:
@@ -208,7 +208,7 @@ def _goes_on(words: Sequence[Any], word: Any) -> bool:
     return bool(word.x > last.x and min(lower, higher) < height / 2)
 
 
-def _measure(row: TextRow) -> TextRow:
+def _measure(row: OcrLine) -> OcrLine:
     """The row with its top and bottom, spots left aside."""
     usual = median(word.height for word in row.words)
     fair = [word for word in row.words if word.height <= TALLEST * usual] or row.words
@@ -223,7 +223,7 @@ def _resize(item: Any, words: Sequence[Any]) -> Any:
     return replace(item, words=list(words), y=words[0].y, height=words[0].height)
 
 
-def _inside(row: TextRow, box: Any) -> bool:
+def _inside(row: OcrLine, box: Any) -> bool:
     middle = (row.top + row.bottom) / 2
     across = (row.left + row.right) / 2
     return bool(
@@ -231,9 +231,9 @@ def _inside(row: TextRow, box: Any) -> bool:
     )
 
 
-def _paragraphs(rows: Sequence[TextRow]) -> Iterator[list[TextRow]]:
+def _paragraphs(rows: Sequence[OcrLine]) -> Iterator[list[OcrLine]]:
     """Rows that follow each other closely, one below the other, in one size."""
-    group: list[TextRow] = []
+    group: list[OcrLine] = []
     for row in rows:
         if group and not _follows(group[-1], row):
             yield group
@@ -243,7 +243,7 @@ def _paragraphs(rows: Sequence[TextRow]) -> Iterator[list[TextRow]]:
         yield group
 
 
-def _follows(above: TextRow, row: TextRow) -> bool:
+def _follows(above: OcrLine, row: OcrLine) -> bool:
     high, own = above.bottom - above.top, row.bottom - row.top
     if max(high, own) > TALLER * min(high, own):
         return False
@@ -251,7 +251,7 @@ def _follows(above: TextRow, row: TextRow) -> bool:
     return close and row.left < above.right and above.left < row.right
 
 
-def _block(rows: Sequence[TextRow], usual: float) -> LayoutBlock:
+def _block(rows: Sequence[OcrLine], usual: float) -> LayoutBlock:
     left, right = min(r.left for r in rows), max(r.right for r in rows)
     top, bottom = min(r.top for r in rows), max(r.bottom for r in rows)
     is_tall = rows[0].bottom - rows[0].top > TALLER * usual

@@ -213,15 +213,15 @@ def recognise(data: bytes | Held, numbers: Sequence[int], seconds: float) -> Rec
         return Recognised(warnings=(warning,))
     engine = Engine(source(data), *known)
     deadline = time.monotonic() + seconds
-    done: list[int] = []
+    pages_read: list[int] = []
     for at in range(0, len(numbers), BATCH):
         if at and time.monotonic() > deadline:
             break
         batch = numbers[at : at + BATCH]
         quota.more(quota.SECONDS_OCR * len(batch))
-        done += engine.read(batch)
+        pages_read += engine.read(batch)
     warnings = list(engine.warnings)
-    if late := [n for n in numbers if n not in done]:
+    if late := [n for n in numbers if n not in pages_read]:
         warnings.append(
             f"{name_pages(late)} not read for want of time; raise ingest.parse_timeout"
         )
@@ -300,24 +300,28 @@ def finish_document(document: ParsedDocument, found: Recognised) -> ParsedDocume
     pages = {page.number: page for page in document.pages}
     low: set[int] = set()
 
-    def done() -> Iterator[Block]:
+    def rate_blocks() -> Iterator[Block]:
         for block in document.blocks:
             judged = _rate_block(block, words, sure)
             if judged.page and _is_low(judged):
                 low.add(judged.page)
             yield block_in_file(judged, found.lies, pages)
 
-    blocks = Blocks(done()) if isinstance(document.blocks, Blocks) else list(done())
+    blocks = (
+        Blocks(rate_blocks())
+        if isinstance(document.blocks, Blocks)
+        else list(rate_blocks())
+    )
     return document.model_copy(
         update={
             "blocks": blocks,
             "pages": [page_in_file(p, found.lies) for p in document.pages],
-            "warnings": (*document.warnings, *_told(sure, low)),
+            "warnings": (*document.warnings, *_list_warnings(sure, low)),
         }
     )
 
 
-def _told(
+def _list_warnings(
     sure: Mapping[int, Mapping[tuple[float, float], float]], low: Collection[int]
 ) -> Iterator[str]:
     """Warnings: which pages were read, and which of them with little confidence."""

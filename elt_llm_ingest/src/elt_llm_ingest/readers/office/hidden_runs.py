@@ -155,7 +155,7 @@ STYLES = "word/styles.xml"
 APART = frozenset((f"{W}txbxContent",))
 
 
-def shown(data: bytes) -> tuple[bytes, int]:
+def remove_hidden_runs(data: bytes) -> tuple[bytes, int]:
     """The file without hidden runs, and how many there were.
 
     Hidden, below 2 points or white on white, by their own word or by a style. The

@@ -7,7 +7,7 @@ from elt_llm_core.document import ParsedDocument
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.limits import Limits, check_zip
 from elt_llm_ingest.readers.office.docling import convert, dense, document_of
-from elt_llm_ingest.readers.office.hidden_runs import remarks, shown
+from elt_llm_ingest.readers.office.hidden_runs import remarks, remove_hidden_runs
 from elt_llm_ingest.readers.office.raised_runs import write_raised_as_text
 
 EMU = 12_700  # PowerPoint's units in a point
@@ -29,7 +29,7 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
             "the archive is no Word or PowerPoint file",
             "unpack it and ingest the files in it",
         )
-    data, hidden = shown(data) if kind == "docx" else (data, 0)
+    data, hidden = remove_hidden_runs(data) if kind == "docx" else (data, 0)
     data = write_raised_as_text(data, kind)
     if hidden:
         noted = (f"it has hidden passages, which were left out: {hidden}", *noted)

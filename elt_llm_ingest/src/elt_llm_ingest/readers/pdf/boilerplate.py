@@ -61,9 +61,9 @@ def find_boilerplate(
     pages_of_text: dict[str, set[int]] = defaultdict(set)
     for block in blocks:
         if block.kind is BlockKind.FURNITURE:
-            marginal.add(_said(text, block))
+            marginal.add(_fold_text(text, block))
         elif block.kind in TEXT and block.page is not None:
-            pages_of_text[_said(text, block)].add(block.page)
+            pages_of_text[_fold_text(text, block)].add(block.page)
     needed = pages_needed(len(pages))
     often = {
         block_text
@@ -78,7 +78,7 @@ def find_boilerplate(
             return False
         if not often and not same:
             return False
-        block_text = _said(text, block)
+        block_text = _fold_text(text, block)
         return block_text in often or (
             block_text in same and block.kind is not BlockKind.HEADING
         )
@@ -123,10 +123,10 @@ def without_running(
 
 
 def _numberless(text: str, block: Block) -> str:
-    return FIGURES.sub("#", _said(text, block))
+    return FIGURES.sub("#", _fold_text(text, block))
 
 
-def _said(text: str, block: Block) -> str:
+def _fold_text(text: str, block: Block) -> str:
     return " ".join(text[block.start : block.end].casefold().split())
 
 

@@ -72,11 +72,11 @@ def fragments_of(lines: Sequence[Line]) -> list[Fragment]:
         if words[0].run == words[-1].run:  # as most lines of a single column
             fragments.append(Fragment(words, row))
         else:
-            fragments.extend(Fragment(part, row) for part in _parted(words))
+            fragments.extend(Fragment(part, row) for part in _split_runs(words))
     return fragments
 
 
-def _parted(words: list[Word]) -> Iterator[list[Word]]:
+def _split_runs(words: list[Word]) -> Iterator[list[Word]]:
     start = 0
     for at in range(1, len(words)):
         if words[at - 1].run != words[at].run and _is_end(words[at - 1], words[at]):

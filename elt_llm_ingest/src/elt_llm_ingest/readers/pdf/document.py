@@ -31,7 +31,7 @@ from elt_llm_ingest.readers.pdf.liteparse import (
     open_pdf,
     read_outline,
 )
-from elt_llm_ingest.readers.pdf.page import PageDraft
+from elt_llm_ingest.readers.pdf.page_draft import PageDraft
 from elt_llm_ingest.readers.pdf.pages import (
     OCR_CURE,
     DocumentNotes,
@@ -95,7 +95,7 @@ def _parse(path: Path, data: Data, limits: Limits) -> list[ParsedDocument]:
     _check_text(path, data, notes)
     writer.settle()
     title = _find_title(notes) or path.stem
-    document = _build_document(title, notes, writer, levels.settled())
+    document = _build_document(title, notes, writer, levels.assign_levels())
     warnings = (*damage(data), *_list_warnings(notes))
     document = document.model_copy(update={"warnings": warnings})
     return [recognition.finish_document(document, notes.recognised)]

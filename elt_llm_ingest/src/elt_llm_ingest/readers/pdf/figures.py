@@ -12,7 +12,14 @@ from typing import Any
 from elt_llm_core.document import Block, BlockKind, Page
 from elt_llm_core.results import Box
 from elt_llm_ingest.readers.pdf.blocks import Draft
-from elt_llm_ingest.readers.pdf.geometry import BAND, FigureBox, Rectangle, rectangle
+from elt_llm_ingest.readers.pdf.geometry import (
+    BAND,
+    FigureBox,
+    Rectangle,
+    box_of,
+    join_boxes,
+    rectangle,
+)
 from elt_llm_ingest.readers.pdf.words import Word
 
 PICTURE = re.compile(r"^(figure|fig\.|chart|graph|diagram)\s+[0-9A-Z]", re.IGNORECASE)
@@ -39,7 +46,7 @@ def label_figures(
     has one figure, the nearest.
     """
     shown = [rectangle(b.bbox) for b in blocks if b.kind == "figure" and b.bbox]
-    boxes = _untiled(shown, size[0])
+    boxes = _drop_background(shown, size[0])
     large = [
         b for b in boxes if (b[2] - b[0]) * (b[3] - b[1]) > SMALL * size[0] * size[1]
     ]
@@ -55,12 +62,9 @@ def label_figures(
 
 def _gap(draft: Draft, box: Rectangle) -> float | None:
     """Points between a caption and a figure over or under it; None if it is neither."""
-    left = min(line.left for line in draft.lines)
-    right = max(line.right for line in draft.lines)
+    left, top, right, bottom = box_of(draft.lines)
     if right < box[0] or left > box[2]:
         return None
-    top = min(line.top for line in draft.lines)
-    bottom = max(line.bottom for line in draft.lines)
     gap = max(top - box[3], box[1] - bottom)
     return max(gap, 0.0) if gap <= NEAR else None
 
@@ -94,7 +98,7 @@ def find_figures(
     area = size[0] * size[1]
     return [
         FigureBox(box, _kind(box, words))
-        for box in _joined(_untiled(boxes, size[0]))
+        for box in _join_touching(_drop_background(boxes, size[0]))
         if LARGE * area < (box[2] - box[0]) * (box[3] - box[1]) < BACKGROUND * area
         and box[3] > BAND * size[1]
         and box[1] < (1 - BAND) * size[1]
@@ -102,26 +106,20 @@ def find_figures(
     ]
 
 
-def _untiled(boxes: Sequence[Rectangle], width: float) -> list[Rectangle]:
+def _drop_background(boxes: Sequence[Rectangle], width: float) -> list[Rectangle]:
     """The boxes without those as wide as the page, if these are its background."""
     narrow = [box for box in boxes if box[2] - box[0] < width - SAME]
     return narrow if len(boxes) - len(narrow) >= TILES else list(boxes)
 
 
-def _joined(boxes: Sequence[Rectangle]) -> list[Rectangle]:
+def _join_touching(boxes: Sequence[Rectangle]) -> list[Rectangle]:
     """The boxes, those that touch as one."""
     done: list[Rectangle] = []
     for start in sorted(boxes):
         box = start
         while near := [d for d in done if _overlap(d, box, TOUCHING)]:
             done = [d for d in done if d not in near]
-            every = [box, *near]
-            box = (
-                min(b[0] for b in every),
-                min(b[1] for b in every),
-                max(b[2] for b in every),
-                max(b[3] for b in every),
-            )
+            box = join_boxes([box, *near])
         done.append(box)
     return sorted(done, key=lambda box: (box[1], box[0]))
 

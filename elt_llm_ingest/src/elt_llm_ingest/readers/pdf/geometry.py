@@ -1,13 +1,13 @@
 """Regions and tables of a page with their words, and which words are numbers."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
-from elt_llm_ingest.readers.pdf.words import Line, Word, joined, lines_of
+from elt_llm_ingest.readers.pdf.words import Line, Word, join_words, lines_of
 
 Row = list[list[Word]]
 Spans = dict[tuple[int, int], tuple[int, int]]
@@ -31,7 +31,7 @@ class Table:
     drawn: bool = False
     mended: bool = False
 
-    def covered(self) -> set[tuple[int, int]]:
+    def covered_places(self) -> set[tuple[int, int]]:
         """The places that belong to a cell that begins elsewhere."""
         return {
             (row + down, column + across)
@@ -62,12 +62,21 @@ class Table:
 
 def cell_text(cell: Sequence[Word]) -> str:
     """The words of a cell on one line."""
-    return joined(cell)
+    return join_words(cell)
 
 
 SLACK = 1.5  # points by which words may stand out of their region
 Rectangle = tuple[float, float, float, float]
 BAND = 0.12  # of the height of a page, above and below: where furniture may stand
+
+
+class Boxed(Protocol):
+    """A word or a line: its edges in points from the left and the top of the page."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
 
 
 class FigureBox(NamedTuple):
@@ -94,7 +103,7 @@ class Region:
         self.words.extend(line.words)
 
     @cached_property
-    def said(self) -> str:
+    def block_text(self) -> str:
         """What LiteParse read in the block, without blanks."""
         block = self.block
         parts = [block.marker or "", block.text or "", *(block.lines or [])]
@@ -118,12 +127,18 @@ def rectangle(box: Any) -> Rectangle:
     return box.x, box.y, box.x + box.width, box.y + box.height
 
 
-def box_of(words: Sequence[Word]) -> Rectangle:
-    """Left, top, right, bottom of all words together."""
+def box_of(parts: Sequence[Boxed]) -> Rectangle:
+    """Return left, top, right, bottom of all words or lines together."""
     return (
-        min([word.left for word in words]), min([word.top for word in words]),
-        max([word.right for word in words]), max([word.bottom for word in words]),
+        min([part.left for part in parts]), min([part.top for part in parts]),
+        max([part.right for part in parts]), max([part.bottom for part in parts]),
     )  # fmt: skip
+
+
+def join_boxes(boxes: Iterable[Rectangle]) -> Rectangle:
+    """Return the smallest rectangle that holds all of one or more rectangles."""
+    lefts, tops, rights, bottoms = zip(*boxes, strict=True)
+    return min(lefts), min(tops), max(rights), max(bottoms)
 
 
 def overlaps(region: Region, other: Region) -> bool:

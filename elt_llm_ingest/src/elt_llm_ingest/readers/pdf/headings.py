@@ -44,7 +44,7 @@ class HeadingLevels:
                 size = max(line.size for line in draft.lines)
                 self.headings.append(Heading(draft.text, size, draft.page))
 
-    def settled(self) -> list[int]:
+    def assign_levels(self) -> list[int]:
         """The level of each heading in the order of taking, 1 at the top.
 
         Numbers decide ("3.2.1" is 3); Part, Chapter and the like stand above them; the

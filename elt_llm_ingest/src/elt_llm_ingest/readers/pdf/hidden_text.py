@@ -13,7 +13,7 @@ import pypdfium2
 from numpy.typing import NDArray
 from pypdfium2 import raw
 
-from elt_llm_ingest.readers.pdf.geometry import Rectangle, rectangle
+from elt_llm_ingest.readers.pdf.geometry import Rectangle, box_of, join_boxes, rectangle
 from elt_llm_ingest.readers.pdf.pdfium import Colour, hide, objects_of, place_of
 from elt_llm_ingest.readers.pdf.words import Word
 
@@ -61,8 +61,8 @@ def find_hidden_words(
         *_backgrounds(graphics, objects.colours),
     ]
     if len(places) > MANY:
-        places = [_around(places)]
-    judged = _suspected(words, places, hidden) if places else []
+        places = [join_boxes(places)]
+    judged = _find_suspects(words, places, hidden) if places else []
     if judged:
         boxes = [box for box, _ in pictures]
         layers = [_place(page, text) for text in objects.unpainted]
@@ -75,10 +75,10 @@ def find_hidden_words(
     return hidden
 
 
-def _suspected(
+def _find_suspects(
     words: Sequence[Word], places: Sequence[Rectangle], found: set[int]
 ) -> list[Word]:
-    around = [_around(places)]
+    around = [join_boxes(places)]
     near = [w for w in words if _is_in(w, around)]
     return [w for w in near if _is_in(w, places) and _speaks(w) and id(w) not in found]
 
@@ -124,11 +124,6 @@ def _is_alike(filled: str, colour: Colour) -> bool:
     return all(abs(one - other) <= ALIKE for one, other in pairs)
 
 
-def _around(places: Sequence[Rectangle]) -> Rectangle:
-    lefts, tops, rights, bottoms = zip(*places, strict=True)
-    return min(lefts), min(tops), max(rights), max(bottoms)
-
-
 def _is_in(word: Word, places: Sequence[Rectangle]) -> bool:
     x, y = word.middle
     for left, top, right, bottom in places:  # hundreds of each
@@ -155,27 +150,27 @@ def _without_effect(
     """
     bands = _bands(words)
     views = [_View(page, band) for band in bands]
-    pictures = [view.drawn() for view in views]
+    pictures = [view.render() for view in views]
     hide(texts)
     may_be_read = {
         id(word) for word, is_read in zip(words, read, strict=True) if is_read
     }
     hidden = set()
     for band, view, before in zip(bands, views, pictures, strict=True):
-        after = view.drawn()
+        after = view.render()
         for word in band:
             at = view.place(word)
             with_it, without = before[at].astype(np.int16), after[at]
             if np.abs(with_it - without).max(initial=0) > CHANGED:
                 continue
-            if id(word) in free and _shows_letters(after[_widened(at)]):
+            if id(word) in free and _shows_letters(after[_widen_slices(at)]):
                 continue
             if id(word) not in may_be_read or np.ptp(with_it) < INK:
                 hidden.add(id(word))
     return hidden
 
 
-def _widened(at: Slices) -> Slices:
+def _widen_slices(at: Slices) -> Slices:
     """The place with a little of what is left and right of it."""
     down, across = at
     return down, slice(max(across.start - BESIDE, 0), across.stop + BESIDE)
@@ -219,16 +214,14 @@ class _View:
         width, height = page.get_size()
         self._scale = min(SCALE, LARGEST / max(width, height))
         self._whole = round(width * self._scale), round(height * self._scale)
-        left, top, right, bottom = _around(
-            [(w.left, w.top, w.right, w.bottom) for w in words]
-        )
+        left, top, right, bottom = box_of(words)
         self._left = max(int(left * self._scale) - 1, 0)
         self._top = max(int(top * self._scale) - 1, 0)
         right = min(right * self._scale + 2, self._whole[0])
         bottom = min(bottom * self._scale + 2, self._whole[1])
         self._size = int(right) - self._left + 1, int(bottom) - self._top + 1
 
-    def drawn(self) -> NDArray[np.uint8]:
+    def render(self) -> NDArray[np.uint8]:
         """The part as it looks now: rows, columns, three colours."""
         bitmap = pypdfium2.PdfBitmap.new_native(*self._size, raw.FPDFBitmap_BGR)
         try:

@@ -26,7 +26,7 @@ CURE = (
 )
 
 
-def unlocked(path: Path, data: Given, passwords: Sequence[str]) -> Given | bytes:
+def unlock(path: Path, data: Given, passwords: Sequence[str]) -> Given | bytes:
     """The PDF as it can be read without a password.
 
     A file that opens by itself, and one that is damaged, comes back as it is. Raises
@@ -106,7 +106,7 @@ def _whole(path: Path, data: Data, limits: Limits) -> Any:
     try:
         result = _laid_out(_parser(limits), data)
     except ParseError as error:
-        raise _refused(path, str(error)) from error
+        raise _explain_refusal(path, str(error)) from error
     if not result.num_pages:  # to ask for the pages is to copy them
         reason = result.page_errors[0].message if result.page_errors else "no pages"
         raise LoadError(
@@ -160,7 +160,7 @@ def _refusing(path: Path) -> Iterator[None]:
     try:
         yield
     except (ParseError, RuntimeError, ValueError, OSError) as error:
-        raise _refused(path, str(error)) from error
+        raise _explain_refusal(path, str(error)) from error
 
 
 def _laid_out(parser: LiteParse, data: Data) -> Any:
@@ -180,7 +180,7 @@ def _laid_out(parser: LiteParse, data: Data) -> Any:
         raise ParseError(str(error)) from error
 
 
-def _refused(path: Path, message: str) -> LoadError:
+def _explain_refusal(path: Path, message: str) -> LoadError:
     if "password" in message.lower():
         return LoadError(
             path.name,
@@ -215,7 +215,7 @@ class PdfFile:
         try:
             return pypdfium2.PdfDocument(source(self._data))
         except pypdfium2.PdfiumError as error:
-            raise _refused(self._path, str(error)) from error
+            raise _explain_refusal(self._path, str(error)) from error
 
 
 @contextlib.contextmanager

@@ -10,9 +10,9 @@ import numpy as np
 import pypdfium2
 from pypdfium2 import raw
 
-from elt_llm_ingest.readers.pdf.furniture import PAGE_NUMBER
 from elt_llm_ingest.readers.pdf.geometry import BAND
-from elt_llm_ingest.readers.pdf.words import HYPHENS, Word, replaced
+from elt_llm_ingest.readers.pdf.page_furniture import PAGE_NUMBER
+from elt_llm_ingest.readers.pdf.words import HYPHENS, Word, replace_marks
 
 SAID = re.compile(r"[^\W_]+")
 RUN = 3  # so many lost words in a row are a lost passage
@@ -52,11 +52,13 @@ def lost_words(
     if _letters(text) == _letters(_plain(plain)):
         return []  # the same letters: nothing is lost, as good as certainly
     theirs = _Theirs(text_page, plain)
-    runs = _lost(text, theirs.words)
+    runs = _find_lost(text, theirs.words)
     many = sum(map(len, runs)) > SHARE * len(theirs.words)
     recovered: list[Word] = []
     for run in runs:
-        placed = [_placed(page, text_page, theirs.said(i), number) for i in run]
+        placed = [
+            _place_word(page, text_page, theirs.read_word(i), number) for i in run
+        ]
         words = [w for w in placed if w is not None and not _is_told(w, ours)]
         if many or len(run) >= RUN or not any(_is_read(w, ours) for w in words):
             recovered.extend(words)
@@ -82,7 +84,7 @@ def _is_read(word: Word, ours: Sequence[Word]) -> bool:
     )
 
 
-def _lost(ours: str, theirs: Sequence[str]) -> list[range]:
+def _find_lost(ours: str, theirs: Sequence[str]) -> list[range]:
     """The runs of words that we lack, as places in `theirs`."""
     ours, plain = _plain(ours), _plain_each(theirs)
     short = _short(ours.split(), plain)
@@ -177,12 +179,12 @@ class _Theirs:
         self._plain = plain
         self._apart: list[_Said] = []
         if text_page.count_chars() == len(plain):
-            self.words = replaced(plain, HYPHENS).split()
+            self.words = replace_marks(plain, HYPHENS).split()
         else:
             self._apart = list(_one_by_one(text_page))
             self.words = [text for text, _ in self._apart]
 
-    def said(self, index: int) -> _Said:
+    def read_word(self, index: int) -> _Said:
         """A word and the places of its characters on the page."""
         if self._apart:
             return self._apart[index]
@@ -203,7 +205,7 @@ def _one_by_one(text_page: pypdfium2.PdfTextPage) -> Iterator[_Said]:
             text = ""
 
 
-def _placed(
+def _place_word(
     page: pypdfium2.PdfPage,
     text_page: pypdfium2.PdfTextPage,
     said: _Said,

@@ -24,26 +24,26 @@ from elt_llm_ingest.readers.pdf.blocks import (
     style_of,
 )
 from elt_llm_ingest.readers.pdf.boilerplate import mark_contents
-from elt_llm_ingest.readers.pdf.bold_runs import correct_bold
 from elt_llm_ingest.readers.pdf.figures import find_figures, label_figures
 from elt_llm_ingest.readers.pdf.formulas import with_formulas
-from elt_llm_ingest.readers.pdf.furniture import mark_furniture
 from elt_llm_ingest.readers.pdf.geometry import FigureBox, Region
 from elt_llm_ingest.readers.pdf.hidden_text import find_hidden_words
 from elt_llm_ingest.readers.pdf.liteparse import Data, PdfFile, layout_batches, open_pdf
 from elt_llm_ingest.readers.pdf.lost_words import lost_words
-from elt_llm_ingest.readers.pdf.page import PageDraft
+from elt_llm_ingest.readers.pdf.page_draft import PageDraft
+from elt_llm_ingest.readers.pdf.page_furniture import mark_furniture
 from elt_llm_ingest.readers.pdf.pdfium import (
     OpenPage,
     PrefetchedPages,
+    correct_bold,
     open_page,
     prefetch_pages,
 )
 from elt_llm_ingest.readers.pdf.raised_marks import with_marks_apart
 from elt_llm_ingest.readers.pdf.reading_order import in_reading_order
+from elt_llm_ingest.readers.pdf.tables.drawn_lines import rules_of
 from elt_llm_ingest.readers.pdf.tables.grid import grids_of
 from elt_llm_ingest.readers.pdf.tables.merge import continues, join, tidy
-from elt_llm_ingest.readers.pdf.tables.rules import rules_of
 from elt_llm_ingest.readers.pdf.tables.side_by_side import apart
 from elt_llm_ingest.readers.pdf.undecoded_text import count_undecoded
 from elt_llm_ingest.readers.pdf.words import Restorer, Word, lines_of, page_words
@@ -122,7 +122,7 @@ def read_batches(
     page_count = len(file.pdf)
     with prefetch_pages() as prefetched:
         for layout in layouts:
-            quota.done(layout.num_pages)
+            quota.add_pages_done(layout.num_pages)
             prefetched.wait()
             seconds = max(deadline - time.monotonic(), 0.0)
             pages = _read_batch(layout, file, data, seconds, notes, prefetched)

@@ -1,12 +1,25 @@
-"""The objects of a PDF page: which of them may be, or may hide, text nobody sees."""
+"""What PDFium knows of a page: objects that may hide text, and where bold ends.
+
+Pages are opened here, ahead of their turn.
+"""
 
 import contextlib
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from ctypes import PYFUNCTYPE, addressof, c_float, c_int, c_void_p, cast
+from ctypes import (
+    PYFUNCTYPE,
+    addressof,
+    c_char,
+    c_double,
+    c_float,
+    c_int,
+    c_void_p,
+    cast,
+)
 from dataclasses import dataclass, field
-from itertools import repeat
+from itertools import pairwise, repeat, takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +27,7 @@ import pypdfium2
 from pypdfium2 import raw
 
 from elt_llm_ingest.readers.pdf.lost_words import device
+from elt_llm_ingest.readers.pdf.words import BOLD, Word
 
 LIGHT = 200  # of 255 in every colour: hardly seen on white
 CLEAR = 40  # of 255: hardly seen on anything
@@ -90,14 +104,14 @@ def _look_at_colours(found: Objects, texts: Sequence[int]) -> None:
     deque(map(_colour, texts, *places), maxlen=0)
     red, green, blue, alpha = values.T
     codes = ((alpha < CLEAR) << 24 | red << 16 | green << 8 | blue).tolist()
-    colours = {code: _parted(code) for code in set(codes)}  # a page has few
+    colours = {code: _split_colour(code) for code in set(codes)}  # a page has few
     light = {code for code, colour in colours.items() if _is_light(code, colour)}
     found.colours.update([colours[code] for code in colours.keys() - light])
     if light:
         found.light += [t for t, c in zip(texts, codes, strict=True) if c in light]
 
 
-def _parted(code: int) -> Colour:
+def _split_colour(code: int) -> Colour:
     return code >> 16 & 255, code >> 8 & 255, code & 255
 
 
@@ -226,3 +240,54 @@ def prefetch_pages() -> Iterator[PrefetchedPages]:
         finally:
             prefetched.wait()
             prefetched.discard()
+
+
+# A lead ends with a letter and a full stop or colon ("Purpose."), not with a number
+# ("1."), which a bold heading may begin with.
+LEAD_ENDS = re.compile(r"[^\W\d_][.:]$")
+# PDFium takes places on the page as whole pixels; a hundred of them a point lose none.
+PIXELS = 100
+NEAR = (
+    2.0  # points from a word's middle, where a blank of its font may lie, to a letter
+)
+FONT_NAME = 128  # bytes; PostScript allows names of fonts 127 characters
+
+
+def correct_bold(
+    page: pypdfium2.PdfPage, text_page: pypdfium2.PdfTextPage, words: Sequence[Word]
+) -> None:
+    """Take `bold` from words after a bold lead that are not.
+
+    Only runs are looked at in which a bold word ends with a full stop or a colon.
+    """
+    for index, (word, after) in enumerate(pairwise(words)):
+        if not word.bold or after.run != word.run or not after.bold:
+            continue
+        if LEAD_ENDS.search(word.text) and not _is_bold(page, text_page, after):
+            for other in _of_run(words, index):
+                other.bold = _is_bold(page, text_page, other)
+
+
+def _of_run(words: Sequence[Word], index: int) -> Iterator[Word]:
+    """The words of the run that the word at `index` is from."""
+    run = words[index].run
+    yield from takewhile(lambda w: w.run == run, reversed(words[: index + 1]))
+    yield from takewhile(lambda w: w.run == run, words[index + 1 :])
+
+
+def _is_bold(
+    page: pypdfium2.PdfPage, text_page: pypdfium2.PdfTextPage, word: Word
+) -> bool:
+    """Whether PDFium says so; where it says nothing, as it was."""
+    width, height = (round(PIXELS * side) for side in page.get_size())
+    x, y = (round(PIXELS * at) for at in word.middle)
+    across, up = c_double(), c_double()
+    raw.FPDF_DeviceToPage(page.raw, 0, 0, width, height, 0, x, y, across, up)
+    at = raw.FPDFText_GetCharIndexAtPos(
+        text_page.raw, across.value, up.value, NEAR, NEAR
+    )
+    name, flags = (c_char * FONT_NAME)(), c_int()
+    size = raw.FPDFText_GetFontInfo(text_page.raw, at, name, FONT_NAME, flags)
+    if at < 0 or not 0 < size <= FONT_NAME:
+        return word.bold
+    return bool(BOLD.search(name.value.decode("utf-8", "replace")))

@@ -66,7 +66,7 @@ def _parts(
         and _touch(before, word)
         and characters.are_up(word, word.text, before.text[-1])
     ):
-        shown = _said(word.text, before.text)
+        shown = _write_digits(word.text, before.text)
         word.mark = shown == REMOVED
         word.text = word.text if word.mark else shown
         return [word]
@@ -74,7 +74,7 @@ def _parts(
     if not match or not characters.are_up(word, match[1], word.text[match.start() - 1]):
         return [word]
     text, digits = word.text[: match.start()], match[1]
-    shown = _said(digits, text)
+    shown = _write_digits(digits, text)
     if shown != REMOVED:
         word.text = text + shown
         return [word]
@@ -85,7 +85,7 @@ def _parts(
     return [word, mark]
 
 
-def _said(digits: str, before: str) -> str:
+def _write_digits(digits: str, before: str) -> str:
     """What stands for raised digits; REMOVED for a mark."""
     if digits not in POWERS and AFTER.search(before):
         return REMOVED

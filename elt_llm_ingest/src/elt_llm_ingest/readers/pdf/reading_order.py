@@ -10,27 +10,32 @@ from elt_llm_ingest.readers.pdf.content_stream import (
     joins_of,
     kept_joins,
 )
-from elt_llm_ingest.readers.pdf.geometry import Rectangle, Region, area, overlaps
-from elt_llm_ingest.readers.pdf.page import PageDraft
+from elt_llm_ingest.readers.pdf.geometry import (
+    Rectangle,
+    Region,
+    area,
+    join_boxes,
+    overlaps,
+)
+from elt_llm_ingest.readers.pdf.page_draft import PageDraft
 from elt_llm_ingest.readers.pdf.regions import (
-    aligned,
-    drawn,
+    drop_worse_tables,
+    find_aligned_tables,
+    find_drawn_table,
     free_lines,
     regions_of,
     seeds_of,
-    tables_kept,
 )
+from elt_llm_ingest.readers.pdf.tables.drawn_lines import Rules
 from elt_llm_ingest.readers.pdf.tables.grid import Grid
+from elt_llm_ingest.readers.pdf.tables.lattice import inside
 from elt_llm_ingest.readers.pdf.tables.layout_table import layout_table
-from elt_llm_ingest.readers.pdf.tables.ruled import inside
-from elt_llm_ingest.readers.pdf.tables.rules import Rules
 from elt_llm_ingest.readers.pdf.words import Line, Word, lines_of
 from elt_llm_ingest.readers.pdf.zones import (
     Item,
     Zone,
     is_gutter_of_file,
     items_of,
-    joint,
     zones_of,
 )
 
@@ -47,9 +52,9 @@ def column_regions(
     given to one as a whole, or to none. So no line is torn by a block that ends in it.
     """
     lines = lines_of(words)
-    tables = [region for grid in grids if (region := drawn(grid, words))]
-    tables = tables_kept(tables, lines, rules)
-    tables += aligned(free_lines(lines, tables), seeds, rules)
+    tables = [region for grid in grids if (region := find_drawn_table(grid, words))]
+    tables = drop_worse_tables(tables, lines, rules)
+    tables += find_aligned_tables(free_lines(lines, tables), seeds, rules)
     tables += _layout_tables(seeds, _without(words, tables), tables)
     text = [seed for seed in seeds if seed.kind != "table"]
     regions = [*_text(text, lines_of(_without(words, tables))), *tables]
@@ -92,10 +97,7 @@ def _text(seeds: Sequence[Region], lines: Sequence[Line]) -> list[Region]:
         if regions and home is last and _is_next(regions[-1], line):
             region = regions[-1]
             region.words.extend(line.words)
-            region.box = (
-                min(region.box[0], box[0]), min(region.box[1], box[1]),
-                max(region.box[2], box[2]), max(region.box[3], box[3]),
-            )  # fmt: skip
+            region.box = join_boxes((region.box, box))
         else:
             kind = home.kind if home else "paragraph"
             regions.append(Region(kind, box, list(line.words)))
@@ -192,16 +194,14 @@ def _items(
     items: list[Item] = []
     placed: dict[int, Grid] = {}
     for grid in grids:
-        table = drawn(grid, words)
+        table = find_drawn_table(grid, words)
         if table is None:
             continue
         own = {id(word) for word in table.words}
         held = [f for f in free if any(id(word) in own for word in f.words)]
         if held:
             free = [f for f in free if not any(id(word) in own for word in f.words)]
-            box = grid.box
-            for fragment in held:
-                box = joint(box, fragment.box)
+            box = join_boxes([grid.box, *(fragment.box for fragment in held)])
             items.append(Item(held, box))
             placed[id(items[-1])] = grid
     return [*items, *items_of(free)], placed
@@ -209,15 +209,13 @@ def _items(
 
 def _regions(zone: Zone, page: PageDraft, placed: dict[int, Grid]) -> list[Region]:
     words = [word for item in zone for f in item.fragments for word in f.words]
-    box = zone[0].box
-    for item in zone:
-        box = joint(box, item.box)
-    seeds = [s for seed in seeds_of(page.layout) for s in _clipped(seed, box)]
+    box = join_boxes(item.box for item in zone)
+    seeds = [s for seed in seeds_of(page.layout) for s in _clip(seed, box)]
     grids = [placed[id(item)] for item in zone if id(item) in placed]
     return column_regions(seeds, words, grids, page.rules)
 
 
-def _clipped(region: Region, box: Rectangle) -> Iterator[Region]:
+def _clip(region: Region, box: Rectangle) -> Iterator[Region]:
     """The part of a region in a zone; one that is cut holds text and no table."""
     left, top = max(region.box[0], box[0]), max(region.box[1], box[1])
     right, bottom = min(region.box[2], box[2]), min(region.box[3], box[3])

@@ -15,18 +15,18 @@ from elt_llm_ingest.readers.pdf.geometry import (
     rectangle,
 )
 from elt_llm_ingest.readers.pdf.tables.aligned import TextRow
+from elt_llm_ingest.readers.pdf.tables.drawn_lines import NONE, Rules
 from elt_llm_ingest.readers.pdf.tables.grid import Grid
-from elt_llm_ingest.readers.pdf.tables.grid_refinement import table_cost
+from elt_llm_ingest.readers.pdf.tables.lattice import drawn_table, inside
+from elt_llm_ingest.readers.pdf.tables.lattice_completion import table_cost
 from elt_llm_ingest.readers.pdf.tables.layout_table import layout_table
-from elt_llm_ingest.readers.pdf.tables.ruled import drawn_table, inside
-from elt_llm_ingest.readers.pdf.tables.rules import NONE, Rules
-from elt_llm_ingest.readers.pdf.tables.text_tables import (
+from elt_llm_ingest.readers.pdf.tables.number_tables import FoundTable, aligned_tables
+from elt_llm_ingest.readers.pdf.tables.stream import (
     is_title,
     long_lines,
     table_below,
     woven_table,
 )
-from elt_llm_ingest.readers.pdf.tables.unruled import Found, aligned_tables
 from elt_llm_ingest.readers.pdf.words import FOLDED, Line, Word, lines_of
 
 NEAR = 4  # points; regions farther apart share no word
@@ -129,7 +129,7 @@ def _home(regions: Sequence[Region], word: Word) -> Region | None:
     if len(inside) <= 1:
         return inside[0] if inside else None
     folded = word.text.translate(FOLDED)
-    naming = [region for region in inside if folded in region.said]
+    naming = [region for region in inside if folded in region.block_text]
     return min(naming or inside, key=area)
 
 
@@ -139,7 +139,7 @@ BELOW = 5
 BESIDE = 0.1  # share of long lines: text beside a table of numbers
 
 
-def drawn(grid: Grid, words: Sequence[Word]) -> Region | None:
+def find_drawn_table(grid: Grid, words: Sequence[Word]) -> Region | None:
     """The table of a grid; None for a grid that is none."""
     own_words = inside(grid, words)
     table = drawn_table(grid, own_words) if own_words else None
@@ -148,7 +148,7 @@ def drawn(grid: Grid, words: Sequence[Word]) -> Region | None:
     return Region(kind="table", box=grid.box, words=own_words, table=table)
 
 
-def tables_kept(
+def drop_worse_tables(
     drawn_ones: Sequence[Region], lines: Sequence[Line], rules: Rules
 ) -> list[Region]:
     """The drawn tables without those that alignment alone explains for less.
@@ -180,7 +180,7 @@ def _are_better(others: Sequence[Region], drawn_one: Region) -> bool:
     return sum(costs) + OUTSIDE * len(inside - theirs) < cost
 
 
-def aligned(
+def find_aligned_tables(
     lines: Sequence[Line],
     regions: Sequence[Region],
     rules: Rules,
@@ -195,11 +195,11 @@ def aligned(
         if region.kind == "table" and not any(overlaps(region, f) for f in tables):
             taken = {id(word) for f in tables for word in f.words}
             free = [row for row in rows if id(row.line.words[0]) not in taken]
-            tables += _seen(free, region, rules)
-    return tables + _titled(rows, tables, rules)
+            tables += _find_tables_in(free, region, rules)
+    return tables + _find_titled_tables(rows, tables, rules)
 
 
-def _titled(
+def _find_titled_tables(
     rows: Sequence[TextRow], found: Sequence[Region], rules: Rules
 ) -> list[Region]:
     """The tables of text below a title "Table 1" that nothing else has seen."""
@@ -215,7 +215,9 @@ def _titled(
     return tables
 
 
-def _seen(rows: Sequence[TextRow], region: Region, rules: Rules) -> list[Region]:
+def _find_tables_in(
+    rows: Sequence[TextRow], region: Region, rules: Rules
+) -> list[Region]:
     """What is in a table that LiteParse sees: numbers in columns, or cells of text."""
     _, top, _, bottom = region.box
     near = [
@@ -259,7 +261,7 @@ def _free(line: Line, taken: set[int]) -> Line | None:
     return Line(words) if words else None
 
 
-def _region(found: Found) -> Region:
+def _region(found: FoundTable) -> Region:
     words = [word for line in found.lines for word in line.words]
     return Region(kind="table", box=found.box, words=words, table=found.table)
 
@@ -298,9 +300,9 @@ def regions_of(
     """
     regions = list(seeds)
     lines = lines or lines_of(words)
-    tables = [region for grid in grids if (region := drawn(grid, words))]
-    tables = tables_kept(tables, lines, rules)
-    tables += aligned(free_lines(lines, tables), regions, rules)
+    tables = [region for grid in grids if (region := find_drawn_table(grid, words))]
+    tables = drop_worse_tables(tables, lines, rules)
+    tables += find_aligned_tables(free_lines(lines, tables), regions, rules)
     taken = {id(word) for region in tables for word in region.words}
     if taken:
         words = [word for word in words if id(word) not in taken]
@@ -308,12 +310,12 @@ def regions_of(
     halves = [part for region in regions for part in _around(region, tables)]
     regions = _with_tables(halves, tables)
     _give_back_markers(regions)
-    regions = [part for region in regions for part in _settled(region)]
+    regions = [part for region in regions for part in _split_table(region)]
     filled = [region for region in regions if region.words]
     return _with_strays(_headings_first(filled), strays)
 
 
-def _settled(region: Region) -> Iterator[Region]:
+def _split_table(region: Region) -> Iterator[Region]:
     """A region with its table made, and the text below it that is no part of it."""
     if region.kind != "table" or region.table is not None:
         yield region
@@ -395,11 +397,11 @@ def _give_back_markers(regions: Sequence[Region]) -> None:
         lines = lines_of(region.words)
         if not all(LONE_MARKER.match(line.text) for line in lines):
             continue
-        tables_kept: list[Word] = []
+        kept_words: list[Word] = []
         for line in lines:
             home = _right_of(regions, region, line)
-            (home.words if home else tables_kept).extend(line.words)
-        region.words = tables_kept
+            (home.words if home else kept_words).extend(line.words)
+        region.words = kept_words
 
 
 def _is_short(text: str) -> bool:

@@ -56,7 +56,7 @@ def count_undecoded(layer: pypdfium2.PdfTextPage, plain: str) -> int:
     return 0 if _is_like(undecoded_text, _rest(plain, undecoded_text)) else len(places)
 
 
-def decoded(layer: pypdfium2.PdfTextPage) -> str:
+def decode_text(layer: pypdfium2.PdfTextPage) -> str:
     """The text of a page; characters without a map are U+FFFD if they are wrong."""
     plain = str(layer.get_text_bounded())
     if not count_undecoded(layer, plain):

@@ -86,7 +86,7 @@ class Line:
     @property
     def text(self) -> str:
         """The words with their blanks."""
-        self._text = self._text or joined(self.words)
+        self._text = self._text or join_words(self.words)
         return self._text
 
     @property
@@ -117,7 +117,7 @@ class Line:
         return has_bold
 
 
-def joined(words: Sequence[Word]) -> str:
+def join_words(words: Sequence[Word]) -> str:
     """The words with blanks where the page has them."""
     text = "".join([w.text if w.glued else " " + w.text for w in words])
     return text[1:] if words and not words[0].glued else text
@@ -127,8 +127,8 @@ class Restorer:
     """Gives back the typographic characters, from PDFium's own text of the page."""
 
     def __init__(self, page_text: str) -> None:
-        self._original = replaced("".join(page_text.split()), HYPHENS)
-        self._folded = replaced(self._original, FOLDED)
+        self._original = replace_marks("".join(page_text.split()), HYPHENS)
+        self._folded = replace_marks(self._original, FOLDED)
         self._at = 0
         self._ends: list[int] = []  # of the last runs; each may go on
         self._used = bytearray(len(self._folded))
@@ -167,7 +167,7 @@ class Restorer:
             return place, True
         return place, folded.find(dense) == folded.rfind(dense)
 
-    def known(self, text: str, place: int) -> int:
+    def find_at(self, text: str, place: int) -> int:
         """The place if the text stands there, else -1."""
         return place if place >= 0 and self._original.startswith(text, place) else -1
 
@@ -183,7 +183,7 @@ class Restorer:
         return self._original[start : start + length]
 
 
-def replaced(text: str, table: Mapping[int, str]) -> str:
+def replace_marks(text: str, table: Mapping[int, str]) -> str:
     """The text with its marks replaced: faster than to look every character up."""
     for code, replacement in table.items():
         text = text.replace(chr(code), replacement)
@@ -226,11 +226,11 @@ def _place_short(words: Sequence[Word], restorer: Restorer) -> None:
         word = words[at]
         after = words[at + 1].place if at + 1 < len(words) else -1
         if after >= 0:
-            word.place = restorer.known(word.text, after - len(word.text))
+            word.place = restorer.find_at(word.text, after - len(word.text))
     for at in unknown:
         word, before = words[at], words[at - 1]
         if word.place < 0 <= before.place and at and len(word.text) > 1:
-            word.place = restorer.known(word.text, before.place + len(before.text))
+            word.place = restorer.find_at(word.text, before.place + len(before.text))
 
 
 def has_formula(item: Any) -> bool:

@@ -14,7 +14,7 @@ from elt_llm_core.records import trusted
 from elt_llm_core.results import Box
 from elt_llm_ingest.readers.pdf.blocks import Draft
 from elt_llm_ingest.readers.pdf.geometry import Table
-from elt_llm_ingest.readers.pdf.words import Line, Word, is_row, joined, lines_of
+from elt_llm_ingest.readers.pdf.words import Line, Word, is_row, join_words, lines_of
 from elt_llm_ingest.readers.text_builder import TextBuilder, one_line
 
 MANY = 4000  # blocks that stay as they are
@@ -88,7 +88,7 @@ class DocumentWriter:
             self._tables += 1
             self._headers = table.headers()
         begun: dict[int, tuple[int, Cell]] = {}
-        covered = table.covered()
+        covered = table.covered_places()
         for index in range(len(table.rows)):
             begun = {c: (end, cell) for c, (end, cell) in begun.items() if end > index}
             cells = self._add_row(table, index, begun, covered, draft.attributes)
@@ -143,7 +143,7 @@ class DocumentWriter:
         self, words: Sequence[Word], column: int, span: tuple[int, int] | None
     ) -> Cell:
         first = self._text.length
-        self._write_words(words, joined(words))
+        self._write_words(words, join_words(words))
         return trusted(
             Cell,
             header=self._headers[column] if column < len(self._headers) else "",

@@ -14,7 +14,7 @@ from itertools import pairwise
 from statistics import median
 
 from elt_llm_ingest.readers.pdf.content_stream import Fragment, follows
-from elt_llm_ingest.readers.pdf.geometry import Rectangle
+from elt_llm_ingest.readers.pdf.geometry import Rectangle, join_boxes
 
 LINES = 3  # on either side of a gutter
 NARROW = 0.45  # of the height of letters: no gutter is narrower
@@ -67,7 +67,7 @@ def items_of(fragments: Sequence[Fragment], *, by_file: bool = True) -> list[Ite
         last = items[-1] if items else None
         if last is not None and by_file and _goes_on(last.fragments[-1], fragment):
             last.fragments.append(fragment)
-            last.box = joint(last.box, fragment.box)
+            last.box = join_boxes((last.box, fragment.box))
         else:
             items.append(Item([fragment], fragment.box))
     return items
@@ -75,14 +75,6 @@ def items_of(fragments: Sequence[Fragment], *, by_file: bool = True) -> list[Ite
 
 def _goes_on(before: Fragment, fragment: Fragment) -> bool:
     return before.row == fragment.row and follows(before.words[-1], fragment.words[0])
-
-
-def joint(one: Rectangle, two: Rectangle) -> Rectangle:
-    """The rectangle around two."""
-    return (
-        min(one[0], two[0]), min(one[1], two[1]),
-        max(one[2], two[2]), max(one[3], two[3]),
-    )  # fmt: skip
 
 
 def zones_of(items: Sequence[Item], is_gutter: IsGutter) -> list[Zone]:

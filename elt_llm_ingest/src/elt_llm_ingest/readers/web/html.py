@@ -165,7 +165,7 @@ class HtmlReader(HTMLParser):
         if self._silent:
             self._hidden += self._silent == "noscript" and bool(data.strip())
             return
-        if self._view.hidden:
+        if self._view.is_hidden:
             self._hidden += bool(data.strip())
         else:
             self._text.append(data)
@@ -198,7 +198,9 @@ class HtmlReader(HTMLParser):
         joined, self._text = without_marks("".join(self._text)), []
         self._raised = self._mark = None
         inside = self._open[-1] if self._open else ""
-        text = joined.replace(BREAK, "\n") if inside == "pre" else _shown(joined)
+        text = (
+            joined.replace(BREAK, "\n") if inside == "pre" else _collapse_space(joined)
+        )
         if not text.strip():
             return
         table = self._tables[-1] if self._tables else None
@@ -315,7 +317,7 @@ def _close_comments(source: str) -> str:
     return source if open_comment < 0 else source[:open_comment]
 
 
-def _shown(text: str) -> str:
+def _collapse_space(text: str) -> str:
     """White space as a browser shows it; a newline where <br> stood."""
     return "\n".join(one_line(line) for line in text.split(BREAK)).strip()
 

@@ -36,7 +36,7 @@ class ElementStyle(NamedTuple):
     gone: bool = False
 
     @property
-    def hidden(self) -> bool:
+    def is_hidden(self) -> bool:
         """Whether text that stands here is not seen."""
         return (
             self.gone
@@ -59,11 +59,11 @@ def inside(
         colour=None if "color" in loose else colour,
         ground=ground,
         tiny=_tiny(told.get("font-size", ""), outer.tiny and "font-size" not in loose),
-        gone=outer.gone or _gone(told),
+        gone=outer.gone or _is_taken_off(told),
     )
 
 
-def _gone(told: Mapping[str, str]) -> bool:
+def _is_taken_off(told: Mapping[str, str]) -> bool:
     """Taken off the page, whatever the elements inside say."""
     if told.get("display") == "none":
         return True
@@ -276,12 +276,12 @@ class Visibility:
         self._page = page._replace(gone=False)
 
     @property
-    def hidden(self) -> bool:
+    def is_hidden(self) -> bool:
         """Whether text is not shown here."""
-        return self._looks.hidden
+        return self._looks.is_hidden
 
     @property
-    def gone(self) -> bool:
+    def is_gone(self) -> bool:
         """Whether nothing is shown here, elements inside neither."""
         return self._looks.gone
 
@@ -306,7 +306,7 @@ class Visibility:
                 shown = not self._open[place][1].gone
                 del self._open[place:]
                 return shown
-        return not self.gone
+        return not self.is_gone
 
     def _of(self, tag: str, said: Mapping[str, str]) -> ElementStyle:
         declared, loose = self._sheet.of(tag, said)

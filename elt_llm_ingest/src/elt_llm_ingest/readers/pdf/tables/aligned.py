@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from elt_llm_ingest.readers.pdf.geometry import NUMBER, is_one_number, is_year
-from elt_llm_ingest.readers.pdf.words import Line, Word, joined
+from elt_llm_ingest.readers.pdf.words import Line, Word, join_words
 
 WIDE = 0.85  # of the height of letters: so wide a gap parts two pieces
 BETWEEN_NUMBERS = 0.45
@@ -32,7 +32,7 @@ class LinePiece:
             self.text = own_words[0].text
         else:
             own_words = [w for w in own_words if w.text not in SIGNS] or own_words
-            self.text = joined(self.words)
+            self.text = join_words(self.words)
         self.left = own_words[0].left
         self.right = max([w.right for w in own_words])
         self.is_number = is_one_number(self.text) and self.text not in SIGNS
@@ -66,7 +66,7 @@ def pieces_of(line: Line) -> list[LinePiece]:
     for before, word in pairwise(line.words):
         gap = word.left - before.right
         near = gap <= TAIL_GAP and gap <= BETWEEN_NUMBERS * (word.bottom - word.top)
-        if (near and word.text not in SIGNS) or not _parted(group, word):
+        if (near and word.text not in SIGNS) or not _are_apart(group, word):
             group.append(word)
         else:
             group = [word]
@@ -74,7 +74,7 @@ def pieces_of(line: Line) -> list[LinePiece]:
     return [LinePiece(group) for group in groups]
 
 
-def _parted(group: Sequence[Word], word: Word) -> bool:
+def _are_apart(group: Sequence[Word], word: Word) -> bool:
     last = group[-1]
     gap = word.left - last.right
     height = max(word.bottom - word.top, last.bottom - last.top, 1.0)
@@ -186,10 +186,10 @@ def _run(rows: Sequence[TextRow], first: int, many: int) -> Run | None:
         if _gap(before.line, row.line) > FAR * _height(row.line) or row.is_prose:
             break
         if row.numbers:
-            joined = _joined(run.columns, row.numbers)
-            if joined is None:
+            extended = _extend_columns(run.columns, row.numbers)
+            if extended is None:
                 break
-            run.columns = joined
+            run.columns = extended
             run.last = index
             run.rows += len(row.numbers) >= many
         elif not _is_label(row, run.columns):
@@ -205,7 +205,7 @@ def _gap(above: Line, below: Line) -> float:
     return below.top - above.bottom
 
 
-def _joined(
+def _extend_columns(
     columns: Sequence[Interval], numbers: Sequence[LinePiece]
 ) -> list[Interval] | None:
     """The columns with a line's numbers in them; None if these do not belong there."""
@@ -216,14 +216,14 @@ def _joined(
     known = [touched[0] for touched in at if touched]
     if len(set(known)) < len(known) or 2 * len(known) < len(numbers) or not known:
         return None
-    return united([*columns, *((p.left, p.right) for p in numbers)])
+    return merge_intervals([*columns, *((p.left, p.right) for p in numbers)])
 
 
 def _touch(one: Interval, two: Interval) -> bool:
     return one[0] < two[1] and two[0] < one[1]
 
 
-def united(intervals: Sequence[Interval]) -> list[Interval]:
+def merge_intervals(intervals: Sequence[Interval]) -> list[Interval]:
     """The intervals with those that overlap made one, from left to right."""
     done: list[Interval] = []
     for left, right in sorted(intervals):

@@ -84,7 +84,7 @@ def _overlap(extent: Interval, piece: LinePiece) -> float:
     return min(extent[1], piece.right) - max(extent[0], piece.left)
 
 
-def placed(line: Line, edges: Sequence[float]) -> list[tuple[Range, list[Word]]]:
+def place_words(line: Line, edges: Sequence[float]) -> list[tuple[Range, list[Word]]]:
     """The words of a line by the columns that they fill, from left to right.
 
     `edges` part the columns. A piece that an edge cuts is cut there if it can be cut

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from elt_llm_ingest.readers.pdf.tables.rules import Rule, Rules
+from elt_llm_ingest.readers.pdf.tables.drawn_lines import Rule, Rules
 
 TOUCH = 3.0  # points; lines nearer than this meet
 SAME = 3.0

@@ -11,9 +11,9 @@ from elt_llm_ingest.readers.pdf.tables.column_gutters import (
     Columns,
     Interval,
     Range,
-    placed,
+    place_words,
 )
-from elt_llm_ingest.readers.pdf.words import Line, Word, joined
+from elt_llm_ingest.readers.pdf.words import Line, Word, join_words
 
 OPEN_ENDS = frozenset(
     {"a", "an", "and", "as", "at", "by", "for", "from", "in", "of", "on", "or", "per",
@@ -51,7 +51,7 @@ class Cut:
         return {first: w for (first, last), w in self.places if first == last}
 
     @cached_property
-    def filled(self) -> frozenset[int]:
+    def filled_columns(self) -> frozenset[int]:
         """The columns in which it says something."""
         return frozenset(
             column for (one, two), _ in self.places for column in range(one, two + 1)
@@ -60,7 +60,7 @@ class Cut:
 
 def cut(line: Line, edges: Sequence[float]) -> Cut:
     """A line by the columns between the edges."""
-    return Cut(line, tuple(placed(line, edges)))
+    return Cut(line, tuple(place_words(line, edges)))
 
 
 def log_odds(above: Sequence[Cut], below: Cut, columns: Columns, least: float) -> float:
@@ -87,19 +87,19 @@ def features(
         _is_value(single[c]) and any(_is_value(a.single.get(c, ())) for a in above)
         for c in shared
     )
-    labelled = any(0 in line.filled for line in above)
+    labelled = any(0 in line.filled_columns for line in above)
     return {
         "bias": 1.0,
         "gap": max(0.0, min(gap(above[-1].line, below.line) - least, WIDEST)),
-        "label": float(0 in below.filled),
-        "no_label": float(labelled and 0 not in below.filled),
+        "label": float(0 in below.filled_columns),
+        "no_label": float(labelled and 0 not in below.filled_columns),
         "number_below_number": float(min(numbers, 2)),
         "small_letter": _share([w[0].text[:1].islower() for w in single.values()]),
         "open_end": _share([_is_open(words[-1].text) for words in shared.values()]),
         "room_left": _share(
             [_has_room(w, single[c][0], columns.extents[c]) for c, w in shared.items()]
         ),
-        "full": len(below.filled) / max(len(columns.extents), 1),
+        "full": len(below.filled_columns) / max(len(columns.extents), 1),
         "parenthesis": _share([_is_aside(words) for words in single.values()]),
     }
 
@@ -120,7 +120,7 @@ def least_gap(lines: Sequence[Line]) -> float:
 
 
 def _is_value(words: Sequence[Word]) -> bool:
-    return bool(words) and is_one_number(joined(words))
+    return bool(words) and is_one_number(join_words(words))
 
 
 def _is_open(text: str) -> bool:

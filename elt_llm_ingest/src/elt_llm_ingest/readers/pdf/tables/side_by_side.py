@@ -49,17 +49,17 @@ def _is_edge(rows: Sequence[Row], header: int, column: int) -> bool:
     left = [row[:column] for row in rows]
     right = [row[column:] for row in rows]
     first = [row[:2] for row in right]
-    named = _named(left, header)
+    named = _name_over_labels(left, header)
     return (
         named is not None
-        and named == _named(first, header)
+        and named == _name_over_labels(first, header)
         and _has_labels(left[header:])
         and _has_labels(first[header:])
         and _gutter(left, right) >= GUTTER
     )
 
 
-def _named(rows: Sequence[Row], header: int) -> str | None:
+def _name_over_labels(rows: Sequence[Row], header: int) -> str | None:
     """What stands over the labels, if every other column has a name."""
     over = [
         " ".join(filter(None, (cell_text(row[at]) for row in rows[:header])))

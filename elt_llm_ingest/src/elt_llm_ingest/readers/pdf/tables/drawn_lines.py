@@ -48,7 +48,7 @@ def rules_of(graphics: Any) -> Rules:
             _put_thin(across, down, _sides(shape.bbox))
     if len(across) + len(down) > MOST:
         return NONE
-    return Rules(merged(across), merged(down))
+    return Rules(merge_rules(across), merge_rules(down))
 
 
 def _put_thin(
@@ -77,10 +77,10 @@ def _put(
         down.append(Rule((x1 + x2) / 2, min(y1, y2), max(y1, y2)))
 
 
-def merged(rules: Sequence[Rule]) -> list[Rule]:
+def merge_rules(rules: Sequence[Rule]) -> list[Rule]:
     """The rules with pieces of one line joined, and those too short left out."""
     done: list[Rule] = []
-    for group in grouped(sorted(rules), NEAR):
+    for group in group_rules(sorted(rules), NEAR):
         at = max(group, key=lambda rule: rule.length).at
         start, end = float("inf"), float("-inf")
         for rule in sorted(group, key=lambda rule: rule.start):
@@ -92,7 +92,7 @@ def merged(rules: Sequence[Rule]) -> list[Rule]:
     return [rule for rule in done if rule.length >= SHORT]
 
 
-def grouped(rules: Iterable[Rule], near: float) -> list[list[Rule]]:
+def group_rules(rules: Iterable[Rule], near: float) -> list[list[Rule]]:
     """Sorted rules in groups that stand no farther than `near` from the first."""
     groups: list[list[Rule]] = []
     for rule in rules:

@@ -6,8 +6,8 @@ from typing import Any
 
 from elt_llm_ingest.readers.pdf.blocks import Draft
 from elt_llm_ingest.readers.pdf.geometry import FigureBox, Rectangle, rectangle
+from elt_llm_ingest.readers.pdf.tables.drawn_lines import NONE, Rules
 from elt_llm_ingest.readers.pdf.tables.grid import Grid
-from elt_llm_ingest.readers.pdf.tables.rules import NONE, Rules
 from elt_llm_ingest.readers.pdf.words import Line, Word, lines_of
 
 

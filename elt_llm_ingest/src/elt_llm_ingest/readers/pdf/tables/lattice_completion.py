@@ -12,7 +12,11 @@ from itertools import groupby, pairwise
 
 from elt_llm_ingest.readers.pdf.geometry import Table, is_one_number
 from elt_llm_ingest.readers.pdf.tables.aligned import pieces_of
-from elt_llm_ingest.readers.pdf.tables.column_gutters import Columns, columns_of, placed
+from elt_llm_ingest.readers.pdf.tables.column_gutters import (
+    Columns,
+    columns_of,
+    place_words,
+)
 from elt_llm_ingest.readers.pdf.tables.grid import Grid, Rectangle
 from elt_llm_ingest.readers.pdf.tables.row_breaks import cut, least_gap, log_odds
 from elt_llm_ingest.readers.pdf.words import Line, Word, lines_of
@@ -31,7 +35,7 @@ Cell = tuple[int, int, int, int]
 Edges = dict[Cell, list[float]]
 
 
-def refined(grid: Grid, words: Sequence[Word]) -> Grid:
+def complete_grid(grid: Grid, words: Sequence[Word]) -> Grid:
     """The grid with the edges that its cells lack, if the words have them.
 
     The same grid where they have none.
@@ -123,7 +127,7 @@ def cost(lines: Sequence[Line], edges: Sequence[float]) -> float:
     """What the words of lines cost where edges part the columns."""
     total = 0.0
     for line in lines:
-        places = placed(line, edges)
+        places = place_words(line, edges)
         filled = sum(last - first + 1 for (first, last), _ in places)
         total += EMPTY * (len(edges) + 1 - filled)
         total += CROSSING * sum(first < last for (first, last), _ in places)
@@ -150,7 +154,7 @@ def _cells(
         at = [start, *(column[x] for x in cuts.get(cell, [])), stop]
         for begin, end in bands:
             box = left, edges[1][begin], right, edges[1][end]
-            joined = _joined(_lines_in(box, words), cuts.get(cell, []))
+            joined = _find_joined_columns(_lines_in(box, words), cuts.get(cell, []))
             for index in range(len(at) - 1):
                 if index not in joined:
                     after = index + 1
@@ -159,12 +163,12 @@ def _cells(
                     yield begin, end - 1, at[index], at[after] - 1
 
 
-def _joined(lines: Sequence[Line], edges: Sequence[float]) -> set[int]:
+def _find_joined_columns(lines: Sequence[Line], edges: Sequence[float]) -> set[int]:
     """The columns of a cell that belong to the one before, as words go over both."""
     return {
         column
         for line in lines
-        for (first, last), _ in placed(line, edges)
+        for (first, last), _ in place_words(line, edges)
         for column in range(first + 1, last + 1)
     }
 
@@ -225,7 +229,7 @@ def row_ends(lines: Sequence[Line], columns: Columns) -> list[tuple[float, float
     for below in cuts[1:]:
         gain = log_odds(row, below, columns, least) - UNDRAWN
         if gain > 0:
-            empty = len(columns.extents) - len(below.filled)
+            empty = len(columns.extents) - len(below.filled_columns)
             middle = (row[-1].line.bottom + below.line.top) / 2
             ends.append((middle, gain - EMPTY * empty))
             row = []
@@ -235,7 +239,7 @@ def row_ends(lines: Sequence[Line], columns: Columns) -> list[tuple[float, float
 
 def table_cost(table: Table) -> float:
     """What the words of a table cost as its cells hold them."""
-    covered = table.covered()
+    covered = table.covered_places()
     total = CROSSING * sum(columns > 1 for _, columns in table.spans.values())
     for row, cells in enumerate(table.rows):
         for column, words in enumerate(cells):

@@ -3,18 +3,18 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from elt_llm_ingest.readers.pdf.geometry import Row, Spans, Table
+from elt_llm_ingest.readers.pdf.geometry import Rectangle, Row, Spans, Table, box_of
 from elt_llm_ingest.readers.pdf.tables.aligned import (
     Interval,
     LinePiece,
     Run,
     TextRow,
     header_pieces,
+    merge_intervals,
     runs_of,
-    united,
 )
 from elt_llm_ingest.readers.pdf.tables.column_gutters import extents_of, parts_of
-from elt_llm_ingest.readers.pdf.tables.rules import Rule
+from elt_llm_ingest.readers.pdf.tables.drawn_lines import Rule
 from elt_llm_ingest.readers.pdf.words import Line
 
 CLOSE = 1.6  # line heights between the lines of a header
@@ -148,7 +148,7 @@ def over_groups(
     return spans
 
 
-def covered(
+def columns_under(
     piece: LinePiece, row: TextRow, columns: Sequence[Interval], rules: Sequence[Rule]
 ) -> tuple[int, int]:
     """First and last column that a header's piece stands over.
@@ -199,7 +199,7 @@ OPEN_ENDS = frozenset(
 
 
 @dataclass(eq=False)
-class Found:
+class FoundTable:
     """A table and the lines that are in it, first to last."""
 
     table: Table
@@ -207,28 +207,24 @@ class Found:
     columns: list[Interval] = field(default_factory=list)
 
     @property
-    def box(self) -> tuple[float, float, float, float]:
+    def box(self) -> Rectangle:
         """Left, top, right, bottom."""
-        return (
-            min(line.left for line in self.lines), min(line.top for line in self.lines),
-            max(line.right for line in self.lines),
-            max(line.bottom for line in self.lines),
-        )  # fmt: skip
+        return box_of(self.lines)
 
 
 def aligned_tables(
     rows: Sequence[TextRow], rules: Sequence[Rule], *, surely: bool = False
-) -> list[Found]:
+) -> list[FoundTable]:
     """The tables among the rows of a page (or of a part of it) from the top.
 
     `surely`: somebody sees a table there, so that less is proof enough.
     """
-    tables: list[Found] = []
+    tables: list[FoundTable] = []
     above = -1
     for run in runs_of(rows, surely=surely):
         if not _is_text_beside(rows, run):
             header = header_lines(rows, run, above)
-            tables.append(_built(rows, run, header, rules))
+            tables.append(_build_table(rows, run, header, rules))
         above = run.last
     return tables
 
@@ -246,9 +242,9 @@ def _is_text_beside(rows: Sequence[TextRow], run: Run) -> bool:
     return among > 0.1 * len(body) or small > 0.5 * max(len(labels), 4)
 
 
-def _built(
+def _build_table(
     rows: Sequence[TextRow], run: Run, header: int, rules: Sequence[Rule]
-) -> Found:
+) -> FoundTable:
     body = list(rows[run.first : run.last + 1])
     head = list(rows[run.first - header : run.first])
     while head and not _is_over(head[-1], run.columns):
@@ -263,7 +259,7 @@ def _built(
         spans=spans,
         settled=True,
     )
-    return Found(table, [row.line for row in (*head, *body)], columns)
+    return FoundTable(table, [row.line for row in (*head, *body)], columns)
 
 
 def _is_over(row: TextRow, columns: Sequence[Interval]) -> bool:
@@ -284,7 +280,7 @@ def _columns(body: Sequence[TextRow], numbers: Sequence[Interval]) -> list[Inter
         for p in row.pieces
         if p.left > first and not any(p.left < b and a < p.right for a, b in numbers)
     ]
-    between = [c for c in united(loose) if sum(_in(s, c) for s in loose) > 1]
+    between = [c for c in merge_intervals(loose) if sum(_in(s, c) for s in loose) > 1]
     return [*text_columns, *sorted([*numbers, *between])]
 
 
@@ -297,7 +293,7 @@ def _text_columns(
 ) -> list[Interval]:
     """One column of labels, or several if each says something in many rows."""
     known = set(map(id, labels))
-    columns = united([(p.left, p.right) for p in labels])
+    columns = merge_intervals([(p.left, p.right) for p in labels])
     if len(columns) == 1:  # or a label that reaches into the next column hides it
         columns = extents_of([[p for p in r.pieces if id(p) in known] for r in body])
     counts = [sum(_in((p.left, p.right), c) for p in labels) for c in columns]
@@ -366,7 +362,9 @@ def _head(
     rows: list[Row] = []
     spans: Spans = {}
     before: set[tuple[int, int]] | None = None
-    for line, placed in zip(head, _placed(head, columns, numbers, rules), strict=True):
+    for line, placed in zip(
+        head, _place_header(head, columns, numbers, rules), strict=True
+    ):
         wide = {span for span in placed if span[0] < span[1]}
         if before is None or wide != before:
             rows.append([[] for _ in columns])
@@ -381,7 +379,7 @@ def _head(
     return rows, spans
 
 
-def _placed(
+def _place_header(
     head: Sequence[TextRow],
     columns: Sequence[Interval],
     numbers: int,
@@ -419,6 +417,6 @@ def _spans(
     centred = over_groups(pieces, columns, named) if named else []
     shared = centred if named else in_turn(pieces, columns)
     return shared or [
-        span or covered(piece, line, columns, rules)
+        span or columns_under(piece, line, columns, rules)
         for span, piece in zip(known, pieces, strict=True)
     ]

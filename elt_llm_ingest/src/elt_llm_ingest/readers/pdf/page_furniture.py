@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from elt_llm_ingest.readers.pdf.geometry import BAND
-from elt_llm_ingest.readers.pdf.page import PageDraft
+from elt_llm_ingest.readers.pdf.page_draft import PageDraft
 from elt_llm_ingest.readers.pdf.words import Line, Word
 
 PAGE_NUMBER = re.compile(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from elt_llm_ingest.readers.pdf.geometry import Table, is_one_number
 from elt_llm_ingest.readers.pdf.tables.aligned import pieces_of
 from elt_llm_ingest.readers.pdf.tables.grid import Grid
-from elt_llm_ingest.readers.pdf.tables.grid_refinement import refined
+from elt_llm_ingest.readers.pdf.tables.lattice_completion import complete_grid
 from elt_llm_ingest.readers.pdf.words import Line, Word, lines_of
 
 CROSSED = 0.1  # share of words that lines cut through: then it is a picture
@@ -35,13 +35,13 @@ def drawn_table(grid: Grid, words: Sequence[Word]) -> Table | None:
 
     `mended` if only lines that are not drawn make it one.
     """
-    lines = _lined(grid, words)
+    lines = _lines_by_cell(grid, words)
     if not _is_used(grid, lines):
         return None
     plain = _is_table(grid, lines, len(words))
     drawn = _with_rows(grid, lines)
-    finer = refined(drawn, words)
-    finely = _lined(finer, words)
+    finer = complete_grid(drawn, words)
+    finely = _lines_by_cell(finer, words)
     if plain:
         return _dense(finely)
     if finer is drawn:
@@ -62,13 +62,14 @@ def _is_used(grid: Grid, filled: Lined) -> bool:
     )  # fmt: skip
 
 
-def _lined(grid: Grid, words: Sequence[Word]) -> Lined:
+def _lines_by_cell(grid: Grid, words: Sequence[Word]) -> Lined:
     return {
-        cell: lines_of(cell_words) for cell, cell_words in _filled(grid, words).items()
+        cell: lines_of(cell_words)
+        for cell, cell_words in _words_by_cell(grid, words).items()
     }
 
 
-def _filled(grid: Grid, words: Sequence[Word]) -> Filled:
+def _words_by_cell(grid: Grid, words: Sequence[Word]) -> Filled:
     places = {
         (row, column): cell
         for cell in grid.cells

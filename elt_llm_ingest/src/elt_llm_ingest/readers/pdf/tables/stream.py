@@ -12,6 +12,8 @@ from elt_llm_ingest.readers.pdf.tables.column_gutters import (
     columns_of,
     evenly,
 )
+from elt_llm_ingest.readers.pdf.tables.drawn_lines import Rule
+from elt_llm_ingest.readers.pdf.tables.number_tables import FoundTable
 from elt_llm_ingest.readers.pdf.tables.row_breaks import (
     Cut,
     cut,
@@ -19,9 +21,7 @@ from elt_llm_ingest.readers.pdf.tables.row_breaks import (
     least_gap,
     log_odds,
 )
-from elt_llm_ingest.readers.pdf.tables.rules import Rule
-from elt_llm_ingest.readers.pdf.tables.unruled import Found
-from elt_llm_ingest.readers.pdf.words import joined
+from elt_llm_ingest.readers.pdf.words import join_words
 
 LEAST_ROWS = 3  # fewer lines with two columns are chance
 SEVERAL = 0.6  # share of the rows that fill two columns at least
@@ -35,12 +35,12 @@ TITLE = re.compile(r"^(?i:table|exhibit)\s+[0-9A-Z][0-9A-Z.\-]*\b")
 
 def woven_table(
     rows: Sequence[TextRow], first: int, last: int, rules: Sequence[Rule]
-) -> Found | None:
+) -> FoundTable | None:
     """The table of the rows from `first` to `last`, and of those around that fit.
 
     None where they have no columns. `rules` are the lines across the page.
     """
-    first, last = _trimmed(rows, first, last)
+    first, last = _trim_rows(rows, first, last)
     if last - first + 1 < LEAST_ROWS:
         return None
     columns = columns_of([row.pieces for row in rows[first : last + 1]])
@@ -50,15 +50,15 @@ def woven_table(
     if len(columns.extents) <= 1 or _is_text(body):
         return None
     cuts = [cut(row.line, columns.edges) for row in body]
-    table = _table(_named(list(_rows(cuts, columns, rules))), columns)
+    table = _table(_join_name_rows(list(_rows(cuts, columns, rules))), columns)
     if not _is_table(table):
         return None
-    return Found(table, [row.line for row in body], [*columns.extents])
+    return FoundTable(table, [row.line for row in body], [*columns.extents])
 
 
 def table_below(
     rows: Sequence[TextRow], title: int, rules: Sequence[Rule]
-) -> Found | None:
+) -> FoundTable | None:
     """The table that begins right below a title, after more lines of it at most."""
     first = title
     while first + 1 < len(rows) and first <= title + MORE:
@@ -80,7 +80,7 @@ def _gap(rows: Sequence[TextRow], index: int) -> float:
     return gap(rows[index - 1].line, rows[index].line)
 
 
-def _trimmed(rows: Sequence[TextRow], first: int, last: int) -> tuple[int, int]:
+def _trim_rows(rows: Sequence[TextRow], first: int, last: int) -> tuple[int, int]:
     """The rows without lines of one piece and titles at both ends."""
     while first <= last and (len(rows[first].pieces) <= 1 or is_title(rows[first])):
         first += 1
@@ -165,18 +165,20 @@ def _rows(
     yield row
 
 
-def _named(rows: list[list[Cut]]) -> list[list[Cut]]:
+def _join_name_rows(rows: list[list[Cut]]) -> list[list[Cut]]:
     """The rows with the first two made one where they are names in two lines.
 
     Names stand on the last line, so the first has no label and fills fewer columns.
     """
     if len(rows) <= LEAST_ROWS:
         return rows
-    above, below = (frozenset().union(*(c.filled for c in row)) for row in rows[:2])
+    above, below = (
+        frozenset().union(*(c.filled_columns for c in row)) for row in rows[:2]
+    )
     first = [words for line in rows[0] for words in line.single.values()]
     texts = [w for line in (*rows[0], *rows[1]) for w in line.single.values()]
     whole = len(first) == sum(len(line.places) for line in rows[0])
-    plain = whole and not any(is_one_number(joined(words)) for words in texts)
+    plain = whole and not any(is_one_number(join_words(words)) for words in texts)
     if plain and above < below and 0 not in above:
         return [[*rows[0], *rows[1]], *rows[2:]]
     return rows
@@ -226,6 +228,6 @@ def _is_table(table: Table) -> bool:
     """Whether enough rows say something in several columns."""
     several = sum(sum(map(bool, row)) > 1 for row in table.rows)
     filled = sum(bool(cell) for row in table.rows for cell in row)
-    places = len(table.rows) * len(table.rows[0]) - len(table.covered())
+    places = len(table.rows) * len(table.rows[0]) - len(table.covered_places())
     enough = several >= max(LEAST_ROWS, SEVERAL * len(table.rows))
     return enough and filled >= FILLED * places
