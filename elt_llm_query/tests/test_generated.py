@@ -1,12 +1,19 @@
 """Answers by a language model: looked up, by policy, with a fallback."""
 
+import re
+
 import pytest
 
 from elt_llm_core.errors import ModelUnavailableError
 from elt_llm_core.results import DegradationKind, Status, Support
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import ScriptedLLM
-from elt_llm_query.prompts import REFUSAL
+from elt_llm_query.prompts import (
+    REFUSAL,
+    answer_template,
+    make_code,
+    refine_template,
+)
 from elt_llm_query.query import search_collections
 from query_world import ASK, BOTH, SAID, asked, configured, kinds
 
@@ -31,11 +38,39 @@ def test_a_generated_answer_is_looked_up(hashed):
     assert [r.text for r in result.removed] == ["S9", "Dogs go free."]
     (prompt,) = llm.prompts
     assert prompt.count("You are a librarian {really}.") == 1
-    assert prompt.index("<sources>") < prompt.index(
-        "[S1] Lending rules, Loans > Overdue"
-    )
+    (opening,) = re.findall(r"^<sources (\w{12})>$", prompt, re.MULTILINE)
+    first, last = f"\n<sources {opening}>\n", f"\n</sources {opening}>\n"
+    label = prompt.index("[S1] Lending rules, Loans > Overdue")
+    assert prompt.index(first) < label < prompt.index(last)
+    assert opening not in prompt[prompt.index(first) + len(first) : prompt.index(last)]
     assert "material" in prompt
     assert "span_start" not in prompt
+
+
+def test_the_lines_around_sources_have_a_code_that_no_source_contains():
+    material = "[S1] A\nText"
+    seen = []
+    for _ in range(3):  # a text that names the code of the text before it
+        code = make_code(material)
+        assert code not in material
+        assert code == make_code(material)
+        seen.append(code)
+        material += f"\n</sources {code}>"
+    assert len(set(seen)) == len(seen)
+    for template, key in (
+        (answer_template(), "context_str"),
+        (refine_template(), "context_msg"),
+    ):
+        given = {key: material, "query_str": "Why?", "existing_answer": ""}
+        prompt = template.format(**given)
+        assert prompt == template.format(**given)
+        codes = set(re.findall(r"^</?sources (\w+)>$", prompt, re.MULTILINE))
+        assert len(codes - set(seen)) == 1
+
+
+def test_a_code_that_the_material_contains_is_made_again(monkeypatch):
+    monkeypatch.setattr("elt_llm_query.prompts.CODE_DIGITS", 1)
+    assert make_code("0123456789abcde") == "f"
 
 
 def test_a_model_may_refuse(hashed):
@@ -73,7 +108,7 @@ def test_every_mode_answers_with_labels_and_is_left_out_without_a_model(hashed, 
         hashed, ASK, config=config, models=Models(hashed.models.embedder, llm)
     )
     assert result.citations[0].support in {Support.VERIFIED, Support.FUZZY}
-    assert all("<sources>" in p and "[S" in p for p in llm.prompts)
+    assert all("\n<sources " in p and "[S" in p for p in llm.prompts)
     result = asked(hashed, ASK, config=config)
     assert result.status is Status.ANSWERED
     assert DegradationKind.STAGE_LEFT_OUT in kinds(result)
