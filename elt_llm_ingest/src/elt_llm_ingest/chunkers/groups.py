@@ -71,9 +71,9 @@ def row_text(text: str, row: Block) -> str:
     The title is the table's, else the innermost heading above it. Empty cells are left
     out.
     """
-    said = row_cells(text, row)
+    cells = row_cells(text, row)
     title = row_title(row)
-    return f"{title} - {said}" if title and said != title else said
+    return f"{title} - {cells}" if title and cells != title else cells
 
 
 def row_cells(text: str, row: Block) -> str:

@@ -43,20 +43,20 @@ class HierarchicalChunker(SentenceChunker):
 
     @override
     def pieces(self, parsed: ParsedDocument, numbers: Numbering) -> Iterator[Piece]:
-        found = list(super().pieces(parsed, numbers))
-        above = [list(place.parents) for place, _ in found]
+        placed = list(super().pieces(parsed, numbers))
+        above = [list(place.parents) for place, _ in placed]
         for level, size in enumerate(self.parent_sizes):
             for run in self._runs(
-                parsed.text, [place for place, _ in found], level, size
+                parsed.text, [place for place, _ in placed], level, size
             ):
                 if len(run) > 1:
-                    start = found[run[0]][0].span_start
-                    end = max(found[i][0].span_end for i in run)
+                    start = placed[run[0]][0].span_start
+                    end = max(placed[i][0].span_end for i in run)
                     parent = Parent(start=start, end=end, leaves=len(run))
                     for index in run:
                         if parent not in above[index]:
                             above[index].append(parent)
-        for (place, blocks), parents in zip(found, above, strict=True):
+        for (place, blocks), parents in zip(placed, above, strict=True):
             nearest = sorted(parents, key=lambda one: one.end - one.start)
             yield place.model_copy(update={"parents": tuple(nearest)}), blocks
 
@@ -118,10 +118,10 @@ def _tree(text: str, leaves: list[BaseNode]) -> list[BaseNode]:
     parents: dict[Parent, TextNode] = {}
     for leaf in leaves:
         below = leaf
-        for told in read(leaf).parents:
-            if told not in parents:
-                parents[told] = _node(text, told, leaf)
-            node = parents[told]
+        for parent in read(leaf).parents:
+            if parent not in parents:
+                parents[parent] = _node(text, parent, leaf)
+            node = parents[parent]
             children = node.child_nodes or []
             if below.node_id not in {child.node_id for child in children}:
                 related = [*children, below.as_related_node_info()]
@@ -136,13 +136,13 @@ def _order(node: TextNode) -> tuple[int, int]:
     return node.start_char_idx or 0, -(node.end_char_idx or 0)
 
 
-def _node(text: str, told: Parent, leaf: BaseNode) -> TextNode:
+def _node(text: str, parent: Parent, leaf: BaseNode) -> TextNode:
     place = Provenance(
-        span_start=told.start, span_end=told.end, section=read(leaf).section
+        span_start=parent.start, span_end=parent.end, section=read(leaf).section
     )
     source = leaf.relationships[NodeRelationship.SOURCE]
     made = TextNode(
-        text=text[told.start : told.end],
+        text=text[parent.start : parent.end],
         relationships={NodeRelationship.SOURCE: source},
     )
     return write(made, place)

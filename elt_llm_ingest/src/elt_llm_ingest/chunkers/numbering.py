@@ -40,12 +40,12 @@ class Numbering:
         first = max(bisect_right(self._starts, start) - 1, 0)
         last = bisect_left(self._starts, end)
         stops = [*self._starts[first + 1 : last], end]
-        found = zip(
+        rules = zip(
             self._rules[first:last], self._starts[first:last], stops, strict=False
         )
         return tuple(
             RuleSpan(rule=rule, start=max(at, start), end=stop)
-            for rule, at, stop in found
+            for rule, at, stop in rules
             if rule
         )
 
@@ -57,15 +57,15 @@ class Numbering:
     def is_rule(self, at: int) -> bool:
         """Whether what begins at `at` has a number of its own, not only `(a)`."""
         index = bisect_left(self._starts, at)
-        found = self._rules[index] if self._starts[index : index + 1] == [at] else ""
+        rule = self._rules[index] if self._starts[index : index + 1] == [at] else ""
         written = self._text[at : at + 8].lstrip("-*• \t")
-        return bool(found) and not written.startswith("(")
+        return bool(rule) and not written.startswith("(")
 
     def references(self, start: int, end: int) -> tuple[str, ...]:
         """The rules of this document that the span names, other than its own."""
         if not self._known:
             return ()
-        found: dict[str, None] = {}
+        targets: dict[str, None] = {}
         own = self.within(start, end)
         for match in _GRAMMAR.reference.finditer(self._text, start, end):
             if self._is_elsewhere(match.end()):
@@ -74,8 +74,8 @@ class Numbering:
             for number in _numbers(match):
                 target = self._resolve(number, match["word"] or "", home)
                 if target:
-                    found[target] = None
-        return tuple(rule for rule in found if rule not in own)
+                    targets[target] = None
+        return tuple(rule for rule in targets if rule not in own)
 
     def _is_elsewhere(self, at: int) -> bool:
         """Whether another work is named behind a reference."""
@@ -96,9 +96,9 @@ class Numbering:
             return ""
         named = canonical(f"{word} {number}") if word else canonical(number)
         for rule in dict.fromkeys((named, canonical(number))):
-            found = self._nearest(rule)
-            if found:
-                return found
+            nearest = self._nearest(rule)
+            if nearest:
+                return nearest
         return ""
 
     def _nearest(self, rule: str) -> str:
@@ -157,11 +157,11 @@ def _marks(parsed: ParsedDocument) -> Iterator[tuple[int, str]]:
 
 
 def _heading(text: str, block: Block) -> str:
-    found = _GRAMMAR.line.match(text, block.start, block.end)
-    if found is None or found["sub"]:
+    match = _GRAMMAR.line.match(text, block.start, block.end)
+    if match is None or match["sub"]:
         return ""
     return canonical(
-        found["named"] or found["dotted"] or found["mixed"] or found["plain"]
+        match["named"] or match["dotted"] or match["mixed"] or match["plain"]
     )
 
 
@@ -173,9 +173,9 @@ def _lines(text: str, block: Block) -> Iterator[tuple[int, re.Match[str]]]:
         before = text[max(block.start, start - LINE) : start].rstrip()
         if line and not before.endswith(_ENDED):
             continue
-        found = _GRAMMAR.line.match(text, start, end)
-        if found:
-            yield start, found
+        match = _GRAMMAR.line.match(text, start, end)
+        if match:
+            yield start, match
 
 
 def _number(mark: re.Match[str], current: str) -> str:

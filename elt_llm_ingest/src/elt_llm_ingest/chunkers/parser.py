@@ -52,7 +52,7 @@ class SpanChunker(NodeParser):
 
     def chunk(self, parsed: ParsedDocument) -> list[TextNode]:
         """The chunks of a parsed document in reading order, with provenance."""
-        found = []
+        nodes = []
         places, numbers = Places(parsed.pages), Numbering(parsed)
         for ordinal, (place, blocks) in enumerate(self.pieces(parsed, numbers)):
             start, end = place.span_start, place.span_end
@@ -68,8 +68,8 @@ class SpanChunker(NodeParser):
                     "references": numbers.references(start, end),
                 }
             )
-            found.append(write(TextNode(text=parsed.text[start:end]), done))
-        return found
+            nodes.append(write(TextNode(text=parsed.text[start:end]), done))
+        return nodes
 
     def language_of(self, parsed: ParsedDocument) -> str:
         """The language whose rules cut the sentences of a document."""

@@ -20,10 +20,10 @@ class Places:
         self, start: int, end: int, blocks: Sequence[Block]
     ) -> tuple[int | None, int | None, tuple[Box, ...]]:
         """First page, last page and boxes of a span; `blocks` are those it touches."""
-        found = self._words(start, end)
-        if found:
-            boxes = boxes_of_span(found, start, end)
-            numbers = [page.number for page in found]
+        pages = self._words(start, end)
+        if pages:
+            boxes = boxes_of_span(pages, start, end)
+            numbers = [page.number for page in pages]
             return min(numbers), max(numbers), boxes
         numbers = [n for b in blocks for n in (b.page, b.end_page) if n is not None]
         if not numbers:
@@ -33,7 +33,7 @@ class Places:
 
     def _words(self, start: int, end: int) -> list[Page]:
         """Pages that hold words of the span, with those words only."""
-        found = []
+        pages = []
         for page, starts, last in zip(
             self._pages, self._starts, self._last, strict=True
         ):
@@ -44,5 +44,5 @@ class Places:
             high = bisect_left(starts, end)
             words = [word for word in page.words[low:high] if word[1] > start]
             if words:
-                found.append(page.model_copy(update={"words": words}))
-        return found
+                pages.append(page.model_copy(update={"words": words}))
+        return pages

@@ -67,8 +67,8 @@ class PropositionChunker(SentenceChunker):
             yield from self._facts(packing, run)
 
     def _facts(self, packing: Packing, run: Sequence[Unit]) -> Iterator[Piece]:
-        told = [packing.text[unit.start : unit.end] for unit in run]
-        numbered = "\n".join(f"{i}. {text}" for i, text in enumerate(told, start=1))
+        units = [packing.text[unit.start : unit.end] for unit in run]
+        numbered = "\n".join(f"{i}. {text}" for i, text in enumerate(units, start=1))
         prompt = PROMPT.format(section=run[-1].block.section, sentences=numbered)
         try:
             answer = self._llm.complete(prompt).text
@@ -111,19 +111,19 @@ def is_said(fact: str, source: str) -> bool:
     """Whether the source has every number of the fact and most of its words."""
     words, own = WORD.findall(fact.lower()), set(WORD.findall(source.lower()))
     numbers = {word for word in words if any(c.isdigit() for c in word)}
-    said = sum(word in own for word in words)
-    return bool(words) and numbers <= own and said >= LEAST * len(words)
+    shared = sum(word in own for word in words)
+    return bool(words) and numbers <= own and shared >= LEAST * len(words)
 
 
 def _read(answer: str, count: int) -> Iterator[tuple[str, int, int]]:
     """The facts of an answer; lines that are none are passed over."""
     for line in answer.splitlines():
         try:
-            found = json.loads(line.strip().rstrip(","))
+            value = json.loads(line.strip().rstrip(","))
         except json.JSONDecodeError:
             continue
-        fact = found.get("fact") if isinstance(found, dict) else None
-        named = found.get("sentences") if isinstance(found, dict) else None
+        fact = value.get("fact") if isinstance(value, dict) else None
+        named = value.get("sentences") if isinstance(value, dict) else None
         if not isinstance(fact, str) or not isinstance(named, list):
             continue
         numbers = [n for n in named if isinstance(n, int) and 1 <= n <= count]

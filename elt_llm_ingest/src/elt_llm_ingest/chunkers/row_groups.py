@@ -33,12 +33,12 @@ class Rows:
 
     def table(self, rows: Sequence[Block]) -> Iterator[Piece]:
         """The chunks of one table's rows; the headers are told with each of them."""
-        told = [row for row in rows if not is_header(row)] or rows
-        pieces = [piece for run in self._runs(told) for piece in self._pieces(run)]
+        data_rows = [row for row in rows if not is_header(row)] or rows
+        pieces = [piece for run in self._runs(data_rows) for piece in self._pieces(run)]
         whole = Parent(start=rows[0].start, end=rows[-1].end, leaves=len(pieces))
         parents = (whole,) if len(pieces) > 1 else ()
-        for found, blocks in pieces:
-            yield found.model_copy(update={"parents": parents}), blocks
+        for table_place, blocks in pieces:
+            yield table_place.model_copy(update={"parents": parents}), blocks
 
     def _runs(self, rows: Sequence[Block]) -> Iterator[list[Block]]:
         run: list[Block] = []
@@ -81,11 +81,13 @@ class Rows:
         title = row_title(rows[0])
         room = max(self.limit - self.count(title), self.limit // 2, 8)
         for start, end in windows(self.text, span, room, self.count):
-            said = f"{title} - {cells_shown(self.text[start:end])}" if title else ""
-            if self.count(said) > self.limit:
-                said = ""
+            title_cells = (
+                f"{title} - {cells_shown(self.text[start:end])}" if title else ""
+            )
+            if self.count(title_cells) > self.limit:
+                title_cells = ""
             inside = tuple(c for c in cells if c.start < end and c.end > start)
-            yield self._piece((start, end), rows, inside, said)
+            yield self._piece((start, end), rows, inside, title_cells)
 
     def _piece(
         self,
@@ -94,6 +96,6 @@ class Rows:
         cells: tuple[Cell, ...],
         shown: str,
     ) -> Piece:
-        told = {"cells": cells, "index_text": shown, "table": rows[0].table}
-        found = place(*span, rows, "table_row")
-        return found.model_copy(update=told), rows
+        fields = {"cells": cells, "index_text": shown, "table": rows[0].table}
+        table_place = place(*span, rows, "table_row")
+        return table_place.model_copy(update=fields), rows

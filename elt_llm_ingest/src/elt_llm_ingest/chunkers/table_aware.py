@@ -81,7 +81,7 @@ def _drop_titles(text: str, blocks: Sequence[Block]) -> list[Block]:
 
 
 def _is_title(text: str, block: Block, row: Block) -> bool:
-    said = " ".join(text[block.start : block.end].split())
-    if block.kind not in TITLES or len(said) > MAX_TITLE:
+    line = " ".join(text[block.start : block.end].split())
+    if block.kind not in TITLES or len(line) > MAX_TITLE:
         return False
-    return said == row.table or bool(TITLE.match(said))
+    return line == row.table or bool(TITLE.match(line))

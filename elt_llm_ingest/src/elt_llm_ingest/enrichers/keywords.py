@@ -47,9 +47,9 @@ class KeywordsEnricher(Enricher):
                 if seen[word] <= most
             }
             best = sorted(weights, key=lambda word: (-weights[word], word))
-            told = ", ".join(best[: self.count])
-            if told:
-                yield Addition(after=(told,), metadata={"keywords": told})
+            keywords = ", ".join(best[: self.count])
+            if keywords:
+                yield Addition(after=(keywords,), metadata={"keywords": keywords})
             else:
                 yield Addition()
 

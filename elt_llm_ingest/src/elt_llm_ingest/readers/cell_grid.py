@@ -9,7 +9,7 @@ from elt_llm_core.document import BlockKind, Cell
 from elt_llm_core.results import Box
 from elt_llm_ingest.readers.text_builder import TextBuilder, one_line
 
-MAX_HEADER = 60
+MAX_HEADER = 60  # characters; a longer cell is text and names no column
 FIGURE = re.compile(r"^\W*\d[\d.,\s:/-]*\W*$")
 
 
@@ -27,8 +27,8 @@ def header_rows(rows: Sequence[Sequence[str]]) -> int:
     return int(all(len(c) <= MAX_HEADER and not FIGURE.match(c) for c in filled))
 
 
-MAX_HEADER_ROWS = 3
-MAX_SPAN = 1000
+MAX_HEADER_ROWS = 3  # such as group, name and unit
+MAX_SPAN = 1000  # HTML's own limit for `colspan`
 MAX_CELLS = 500_000  # of a table whose cells span
 
 
@@ -49,11 +49,11 @@ class GridCell:
 Rows = Sequence[Sequence[GridCell]]
 
 
-def span(said: str | None) -> int:
+def span(value: str | None) -> int:
     """The value of rowspan or colspan; 1 where it is none."""
-    if not said or not said.isdecimal():
+    if not value or not value.isdecimal():
         return 1
-    return max(1, min(int(said[:9]), MAX_SPAN))
+    return max(1, min(int(value[:9]), MAX_SPAN))
 
 
 def place_cells(rows: Rows) -> list[list[GridCell]]:

@@ -13,7 +13,7 @@ from elt_llm_ingest.readers.pdf.document import parse as parse_pdf
 PARSER = "image 1"
 MAX_PIXELS = 50_000_000
 MAX_SIDE = 14_000  # points; no PDF page is larger
-USUAL_DPI = 200.0
+USUAL_DPI = 200.0  # of scans, where the file does not say
 PLAUSIBLE = range(50, 1201)  # dots an inch that a picture may claim
 
 
@@ -76,8 +76,8 @@ def _too_large(path: Path) -> LoadError:
     )
 
 
-def _dpi(told: object, longest: int) -> float:
+def _dpi(metadata: object, longest: int) -> float:
     """Dots an inch, as the picture says where that can be."""
-    value = told[0] if isinstance(told, tuple) and told else 0
+    value = metadata[0] if isinstance(metadata, tuple) and metadata else 0
     dpi = float(value) if int(float(value)) in PLAUSIBLE else USUAL_DPI
     return max(dpi, longest * 72 / MAX_SIDE)

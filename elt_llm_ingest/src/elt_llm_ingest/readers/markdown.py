@@ -70,15 +70,15 @@ class Inline:
         text = _NOTE_MARK.sub(self._note_mark, _NUMBER_LINK.sub(REMOVED, text))
         return re.sub(r"(?<=\S)[ \t]{2,}(?=\S)", " ", _NOISE.sub("", text))
 
-    def _note_mark(self, found: re.Match[str]) -> str:
-        return REMOVED if found[1] in self._notes else found[0]
+    def _note_mark(self, match: re.Match[str]) -> str:
+        return REMOVED if match[1] in self._notes else match[0]
 
 
-def _write_raised(found: re.Match[str]) -> str:
-    before = re.sub(r"[*_]+\Z", "", found.string[: found.start()][-40:])
-    if "](#" in found[1]:
+def _write_raised(match: re.Match[str]) -> str:
+    before = re.sub(r"[*_]+\Z", "", match.string[: match.start()][-40:])
+    if "](#" in match[1]:
         return REMOVED
-    return write_raised(re.sub(r"<[^<>]*>|\\(?=[\[\]])", "", found[1]), before)
+    return write_raised(re.sub(r"<[^<>]*>|\\(?=[\[\]])", "", match[1]), before)
 
 
 def _render_tokens(tokens: Sequence[Token]) -> str:
@@ -125,7 +125,7 @@ FRONT_MATTER = re.compile(
 )
 TITLE = re.compile(r"^title:\s*[\"']?(.+?)[\"']?\s*$", re.MULTILINE)
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-MAX_CAPTION = 200
+MAX_CAPTION = 200  # characters; a longer paragraph above a table is text
 
 
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # noqa: ARG001

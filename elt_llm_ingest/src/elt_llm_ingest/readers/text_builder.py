@@ -7,7 +7,7 @@ from elt_llm_core.document import Block, BlockKind, Cell
 from elt_llm_core.records import changed
 
 SEPARATOR = " > "
-MAX_TITLE = 200
+MAX_TITLE = 200  # characters; a longer line is text
 
 
 def one_line(text: str) -> str:

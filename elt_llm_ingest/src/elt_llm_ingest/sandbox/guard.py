@@ -83,8 +83,8 @@ class Guard:
 
     def _overload(self, what: str) -> Reason:
         size = self._size
-        said = f"{size / MB:.1f} MB" if size >= MB else f"{max(size // 1000, 1)} kB"
-        return f"reading it {what}, {OVERLOAD.format(size=said)}", OVERLOAD_CURE
+        amount = f"{size / MB:.1f} MB" if size >= MB else f"{max(size // 1000, 1)} kB"
+        return f"reading it {what}, {OVERLOAD.format(size=amount)}", OVERLOAD_CURE
 
 
 def _seconds(pid: int) -> float:

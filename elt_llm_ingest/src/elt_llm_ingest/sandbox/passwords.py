@@ -43,8 +43,8 @@ def load_passwords(config: RagConfig, given: Sequence[str] = ()) -> Passwords:
     """
     file = config.ingest.password_file
     listed = _read(file, config.stores.data_dir) if file is not None else ()
-    said = os.environ.get(VARIABLE)
-    return Passwords((*given, *([said] if said else ())), listed)
+    variable = os.environ.get(VARIABLE)
+    return Passwords((*given, *([variable] if variable else ())), listed)
 
 
 def _read(file: Path, data_dir: Path) -> tuple[tuple[str, str], ...]:

@@ -80,7 +80,7 @@ def documents_of(
 
     Raises ValueError for messages that are none of `messages`.
     """
-    return [_document(found, receive) for found in head["documents"]]
+    return [_document(record, receive) for record in head["documents"]]
 
 
 def _head(document: ParsedDocument, blocks: Blocks) -> str:
@@ -97,20 +97,20 @@ def _page_head(page: Page) -> str:
     return f'{{"page":{plain},"packed":{json.dumps(packed)}}}'
 
 
-def _document(found: dict[str, Any], receive: Callable[[], bytes]) -> ParsedDocument:
+def _document(record: dict[str, Any], receive: Callable[[], bytes]) -> ParsedDocument:
     packed = Blocks()
-    for count in found["groups"]:
+    for count in record["groups"]:
         packed.add_packed(receive(), count)
     blocks: Sequence[Block] = packed if len(packed) > FEW else list(packed)
     if sum(1 for _ in blocks) != len(packed):
         raise ValueError("groups of blocks of another length than said")
-    pages = [_page(page, receive) for page in found["pages"]]
-    plain = ParsedDocument.model_validate({**found["document"], "blocks": []})
+    pages = [_page(page, receive) for page in record["pages"]]
+    plain = ParsedDocument.model_validate({**record["document"], "blocks": []})
     return plain.model_copy(update={"blocks": blocks, "pages": pages})
 
 
-def _page(found: dict[str, Any], receive: Callable[[], bytes]) -> Page:
-    page = Page.model_validate(found["page"])
-    if not found["packed"]:
+def _page(record: dict[str, Any], receive: Callable[[], bytes]) -> Page:
+    page = Page.model_validate(record["page"])
+    if not record["packed"]:
         return page
     return page.model_copy(update={"words": Words.unpacked(receive())})

@@ -82,14 +82,14 @@ def clean_document(document: ParsedDocument) -> ParsedDocument:
 
 def _removal_warnings(gone: Counter[str]) -> Iterable[str]:
     for family, count in sorted((+gone).items()):
-        said = "characters were" if count != 1 else "character was"
-        yield f"{count} {family} {said} taken out of the text; no reader sees them"
+        subject = "characters were" if count != 1 else "character was"
+        yield f"{count} {family} {subject} taken out of the text; no reader sees them"
 
 
 def _without(text: str, gone: Counter[str]) -> str:
     text = CONTROLS.sub(" ", text)
-    found = [m.start() for m in SUSPECT.finditer(text) if _goes(text, m.start(), gone)]
-    return _cut(text, found)
+    places = [m.start() for m in SUSPECT.finditer(text) if _goes(text, m.start(), gone)]
+    return _cut(text, places)
 
 
 def _goes(text: str, at: int, gone: Counter[str]) -> bool:

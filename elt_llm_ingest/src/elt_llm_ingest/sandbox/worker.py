@@ -103,8 +103,8 @@ def _answer(
         loader, documents = parse(
             path, given, limits, request["loader"], request["passwords"]
         )
-        found = messages(loader, documents)
-        return chain([next(found)], found)
+        stream = messages(loader, documents)
+        return chain([next(stream)], stream)
     except LoadError as error:
         return _refusal(error.reason, error.hint)
     except MemoryError:

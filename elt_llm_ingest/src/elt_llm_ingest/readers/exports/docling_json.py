@@ -47,12 +47,12 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
     return [documents[0].model_copy(update=changed)]
 
 
-def _of_document(path: Path, found: Any) -> list[ParsedDocument]:
+def _of_document(path: Path, content: Any) -> list[ParsedDocument]:
     from docling_core.types.doc.document import (  # noqa: PLC0415 - takes seconds
         DoclingDocument,
     )
 
-    document = DoclingDocument.model_validate(found)
+    document = DoclingDocument.model_validate(content)
     return document_of(Path(document.name or path.name), document, {})
 
 

@@ -144,11 +144,12 @@ def _box(page: int, place: Rectangle, bounds: Rectangle) -> Box:
 
 def _entities(path: Path, model: Model) -> ParsedDocument:
     statements: dict[End, list[str]] = {}
-    for found, _ in model.relationships:
+    for relation, _ in model.relationships:
         for end in dict.fromkeys(
-            _subject(end.entity, end.domain) for end in (found.source, found.target)
+            _subject(end.entity, end.domain)
+            for end in (relation.source, relation.target)
         ):
-            statements.setdefault(end, []).append(found.statement)
+            statements.setdefault(end, []).append(relation.statement)
     builder = TextBuilder()
     for entity in model.entities:
         lines = _entity_lines(entity, statements)
@@ -206,25 +207,28 @@ def _entity_lines(
 
 def _relationships(path: Path, model: Model) -> ParsedDocument:
     builder = TextBuilder()
-    for found, page in model.relationships:
-        lines = [found.sentences()]
-        for name, end in (("Source", found.source), ("Target", found.target)):
+    for relation, page in model.relationships:
+        lines = [relation.sentences()]
+        for name, end in (
+            ("Source", relation.source),
+            ("Target", relation.target),
+        ):
             if end.domain:
                 lines.append(f"{name} domain: {end.domain}")
-        if found.cardinality:
-            lines.append(f"Cardinality: {found.cardinality}")
-        if found.kind:
-            lines.append(f"Type: {found.kind}")
+        if relation.cardinality:
+            lines.append(f"Cardinality: {relation.cardinality}")
+        if relation.kind:
+            lines.append(f"Type: {relation.kind}")
         builder.add(
             BlockKind.RELATIONSHIP,
             "\n".join(lines),
             page=page,
             end_page=page,
-            section=found.source.domain,
+            section=relation.source.domain,
             attributes={
-                "source": found.source.entity,
-                "target": found.target.entity,
-                "cardinality": found.cardinality,
+                "source": relation.source.entity,
+                "target": relation.target.entity,
+                "cardinality": relation.cardinality,
             },
         )
     return ParsedDocument(

@@ -160,15 +160,15 @@ def content(path: Path, model: Model) -> dict[str, Any]:
         "entities": [_entity_row(entity, model) for entity in model.entities],
         "relationships": [
             {
-                "source_entity": found.source.entity,
-                "source_domain": found.source.domain,
-                "target_entity": found.target.entity,
-                "target_domain": found.target.domain,
-                "cardinality": found.cardinality,
-                "relationship_type": found.kind,
-                "label": found.label,
+                "source_entity": relationship.source.entity,
+                "source_domain": relationship.source.domain,
+                "target_entity": relationship.target.entity,
+                "target_domain": relationship.target.domain,
+                "cardinality": relationship.cardinality,
+                "relationship_type": relationship.kind,
+                "label": relationship.label,
             }
-            for found, _ in model.relationships
+            for relationship, _ in model.relationships
         ],
         "domains": [_domain_row(domain, page, model) for domain, page in model.domains],
         "skipped": model.skipped,

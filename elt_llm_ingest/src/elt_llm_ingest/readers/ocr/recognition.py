@@ -285,11 +285,11 @@ def _is_huge(pdf: pypdfium2.PdfDocument, number: int) -> bool:
         )
 
 
-def finish_document(document: ParsedDocument, found: Recognised) -> ParsedDocument:
+def finish_document(document: ParsedDocument, recognised: Recognised) -> ParsedDocument:
     """The document with confidences, and with boxes as the pages stand in the file."""
-    if not found.pages:
+    if not recognised.pages:
         return document
-    sure = {number: _confidences(page) for number, page in found.pages.items()}
+    sure = {number: _confidences(page) for number, page in recognised.pages.items()}
     means = {number: _mean(values) for number, values in sure.items()}
     words = sorted(
         (start, end, sure[page.number].get((left, top), means[page.number]))
@@ -305,7 +305,7 @@ def finish_document(document: ParsedDocument, found: Recognised) -> ParsedDocume
             judged = _rate_block(block, words, sure)
             if judged.page and _is_low(judged):
                 low.add(judged.page)
-            yield block_in_file(judged, found.lies, pages)
+            yield block_in_file(judged, recognised.lies, pages)
 
     blocks = (
         Blocks(rate_blocks())
@@ -315,7 +315,7 @@ def finish_document(document: ParsedDocument, found: Recognised) -> ParsedDocume
     return document.model_copy(
         update={
             "blocks": blocks,
-            "pages": [page_in_file(p, found.lies) for p in document.pages],
+            "pages": [page_in_file(p, recognised.lies) for p in document.pages],
             "warnings": (*document.warnings, *_list_warnings(sure, low)),
         }
     )

@@ -58,14 +58,14 @@ def dense(text: str) -> str:
 
 
 def document_of(
-    path: Path, found: Any, originals: Mapping[str, str], points: float = 1.0
+    path: Path, converted: Any, originals: Mapping[str, str], points: float = 1.0
 ) -> list[ParsedDocument]:
     """Our document of Docling's. Raises LoadError where it holds no text.
 
     Docling cuts a paragraph where its type face changes; `originals` maps the dense
     text of paragraphs to how they are written. `points` is the length of a unit.
     """
-    writer = _DoclingWriter(found, originals, points)
+    writer = _DoclingWriter(converted, originals, points)
     writer.write()
     text = writer.builder.text
     if not writer.builder.blocks:
@@ -85,15 +85,17 @@ def document_of(
 
 
 class _DoclingWriter:
-    def __init__(self, found: Any, originals: Mapping[str, str], points: float) -> None:
-        self._found = found
+    def __init__(
+        self, converted: Any, originals: Mapping[str, str], points: float
+    ) -> None:
+        self._found = converted
         self._originals = originals
         self._points = points
         self._tables = 0
-        captioned = (*found.tables, *found.pictures)
+        captioned = (*converted.tables, *converted.pictures)
         self._done = {ref.cref for item in captioned for ref in item.captions}
-        for table in found.tables:
-            self._done |= _told_by(table, found)
+        for table in converted.tables:
+            self._done |= _told_by(table, converted)
         self.builder = TextBuilder()
 
     def pages(self) -> list[Page]:
@@ -212,7 +214,7 @@ class _DoclingWriter:
         return {"page": min(pages), "end_page": max(pages), "boxes": tuple(boxes)}
 
 
-def _told_by(table: Any, found: Any) -> set[str]:
+def _told_by(table: Any, converted: Any) -> set[str]:
     """Texts that Docling lists below a table though the table's cells say them."""
     cell_texts = {dense(cell.text) for cell in table.data.table_cells if cell.text}
     everything = "\n".join(cell_texts)
@@ -223,7 +225,7 @@ def _told_by(table: Any, found: Any) -> set[str]:
         if ref.cref in seen:
             continue
         seen.add(ref.cref)
-        item = ref.resolve(found)
+        item = ref.resolve(converted)
         waiting += item.children
         if dense(getattr(item, "text", "")) in everything:
             repeated.add(ref.cref)

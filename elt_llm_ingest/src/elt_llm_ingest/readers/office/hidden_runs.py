@@ -30,31 +30,31 @@ class RunStyle(NamedTuple):
         )
 
 
-def looks(told: Any) -> RunStyle:
+def looks(properties: Any) -> RunStyle:
     """What the properties of a run, paragraph or cell say; `told` may be None."""
-    if told is None:
+    if properties is None:
         return RunStyle()
-    vanish = told.find(f"{W}vanish")
+    vanish = properties.find(f"{W}vanish")
     return RunStyle(
         None if vanish is None else vanish.get(VAL, "1") not in OFF,
-        _value(told, "color").lower(),
-        _value(told, "sz"),
-        is_shaded(told)
-        or _value(told, "highlight").lower() not in ("", "none", "white"),
+        _value(properties, "color").lower(),
+        _value(properties, "sz"),
+        is_shaded(properties)
+        or _value(properties, "highlight").lower() not in ("", "none", "white"),
     )
 
 
-def is_shaded(told: Any) -> bool:
+def is_shaded(properties: Any) -> bool:
     """Whether the properties put a colour behind the text."""
-    shade = told.find(f"{W}shd")
+    shade = properties.find(f"{W}shd")
     if shade is None:
         return False
     pattern = shade.get(VAL, "clear") not in ("clear", "nil")
     return pattern or shade.get(f"{W}fill", "").lower() not in PAPER
 
 
-def _value(told: Any, name: str) -> str:
-    element = told.find(f"{W}{name}")
+def _value(properties: Any, name: str) -> str:
+    element = properties.find(f"{W}{name}")
     return "" if element is None else str(element.get(VAL, ""))
 
 
@@ -210,10 +210,10 @@ def _is_hidden(run: Any, styles: Styles, on_white: bool) -> bool:
     return _is_white(looks) and on_white and not _on_colour(run)
 
 
-def _is_white(said: RunStyle) -> bool:
-    if said.shaded or not re.fullmatch("[0-9a-f]{6}", said.colour):
+def _is_white(style: RunStyle) -> bool:
+    if style.shaded or not re.fullmatch("[0-9a-f]{6}", style.colour):
         return False
-    return min(bytes.fromhex(said.colour)) >= WHITE
+    return min(bytes.fromhex(style.colour)) >= WHITE
 
 
 def _on_colour(run: Any) -> bool:

@@ -76,10 +76,10 @@ CAPTION = re.compile(
 LEADERS = re.compile(
     r"(?:\.\s?){4,}\s*[0-9ivxlc]*\s*$|…{2,}|(?:^|\s)\.\s*[0-9ivxlc]{1,4}$"
 )
-MAX_HEADING = 160
-HEADING_LINES = 3
-MAX_RUN_IN = 80
-FULL_LINE = 70
+MAX_HEADING = 160  # characters; longer text in bold is a paragraph
+HEADING_LINES = 3  # a heading may wrap twice
+MAX_RUN_IN = 80  # characters of a numbered heading that ends like a sentence
+FULL_LINE = 70  # characters; a shorter bold line ends before the margin
 APART = 1.4  # line distances from a heading in capitals to the text below it
 
 
@@ -247,9 +247,9 @@ def _line_kind(line: Line) -> BlockKind:
 
 
 def is_heading(
-    run: Sequence[Line], below: Line | None, said: bool, style: Style
+    run: Sequence[Line], below: Line | None, is_seed: bool, style: Style
 ) -> bool:
-    """Whether a run of lines is a heading. `said`: LiteParse thinks so.
+    """Whether a run of lines is a heading. `is_seed`: LiteParse thinks so.
 
     It must look unlike the text around it (bold, larger, or capitals that LiteParse
     calls a heading), be short, hold words and not end like a sentence.
@@ -261,7 +261,7 @@ def is_heading(
     words = [w for w in re.findall(r"[^\W\d_]+", text) if len(w) > 1]
     apart = below is None or below.top - run[-1].top >= APART * style.pitch
     shouted = text.upper() == text and (
-        said
+        is_seed
         or (apart and len(words) > 1)
         or shouts(text, below.text if below is not None else "a")
     )

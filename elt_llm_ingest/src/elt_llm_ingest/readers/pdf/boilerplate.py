@@ -145,7 +145,7 @@ def _edges(blocks: Iterable[Block], pages: Sequence[Page]) -> set[int]:
 
 CONTENTS = re.compile(r"^(?:table of )?contents?(?: page)?$", re.IGNORECASE)
 LONGEST = 22  # letters of such a title
-MANY_LEADERS = 3
+MANY_LEADERS = 3  # page numbers that a table of contents has at least
 DOTS = 4  # in leaders
 # Dots that lead to the number of a page. Dots alone are no proof: statistics print ".."
 # for a number that nobody knows.

@@ -41,7 +41,7 @@ from elt_llm_ingest.readers.pdf.pages import (
 from elt_llm_ingest.readers.pdf.writer import DocumentWriter
 from elt_llm_ingest.readers.text_builder import MAX_TITLE, assign_sections, one_line
 
-TAIL = 4096
+TAIL = 4096  # bytes at the end of a file in which it says where its objects are
 START = re.compile(rb"startxref\s+(\d{1,12})")
 TABLE = re.compile(rb"\s*(?:xref\b|\d+\s+\d+\s+obj\b)")
 WARNING = "the PDF is damaged and was repaired; pages or text may be missing"

@@ -44,7 +44,7 @@ def with_formulas(
     if not runs:
         return words
     glyphs = list(_glyphs(page, layer))
-    found: dict[int, list[Word]] = {}
+    words_by_run: dict[int, list[Word]] = {}
     for run in runs:
         box = _box_of(items[run])
         near = [word for word in words if _overlap(_box(word), box)]
@@ -54,8 +54,8 @@ def with_formulas(
         glyphs = [glyph for glyph in glyphs if glyph.at not in taken]
         # A run of its own: places on the page say whether it touches its neighbours.
         number = len(items) + run
-        found[run] = [_word(g, laid_out.page_num, number) for g in _groups(own)]
-    return list(_in_turn(words, found))
+        words_by_run[run] = [_word(g, laid_out.page_num, number) for g in _groups(own)]
+    return list(_in_turn(words, words_by_run))
 
 
 def _glyphs(page: pypdfium2.PdfPage, layer: pypdfium2.PdfTextPage) -> Iterator[_Glyph]:
@@ -134,13 +134,13 @@ def _word(glyphs: Sequence[_Glyph], page: int, run: int) -> Word:
 
 
 def _in_turn(
-    words: Sequence[Word], found: Mapping[int, Sequence[Word]]
+    words: Sequence[Word], words_by_run: Mapping[int, Sequence[Word]]
 ) -> Iterator[Word]:
     """The words, those found for a run after it or where it would stand."""
-    waiting = sorted(found, reverse=True)
+    waiting = sorted(words_by_run, reverse=True)
     for word in words:
         while waiting and waiting[-1] < word.run:
-            yield from found[waiting.pop()]
+            yield from words_by_run[waiting.pop()]
         yield word
     while waiting:
-        yield from found[waiting.pop()]
+        yield from words_by_run[waiting.pop()]

@@ -13,7 +13,7 @@ from elt_llm_ingest.readers.text_builder import SEPARATOR, one_line
 RANKS = ("part", "title", "division", "chapter", "section", "article", "rule")
 MAX_LEVEL = 9
 SAME_SIZE = 0.6  # points
-MAX_OUTLINE_TITLE = 300
+MAX_OUTLINE_TITLE = 300  # characters; a longer text is no entry of an outline
 Outline = Sequence[tuple[int, str, int]]  # level from 1, title, page from 1
 _Key = tuple[str, float, bool]
 
@@ -114,8 +114,8 @@ def _shift(
     named = [d for d in headings if _keyword(d) in RANKS]
     if not plain or len(named) <= 1:
         return 0
-    said = Counter(found.group(1) for _, found in plain if found)
-    restarts = any(count > 1 for count in said.values())
+    counts = Counter(match.group(1) for _, match in plain if match)
+    restarts = any(count > 1 for count in counts.values())
     larger = median(d.size for d in named) > median(d.size for d, _ in plain) + 0.5
     return max(keywords.values()) if restarts or larger else 0
 

@@ -28,7 +28,7 @@ SCAN = 0.5  # of the page, that a picture must take to be a scan
 MANY = 200  # suspicious places, from which all between them is suspicious too
 APART = 50.0  # points down the page between words that are not drawn together
 INNER = 0.15  # of a word's height, above and below, is its neighbours' too
-HALF = 0.5
+HALF = 0.5  # of a word's place: letters cover less of it than what is behind them
 BESIDE = 2  # pixels beside a word, so that a lone "I" is seen against its ground
 # Of 133 words that one program painted as shapes, letters took .32 to .50 of the place
 # and stood in .60 of its columns at least; a rule or the edge of a shape takes less.
@@ -76,11 +76,11 @@ def find_hidden_words(
 
 
 def _find_suspects(
-    words: Sequence[Word], places: Sequence[Rectangle], found: set[int]
+    words: Sequence[Word], places: Sequence[Rectangle], known: set[int]
 ) -> list[Word]:
     around = [join_boxes(places)]
     near = [w for w in words if _is_in(w, around)]
-    return [w for w in near if _is_in(w, places) and _speaks(w) and id(w) not in found]
+    return [w for w in near if _is_in(w, places) and _speaks(w) and id(w) not in known]
 
 
 def _is_off(word: Word, width: float, height: float) -> bool:

@@ -208,12 +208,12 @@ def _one_by_one(text_page: pypdfium2.PdfTextPage) -> Iterator[_Said]:
 def _place_word(
     page: pypdfium2.PdfPage,
     text_page: pypdfium2.PdfTextPage,
-    said: _Said,
+    lost_word: _Said,
     number: int,
 ) -> Word | None:
     """The word with its box from the top left; None for one that is off the page."""
     points = []
-    for index in said[1]:
+    for index in lost_word[1]:
         left, bottom, right, top = text_page.get_charbox(index)
         points += [device(page, left, top), device(page, right, bottom)]
     width, height = page.get_size()
@@ -223,7 +223,7 @@ def _place_word(
         return None
     left, top = max(left, 0.0), max(top, 0.0)
     right, bottom = max(right, left + LEAST), max(bottom, top + LEAST)
-    return Word(said[0], left, top, right, bottom, number, run=-1)
+    return Word(lost_word[0], left, top, right, bottom, number, run=-1)
 
 
 def device(page: pypdfium2.PdfPage, x: float, y: float) -> tuple[float, float]:

@@ -103,15 +103,15 @@ def _mark_turned(page: PageDraft) -> None:
             word.furniture = True
 
 
-def _is_running(found: Sequence[_Edge], pages: int) -> bool:
+def _is_running(edges: Sequence[_Edge], pages: int) -> bool:
     """Whether a place on the page holds a running line with changing text."""
-    if len({edge.page for edge in found}) < max(3, 0.5 * pages):
+    if len({edge.page for edge in edges}) < max(3, 0.5 * pages):
         return False
     by_text: dict[str, set[int]] = defaultdict(set)
-    for edge in found:
+    for edge in edges:
         by_text[edge.text].add(edge.page)
     repeated = sum(len(on) for on in by_text.values() if len(on) > 1)
-    return repeated >= 0.6 * len(found)
+    return repeated >= 0.6 * len(edges)
 
 
 def _edges(page: PageDraft) -> list[_Edge]:

@@ -80,22 +80,22 @@ def objects_of(page: pypdfium2.PdfPage) -> Objects:
     return objects
 
 
-def _look(found: Objects, items: Sequence[int], depth: int) -> None:
+def _look(objects: Objects, items: Sequence[int], depth: int) -> None:
     modes = list(map(_mode, items))
     first = next((at for at, mode in enumerate(modes) if mode >= 0), len(modes))
     for at, (item, mode) in enumerate(zip(items, modes, strict=True)):
         if mode < 0 and (kind := _type(item)) != raw.FPDF_PAGEOBJ_PATH:
-            found.over = found.over or first < at
-            _look_at_other(found, item, kind, depth)
+            objects.over = objects.over or first < at
+            _look_at_other(objects, item, kind, depth)
     texts = [item for item, mode in zip(items, modes, strict=True) if mode >= 0]
     if texts:
-        found.texts += texts
-        found.over = True
-        _look_at_colours(found, texts)
-        _look_at_modes(found, texts, [mode for mode in modes if mode >= 0])
+        objects.texts += texts
+        objects.over = True
+        _look_at_colours(objects, texts)
+        _look_at_modes(objects, texts, [mode for mode in modes if mode >= 0])
 
 
-def _look_at_colours(found: Objects, texts: Sequence[int]) -> None:
+def _look_at_colours(objects: Objects, texts: Sequence[int]) -> None:
     """Note colours and what is light; all at once, for a page has hundreds of texts."""
     values = np.zeros((len(texts), 4), np.uintc)  # as if clear, where there is none
     start, stop = values.ctypes.data, values.ctypes.data + values.nbytes
@@ -106,9 +106,9 @@ def _look_at_colours(found: Objects, texts: Sequence[int]) -> None:
     codes = ((alpha < CLEAR) << 24 | red << 16 | green << 8 | blue).tolist()
     colours = {code: _split_colour(code) for code in set(codes)}  # a page has few
     light = {code for code, colour in colours.items() if _is_light(code, colour)}
-    found.colours.update([colours[code] for code in colours.keys() - light])
+    objects.colours.update([colours[code] for code in colours.keys() - light])
     if light:
-        found.light += [t for t, c in zip(texts, codes, strict=True) if c in light]
+        objects.light += [t for t, c in zip(texts, codes, strict=True) if c in light]
 
 
 def _split_colour(code: int) -> Colour:
@@ -119,38 +119,40 @@ def _is_light(code: int, colour: Colour) -> bool:
     return code >> 24 > 0 or min(colour) >= LIGHT
 
 
-def _look_at_modes(found: Objects, texts: Sequence[int], modes: Sequence[int]) -> None:
+def _look_at_modes(
+    objects: Objects, texts: Sequence[int], modes: Sequence[int]
+) -> None:
     if set(modes).issubset(PLAIN):
         return
     for item, mode in zip(texts, modes, strict=True):
         if mode not in PLAIN:
-            found.light.append(item)
+            objects.light.append(item)
         if mode in UNPAINTED:
-            found.unpainted.append(item)
+            objects.unpainted.append(item)
 
 
-def _look_at_other(found: Objects, item: int, kind: int, depth: int) -> None:
+def _look_at_other(objects: Objects, item: int, kind: int, depth: int) -> None:
     if kind == raw.FPDF_PAGEOBJ_IMAGE:
-        found.pictures.append((item, found.over))
+        objects.pictures.append((item, objects.over))
     elif kind == raw.FPDF_PAGEOBJ_FORM:
-        _look_into(found, item, depth)
+        _look_into(objects, item, depth)
 
 
-def _look_into(found: Objects, form: int, depth: int) -> None:
+def _look_into(objects: Objects, form: int, depth: int) -> None:
     """Places in a form are its own, so what is in it stands for all of it."""
-    light, pictures = len(found.light), len(found.pictures)
-    unpainted = len(found.unpainted)
+    light, pictures = len(objects.light), len(objects.pictures)
+    unpainted = len(objects.unpainted)
     if depth >= DEEP:
-        found.light.append(form)
+        objects.light.append(form)
     else:
         inner = map(_of_form, repeat(form), range(_count(form)))
-        _look(found, list(inner), depth + 1)
-    if len(found.light) > light:
-        found.light[light:] = [form]
-    if len(found.unpainted) > unpainted:
-        found.unpainted[unpainted:] = [form]
-    if inside := found.pictures[pictures:]:
-        found.pictures[pictures:] = [(form, any(over for _, over in inside))]
+        _look(objects, list(inner), depth + 1)
+    if len(objects.light) > light:
+        objects.light[light:] = [form]
+    if len(objects.unpainted) > unpainted:
+        objects.unpainted[unpainted:] = [form]
+    if inside := objects.pictures[pictures:]:
+        objects.pictures[pictures:] = [(form, any(over for _, over in inside))]
 
 
 def hide(texts: Iterable[int]) -> None:

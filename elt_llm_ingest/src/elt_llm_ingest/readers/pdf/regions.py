@@ -135,7 +135,7 @@ def _home(regions: Sequence[Region], word: Word) -> Region | None:
 
 OUTSIDE = 2.0  # nats for a word of the table that is left out
 ABOVE = 40  # points over LiteParse's table in which its header may stand
-BELOW = 5
+BELOW = 5  # points under it in which its last row may end
 BESIDE = 0.1  # share of long lines: text beside a table of numbers
 
 
@@ -200,14 +200,14 @@ def find_aligned_tables(
 
 
 def _find_titled_tables(
-    rows: Sequence[TextRow], found: Sequence[Region], rules: Rules
+    rows: Sequence[TextRow], others: Sequence[Region], rules: Rules
 ) -> list[Region]:
     """The tables of text below a title "Table 1" that nothing else has seen."""
     tables: list[Region] = []
     for row in rows:
         if not is_title(row) or len(row.pieces) > 1:
             continue
-        taken = {id(w) for table in (*found, *tables) for w in table.words}
+        taken = {id(w) for table in (*others, *tables) for w in table.words}
         free = [r for r in rows if taken.isdisjoint(map(id, r.line.words))]
         woven = row in free and table_below(free, free.index(row), rules.across)
         if woven and long_lines(list(map(TextRow, woven.lines))) <= BESIDE:
@@ -261,9 +261,9 @@ def _free(line: Line, taken: set[int]) -> Line | None:
     return Line(words) if words else None
 
 
-def _region(found: FoundTable) -> Region:
-    words = [word for line in found.lines for word in line.words]
-    return Region(kind="table", box=found.box, words=words, table=found.table)
+def _region(table: FoundTable) -> Region:
+    words = [word for line in table.lines for word in line.words]
+    return Region(kind="table", box=table.box, words=words, table=table.table)
 
 
 # A rule number, a letter or a bullet that stands alone in a hanging margin.

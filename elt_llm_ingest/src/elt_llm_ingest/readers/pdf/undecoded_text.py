@@ -73,17 +73,17 @@ def _marks(layer: pypdfium2.PdfTextPage) -> list[int]:
     return list(map(_unmapped, repeat(address), range(layer.count_chars())))
 
 
-def _rest(plain: str, said: str) -> Counter[str]:
-    return _letters(plain) - _letters(said)
+def _rest(plain: str, decoded: str) -> Counter[str]:
+    return _letters(plain) - _letters(decoded)
 
 
 def _letters(text: str) -> Counter[str]:
     return Counter(filter(str.isalpha, text.casefold()))
 
 
-def _is_like(said: str, rest: Counter[str]) -> bool:
+def _is_like(text: str, rest: Counter[str]) -> bool:
     """Whether letters are spread as in the rest; True where there are too few."""
-    own = _letters(said)
+    own = _letters(text)
     if own.total() < LETTERS or rest.total() < LETTERS:
         return True
     product = sum(number * rest[letter] for letter, number in own.items())

@@ -20,7 +20,7 @@ from elt_llm_ingest.readers.text_builder import TextBuilder, one_line
 MANY = 4000  # blocks that stay as they are
 PAGE = attrgetter("page")
 # In the order of the fields, which is that of what is written.
-UNTOLD = {name: told.get_default() for name, told in Block.model_fields.items()}
+DEFAULTS = {name: field.get_default() for name, field in Block.model_fields.items()}
 Sizes = dict[int, tuple[float, float]]
 
 
@@ -75,11 +75,11 @@ class DocumentWriter:
             attributes=draft.attributes,
         )
 
-    def _end(self, kind: BlockKind, start: int, **told: Any) -> None:
-        """Close the block begun at `start`; what is told of it is right."""
+    def _end(self, kind: BlockKind, start: int, **fields: Any) -> None:
+        """Close the block begun at `start`; its fields are not validated."""
         if self._text.length > start:
             span = {"kind": kind, "start": start, "end": self._text.length}
-            self._text.blocks.append(trusted(Block, **{**UNTOLD, **span, **told}))
+            self._text.blocks.append(trusted(Block, **{**DEFAULTS, **span, **fields}))
 
     def _add_table(self, draft: Draft, continued: bool) -> None:
         table = draft.table

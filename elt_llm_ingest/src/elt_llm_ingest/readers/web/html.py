@@ -170,14 +170,14 @@ class HtmlReader(HTMLParser):
         else:
             self._text.append(data)
 
-    def _raise(self, tag: str, said: Mapping[str, str]) -> None:
+    def _raise(self, tag: str, attributes: Mapping[str, str]) -> None:
         """Remember where a raised text or the mark of a note begins."""
         if tag not in ("a", "sup"):
             return
         if tag == "sup":
             self._raised = len(self._text)
-        within = self._raised is not None and said.get("href", "").startswith("#")
-        if within or is_note_mark(said):
+        within = self._raised is not None and attributes.get("href", "").startswith("#")
+        if within or is_note_mark(attributes):
             self._mark = len(self._text)
 
     def _lower(self, tag: str) -> None:
@@ -231,7 +231,7 @@ class HtmlReader(HTMLParser):
             if " " in text and not self._furniture:
                 self.builder.add(BlockKind.FIGURE, text, **self._fields)
 
-    def _start(self, tag: str, said: Mapping[str, str]) -> None:
+    def _start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self._furniture += tag in FURNITURE
         if tag in HOLDERS:
             if self._open and self._open[-1] == tag:
@@ -242,7 +242,7 @@ class HtmlReader(HTMLParser):
         elif tag == "dd":
             self._marker = DESCRIBES
         elif tag in ("table", "tr", *CELLS):
-            self._start_table(tag, said)
+            self._start_table(tag, attributes)
 
     def _start_list(self, tag: str) -> None:
         if tag != "li":
@@ -251,7 +251,7 @@ class HtmlReader(HTMLParser):
             self._counters[-1] += 1
             self._marker = f"{self._counters[-1]}. "
 
-    def _start_table(self, tag: str, said: Mapping[str, str]) -> None:
+    def _start_table(self, tag: str, attributes: Mapping[str, str]) -> None:
         if tag == "table":
             self._nest()
             self._tables.append(_HtmlTable())
@@ -260,9 +260,9 @@ class HtmlReader(HTMLParser):
             if tag == "tr" or not rows:
                 rows.append([])
             if tag != "tr":
-                spans = span(said.get("rowspan")), span(said.get("colspan"))
+                spans = span(attributes.get("rowspan")), span(attributes.get("colspan"))
                 header = tag == "th"
-                rows[-1].append(GridCell("", *spans, header, said.get("id", "")))
+                rows[-1].append(GridCell("", *spans, header, attributes.get("id", "")))
 
     def _end(self, tag: str) -> None:
         if tag in FURNITURE:
@@ -301,9 +301,11 @@ class HtmlReader(HTMLParser):
         write_table(self.builder, rows, marked_headers(rows), key, **fields)
 
 
-def is_note_mark(said: Mapping[str, str]) -> bool:
+def is_note_mark(attributes: Mapping[str, str]) -> bool:
     """Whether the attributes of an element call it the mark of a note."""
-    words = " ".join(said.get(name, "") for name in ("role", "epub:type", "class"))
+    words = " ".join(
+        attributes.get(name, "") for name in ("role", "epub:type", "class")
+    )
     return not NOTE_MARKS.isdisjoint(words.lower().split())
 
 

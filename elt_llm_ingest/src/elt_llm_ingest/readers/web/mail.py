@@ -47,7 +47,7 @@ def read_inner(
 PARSER = "mail 2"
 SHOWN = ("from", "to", "cc", "date")
 MAX_DEPTH = 10  # messages in messages
-MAX_PARTS = 200
+MAX_PARTS = 200  # more than people attach; every part costs memory and time
 UNREADABLE = (HeaderParseError, MessageError, LookupError, ValueError, AttributeError)
 
 

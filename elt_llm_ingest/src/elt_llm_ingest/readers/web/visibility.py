@@ -47,35 +47,35 @@ class ElementStyle(NamedTuple):
 
 
 def inside(
-    outer: ElementStyle, told: Mapping[str, str], loose: frozenset[str]
+    outer: ElementStyle, style: Mapping[str, str], loose: frozenset[str]
 ) -> ElementStyle:
     """The looks of an element; nothing is known of properties that are `loose`."""
-    ground = _ground(outer, told)
+    ground = _ground(outer, style)
     if loose & {"background", "background-color", "background-image"}:
         ground = None
-    written = told.get("color", "")
+    written = style.get("color", "")
     colour = _colour(written) if written and written not in UNSAID else outer.colour
     return ElementStyle(
         colour=None if "color" in loose else colour,
         ground=ground,
-        tiny=_tiny(told.get("font-size", ""), outer.tiny and "font-size" not in loose),
-        gone=outer.gone or _is_taken_off(told),
+        tiny=_tiny(style.get("font-size", ""), outer.tiny and "font-size" not in loose),
+        gone=outer.gone or _is_taken_off(style),
     )
 
 
-def _is_taken_off(told: Mapping[str, str]) -> bool:
+def _is_taken_off(style: Mapping[str, str]) -> bool:
     """Taken off the page, whatever the elements inside say."""
-    if told.get("display") == "none":
+    if style.get("display") == "none":
         return True
-    if told.get("visibility") in ("hidden", "collapse"):
+    if style.get("visibility") in ("hidden", "collapse"):
         return True
-    if _number(told.get("opacity", "")) == 0 or _far(told.get("text-indent", "")):
+    if _number(style.get("opacity", "")) == 0 or _far(style.get("text-indent", "")):
         return True
-    shut = any(_number(told.get(side, "")) == 0 for side in SHUT)
-    if shut and told.get("overflow") in ("hidden", "clip"):
+    shut = any(_number(style.get(side, "")) == 0 for side in SHUT)
+    if shut and style.get("overflow") in ("hidden", "clip"):
         return True
-    placed = told.get("position") in ("absolute", "fixed", "relative")
-    return placed and any(_far(told.get(side, "")) for side in OFF_PAGE)
+    placed = style.get("position") in ("absolute", "fixed", "relative")
+    return placed and any(_far(style.get(side, "")) for side in OFF_PAGE)
 
 
 def _number(value: str) -> float | None:
@@ -98,12 +98,12 @@ def _tiny(value: str, outer: bool) -> bool:
     return size < SIZES.get(unit, 0) or size == 0
 
 
-def _ground(outer: ElementStyle, told: Mapping[str, str]) -> Colour:
+def _ground(outer: ElementStyle, style: Mapping[str, str]) -> Colour:
     """What is behind the text; not known where it is a picture."""
-    if told.get("background-image", "none") != "none":
+    if style.get("background-image", "none") != "none":
         return None
     for name in ("background-color", "background"):
-        value = told.get(name, "")
+        value = style.get(name, "")
         if value and value not in UNSAID and (colour := _colour(value)) != CLEAR:
             return colour
     return outer.ground
@@ -161,11 +161,13 @@ class StyleSheet:
         self._important: dict[str, Said] = {}
         self._loose: dict[str, set[str]] = {}
 
-    def of(self, tag: str, said: Mapping[str, str]) -> tuple[Said, frozenset[str]]:
+    def of(
+        self, tag: str, attributes: Mapping[str, str]
+    ) -> tuple[Said, frozenset[str]]:
         """What holds for an element, and the properties that may be set otherwise."""
-        names = [tag, *(f".{name}" for name in said.get("class", "").split())]
-        names.append(f"#{said.get('id', '')}")
-        plain, important = declarations(said.get("style", ""))
+        names = [tag, *(f".{name}" for name in attributes.get("class", "").split())]
+        names.append(f"#{attributes.get('id', '')}")
+        plain, important = declarations(attributes.get("style", ""))
         loose: set[str] = set()
         declared: Said = {}
         for name in names:
@@ -289,12 +291,12 @@ class Visibility:
     def _looks(self) -> ElementStyle:
         return self._open[-1][1] if self._open else self._page
 
-    def enter(self, tag: str, said: Mapping[str, str], *, block: bool) -> bool:
+    def enter(self, tag: str, attributes: Mapping[str, str], *, block: bool) -> bool:
         """Note that an element begins; whether it is shown."""
         if block and self._open and self._open[-1][0] == "p":
             self._open.pop()
         self._close_siblings(tag)
-        looks = self._of(tag, said)
+        looks = self._of(tag, attributes)
         if tag not in VOID:
             self._open.append((tag, looks))
         return not looks.gone
@@ -308,18 +310,18 @@ class Visibility:
                 return shown
         return not self.is_gone
 
-    def _of(self, tag: str, said: Mapping[str, str]) -> ElementStyle:
-        declared, loose = self._sheet.of(tag, said)
+    def _of(self, tag: str, attributes: Mapping[str, str]) -> ElementStyle:
+        declared, loose = self._sheet.of(tag, attributes)
         for name, meant in ATTRIBUTES.items():
-            if name in said:
-                declared = {meant: said[name].lower(), **declared}
-        if tag == "font" and "color" in said:
-            declared = {"color": said["color"].lower(), **declared}
+            if name in attributes:
+                declared = {meant: attributes[name].lower(), **declared}
+        if tag == "font" and "color" in attributes:
+            declared = {"color": attributes["color"].lower(), **declared}
         outer = self._looks
         looks = inside(outer, declared, loose) if declared or loose else outer
         if tag in ROOTS:
             return looks._replace(gone=outer.gone)
-        return looks._replace(gone=True) if "hidden" in said else looks
+        return looks._replace(gone=True) if "hidden" in attributes else looks
 
     def _close_siblings(self, tag: str) -> None:
         closed = CLOSED.get(tag, ())

@@ -9,7 +9,9 @@ from elt_llm_ingest.readers.pdf.geometry import NUMBER, is_one_number, is_year
 from elt_llm_ingest.readers.pdf.words import Line, Word, join_words
 
 WIDE = 0.85  # of the height of letters: so wide a gap parts two pieces
-BETWEEN_NUMBERS = 0.45
+BETWEEN_NUMBERS = (
+    0.45  # the same between two numbers: cells may stand closer than words
+)
 SIGN_GAP = 80  # points from a currency sign to its number
 TAIL_GAP = 14  # points from a number to its percent sign or parenthesis
 SIGNS = frozenset("$€£¥")
@@ -94,7 +96,7 @@ def _are_apart(group: Sequence[Word], word: Word) -> bool:
 # makes the search for it seven times as fast as two ways to begin.
 MARK = re.compile(r"[0-9\u2013\u2014-](?:(?<=[0-9])|(?!\S)(?<!\S.))")
 FIGURES = re.compile(r"[0-9\u2013\u2014-]\S*")  # in every word that may be one
-LEAST_ROWS = 3
+LEAST_ROWS = 3  # two lines with numbers below each other happen in running text
 PROSE_WORDS = 14  # so many words in one piece are a sentence
 FAR = 3.2  # line heights without a line end a table
 SLACK = 1.5  # points that neighbours in a column may miss each other by

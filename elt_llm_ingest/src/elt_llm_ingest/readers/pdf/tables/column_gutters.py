@@ -61,11 +61,11 @@ def extents_of(lines: Sequence[Sequence[LinePiece]]) -> list[Interval]:
 
 
 def _together(
-    found: Sequence[Interval], lines: Sequence[Sequence[LinePiece]]
+    extents: Sequence[Interval], lines: Sequence[Sequence[LinePiece]]
 ) -> list[Interval]:
     """The extents with those made one of which no line fills both."""
     done: list[Interval] = []
-    for extent in found:
+    for extent in extents:
         if done and not any(_fills(pieces, done[-1], extent) for pieces in lines):
             done[-1] = (done[-1][0], extent[1])
         else:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 THIN = 3.0  # points; a filled box no thicker than this is a line
 SHORT = 5.0  # shorter lines are parts of letters and pictures
 NEAR = 2.5  # lines no farther apart are one
-SLANT = 0.6
+SLANT = 0.6  # points by which the ends of a level or upright line may differ
 MOST = 1500  # a page with more lines than this shows a drawing
 WHITE = ("ffffffff", "00ffffff")
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from elt_llm_ingest.readers.pdf.tables.drawn_lines import Rule, Rules
 
 TOUCH = 3.0  # points; lines nearer than this meet
-SAME = 3.0
+SAME = 3.0  # points; lines nearer than this are one line of the grid
 OPEN = 8.0  # a line that reaches so far beyond the last one begins an open cell
 WALL = 0.6  # share of a cell's side that a line must cover
-MOST_LINES = 400
+MOST_LINES = 400  # more are a drawing, and each is held against every other
 Rectangle = tuple[float, float, float, float]
 
 

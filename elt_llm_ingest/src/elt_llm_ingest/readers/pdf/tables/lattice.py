@@ -11,7 +11,7 @@ from elt_llm_ingest.readers.pdf.tables.lattice_completion import complete_grid
 from elt_llm_ingest.readers.pdf.words import Line, Word, lines_of
 
 CROSSED = 0.1  # share of words that lines cut through: then it is a picture
-MARGIN = 1.0
+MARGIN = 1.0  # points by which the middle of a word may be outside
 USED = 0.25  # share of the drawn rows and columns; double lines make empty ones
 LEAST_ROWS = 3  # of a table that is none as it is drawn
 Place = tuple[int, int, int, int]
@@ -169,7 +169,9 @@ def _cuts(cells: Lined) -> list[float]:
         len(lines) == 1 or is_one_number(lines[-1].text) for lines in others
     ):
         return []
-    lines = sorted((line for found in cells.values() for line in found), key=_top)
+    lines = sorted(
+        (line for cell_lines in cells.values() for line in cell_lines), key=_top
+    )
     bands: list[list[float]] = []
     for line in lines:
         if bands and line.top + 0.5 * (line.bottom - line.top) < bands[-1][1]:

@@ -41,7 +41,7 @@ def complete_grid(grid: Grid, words: Sequence[Word]) -> Grid:
     The same grid where they have none.
     """
     edges = _column_edges(grid, words)
-    xs = sorted({*grid.xs, *(x for found in edges.values() for x in found)})
+    xs = sorted({*grid.xs, *(x for places in edges.values() for x in places)})
     ys = sorted({*grid.ys, *_row_edges(grid, xs, words)})
     if not edges and len(ys) == len(grid.ys):
         return grid
@@ -110,7 +110,7 @@ def cheapest(
     `column` is the cost of an edge that is not known.
     """
     pieces = [pieces_of(line) for line in lines]
-    gaps = sum(len(found) - 1 for found in pieces)
+    gaps = sum(len(line_pieces) - 1 for line_pieces in pieces)
     if not gaps:
         return []
     free = columns_of(pieces, known).edges

@@ -18,7 +18,7 @@ from elt_llm_ingest.readers.pdf.tables.drawn_lines import Rule
 from elt_llm_ingest.readers.pdf.words import Line
 
 CLOSE = 1.6  # line heights between the lines of a header
-MOST = 6
+MOST = 6  # lines of a header
 LEFT = 12.0  # points by which a header may stand out over its columns
 SENTENCE = 5  # so many words and a full stop are the end of a sentence
 LONG = 10  # words; a header is shorter

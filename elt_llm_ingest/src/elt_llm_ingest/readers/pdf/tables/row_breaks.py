@@ -79,9 +79,9 @@ def features(
     """
     single = below.single
     shared = {
-        column: found[-1]
+        column: singles[-1]
         for column in sorted(single)
-        if (found := [a.single[column] for a in above if column in a.single])
+        if (singles := [a.single[column] for a in above if column in a.single])
     }
     numbers = sum(
         _is_value(single[c]) and any(_is_value(a.single.get(c, ())) for a in above)

@@ -196,10 +196,10 @@ def _is_ruled(above: Cut, below: Cut, rules: Sequence[Rule]) -> bool:
     )
 
 
-def _table(found: Sequence[Sequence[Cut]], columns: Columns) -> Table:
+def _table(cut_rows: Sequence[Sequence[Cut]], columns: Columns) -> Table:
     rows: list[Row] = []
     spans: Spans = {}
-    for number, lines in enumerate(found):
+    for number, lines in enumerate(cut_rows):
         row: Row = [[] for _ in columns.extents]
         places = [place for line in lines for place in evenly(line.places, columns)]
         reach = _reaches([span for span, _ in places])
