@@ -98,27 +98,31 @@ def test_words_that_do_not_agree_are_found_and_made_anew(
     assert len(Store(published.data_dir).open("rules").search_keyword("kite", 5)) == 5
 
 
-@pytest.mark.parametrize("column", ["key", "data", "data_sum"])
-def test_a_cached_vector_that_no_chunk_uses_is_checked_and_deleted(
-    published: Store, doctor: Callable[..., Any], column: str
+def test_cached_vectors_that_no_chunk_uses_are_checked_and_deleted(
+    published: Store, doctor: Callable[..., Any]
 ) -> None:
+    texts = ["of no chunk", "of none either", "nor this"]
     with published.writer() as writer:
-        vector = HashEmbedding().embed_array(["of no chunk"])
-        writer.put_vectors(HashEmbedding().digest, ["of no chunk"], vector)
+        vectors = HashEmbedding().embed_array(texts)
+        writer.put_vectors(HashEmbedding().digest, texts, vectors)
     assert doctor(published.data_dir, "--deep")[1]["truth vectors"]["level"] == "OK"
     kept = cached(published.data_dir)
-    value = kept[-1][("key", "data", "data_sum").index(column) + 1]
-    other = value ^ 1 if isinstance(value, int) else bytes([value[0] ^ 1]) + value[1:]
-    statement = f"update vector set {column} = ? where num = ?"  # noqa: S608
-    change(published.data_dir, statement, other, kept[-1][0])
+    # One row each is damaged in one column.
+    for place, column in enumerate(("key", "data", "data_sum")):
+        row = kept[place - 3]
+        value = row[place + 1]
+        whole = isinstance(value, int)
+        other = value ^ 1 if whole else bytes([value[0] ^ 1]) + value[1:]
+        statement = f"update vector set {column} = ? where num = ?"  # noqa: S608
+        change(published.data_dir, statement, other, row[0])
     code, checks, _ = doctor(published.data_dir, "--deep")
     assert code == 65
-    assert checks["truth vectors"]["detail"].startswith("1 cached vectors")
+    assert checks["truth vectors"]["detail"].startswith("3 cached vectors")
     assert checks["truth vectors"]["fix"].startswith("elt-llm doctor --repair")
     assert checks["truth content"]["level"] == "OK"
     code, checks, told = doctor(published.data_dir, "--deep", "--repair")
-    assert (code, told["vectors"]) == (0, 1)
-    assert cached(published.data_dir) == kept[:-1]
+    assert (code, told["vectors"]) == (0, 3)
+    assert cached(published.data_dir) == kept[:-3]
 
 
 def cached(root: Path) -> list[tuple[Any, ...]]:

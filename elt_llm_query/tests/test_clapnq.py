@@ -17,7 +17,7 @@ ANSWERED = 0.57
 RIGHT = 0.77
 ANSWERED_WRONGLY = 0.114
 
-pytestmark = pytest.mark.data
+pytestmark = [pytest.mark.data, pytest.mark.long]
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ FOLDER = Path(os.environ.get("ELT_LLM_EVAL_DATA", "")) / "cranfield"
 BASELINE = Path(__file__).parents[2] / "benchmarks" / "baselines" / "cranfield.json"
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not FOLDER.is_dir(), reason="ELT_LLM_EVAL_DATA has no cranfield")
 def test_cranfield_is_found_as_it_was(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
