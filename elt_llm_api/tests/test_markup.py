@@ -313,7 +313,9 @@ def test_no_example_profile_or_address_becomes_markup(payload):
 
 
 def test_the_nearest_sections_of_a_refusal_lead_to_their_pages():
-    refused = result_of("x").model_copy(update={"status": Status.INSUFFICIENT})
+    result = result_of("x")
+    changes = {"status": Status.INSUFFICIENT, "nearest": result.citations[:1]}
+    refused = result.model_copy(update=changes)
     html = answer_html.render_answer(
         refused, page_url=lambda *_: "/v1/documents/a/pages/1.jpg?x"
     )

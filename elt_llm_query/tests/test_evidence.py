@@ -1,5 +1,6 @@
 """An evidence file holds an answer with its proof, and says later what has changed."""
 
+import hashlib
 import json
 import re
 
@@ -64,6 +65,16 @@ def test_what_changed_since_is_said(world, written, tmp_path, changed, states, p
     assert not verify_evidence(written[1], empty).proven
     store.close()
     empty.close()
+
+
+def test_a_file_of_a_version_that_wrote_fewer_fields_is_read(written):
+    path, evidence = written
+    plain = evidence.model_dump(mode="json", exclude={"digest"})
+    del plain["result"]["nearest"]
+    text = json.dumps(plain, sort_keys=True)
+    digest = hashlib.sha256(text.encode("ascii")).hexdigest()
+    path.write_text(json.dumps({**plain, "digest": digest}))
+    assert read_evidence(path).result == evidence.result
 
 
 def test_a_file_that_was_changed_by_hand_is_refused(written):

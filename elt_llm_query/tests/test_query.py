@@ -19,6 +19,7 @@ from elt_llm_query.query import (
     query_collections,
     search_collections,
 )
+from elt_llm_query.render import answer_text
 from query_world import (
     ASK,
     BOTH,
@@ -94,6 +95,21 @@ def test_what_is_not_there_is_refused(world, question):
     assert result.answer.startswith("The documents do not answer this. Nearest: ")
     assert result.citations == ()
     assert result.sources
+    for quoted in result.nearest:
+        text = world.store.document_text(quoted.document_id)
+        assert text[quoted.span.start : quoted.span.end] == quoted.quote
+
+
+def test_a_refusal_quotes_the_sentences_that_are_nearest(world):
+    result = asked(world, "How much does a library card cost?")
+    assert 1 <= len(result.nearest) <= 3
+    assert "card" in result.nearest[0].quote.lower()
+    places = [(one.document_id, one.section) for one in result.nearest]
+    assert len(set(places)) == len(places)
+    shown = answer_text(result)
+    assert "Nearest passages, not an answer" in shown
+    assert result.nearest[0].quote[:40] in shown
+    assert asked(world, "How often can a loan be renewed?").nearest == ()
 
 
 def test_a_table_row_is_cited_by_its_cells(world):

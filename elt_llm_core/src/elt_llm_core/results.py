@@ -212,6 +212,9 @@ class QueryResult(Record):
     sources: tuple[Source, ...] = ()
     citations: tuple[Citation, ...] = ()
     removed: tuple[RemovedClaim, ...] = ()
+    nearest: tuple[Citation, ...] = Field(
+        default=(), description="of a refusal: quotes to read, which are not an answer"
+    )
     degradations: tuple[Degradation, ...] = ()
     trace: QueryTrace
 

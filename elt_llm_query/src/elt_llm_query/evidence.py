@@ -76,9 +76,14 @@ class EvidenceFile(Record):
 
     def compute_digest(self) -> str:
         """Return the SHA-256 of its JSON without the digest."""
-        plain = self.model_dump(mode="json", exclude={"digest"})
-        text = json.dumps(plain, sort_keys=True, ensure_ascii=True)
-        return hashlib.sha256(text.encode("ascii")).hexdigest()
+        return _hash_without_digest(self.model_dump(mode="json"))
+
+
+def _hash_without_digest(plain: dict[str, Any]) -> str:
+    """Return the SHA-256 of an evidence file's JSON without its digest."""
+    rest = {key: value for key, value in plain.items() if key != "digest"}
+    text = json.dumps(rest, sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 class SourceState(StrEnum):
@@ -209,12 +214,15 @@ def read_evidence(path: Path) -> EvidenceFile:
         raise EvidenceError(path, f"cannot be read: {error}") from error
     inside = _INSIDE.search(text)
     try:
-        evidence = EvidenceFile.model_validate_json(inside[1] if inside else text)
+        written = inside[1] if inside else text
+        evidence = EvidenceFile.model_validate_json(written)
+        # Of the file as it was written: an earlier version wrote fewer fields.
+        digest = _hash_without_digest(json.loads(written))
     except (ValidationError, RecursionError) as error:
         raise EvidenceError(path, "is no evidence file of this version") from error
     if evidence.format != FORMAT:
         raise EvidenceError(path, f"has the format {evidence.format!r}, not {FORMAT!r}")
-    if evidence.digest != evidence.compute_digest():
+    if evidence.digest != digest:
         raise EvidenceError(path, "was changed: its digest is not that of its content")
     return evidence
 

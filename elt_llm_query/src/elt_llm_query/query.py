@@ -48,7 +48,8 @@ from elt_llm_query.caching.lookup import CacheLookup, merge_nodes
 from elt_llm_query.caching.semantic_cache import Look, SemanticCache
 from elt_llm_query.engine import assemble
 from elt_llm_query.grounding.citations import check_answer
-from elt_llm_query.grounding.sources import quotable_nodes, to_sources
+from elt_llm_query.grounding.nearest import quote_nearest
+from elt_llm_query.grounding.sources import locator, quotable_nodes, to_sources
 from elt_llm_query.plan import CacheOutcome, SearchPlan, search_settings
 from elt_llm_query.request import Request, open_request
 from elt_llm_query.routers.choose import choose_collections
@@ -164,6 +165,7 @@ def query_collections(  # noqa: PLR0913 - what may be said of a question
         policy = config.query.citation_policy
         checked = check_answer(response, sources, store, policy, question)
         note.n_out = len(checked.citations)
+        nearest = quote_nearest(checked.status, question, sources, locator(store))
     return QueryResult(
         question=question,
         status=checked.status,
@@ -172,6 +174,7 @@ def query_collections(  # noqa: PLR0913 - what may be said of a question
         sources=tuple(o.source for o in sources),
         citations=checked.citations,
         removed=checked.removed,
+        nearest=nearest,
         degradations=request.degradations(plan),
         trace=request.trace(plan, account.used),
     )

@@ -45,12 +45,15 @@ _SUPPORT_COLOUR = {
 
 
 def answer_text(result: QueryResult, *, colour: bool = False) -> str:
-    """The answer, its citations, what was removed, what was missing."""
+    """The answer, its citations or what is nearest, what was removed and missing."""
     style = partial(_style, colour=colour)
     lines = [harmless(result.answer)]
     if result.citations:
         lines += ["", style("Citations", bold=True)]
         lines += [line for c in result.citations for line in _citation(c, colour)]
+    if result.nearest:
+        lines += ["", style("Nearest passages, not an answer", bold=True)]
+        lines += [line for c in result.nearest for line in _nearest(c, colour)]
     if result.removed:
         lines += ["", style("Removed", bold=True)]
         removed = [harmless(f"  {r.text} ({r.reason})") for r in result.removed]
@@ -97,6 +100,14 @@ def _citation(citation: Citation, colour: bool) -> list[str]:
         note += style(f", reading order {citation.reading_order}", fg="yellow")
     quote = style(f'     "{_short(citation.quote)}"', italic=True)
     return [f"{label} {place}  {note}", quote]
+
+
+def _nearest(quoted: Citation, colour: bool) -> list[str]:
+    style = partial(_style, colour=colour)
+    place = _place(quoted.document, quoted.page, quoted.section)
+    label = style(f"[{quoted.label}]", bold=True)
+    quote = style(f'     "{_short(quoted.quote)}"', italic=True)
+    return [f"{label} {place}", quote]
 
 
 def _source(source: Source, colour: bool) -> list[str]:

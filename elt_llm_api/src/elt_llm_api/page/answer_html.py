@@ -21,7 +21,6 @@ PageUrl = Callable[[str, int, Sequence[Box]], str | None]
 """URL of the picture of a document's page with boxes marked, or None without one."""
 
 LABEL = re.compile(r"\[([SF]\d+)\]")
-NEAREST = 4  # sections that a refusal names; more hide the refusal itself
 CONTEXT = 160  # characters shown around a quote: about two lines on each side
 
 
@@ -131,7 +130,7 @@ def render_answer(
         parts=None
         if is_refusal and result.sources
         else split_labels(result.answer, links),
-        nearest=list_nearest(result.sources, page_url) if is_refusal else (),
+        nearest=list_nearest(result.nearest, page_url) if is_refusal else (),
     )
 
 
@@ -322,17 +321,17 @@ def group_by_place(sources: Sequence[Source]) -> list[tuple[str, list[str]]]:
 
 
 def list_nearest(
-    sources: Sequence[Source], page_url: PageUrl
-) -> list[tuple[str, str | None]]:
-    """List the sections to look at instead, each with the URL of its page if known."""
-    places: dict[str, str | None] = {}
-    for source in sources:
-        page = source.span.page
-        place = join_with_dots(source.document, source.section, _page(page))
-        if place not in places:
-            url = page_url(source.document_id, page, source.boxes) if page else None
-            places[place] = url
-    return list(places.items())[:NEAREST]
+    quotes: Sequence[Citation], page_url: PageUrl
+) -> list[tuple[str, str | None, str]]:
+    """List the place, the URL of its page if known, and the words of each quote."""
+    return [
+        (
+            join_with_dots(one.document, one.section, _page(one.page)),
+            page_url(one.document_id, one.page, one.boxes) if one.page else None,
+            one.quote,
+        )
+        for one in quotes
+    ]
 
 
 def _choose_banner(result: QueryResult, policy: str) -> Banner | None:

@@ -170,7 +170,7 @@ def cite_claims(
             wording = row_said(where, text_of(where.source.document_id))
         wording = escape_labels(wording)
         answer = answer.replace(claim.text, wording, 1)
-        citation = _citation(ClaimMatch(claim.label, quote, match, where), locate)
+        citation = to_citation(ClaimMatch(claim.label, quote, match, where), locate)
         proven.append((claim, wording, citation))
     status = Status.ANSWERED if proven else Status.INSUFFICIENT
     if removed:
@@ -275,7 +275,7 @@ def _to_piece(one: StatementCheck, policy: Policy, locate: Locate) -> _Piece | N
     if one.leads:
         return _Piece(draft.gap, draft.text, Support.NOTICE)
     cited = [
-        _citation(match, locate)
+        to_citation(match, locate)
         for match in one.matches
         if policy != "strict" or match.stands
     ]
@@ -311,7 +311,8 @@ def _is_refusal(statement: DraftStatement) -> bool:
     return plain == normalise(REFUSAL).text.strip(" .")
 
 
-def _citation(lookup: ClaimMatch, locate: Locate) -> Citation:
+def to_citation(lookup: ClaimMatch, locate: Locate) -> Citation:
+    """Return the citation of a text that was looked up, with its page and boxes."""
     where, match = lookup.where, lookup.match
     source = where.source
     start, end = (match.start, match.end) if match.end else (0, len(source.text))
