@@ -167,7 +167,7 @@ def test_the_nearest_passage_is_shown_with_the_reason(
     assert f"in {NAMES[code]}" in shown or NAMES[code] in shown
     page = str(answer_html.render_answer(result))
     assert "The nearest passages, not an answer" in page
-    assert "Not in the documents" not in page
+    assert "No sure answer" not in page
     assert NAMES[code] in page
 
 

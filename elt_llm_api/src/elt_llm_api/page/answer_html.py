@@ -45,7 +45,7 @@ BANNERS = {
         "What the documents do not say was taken out; see below.",
     ),
     Status.INSUFFICIENT: Banner(
-        "Not in the documents",
+        "No sure answer",
         "No passage answers this well enough to be quoted.",
     ),
     Status.NO_SOURCES: Banner(
