@@ -38,7 +38,15 @@ from elt_llm_query.synthesizers.extractive.synthesizer import (
 
 PACKAGE = "elt_llm_query"
 ROOM = f"{PACKAGE}.synthesizers.extractive"
-OPTIONS = {"most": 10, "threshold": 2.0, "lexical_threshold": 1.0, "compared": 60}
+FOREIGN = f"{PACKAGE}.synthesizers.foreign_words"
+OPTIONS = {
+    "most": 10,
+    "threshold": 2.0,
+    "lexical_threshold": 1.0,
+    "compared": 60,
+    "sure": 1.0,
+    "sure_lacking": 1.0,
+}
 # The modules of each threshold, and whether it is a share of 1.
 CONSTANTS: dict[str, tuple[Sequence[str], bool]] = {
     "OWN": ([f"{ROOM}.candidates"], True),
@@ -50,12 +58,13 @@ CONSTANTS: dict[str, tuple[Sequence[str], bool]] = {
     "_TITLE_WORD": ([f"{ROOM}.candidates"], False),
     "CLOSE": ([f"{ROOM}.ranking"], True),
     "HALF": ([f"{ROOM}.ranking"], True),
-    "_WORTH": ([f"{ROOM}.ranking"], False),
     "_FIT": ([f"{ROOM}.ranking"], False),
     "NEARNESS": ([f"{ROOM}.ranking"], False),
     "_FEWEST_WORDS": ([f"{ROOM}.ranking"], False),
-    "FAR": ([f"{ROOM}.ranking"], True),
-    "_MOST_WORDS": ([f"{ROOM}.ranking"], False),
+    "CLOSE_SENTENCE": ([f"{ROOM}.ranking"], True),
+    "FAR": ([FOREIGN], True),
+    "_MOST_WORDS": ([FOREIGN], False),
+    "_REPEATS": ([f"{ROOM}.meanings"], True),
     "_SAME": ([f"{ROOM}.claim_spans"], True),
     "_LONGEST_LIST": ([f"{ROOM}.claim_spans"], False),
     "NEAR": ([f"{ROOM}.constraints"], False),

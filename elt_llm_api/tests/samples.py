@@ -8,6 +8,7 @@ from reportlab.pdfgen.canvas import Canvas
 from elt_llm_core.results import (
     Box,
     Citation,
+    Conflict,
     Degradation,
     DegradationKind,
     QueryResult,
@@ -53,6 +54,7 @@ def result_of(text: str) -> QueryResult:
         sources=(source, source.model_copy(update={"label": "S2"})),
         citations=(citation,),
         removed=(RemovedClaim(text=text, reason=text),),
+        conflicts=(Conflict(statement=text, reason=text, quotes=(citation, citation)),),
         degradations=(
             Degradation(
                 kind=DegradationKind.EXACT_ENGINE, collection=text, detail=text

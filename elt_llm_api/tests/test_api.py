@@ -269,6 +269,10 @@ def test_a_document_and_a_collection_are_renamed_and_removed(own, pool_pdf):
     address = f"/v1/documents/{row['document_id']}"
     assert own.patch(address, json={"title": "Hours"}).json()["title"] == "Hours"
     assert own.patch(address, json={"title": "a\nb"}).status_code == 422
+    assert own.patch(address, json={"priority": 101}).status_code == 422
+    assert own.patch(address, json={"priority": 10}).json()["priority"] == 10
+    lifted = own.patch("/v1/collections/pool", json={"priority": 100})
+    assert lifted.json()["priority"] == 100
     assert own.delete(address).status_code == 204
     assert own.get("/v1/collections/pool/documents").json()["data"] == []
     assert own.delete(address).status_code == 404

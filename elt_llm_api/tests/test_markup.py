@@ -74,7 +74,7 @@ HARMLESS = frozenset(
     {"a", "article", "b", "blockquote", "br", "button", "caption", "code", "del"}
     | {"details", "section"}
     | {"div", "em", "figure", "h2", "h3", "h4", "header", "hr", "img", "li", "mark"}
-    | {"ol", "p", "pre", "span", "strong", "summary", "table", "tbody", "td", "th"}
+    | {"ol", "p", "pre", "q", "span", "strong", "summary", "table", "tbody", "td", "th"}
     | {"thead", "tr", "ul", "input"}
 )
 
@@ -321,3 +321,14 @@ def test_the_nearest_sections_of_a_refusal_lead_to_their_pages():
     )
     assert 'href="/v1/documents/a/pages/1.jpg?x"' in html.partition("Nearest")[2]
     assert "href" not in answer_html.render_answer(refused).partition("Nearest")[2]
+
+
+def test_conflicting_passages_stand_under_the_answer_with_their_pages():
+    html = answer_html.render_answer(
+        result_of("x"), page_url=lambda *_: "/v1/documents/a/pages/1.jpg?x"
+    )
+    shown = html.partition("The sources disagree: x")[2]
+    assert shown.count('href="/v1/documents/a/pages/1.jpg?x"') == 2
+    assert shown.count("<q>x</q>") == 2
+    calm = result_of("x").model_copy(update={"conflicts": ()})
+    assert "disagree" not in answer_html.render_answer(calm)

@@ -60,7 +60,12 @@ KEYS = list(keys(RagConfig))
 def other_value(section: str, key: str) -> Any:
     """A legal value that is not the default."""
     value = getattr(getattr(RagConfig(), section), key)
-    known = {"citation_policy": "flag", "level": "DEBUG", "aliases": Path("a.yaml")}
+    known = {
+        "citation_policy": "flag",
+        "trace": "store",
+        "level": "DEBUG",
+        "aliases": Path("a.yaml"),
+    }
     known |= {"base_url": "http://other:1"}
     known |= {"variant": "atire", "stems": "both", "keep_answers": "all"}
     known |= {role: [{"strategy": "gguf"}] for role in ("answer", "rewrite", "judge")}

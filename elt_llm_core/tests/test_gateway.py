@@ -2,9 +2,12 @@
 
 import asyncio
 import json
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from contextvars import copy_context
 from datetime import UTC, datetime, timedelta
 
@@ -34,6 +37,7 @@ from elt_llm_core.models.gateway import answers, kept_answers, retry, spending
 from elt_llm_core.models.gateway.slots import Room, Slots, slots_of
 from elt_llm_core.models.gateway.spending import TOTALS
 from elt_llm_core.patience import Patience
+from elt_llm_core.store.store import Store
 from elt_llm_core.testing import HashEmbedding
 
 pytestmark = pytest.mark.network
@@ -235,9 +239,20 @@ def test_a_server_that_is_not_there_is_left_alone_after_some_failures():
         llm = models(gone, breaker_failures=2, retries=1).llm
     with pytest.raises(ModelUnavailableError):
         whole(llm)
-    with pytest.raises(SilentServerError, match="left alone for 30 s"):
+    with pytest.raises(SilentServerError, match="left alone for 30 s") as caught:
         whole(llm)
+    assert "failed 2 times in a row: no model server answers" in str(caught.value)
+    assert "in time" not in str(caught.value)
     assert gone.base_url in SILENCES._until
+
+
+def test_the_breaker_says_that_a_runner_died(server):
+    llm = models(server, breaker_failures=2, retries=1).llm
+    server.script.extend([Fault.RUNNER_DIED] * 2)
+    with pytest.raises(RunnerDiedError):
+        whole(llm)
+    with pytest.raises(SilentServerError, match="signal: killed"):
+        whole(llm)
 
 
 def test_a_server_that_came_back_is_asked_again(server):
@@ -379,6 +394,73 @@ def test_a_question_of_a_job_counts_for_both(server):
     assert job.used.tokens == 14
     assert 0 < question.used.seconds < job.used.seconds
     assert spending.DAYS.today(settings).used.calls == 2
+
+
+SPEND = """
+import sys
+from contextlib import closing
+from pathlib import Path
+from elt_llm_core.config.sections import GatewaySection
+from elt_llm_core.errors import BudgetSpentError
+from elt_llm_core.models.gateway.spending import count_days, open_accounts
+from elt_llm_core.results import ModelCost
+from elt_llm_core.store.store import Store
+
+settings, made = GatewaySection(day_calls=40), 0
+with closing(Store(Path(sys.argv[1]))) as store, count_days(store.day_ledger):
+    sys.stdin.readline()
+    try:
+        while True:
+            (day,) = open_accounts(settings)
+            day.check()
+            day.add(ModelCost(read=2, written=1))
+            made += 1
+    except BudgetSpentError:
+        print(made)
+"""
+
+
+def test_two_processes_share_the_budget_of_a_day(published):
+    begin = [sys.executable, "-c", SPEND, str(published.data_dir)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    both = [subprocess.Popen(begin, **pipes) for _ in range(2)]
+    for process in both:
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    made = [int(process.communicate(timeout=60)[0]) for process in both]
+    assert sum(made) == 40
+    today = datetime.now(UTC).date().isoformat()
+    assert published.day_ledger.sums(today) == {
+        "calls": 40,
+        "seconds": 0,
+        "tokens": 120,
+    }
+
+
+@pytest.mark.usefixtures("_new_day")
+@pytest.mark.parametrize("unit", ["calls", "tokens", "seconds"])
+def test_a_day_that_another_process_spent_refuses_the_call(server, published, unit):
+    today = datetime.now(UTC).date().isoformat()
+    published.day_ledger.add("2026-01-31", {"calls": 9})
+    published.day_ledger.add(today, {unit: 5})
+    llm = models(server, **{f"day_{unit}": 5}).llm
+    with spending.count_days(published.day_ledger):
+        for way in (whole, streamed, whole_async, streamed_async):
+            with pytest.raises(BudgetSpentError, match=f"has spent 5 of 5 {unit}"):
+                way(llm)
+    assert asked(server) == 0
+    assert published.day_ledger.sums("2026-01-31") == {}
+
+
+def test_a_day_that_cannot_be_counted_refuses_the_call(server, tmp_path):
+    llm = models(server, day_calls=5).llm
+    with (
+        closing(Store(tmp_path)) as empty,
+        spending.count_days(empty.day_ledger),
+        pytest.raises(ModelError, match=r"cannot be counted .*no data"),
+    ):
+        whole(llm)
+    assert asked(server) == 0
 
 
 def test_failed_tries_are_counted_too(server):

@@ -110,7 +110,7 @@ def test_what_is_compared_is_chosen() -> None:
     ],
 )
 def test_a_recipe_is_told_by_its_name(recipe: Recipe) -> None:
-    again = Recipe.named(recipe.name)
+    again = Recipe.from_name(recipe.name)
     assert again.name == recipe.name
     again = again.model_copy(update={"delta": recipe.delta})
     assert again == recipe
@@ -119,10 +119,10 @@ def test_a_recipe_is_told_by_its_name(recipe: Recipe) -> None:
 def test_indexes_of_earlier_versions_keep_their_name() -> None:
     old = "bm25 lucene, k1 0.9, b 0.6, pairs 0.5, stems-1"
     assert Recipe(stems="english").name == old
-    assert Recipe.named(old) == Recipe(stems="english")
+    assert Recipe.from_name(old) == Recipe(stems="english")
     assert DEFAULT.name == old.replace("stems-1", "language-1")
     for stems, name in (("none", "words-1"), ("both", "both-1")):
-        assert Recipe.named(old.replace("stems-1", name)) == Recipe(stems=stems)
+        assert Recipe.from_name(old.replace("stems-1", name)) == Recipe(stems=stems)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_indexes_of_earlier_versions_keep_their_name() -> None:
 )
 def test_a_recipe_that_is_not_known_is_no_recipe(name: str) -> None:
     with pytest.raises(ValueError, match=r"."):
-        Recipe.named(name or "\t")
+        Recipe.from_name(name or "\t")
 
 
 @pytest.mark.parametrize(

@@ -5,19 +5,32 @@ import sys
 from types import ModuleType, SimpleNamespace
 
 import pytest
+from llama_index.core.prompts import PromptTemplate
+from pydantic import BaseModel
 
+from elt_llm_core.config.sections import GatewaySection, RagConfig
 from elt_llm_core.errors import (
+    AbandonedError,
+    BudgetSpentError,
     ConfigError,
     MissingExtraError,
     ModelError,
     PromptTruncatedError,
 )
 from elt_llm_core.models import LLMS
+from elt_llm_core.models.factory import build_models
+from elt_llm_core.models.gateway.kept_answers import keep_answers
+from elt_llm_core.models.gateway.spending import open_account
+from elt_llm_core.patience import Patience
 
 DONE = {"choices": [{"delta": {}, "finish_reason": "stop"}]}
 TOO_LONG = {
     "error": {"code": 400, "message": "request exceeds the available context size"}
 }
+
+
+class Part(BaseModel):
+    part: str
 
 
 class Engine:
@@ -142,3 +155,76 @@ def test_without_the_extra_the_door_says_how_to_get_it():
     sys.modules.pop("elt_llm_core.models.gguf", None)
     with pytest.raises(MissingExtraError, match="uv sync --inexact --extra llm"):
         LLMS.load("gguf", {"model_path": "model.gguf"})
+
+
+def test_a_schema_is_sent_as_the_response_format(gguf, monkeypatch):
+    asked = []
+
+    def reply(self, body):
+        asked.append(body)
+        message = {"role": "assistant", "content": '{"part": "valve"}'}
+        return {"choices": [{"message": message, "finish_reason": "stop"}]}
+
+    monkeypatch.setattr(Engine, "handle_chat_completions", reply)
+    llm = gguf.build()
+    answer = llm.structured_predict(Part, PromptTemplate("Which part?"))
+    assert answer == Part(part="valve")
+    wanted = {"name": "Part", "schema": Part.model_json_schema()}
+    assert asked[0]["response_format"] == {"type": "json_schema", "json_schema": wanted}
+
+
+class Kept(dict):
+    """A journal in memory."""
+
+    def put(self, run, key, ordinal, item, *, result):
+        self[key] = result
+
+
+def through_gateway(gguf, **gateway):
+    """The model as a configuration gives it."""
+    options = {"model_path": str(gguf.model_path), "threads": 2}
+    config = {
+        "models": {"llm_strategy": "gguf", "llm_options": options},
+        "gateway": gateway,
+    }
+    return build_models(RagConfig.model_validate(config)).llm
+
+
+@ways
+def test_a_call_is_counted_and_held_to_its_budget(gguf, way):
+    llm = through_gateway(gguf, question_calls=1)
+    limits = GatewaySection(question_calls=1)
+    with open_account("question", limits) as account:
+        assert way(llm, "How many?") == "two words"
+        with pytest.raises(BudgetSpentError):
+            way(llm, "How many more?")
+    assert account.used.calls == 1
+
+
+def test_an_answer_is_kept_until_the_file_is_another_one(gguf):
+    llm = through_gateway(gguf)
+    with keep_answers(Kept()), open_account("job", GatewaySection()) as account:
+        assert llm.complete("How many?").text == "two words"
+        assert asyncio.run(llm.acomplete("How many?")).text == "two words"
+        assert account.used.calls == 1
+        gguf.model_path.write_bytes(b"GGUF of another training")
+        assert llm.complete("How many?").text == "two words"
+    assert account.used.calls == 2
+
+
+def test_an_asker_that_left_stops_the_engine(gguf):
+    llm, patience = through_gateway(gguf), Patience()
+    with patience.applied():
+        stream = llm.stream_complete("endless")
+        next(stream)
+        patience.abandon()
+        with pytest.raises(AbandonedError):
+            list(stream)
+    assert llm._engine.server().pushed < 100_000
+
+
+def test_a_file_that_cannot_be_read_has_no_digest(gguf):
+    llm = gguf.build()
+    gguf.model_path.unlink()
+    with pytest.raises(ModelError, match="cannot read the model file"):
+        _ = llm.model_digest

@@ -23,7 +23,7 @@ from elt_llm_core.errors import (
 )
 from elt_llm_core.models import EMBEDDERS, LLMS, as_counting
 from elt_llm_core.models.factory import build_models
-from elt_llm_core.models.http import client_options, shown
+from elt_llm_core.models.http import client_options, hide_credentials
 from elt_llm_core.models.ollama import (
     CheckedOllama,
     OllamaChat,
@@ -315,7 +315,7 @@ def test_a_name_without_a_tag_means_the_latest():
 def test_every_silence_has_a_limit_and_secrets_stay_out_of_messages():
     timeout = client_options("http://localhost:11434", 7.0)["timeout"]
     assert timeout.as_dict() == {"connect": 3.0, "read": 7.0, "write": 7.0, "pool": 7.0}
-    assert shown("https://me:secret@host:1/v1?key=x") == "https://host:1/v1"
+    assert hide_credentials("https://me:secret@host:1/v1?key=x") == "https://host:1/v1"
 
 
 def test_the_door_knows_the_options():

@@ -66,7 +66,7 @@ def test_a_document_says_the_same_with_packed_blocks():
 
 def test_words_go_through_bytes_and_move():
     words = Words([0, 3, 1, 2, 3, 4, 4, 8, 5, 6, 7, 100_000])
-    assert Words.unpacked(words.packed) == words
-    assert words.moved(lambda at: min(at, 4)) == Words([0, 3, 1, 2, 3, 4])
+    assert Words.from_bytes(words.packed) == words
+    assert words.move_spans(lambda at: min(at, 4)) == Words([0, 3, 1, 2, 3, 4])
     with pytest.raises(ValueError, match="7 numbers"):
-        Words.unpacked(words.packed[:28])
+        Words.from_bytes(words.packed[:28])

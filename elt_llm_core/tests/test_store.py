@@ -40,6 +40,20 @@ def test_unsafe_collection_names_are_refused(store: Store, name: str) -> None:
         writer.ensure_collection(name, HashEmbedding(), "test")
 
 
+def test_an_embedder_is_asked_while_others_may_write(store: Store) -> None:
+    class Counted(HashEmbedding):
+        """One whose calls are counted in the database."""
+
+        @property
+        def digest(self) -> str:
+            store.day_ledger.add("2026-01-31", {"calls": 1})
+            return "counted"
+
+    with store.writer() as writer:
+        writer.ensure_collection("rules", Counted(), "test")
+    assert store.day_ledger.sums("2026-01-31")["calls"] >= 1
+
+
 @pytest.mark.parametrize("name", ["../x", "A", "a", "a\0b", "x" * 201])
 def test_what_leads_to_no_collection_is_refused(store: Store, name: str) -> None:
     with pytest.raises(InvalidNameError):

@@ -198,10 +198,10 @@ def test_what_changed_is_read_and_cut_into_words_once(store: Store) -> None:
     manifest = IndexFolder(store.data_dir, "rules").manifest()
     assert manifest is not None
     write(store, "b.txt", sentences(2, 30))
-    first = Delta.empty(256, manifest.seq).advanced(truth, "rules")
+    first = Delta.empty(256, manifest.seq).apply_changes(truth, "rules")
     before = dict(zip(first.ids, first.tokens(), strict=True))
     write(store, "c.txt", sentences(3, 5))
-    second = first.advanced(truth, "rules")
+    second = first.apply_changes(truth, "rules")
     assert (len(first.ids), len(second.ids)) == (30, 35)
     after = dict(zip(second.ids, second.tokens(), strict=True))
     assert all(after[node] is tokens for node, tokens in before.items())

@@ -1,4 +1,4 @@
-"""Chunks are found by the rule they hold, their date and their source."""
+"""Chunks are found by their rule, date, source, section, and what documents tell."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -12,11 +12,17 @@ from elt_llm_core.errors import UsageError
 from elt_llm_core.language.rule_numbers import canonical, is_within
 from elt_llm_core.models.embedder import as_counting
 from elt_llm_core.store import Store
-from elt_llm_core.store.database.filters import where_clause
+from elt_llm_core.store.database.filters import (
+    FIXED,
+    has_level,
+    keep_known,
+    where_clause,
+)
 from elt_llm_core.store.database.reader import Truth
 from elt_llm_core.testing import HashEmbedding
 
 RULES = ("3.2", "3.2.1", "3.20", "9f", "9f4", "9fa", "Art. 5(2)", "Art. 51", "C12(a)")
+JOURNALS = ("Nature", "nature", "Zeitschrift f\u00fcr Kunde")
 DATES = ("2023-12-31", "2024-01-01", "2024-06-30", "")
 
 
@@ -40,6 +46,9 @@ def _told(node: TextNode, number: int) -> TextNode:
     )
     written = provenance.write(node, place)
     written.metadata["source"] = "harbour" if number else "council"
+    written.metadata["year"] = 2020 + number
+    if number < len(JOURNALS):
+        written.metadata["journal"] = JOURNALS[number]
     return written
 
 
@@ -109,4 +118,94 @@ def test_the_outline_of_a_document_is_its_chunks_in_order(truth):
 )
 def test_a_value_that_cannot_be_is_told(where, told):
     with pytest.raises(UsageError, match=told):
-        where_clause(where)
+        where_clause(where, lambda _table, _column: [])
+
+
+def numbers(truth: Truth, **where: object) -> list[int]:
+    """The places in `RULES` of the chunks that match."""
+    return sorted(RULES.index(rule) for rule in found(truth, **where))
+
+
+EVERY = list(range(len(RULES)))
+
+
+@pytest.mark.parametrize(
+    ("where", "left"),
+    [
+        ({"journal": "Nature"}, [0]),
+        ({"journal": "NATURE"}, [0, 1]),
+        ({"journal": ["Nature", "x"]}, [0]),
+        ({"journal": []}, []),
+        ({"journal": {"!=": "NATURE"}}, EVERY[2:]),
+        ({"journal": {"nin": ["nature", "Nature"]}}, EVERY[2:]),
+        ({"journal": {"contains": "F\u00dcR"}}, [2]),
+        ({"year": 2021}, [1]),
+        ({"year": "2021"}, [1]),
+        ({"year": {">=": "2027"}}, [7, 8]),
+        ({"year": {">": 2021, "<": 2024.5}}, [2, 3, 4]),
+        ({"date": {">=": "2024", "<": "2024-06"}}, [1, 5]),
+        ({"date": {">": "2024-01"}}, [2, 6]),
+        ({"date": {"<=": "2023"}}, [0, 4, 8]),
+        ({"date": {"!=": "2024"}}, [0, 3, 4, 7, 8]),
+        ({"rule": {"!=": "3*"}}, EVERY[3:]),
+        ({"title": {"contains": "rul"}}, EVERY),
+        ({"nothing": "told"}, []),
+        ({"nothing": {"!=": "told"}}, EVERY),
+    ],
+)
+def test_what_is_told_of_a_document_limits_what_is_found(truth, where, left):
+    assert numbers(truth, **where) == left
+
+
+def test_the_keys_of_filters_are_those_of_chunks_and_what_is_told(truth):
+    keys = truth.filter_keys("book")
+    assert {"journal", "year", "section", "date"} <= keys
+    assert not {"attributes", "boxes", "span_start"} & keys
+    assert truth.filter_keys("nowhere") == FIXED
+
+
+@pytest.mark.parametrize(
+    ("where", "left"),
+    [
+        ({"kind": "prose"}, {"kind": "prose"}),
+        ({"kind": "prose", "journal": {"!=": "x"}}, {"kind": "prose"}),
+        ({"kind": "prose", "journal": "x"}, {"document_id": []}),
+        ({"journal": {"!=": "x", "contains": "y"}}, {"document_id": []}),
+    ],
+)
+def test_a_collection_without_a_key_has_nothing_and_everything(where, left):
+    assert keep_known(where, FIXED) == left
+
+
+@pytest.mark.parametrize(
+    ("section", "wanted", "holds"),
+    [
+        ("On colds > 4. Discussion > Limits", "Discussion", True),
+        ("On colds > 4. Discussion > Limits", "discussion > limits", True),
+        ("On colds > 4. Discussion > Limits", "On colds > Limits", False),
+        ("On colds > 4. Discussion > Limits", "On", True),
+        ("On colds > 4. Discussion > Limits", "4.", True),
+        ("3.2 Fees", "3.2", True),
+        ("3.20 Fees", "3.2", False),
+        ("IV) Fees", "Fees", True),
+        ("Discussions", "Discussion", False),
+        ("", "Discussion", False),
+    ],
+)
+def test_a_section_is_any_level_of_its_path(section, wanted, holds):
+    assert has_level(section, wanted) is holds
+
+
+@pytest.mark.parametrize(
+    ("where", "told"),
+    [
+        ({"page": {"~": 1}}, "no operator '~'"),
+        ({"date": {">": ["2021", "2022"]}}, "compared with 2 values"),
+        ({"rule": {">": "3"}}, "has no order"),
+        ({"source": {"contains": "x"}}, "is not looked into"),
+        ({"journal": {"==": None}}, "cannot be"),
+    ],
+)
+def test_an_operator_that_cannot_be_is_told(truth, where, told):
+    with pytest.raises(UsageError, match=told):
+        truth.filter_ids("book", where)

@@ -11,6 +11,7 @@ import yaml
 from click.testing import CliRunner
 
 import elt_llm_ingest
+from elt_llm_core import provenance
 from elt_llm_core.cli import failures
 from elt_llm_core.cli.collections import collections
 from elt_llm_core.config.loader import (
@@ -84,6 +85,28 @@ def test_ingest_and_remove(files):
     assert json.loads(done.stdout)["counts"]["unchanged"] == 1
     done = invoke(cli.remove, ["guide.md", "--quiet", *common])
     assert done.stdout == "1 documents removed from harbour.\n"
+
+
+def test_priority(files, capsys):
+    (files / "guide.md").write_text("# Fee\n\nA fee is due in June.\n")
+    common = ["--collection", "harbour", "--data-dir", "data"]
+    assert failures.run(cli.ingest, ["guide.md", *common]) == 0
+    assert failures.run(cli.priority, ["100", *common]) == 0
+    capsys.readouterr()
+    given = ["0", *common, "--document", "guide.md"]
+    assert failures.run(cli.priority, given) == 0
+    assert "nothing finds it any more" in capsys.readouterr().out
+    store = Store(files / "data")
+    assert store.card("harbour").priority == 100
+    assert [row.priority for row in store.documents("harbour")] == [0]
+    store.close()
+    # A file that is read again keeps what was set.
+    (files / "guide.md").write_text("# Fee\n\nA fee is due in July.\n")
+    assert failures.run(cli.ingest, ["guide.md", *common]) == 0
+    store = Store(files / "data")
+    assert [row.priority for row in store.documents("harbour")] == [0]
+    store.close()
+    assert failures.run(cli.priority, ["101", *common]) == 64
 
 
 def test_rename(files, capsys):
@@ -189,6 +212,26 @@ def test_an_ingest_file(files):
     (card,) = json.loads(out)["collections"]
     assert card["files"] == ["guide.md"]
     assert '"chunk_size": 64' in card["chunker"]
+
+
+def test_what_an_ingest_file_tells_can_be_searched_for(files):
+    told = "{date: 2021-03-05, authors: [Jo Doe, Al Roe], year: 2021}"
+    text = (files / "one.yaml").read_text().replace("{domain: sea}", told)
+    (files / "one.yaml").write_text(text)
+    assert run("--cfg", "one.yaml")[0] == 0
+    truth = Store(files / "data").open("harbour")
+    (node,) = truth.nodes(truth.ids({"date": {">=": "2021"}})).values()
+    assert provenance.attributes(node) == {
+        "authors": "Jo Doe; Al Roe",
+        "date": "2021-03-05",
+        "year": 2021,
+    }
+    assert truth.ids({"authors": {"contains": "roe"}, "year": "2021"}) == {node.node_id}
+    assert {"authors", "year"} <= truth.filter_keys
+    (files / "one.yaml").write_text(text.replace("year", "boxes"))
+    code, _, err = run("--cfg", "one.yaml")
+    assert code == 78
+    assert "'boxes' is told by each chunk itself" in err
 
 
 def test_documents_no_longer_listed_go_unless_told(files):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from elt_llm_core.errors import EmbedError, ModelError, ModelUnavailableError
-from elt_llm_core.jobs import Pace, spoken
+from elt_llm_core.jobs import Pace, format_duration
 from elt_llm_core.results import DegradationKind
 from elt_llm_core.store.database.vectors import vector_key
 from elt_llm_ingest import window
@@ -220,7 +220,7 @@ def test_a_forecast_needs_a_basis():
     assert pace.left(10) == "about 2 min left"
     assert pace.left(50) == "about 10 s left"
     assert pace.left(100) == ""
-    assert spoken(3 * 3600) == "3 h"
+    assert format_duration(3 * 3600) == "3 h"
 
 
 class Clock:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import format_files
@@ -29,6 +29,7 @@ def document(words: list[str]) -> ParsedDocument:
     )
 
 
+@settings(deadline=None)
 @given(st.lists(st.text("ab " + ODD, min_size=1, max_size=8), max_size=12))
 def test_spans_follow_the_text(words):
     found = clean_document(document(words))

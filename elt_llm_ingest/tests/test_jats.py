@@ -67,3 +67,39 @@ def test_an_article(reading):
 def test_articles_that_are_refused(before, after, reason, reading):
     with pytest.raises(LoadError, match=reason):
         reading.parse(Path("a.nxml"), ARTICLE.replace(before, after).encode())
+
+
+FRONT = """<front><journal-meta><journal-title-group><journal-title>Colds
+</journal-title></journal-title-group></journal-meta><article-meta>
+<article-id pub-id-type="doi">10.1/x</article-id><article-id pub-id-type="pmid">7
+</article-id><title-group><article-title>On colds</article-title></title-group>
+<contrib-group><contrib contrib-type="author"><name><surname>Doe</surname><given-names>
+Jo</given-names></name></contrib><contrib contrib-type="editor"><name><surname>Ed
+</surname></name></contrib><contrib><collab>The Group</collab></contrib></contrib-group>
+<pub-date><year>2020</year></pub-date><pub-date><day>31</day><month>May</month><year>2021
+</year></pub-date><pub-date><day>4</day><month>12</month><year>2020</year></pub-date>
+</article-meta></front><body><sec><title>Methods</title><p>We did.</p></sec></body>"""
+
+
+@pytest.mark.parametrize(
+    "root",
+    ["<article>", '<article xml:lang="en">', "<article>\n<!-- by hand -->"],
+)
+def test_an_article_tells_its_journal_day_authors_and_ids(root, reading):
+    text = f'<?xml version="1.0"?>{root}{FRONT}</article>'
+    (document,) = reading.parse(Path("a.xml"), text.encode())
+    assert document.parser.startswith("jats")
+    assert document.attributes == {
+        "authors": "Jo Doe; The Group",
+        "date": "2020-12-04",
+        "doi": "10.1/x",
+        "journal": "Colds",
+        "pmid": "7",
+    }
+
+
+def test_an_article_of_a_page_is_html(reading):
+    page = "<article><h1>Colds</h1><p>They are common.</p></article>"
+    (document,) = reading.parse(Path("a.html"), page.encode())
+    assert not document.parser.startswith("jats")
+    assert document.attributes == {}

@@ -12,7 +12,6 @@ from elt_llm_query.llm_calls import (
     answer_lines,
     faithful_lines,
     keep_wording,
-    load_json,
     predict_text,
     prose,
     require_llm,
@@ -134,17 +133,3 @@ def test_a_brief_model_is_a_copy_with_short_sober_answers():
 def test_without_a_model_the_cure_is_told():
     with pytest.raises(ConfigError, match="'hyde' needs a language model"):
         require_llm(Models(HashEmbedding()), "the transform 'hyde'")
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ('Sure: {"questions": ["a"]} done', {"questions": ["a"]}),
-        ("[1, 2]", [1, 2]),
-        ("none", None),
-        ("{broken", None),
-        ("[" * 100_000 + "]", None),
-    ],
-)
-def test_json_is_found_in_text(text, found):
-    assert load_json(text) == found

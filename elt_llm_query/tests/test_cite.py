@@ -13,7 +13,7 @@ from elt_llm_query.grounding.claim import Claim
 from elt_llm_query.grounding.claim_support import supporting
 from elt_llm_query.grounding.sources import Offered
 from elt_llm_query.grounding.statements import split_statements
-from elt_llm_query.prompts import REFUSAL
+from elt_llm_query.prompts import NO_SURE_ANSWER, REFUSAL
 from elt_llm_query.render import _citation
 
 
@@ -193,7 +193,7 @@ def test_a_lead_in_without_what_it_leads_to_goes_too():
 @pytest.mark.parametrize("policy", ["strict", "flag", "lenient"])
 def test_an_honest_refusal_is_a_status(policy):
     checked = cite(REFUSAL, policy)
-    assert (checked.status, checked.answer) == (Status.INSUFFICIENT, REFUSAL)
+    assert (checked.status, checked.answer) == (Status.INSUFFICIENT, NO_SURE_ANSWER)
     assert checked.citations == ()
 
 
@@ -360,3 +360,14 @@ def test_doubt_about_the_order_of_a_page_reaches_the_citation_and_the_screen():
     assert sure.reading_order == ""
     assert "reading order doubtful" in "\n".join(_citation(told, colour=False))
     assert "reading order" not in "\n".join(_citation(sure, colour=False))
+
+
+@pytest.mark.parametrize(
+    "written", ["[INSUFFICIENT DATA]", "[Insufficient data: the fee for dogs]."]
+)
+def test_the_mark_for_missing_data_is_a_refusal(written):
+    checked = cite(written)
+    assert (checked.status, checked.answer) == (Status.INSUFFICIENT, NO_SURE_ANSWER)
+    partly = cite(f"The loan period of a book is 21 days [S2]. {written}")
+    assert partly.status is Status.PARTIAL
+    assert partly.answer == "The loan period of a book is 21 days [S2]."

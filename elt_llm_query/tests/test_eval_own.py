@@ -224,7 +224,10 @@ def test_answers_are_marked_without_a_model(place, capsys):
     assert marked[FEE]["answer_words"] == 1
     assert marked["How many wheels has a bicycle?"]["citation_precision"] is None
     assert found["measures"]["quote_support"]["mean"] == 1
-    assert found["refusal_recall"] == 1
+    assert found["measures"]["refusal_recall"]["mean"] == 1
+    assert found["measures"]["statements_proven"]["mean"] == 1
+    assert marked[FEE]["answered"] == 1
+    assert marked["How many wheels has a bicycle?"]["answered"] is None
 
 
 def test_a_line_that_cannot_be_read_leaves_the_others_marked(place, capsys):

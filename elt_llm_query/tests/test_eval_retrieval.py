@@ -281,6 +281,10 @@ def test_tuning_chooses_on_some_questions_and_reports_on_others(place, capsys):
         place / "won.json",
     )
     assert code == 0, err
+    kept = (place / "won.yaml").read_bytes()
+    code, _, err = ran(capsys, "tune", *data, "--sweep", sweep, *wrote)
+    assert (code, (place / "won.yaml").read_bytes()) == (64, kept)
+    assert "may have been edited" in err
     code, _, err = ran(capsys, "tune", *data, "--measure", "MAP@5")
     assert code == 64
     assert "'nDCG@10', 'Recall@10', 'Recall@100', 'MAP@10', 'MRR'" in err

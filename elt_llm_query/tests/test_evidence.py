@@ -151,6 +151,8 @@ def test_the_commands_write_and_verify(tmp_path, capsys):
     assert run(elt_llm, ("query", ASK, "--evidence", "proof.txt", *here)) == 64
     assert run(elt_llm, ("verify", str(file), "--data-dir", str(tmp_path / "no"))) == 65
     assert "elt-llm ingest" in capsys.readouterr().err
+    assert run(elt_llm, ("query", ASK, "--evidence", f"{file}/x.html", *here)) == 73
+    assert "name a file in a folder" in capsys.readouterr().err
     store = Store(root)
     with store.writer() as writer:
         writer.drop_collection("lending")

@@ -47,7 +47,9 @@ def test_the_answer_is_verbatim_and_labelled():
 )
 def test_what_the_sources_do_not_say_is_refused(question):
     found = respond(question, node(FEES), node(LIST))
-    assert found.response.startswith("The documents do not answer this. Nearest: Rules")
+    assert found.response.startswith(
+        "No passage that was found answers this for sure. Nearest: Rules"
+    )
     assert found.metadata["claims"] == []
     assert found.metadata["refused"] is True
 
@@ -90,8 +92,11 @@ def test_the_same_question_has_the_same_answer_every_time():
 def test_no_source_no_claim():
     found = respond("What is the fee?")
     assert found.metadata["refused"] is True
-    assert found.response == "The documents do not answer this."
-    assert refusal([Passage("S1", "n", "text")]) == "The documents do not answer this."
+    assert found.response == "No passage that was found answers this for sure."
+    assert (
+        refusal([Passage("S1", "n", "text")])
+        == "No passage that was found answers this for sure."
+    )
 
 
 def test_an_embedder_that_fails_leaves_the_words():
@@ -129,9 +134,9 @@ def test_a_number_alone_is_no_answer():
 
 
 def test_limits_are_options():
-    strict = ExtractiveSynthesizer(limits=ExtractiveOptions(lexical_threshold=1.0))
+    strict = ExtractiveSynthesizer(limits=ExtractiveOptions(sure=1.0))
     assert strict.get_response("overdue fees please hurry", [FEES]).startswith(
-        "The doc"
+        "No passage"
     )
     many = ExtractiveSynthesizer(limits=ExtractiveOptions(most=1))
     assert many.get_response("book fee overdue", [FEES, FEES + " Yes."]).count("[") == 1

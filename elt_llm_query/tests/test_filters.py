@@ -128,10 +128,19 @@ def test_the_trace_tells_one_filter_from_another(world):
 
 
 def test_filters_on_the_command_line():
-    given = ("page=1", "page=2", "section=A = B")
-    assert where_of(given) == {"page": ["1", "2"], "section": ["A = B"]}
+    given = ("page=1", "page=2", "section=A = B", "date>=2021", "date < 2023")
+    assert where_of(given) == {
+        "page": {"==": ["1", "2"]},
+        "section": {"==": ["A = B"]},
+        "date": {">=": ["2021"], "<": ["2023"]},
+    }
+    assert where_of(("kind in prose, table_row", "authors~Roe", "doi != 10.1/x")) == {
+        "kind": {"==": ["prose", "table_row"]},
+        "authors": {"contains": ["Roe"]},
+        "doi": {"!=": ["10.1/x"]},
+    }
     assert where_of(()) == {}
-    for wrong in ("page", "=1", "page="):
+    for wrong in ("page", "=1", "page=", ">=2", "a in", "~b"):
         with pytest.raises(UsageError, match="KEY=VALUE"):
             where_of((wrong,))
 

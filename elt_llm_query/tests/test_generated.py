@@ -9,6 +9,7 @@ from elt_llm_core.results import DegradationKind, Status, Support
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import ScriptedLLM
 from elt_llm_query.prompts import (
+    NO_SURE_ANSWER,
     REFUSAL,
     answer_template,
     make_code,
@@ -75,7 +76,7 @@ def test_a_code_that_the_material_contains_is_made_again(monkeypatch):
 
 def test_a_model_may_refuse(hashed):
     result, _ = scripted(hashed, REFUSAL)
-    assert (result.status, result.answer) == (Status.INSUFFICIENT, REFUSAL)
+    assert (result.status, result.answer) == (Status.INSUFFICIENT, NO_SURE_ANSWER)
 
 
 @pytest.mark.parametrize("policy", ["flag", "lenient"])

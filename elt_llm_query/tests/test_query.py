@@ -2,17 +2,18 @@ import threading
 
 import pytest
 
-from elt_llm_core.config.sections import RagConfig
+from elt_llm_core.config.sections import QuerySection, RagConfig
 from elt_llm_core.errors import (
     CollectionMismatchError,
     CollectionNotFoundError,
     EmbedError,
+    PromptTruncatedError,
     UsageError,
 )
 from elt_llm_core.results import DegradationKind, QueryResult, Status, Support
 from elt_llm_core.store import Collection, Store
 from elt_llm_core.strategy import Models
-from elt_llm_core.testing import HashEmbedding
+from elt_llm_core.testing import HashEmbedding, ScriptedLLM
 from elt_llm_query.plan import SearchPlan
 from elt_llm_query.query import (
     query_collection,
@@ -92,7 +93,9 @@ def test_questions_are_answered_with_their_place(world, question, quote, page):
 def test_what_is_not_there_is_refused(world, question):
     result = asked(world, question)
     assert result.status is Status.INSUFFICIENT
-    assert result.answer.startswith("The documents do not answer this. Nearest: ")
+    assert result.answer.startswith(
+        "No passage that was found answers this for sure. Nearest: "
+    )
     assert result.citations == ()
     assert result.sources
     for quoted in result.nearest:
@@ -235,6 +238,32 @@ def test_a_long_question_is_shortened_for_the_embedder(hashed):
     result = asked(hashed, f"{ASK} Tell me please! Now!", models=Models(Short()))
     assert DegradationKind.PROMPT_SHORTENED in kinds(result)
     assert result.sources[0].section == "Loans > Overdue"
+
+
+CUT = PromptTruncatedError("m", 4000, 90)
+
+
+def compact(world, *answers):
+    llm = ScriptedLLM(answers)
+    config = RagConfig(query=QuerySection(synthesizer_strategy="compact"))
+    result = asked(world, ASK, config=config, models=Models(world.models.embedder, llm))
+    return result, llm.prompts
+
+
+def test_a_prompt_that_was_too_long_is_sent_once_more_with_fewer_sources(hashed):
+    result, (long, short) = compact(hashed, CUT, "[INSUFFICIENT DATA]")
+    assert long.count("\n[S") > short.count("\n[S") >= 1
+    (note,) = [d for d in result.degradations if d.kind == "prompt_shortened"]
+    assert note.detail.startswith("the model was given ")
+    assert f" of {len(result.sources)} sources" in note.detail
+
+
+def test_a_prompt_that_is_too_long_twice_leaves_the_sentences_themselves(hashed):
+    result, prompts = compact(hashed, CUT, CUT)
+    assert len(prompts) == 2
+    (note,) = [d for d in result.degradations if d.kind == "prompt_shortened"]
+    assert note.detail.startswith("answered with verbatim sentences instead")
+    assert "20 cents" in result.answer
 
 
 def test_collections_must_be_named_and_exist(world):

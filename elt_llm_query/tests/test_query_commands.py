@@ -185,7 +185,7 @@ def test_query_as_json_is_one_object(root, capsys):
 def test_an_honest_refusal_is_success(root, capsys):
     code, out, _ = ran(capsys, "query", "Who is the director?", "--data-dir", root)
     assert code == 0
-    assert out.startswith("The documents do not answer this.")
+    assert out.startswith("No passage that was found answers this for sure.")
 
 
 def test_search_prints_sources(root, capsys):

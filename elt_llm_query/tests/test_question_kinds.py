@@ -11,6 +11,7 @@ from elt_llm_query.synthesizers.extractive.question_kinds import (
     LISTING,
     NO_REFERENT,
     TWO_PARTS,
+    why_not_enough,
     why_unanswered,
 )
 from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
@@ -35,6 +36,40 @@ from test_extractive import FEES, node, respond
 )
 def test_a_refusal_says_what_kind_of_question_it_was(question, reason):
     assert why_unanswered(analyse(question)) == reason
+
+
+@pytest.mark.parametrize(
+    ("question", "quoted", "reason"),
+    [
+        (
+            "How long is a loan and what does it cost?",
+            "A loan costs 2 euros.",
+            TWO_PARTS,
+        ),
+        (
+            "What is the difference between a loan and a gift?",
+            "A loan ends.",
+            COMPARING,
+        ),
+        (
+            "What is the difference between a loan and a gift?",
+            "A loan ends, whereas a gift does not.",
+            "",
+        ),
+        ("List the rooms.", "There are rooms.", LISTING),
+        ("List the rooms.", "The rooms are the hall, the attic and the vault.", ""),
+        ("How many rooms are there?", "There are nine rooms.", ""),
+    ],
+)
+def test_a_sentence_is_not_enough_for_some_kinds(question, quoted, reason):
+    assert why_not_enough(analyse(question), quoted) == reason
+
+
+def test_half_an_answer_is_refused_with_its_reason():
+    asked = "What is the fee for an overdue book and when is a lost book paid for?"
+    found = respond(asked, node(FEES))
+    assert found.metadata["refused"] is True
+    assert found.response.endswith(TWO_PARTS)
 
 
 def test_a_pronoun_that_stands_for_nothing_is_refused_with_its_reason():

@@ -14,7 +14,7 @@ from elt_llm_query.grounding.quote_match import check_quote
 from elt_llm_query.grounding.statement_lookup import everything
 from elt_llm_query.grounding.statements import LABEL, DraftStatement
 from elt_llm_query.grounding.unsupported_words import tells_nothing
-from elt_llm_query.prompts import REFUSAL
+from elt_llm_query.prompts import NO_SURE_ANSWER, REFUSAL
 
 PROVED = (
     "The loan period of a book is 21 days [S2].",
@@ -82,7 +82,7 @@ def check_shown(answer):
     checked = cite_answer(answer, SOURCES, locate, "strict")
     check_statements(checked)
     assert set(LABEL.findall(checked.answer)) <= {"S1", "S2"}
-    if checked.answer in {REFUSAL, NOTHING_STANDS}:
+    if checked.answer in {NO_SURE_ANSWER, NOTHING_STANDS}:
         assert checked.citations == ()
         assert checked.status in {Status.INSUFFICIENT, Status.VALIDATION_FAILED}
         return checked
@@ -133,7 +133,7 @@ def test_every_shown_statement_is_proved_or_our_own_sentence(parts):
 def test_hostile_text_alone_is_not_shown(hostile):
     checked = check_shown(hostile)
     refuses = "answer this" in hostile.lower()
-    assert checked.answer == (REFUSAL if refuses else NOTHING_STANDS)
+    assert checked.answer == (NO_SURE_ANSWER if refuses else NOTHING_STANDS)
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)
@@ -146,7 +146,7 @@ def test_hostile_text_beside_a_proved_statement_is_taken_out(hostile, before):
 
 def test_what_a_refusal_hides_is_told_as_removed():
     checked = cite(f"{REFUSAL} Ask at {IMAGE} [S1].")
-    assert (checked.status, checked.answer) == (Status.INSUFFICIENT, REFUSAL)
+    assert (checked.status, checked.answer) == (Status.INSUFFICIENT, NO_SURE_ANSWER)
     assert [IMAGE in one.text for one in checked.removed] == [True]
 
 
@@ -154,13 +154,13 @@ def test_the_other_policies_tell_what_stands_beside_a_refusal():
     answer = f"{REFUSAL} The director earns 90,000 euros [S1]."
     flagged = cite(answer, "flag")
     assert flagged.status is Status.INSUFFICIENT
-    assert flagged.answer.startswith(REFUSAL)
+    assert flagged.answer.startswith(NO_SURE_ANSWER)
     assert flagged.answer.endswith(UNVERIFIED)
     assert [s.verdict for s in flagged.statements] == [
         Support.NOTICE,
         Support.UNSUPPORTED,
     ]
-    assert cite(answer, "lenient").answer.count(REFUSAL) == 1
+    assert cite(answer, "lenient").answer.count(NO_SURE_ANSWER) == 1
 
 
 @pytest.mark.parametrize("policy", ["strict", "flag", "lenient"])

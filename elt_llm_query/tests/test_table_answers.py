@@ -366,6 +366,7 @@ def passage_of(row, headers):
         (STAFF, "How many departments have a headcount above 10?", []),
         (FLEET, "How many boats cost more than 3400 in 2023?", []),
         (FLEET, "How many boats have a crew of 6?", []),
+        (FLEET[:3], "How many crew boats does the harbour have?", []),
         (FLEET, "Which boat has the highest price?", []),
         (FLEET, "Which has the higher price, Gull or Tern?", []),
         (FLEET, "What is the sum of the prices of Gull and Tern?", []),

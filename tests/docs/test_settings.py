@@ -150,6 +150,10 @@ SHOWN = {
         ],
         TALK,
     ),
+    "query.trace": f"{QUERY}test_question_traces.py::"
+    "test_the_newest_questions_leave_their_trace",
+    "query.traces_kept": f"{QUERY}test_question_traces.py::"
+    "test_the_newest_questions_leave_their_trace",
     "query.cache_options": f"{QUERY}test_query_side_commands.py::"
     "test_an_option_of_the_cache_says_what_is_used_again",
     "query.reranker_strategy": f"{QUERY}test_rerankers.py::"

@@ -158,7 +158,7 @@ def test_the_nearest_passage_is_shown_with_the_reason(
     assert answer in result.citations[0].quote
     assert all(c.support is Support.VERIFIED for c in result.citations)
     assert result.status is Status.PARTIAL
-    assert "do not answer" not in result.answer
+    assert "answers this for sure" not in result.answer
     (limit,) = result.degradations
     assert limit.kind is DegradationKind.LANGUAGE_NOT_SERVED
     assert NAMES[code] in limit.detail
@@ -175,7 +175,7 @@ def test_a_question_in_german_to_documents_in_english_says_why(desk: Desk) -> No
     result = desk.ask("books-en", "Wann wurde die erste Brücke über den Fluss gebaut?")
     assert result.status is Status.PARTIAL
     assert "the question is in German" in result.answer
-    assert "do not answer" not in result.answer
+    assert "answers this for sure" not in result.answer
 
 
 def test_english_is_answered_and_refused_as_before(desk: Desk) -> None:
@@ -187,7 +187,7 @@ def test_english_is_answered_and_refused_as_before(desk: Desk) -> None:
         assert not result.degradations
     result = desk.ask("books-en", "Which wine goes with the lobster of the captain?")
     assert result.status is Status.INSUFFICIENT
-    assert result.answer.startswith("The documents do not answer this.")
+    assert result.answer.startswith("No passage that was found answers this for sure.")
     assert not result.degradations
 
 

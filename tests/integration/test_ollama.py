@@ -36,7 +36,20 @@ def quoting(messages: list[dict[str, Any]]) -> str:
     if found is None:
         return "The documents do not answer this."
     label, sentence = found.groups()
+    if prompt.endswith("JSON:"):
+        return in_statements(label, sentence)
     return f'"{sentence}" [{label}] "A boat may stay for ninety nights." [{label}]'
+
+
+def in_statements(label: str, sentence: str) -> str:
+    """The same two statements, as a server gives them that keeps to a schema."""
+    true = {"source": label, "quote": sentence}
+    false = {"source": label, "quote": "A boat may stay for ninety nights."}
+    statements = [
+        {"text": "A visiting boat may stay for seven nights.", "citations": [true]},
+        {"text": "A boat may stay for ninety nights.", "citations": [false]},
+    ]
+    return json.dumps({"statements": statements})
 
 
 def run(url: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -45,6 +58,7 @@ def run(url: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[
         "ELT_LLM_OLLAMA__BASE_URL": url,
         "ELT_LLM_OLLAMA__LLM_MODEL": "smollm2:135m",
         "ELT_LLM_OLLAMA__REQUEST_TIMEOUT": "20",
+        "ELT_LLM_QUERY__SYNTHESIZER_STRATEGY": os.environ.get("SYNTHESIZER", "compact"),
         # The tests share a data root, and would be given each other's answers.
         "ELT_LLM_GATEWAY__KEEP_ANSWERS": "none",
     }
@@ -96,6 +110,26 @@ def test_a_written_answer_keeps_what_is_found_and_drops_what_is_not(
         f"search_query: {QUESTION}",
         [f"search_query: {QUESTION}"],
     )
+
+
+def test_statements_are_held_to_a_schema_and_each_to_its_quotation(
+    harbour: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, folder = harbour
+    monkeypatch.setenv("SYNTHESIZER", "statements")
+    with OllamaServer(reply=quoting) as server:
+        done = run(server.base_url, folder, "query", QUESTION)
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert result["status"] == "partial"
+    (statement,) = result["statements"]
+    assert statement["verdict"] == "supported"
+    assert "A visiting boat may stay" in statement["citations"][0]["quote"]
+    assert [one["verdict"] for one in result["removed"]] == ["fabricated"]
+    (chat,) = server.bodies("/api/chat")
+    shape = json.dumps(chat["format"])
+    labels = re.findall(r"^\[(S\d+)\]", chat["messages"][-1]["content"], re.MULTILINE)
+    assert f'"enum": {json.dumps(labels)}' in shape
 
 
 @pytest.mark.parametrize("fault", [Fault.BUSY, Fault.MALFORMED, Fault.CLOSE])

@@ -16,6 +16,7 @@ from elt_llm_core.models.factory import build_models
 from elt_llm_core.results import DegradationKind, QueryResult
 from elt_llm_core.store import Store
 from elt_llm_query import query_collections
+from elt_llm_query.engine import NEXT_BEST
 
 PACKS = Path(__file__).parents[2] / "elt_llm_consumer/src/elt_llm_consumer/packs"
 (HANDBOOK,) = PACKS.glob("*/handbook.pdf")
@@ -92,9 +93,20 @@ def test_a_preset_answers_with_embedded_models_and_says_what_it_leaves_out(
     assert len(told) == len(LEFT_OUT[preset])
     for name in LEFT_OUT[preset]:
         assert any(name in detail for detail in told)
+    if "sentence_transformers" in LEFT_OUT[preset]:
+        assert any(detail.startswith(NEXT_BEST) for detail in told)
+        assert "rerank" in [stage.name for stage in result.trace.stages]
     # One question alone has no use for a cache; nothing else may be poorer.
     known = {DegradationKind.STAGE_LEFT_OUT, DegradationKind.SETTING_UNUSED}
     assert {d.kind for d in result.degradations} <= known
+
+
+@pytest.mark.parametrize("preset", sorted(known_profiles()))
+def test_a_preset_says_how_it_verifies_and_why(preset: str) -> None:
+    text = known_profiles()[preset].read_text("utf-8")
+    policy = load_config(profile=preset, environ={}).query.citation_policy
+    assert f"citation_policy: {policy}" in text
+    assert f"# Verification: {policy}" in text
 
 
 @pytest.mark.usefixtures("bare")

@@ -33,7 +33,7 @@ from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 
 PAGE_PATH = "/ui"
-HEALTH_THREADS = 2
+HEALTH_THREADS = 2  # of their own, so that health is answered while all others are busy
 
 
 def create_app(

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from elt_llm_api.job_registry import Job, JobState
 from elt_llm_core.results import Degradation
 from elt_llm_core.store import Collection, DocumentRow
+from elt_llm_core.store.database.records import MOST_PRIORITY, PRIORITY
 from elt_llm_core.tables import Relation
 
 
@@ -22,12 +23,14 @@ QUESTION = Field(min_length=1, max_length=4000, pattern=r"[^\W_]")
 COLLECTIONS = Field(
     default=(), max_length=64, description="names; none means all collections"
 )
-Filter = str | int | Annotated[list[str | int], Field(max_length=100)]
+Wanted = str | int | float | Annotated[list[str | int | float], Field(max_length=100)]
+Filter = Wanted | Annotated[dict[str, Wanted], Field(max_length=8)]
 WHERE: Any = Field(
     default_factory=dict,
     max_length=16,
-    description="only chunks of this document, document_id, section, page, kind, rule, "
-    "date or source; a list holds alternatives",
+    description="only chunks of this document, document_id, title, section, page, "
+    "kind, rule, date, source, or what documents tell (journal, doi); a list holds "
+    "alternatives, an object operators: ==, !=, in, nin, <, <=, >, >=, contains",
 )
 EXAMPLE_QUESTION = "Who may register a player?"
 
@@ -88,6 +91,7 @@ class CollectionOut(Wire):
     embedder: str
     dimension: int
     chunker: str
+    priority: int = Field(description=PRIORITY)
     generation: int = Field(description="published index; 0 is none yet")
     degradations: tuple[Degradation, ...] = ()
 
@@ -96,7 +100,7 @@ class CollectionOut(Wire):
         """The card and the state of the index as sent."""
         fields = (
             *("name", "title", "documents", "chunks"),
-            *("embedder", "dimension", "chunker"),
+            *("embedder", "dimension", "chunker", "priority"),
         )
         return cls(
             **{name: getattr(opened.card, name) for name in fields},
@@ -106,9 +110,14 @@ class CollectionOut(Wire):
 
 
 class Renaming(Wire):
-    """What a collection or a document is called from now on."""
+    """What a collection or a document is called, and how far it is trusted."""
 
-    title: str = Field(min_length=1, max_length=200, examples=["Player handbook"])
+    title: str | None = Field(
+        default=None, min_length=1, max_length=200, examples=["Player handbook"]
+    )
+    priority: int | None = Field(
+        default=None, ge=0, le=MOST_PRIORITY, description=PRIORITY
+    )
 
 
 class CollectionList(Wire):
@@ -130,6 +139,7 @@ class DocumentOut(Wire):
     pages: int
     chunks: int
     warnings: tuple[str, ...]
+    priority: int = Field(description=PRIORITY)
     content_url: str | None = Field(description="the file, where it was kept")
 
     @classmethod
@@ -143,6 +153,7 @@ class DocumentOut(Wire):
             pages=row.page_count,
             chunks=row.nodes,
             warnings=row.warnings,
+            priority=row.priority,
             content_url=url if row.has_original else None,
         )
 

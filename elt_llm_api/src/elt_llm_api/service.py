@@ -264,6 +264,23 @@ class QueryService:
         name = self.store.card(collection).name
         editing.rename(self.store, name, title, [document] if document else [])
 
+    def change(
+        self,
+        collection: str,
+        title: str | None,
+        priority: int | None,
+        document: DocumentRow | None = None,
+    ) -> None:
+        """Give a collection, or one of its documents, a title, a priority or both.
+
+        Raises as `rename` does.
+        """
+        if title is not None:
+            self.rename(collection, title, document)
+        if priority is not None:
+            rows = [document] if document else []
+            editing.set_priority(self.store, collection, priority, rows)
+
     def document(self, document_id: str) -> DocumentRow:
         """The row of a document. Raises NothingThereError."""
         row = self.store.document(document_id)

@@ -83,7 +83,11 @@ def packs_folder() -> Path:
 
 
 def known_packs() -> dict[str, Path]:
-    """Return name to folder of the shipped packs, sorted."""
+    """Return the shipped packs.
+
+    Returns:
+        Name to folder, sorted by name.
+    """
     packs = sorted(packs_folder().glob("*/pack.yaml"))
     return {file.parent.name: file.parent for file in packs}
 
@@ -91,7 +95,15 @@ def known_packs() -> dict[str, Path]:
 def find_pack(name: str) -> Pack:
     """Read a shipped pack by name, or a pack's folder.
 
-    Raises UsageError if there is no such pack, and ConfigError if it is invalid.
+    Args:
+        name: The name of a shipped pack, or the path of a folder with a `pack.yaml`.
+
+    Returns:
+        The pack.
+
+    Raises:
+        UsageError: If there is no such pack.
+        ConfigError: If the pack is invalid.
     """
     known = known_packs()
     if name in known:
@@ -102,7 +114,17 @@ def find_pack(name: str) -> Pack:
 
 
 def read_pack(folder: Path) -> Pack:
-    """Read the pack in a folder. Raises ConfigError if it is invalid or incomplete."""
+    """Read the pack in a folder.
+
+    Args:
+        folder: The folder with `pack.yaml` and the files that it names.
+
+    Returns:
+        The pack.
+
+    Raises:
+        ConfigError: If the pack is invalid or a file is missing.
+    """
     file = folder / "pack.yaml"
     try:
         if file.stat().st_size > _MAX_PACK_BYTES:

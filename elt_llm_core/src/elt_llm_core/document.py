@@ -175,11 +175,11 @@ class Words(Sequence[WordRow]):
 
     @property
     def packed(self) -> bytes:
-        """The rows as bytes, from which `unpacked` makes them again."""
+        """The rows as bytes, from which `from_bytes` makes them again."""
         return self._flat.tobytes()
 
     @classmethod
-    def unpacked(cls, data: bytes) -> "Words":
+    def from_bytes(cls, data: bytes) -> "Words":
         """The rows of `packed`. Raises ValueError for what are none."""
         flat = array("i")
         flat.frombytes(data)
@@ -187,7 +187,7 @@ class Words(Sequence[WordRow]):
             raise ValueError(f"{len(flat)} numbers are no rows of six")
         return cls(flat)
 
-    def moved(self, move: Callable[[int], int]) -> "Words":
+    def move_spans(self, move: Callable[[int], int]) -> "Words":
         """The rows with each place in the text moved, those without text left out."""
         flat = array("i")
         for at in range(0, len(self._flat), 6):
@@ -279,5 +279,8 @@ class ParsedDocument(Record):
     pages: list[Page] = Field(default_factory=list)
     parser: str
     part: str = ""
+    attributes: dict[str, str] = Field(
+        default_factory=dict, description="what it tells of itself: authors, date, ids"
+    )
     warnings: tuple[str, ...] = ()
     sidecars: tuple[Sidecar, ...] = ()

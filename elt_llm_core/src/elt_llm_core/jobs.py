@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from pydantic import Field
 
 from elt_llm_core.config.loader import RagConfig
-from elt_llm_core.models.gateway.spending import open_account
+from elt_llm_core.models.gateway.spending import count_days, open_account
 from elt_llm_core.records import Record
 from elt_llm_core.results import Degradation
 from elt_llm_core.strategy import Stage
@@ -108,10 +108,14 @@ JOBS: Stage[Runner] = Stage("jobs")
 
 def run_job(runner: Runner, context: JobContext) -> JobReport:
     """Run a job; what it spends on models is counted against the budget of a job."""
-    with open_account("job", context.config.gateway):
+    with (
+        count_days(context.store.day_ledger),
+        open_account("job", context.config.gateway),
+    ):
         return runner(context)
 
 
+# A forecast from less time, or from a smaller share, is unsteady; chosen by eye.
 BASIS_SECONDS = 3.0
 BASIS_SHARE = 0.02
 MINUTE, HOUR = 60.0, 3600.0
@@ -136,10 +140,10 @@ class Pace:
         share = done / self._total if self._total else 0.0
         if seconds < BASIS_SECONDS or not BASIS_SHARE <= share < 1:
             return ""
-        return f"about {spoken(seconds * (1 - share) / share)} left"
+        return f"about {format_duration(seconds * (1 - share) / share)} left"
 
 
-def spoken(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """`40 s`, `3 min`, `2 h`: no more precise than a forecast is."""
     if seconds < MINUTE:
         return f"{max(5, 5 * round(seconds / 5))} s"

@@ -5,14 +5,15 @@ is embedded and of what the model reads.
 """
 
 import json
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
 from elt_llm_core.document import Cell, Page
 from elt_llm_core.records import Record
-from elt_llm_core.results import Box, Span
+from elt_llm_core.results import Box, Scalar, Span
+from elt_llm_core.suspicion import Suspicion
 
 if TYPE_CHECKING:
     from llama_index.core.schema import BaseNode, TextNode
@@ -46,12 +47,29 @@ KEYS = (
     "generated",
     "text_language",
     "reading_order",
+    "suspicious",
+    "attributes",
 )
 # Written only where there is something to tell, and as JSON, since stores take scalars.
-_LISTS = ("boxes", "cells", "rules", "rule_spans", "references", "parents")
+_LISTS = (
+    "boxes",
+    "cells",
+    "rules",
+    "rule_spans",
+    "references",
+    "parents",
+    "suspicious",
+    "attributes",
+)
 INDEX_GAP = "\n\n"
 _SELDOM = frozenset({"rule", *KEYS[KEYS.index("rules") :]})
 ALWAYS = frozenset(KEYS) - _SELDOM  # what `write` puts on every node
+# Keys of a chunk's place; `date` alone may be told by a document too.
+RESERVED = frozenset({*KEYS, "rule"}) - {"date"}
+# Keys that loaders and chunkers write for LlamaIndex.
+_OTHERS = frozenset(
+    ("date", "file_name", "original_text", "part", "parser", "title", "window")
+)
 
 
 class Parent(Record):
@@ -127,6 +145,12 @@ class Provenance(Record):
     reading_order: str = Field(
         default="", description="doubtful where its page may be read in a wrong order"
     )
+    suspicious: tuple[Suspicion, ...] = Field(
+        default=(), description="why it may be written to mislead a model, if it may"
+    )
+    attributes: tuple[str, ...] = Field(
+        default=(), description="keys of the metadata that tell of it or its document"
+    )
 
     @property
     def rule(self) -> str:
@@ -184,6 +208,36 @@ def read(node: "BaseNode") -> Provenance:
         if isinstance(fields.get(key), str):
             fields[key] = json.loads(fields[key])
     return Provenance.model_validate(fields)
+
+
+def attribute_names(metadata: Mapping[str, Any]) -> list[str]:
+    """The keys of what a document, its ingest file or an enricher tells, sorted.
+
+    Without `date`, which every chunk may have.
+    """
+    return sorted(
+        key
+        for key, value in metadata.items()
+        if key not in RESERVED
+        and key not in _OTHERS
+        and '"' not in key
+        and isinstance(value, str | int | float)
+    )
+
+
+def attributes(node: "BaseNode") -> dict[str, Scalar]:
+    """What a document, its ingest file and enrichers tell of a chunk: journal, date."""
+    metadata = node.metadata
+    names = metadata.get("attributes") or "[]"
+    keys = json.loads(names) if isinstance(names, str) else names
+    if metadata.get("date"):
+        keys = [*keys, "date"]
+    return {key: metadata[key] for key in sorted(keys) if key in metadata}
+
+
+def is_generated(node: "BaseNode") -> bool:
+    """Return whether a model wrote the text of a node, as it does of a picture."""
+    return bool(node.metadata.get("generated"))
 
 
 def reading(node: "BaseNode") -> str:

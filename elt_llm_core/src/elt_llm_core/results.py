@@ -8,8 +8,10 @@ from enum import StrEnum
 from typing import Any
 
 from pydantic import Field
+from typing_extensions import override
 
 from elt_llm_core.records import Record
+from elt_llm_core.suspicion import Suspicion
 
 
 class Box(Record):
@@ -47,6 +49,7 @@ class Support(StrEnum):
     NORMALISED = "normalised"  # equal except for white space, ligatures, hyphens, case
     FUZZY = "fuzzy"  # equal except for articles, endings and misread letters
     SUPPORTED = "supported"  # other words; a passage of a few sentences says the same
+    GENERATED = "generated"  # a model's description of a picture says it
     MISATTRIBUTED = "misattributed"  # another source of the answer contains it
     CONTRADICTED = "contradicted"  # a passage says it with another number, name, "not"
     UNSUPPORTED = "unsupported"  # no passage of the source that it names says it
@@ -65,6 +68,7 @@ class DegradationKind(StrEnum):
     EMBEDDER_UNAVAILABLE = "embedder_unavailable"
     GENERATION_UNAVAILABLE = "generation_unavailable"
     ANSWER_CUT = "answer_cut"
+    ANSWER_UNSTRUCTURED = "answer_unstructured"
     OTHER_MODEL = "other_model"
     RERANKER_UNAVAILABLE = "reranker_unavailable"
     POSTPROCESSOR_UNAVAILABLE = "postprocessor_unavailable"
@@ -93,6 +97,13 @@ class Degradation(Record):
     detail: str
 
 
+Scalar = str | int | float | bool
+ATTRIBUTES: Any = Field(
+    default_factory=dict,
+    description="what the document, its ingest file or an enricher tells: journal",
+)
+
+
 class Source(Record):
     """A chunk as the answer saw it. `score` compares only within one list."""
 
@@ -111,6 +122,13 @@ class Source(Record):
     reading_order: str = Field(
         default="", description="doubtful where its page may be read in a wrong order"
     )
+    generated: bool = Field(
+        default=False, description="true where a model wrote it, as of a picture"
+    )
+    suspicious: tuple[Suspicion, ...] = Field(
+        default=(), description="why it may be written to mislead a model, if it may"
+    )
+    attributes: dict[str, Scalar] = ATTRIBUTES
 
 
 class Citation(Record):
@@ -132,6 +150,16 @@ class Citation(Record):
         default="",
         description="doubtful if the words are there, but perhaps in another order",
     )
+    suspicious: tuple[Suspicion, ...] = Field(
+        default=(),
+        description="why its source may be written to mislead a model, if it may",
+    )
+    attributes: dict[str, Scalar] = ATTRIBUTES
+
+    @override
+    def __hash__(self) -> int:
+        """Equal citations have the same; attributes need not be looked at."""
+        return hash((self.label, self.node_id, self.span, self.quote))
 
 
 class Statement(Record):
@@ -147,6 +175,16 @@ class Statement(Record):
     verdict: Support
     reason: str = Field(default="", description="why it is not proven")
     citations: tuple[Citation, ...] = ()
+
+
+class Conflict(Record):
+    """Two passages of the sources that say one thing otherwise."""
+
+    statement: str = Field(description="of the answer, as far as it rests on the first")
+    reason: str = Field(description="what differs: 20 cents or 50 cents")
+    quotes: tuple[Citation, Citation] = Field(
+        description="the passage that the statement rests on, and the other one"
+    )
 
 
 class RemovedClaim(Record):
@@ -168,7 +206,7 @@ class StageRecord(Record):
 
 
 class ModelCost(Record):
-    """What calls to model servers cost; models in this process are not counted."""
+    """What calls to model servers cost; the embedder of this process is not counted."""
 
     calls: int = Field(default=0, ge=0, description="tries, failed ones too")
     read: int = Field(default=0, ge=0, description="tokens, as the server counts")
@@ -214,6 +252,9 @@ class QueryResult(Record):
     removed: tuple[RemovedClaim, ...] = ()
     nearest: tuple[Citation, ...] = Field(
         default=(), description="of a refusal: quotes to read, which are not an answer"
+    )
+    conflicts: tuple[Conflict, ...] = Field(
+        default=(), description="where two sources say otherwise what the answer says"
     )
     degradations: tuple[Degradation, ...] = ()
     trace: QueryTrace

@@ -14,6 +14,7 @@ from elt_llm_core.language.detect import chunk_languages
 from elt_llm_core.language.languages import ENGLISH
 from elt_llm_core.models.gateway.kept_answers import Answers
 from elt_llm_core.strategy import Models
+from elt_llm_core.suspicion import Suspicion, describe, find_suspicions
 from elt_llm_ingest.chunkers.source_document import CHUNKERS, SourceDocument
 from elt_llm_ingest.enrichers.enricher import ENRICHERS
 from elt_llm_ingest.llm_cache import RememberingLLM, model_identity
@@ -67,7 +68,8 @@ class Chunking:
     def cut(self, parsed: ParsedDocument) -> list[TextNode]:
         """The chunks in reading order, with provenance and what enrichers add.
 
-        A chunk in another language than English says so.
+        A chunk in another language than English says so, and one that may be written
+        to mislead a model.
         """
         document = SourceDocument.of(parsed)
         nodes_cut = self._chunker.get_nodes_from_documents([document])
@@ -75,7 +77,7 @@ class Chunking:
         for enrich in self._enrichers:
             made = enrich(nodes, parsed=parsed)
             nodes = [node for node in made if isinstance(node, TextNode)]
-        return _with_languages(nodes)
+        return _mark_suspicious(_with_languages(nodes), parsed.title)
 
     def _asks(self) -> bool:
         parts = (self._chunker, *self._enrichers)
@@ -96,6 +98,25 @@ def _in_language(node: TextNode, language: str) -> TextNode:
     return provenance.write(node, place)
 
 
+def _mark_suspicious(nodes: Sequence[TextNode], title: str) -> list[TextNode]:
+    """The chunks of one document, those that its words make suspicious with reasons.
+
+    A model is shown the title and the section above the text, so these count too.
+    """
+    of_title = find_suspicions(title)
+    return [_add_suspicions(node, of_title) for node in nodes]
+
+
+def _add_suspicions(node: TextNode, of_title: tuple[Suspicion, ...]) -> TextNode:
+    place = provenance.read(node)
+    shown = f"{place.section}\n{provenance.reading(node)}"
+    reasons = {*place.suspicious, *of_title, *find_suspicions(shown)}
+    if not reasons:
+        return node
+    ordered = tuple(reason for reason in Suspicion if reason in reasons)
+    return provenance.write(node, place.model_copy(update={"suspicious": ordered}))
+
+
 def count_problems(nodes: Iterable[TextNode]) -> list[str]:
     """What could not be done for some of the chunks, each once with their number."""
     counts: dict[str, int] = {}
@@ -104,6 +125,17 @@ def count_problems(nodes: Iterable[TextNode]) -> list[str]:
         if problem:
             counts[problem] = counts.get(problem, 0) + 1
     return [f"{n} chunks: {problem}" for problem, n in sorted(counts.items())]
+
+
+def list_suspicions(nodes: Iterable[TextNode]) -> list[str]:
+    """The suspicious passages among the chunks, a warning each, in reading order."""
+    places = (provenance.read(node) for node in nodes)
+    return [
+        f"suspicious passage{f', p. {one.page}' if one.page else ''}"
+        f"{f', {one.section}' if one.section else ''}: {describe(one.suspicious)}"
+        for one in places
+        if one.suspicious
+    ]
 
 
 def _sort_enrichers(names: Sequence[str]) -> list[str]:

@@ -207,6 +207,37 @@ def rename(
     )
 
 
+@click.command()
+@click.argument("priority", type=click.IntRange(0, 100))
+@click.option("--collection", required=True, type=COLLECTION, help="The collection.")
+@click.option("--document", help="A document of it: file name, address or id.")
+@click.option("--wait", default=0.0, help="Seconds to wait for another writer.")
+@common_options
+def priority(
+    ctx: CommandContext,
+    priority: int,
+    collection: str,
+    document: str | None,
+    wait: float,
+) -> None:
+    """Set how far a collection, or one of its documents, is trusted.
+
+    A PRIORITY of 0 keeps it out of all answers, 50 is usual, 100 counts most.
+    """
+    from elt_llm_core.store import editing
+
+    rows = (
+        editing.select_documents(ctx.store, collection, [document]) if document else []
+    )
+    editing.set_priority(ctx.store, collection, priority, rows, wait)
+    subject = f"{document} of {collection}" if document else collection
+    effect = "" if priority else ": nothing finds it any more"
+    ctx.emit(
+        {"collection": collection, "document": document, "priority": priority},
+        f"{subject} has the priority {priority} now{effect}.",
+    )
+
+
 def summary(report: "JobReport", collection: str, *, dry_run: bool = False) -> str:
     """What happened, one line, then a line for each thing to know."""
     counts = report.counts

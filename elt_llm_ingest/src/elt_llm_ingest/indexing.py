@@ -17,7 +17,7 @@ from elt_llm_core.store.database.records import DocumentRow, NewDocument
 from elt_llm_core.store.writer import Writer
 from elt_llm_core.strategy import Models
 from elt_llm_ingest.change_detection import FileOutcome, ScannedFile
-from elt_llm_ingest.chunking import count_problems
+from elt_llm_ingest.chunking import count_problems, list_suspicions
 from elt_llm_ingest.discovery import guess_mime
 from elt_llm_ingest.reading import DocumentPart, FileReader, PreparedFile, part_keys
 from elt_llm_ingest.sandbox.client import ReadingProcess
@@ -213,7 +213,11 @@ class DocumentStorage:
         item = prepared.scanned.item
         for part in prepared.parts:
             self._put(prepared, part, failed)
-            warnings = (*part.target.document.warnings, *count_problems(part.nodes))
+            warnings = (
+                *part.target.document.warnings,
+                *count_problems(part.nodes),
+                *list_suspicions(part.nodes),
+            )
             state.report.add_warnings(part.target.collection, item.name, warnings)
         kept = part_keys([part.target for part in prepared.parts])
         earlier = state.ledger.rows.get(item.uri, [])

@@ -15,8 +15,8 @@ from elt_llm_core.records import Record
 
 MAX_UNZIPPED = 500_000_000
 SMALL = 10_000_000  # no bomb, however well it was packed
-MAX_RATIO = 200
-MAX_MEMBERS = 10_000
+MAX_RATIO = 200  # times its packed size; chosen, not measured
+MAX_MEMBERS = 10_000  # files in one archive; chosen, not measured
 ARCHIVES = (".zip", ".docx", ".xlsx", ".pptx", ".jar", ".7z", ".gz", ".rar", ".tar")
 DOCTYPE = re.compile(rb"<!\s*(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 CHUNK = 1 << 20

@@ -1,12 +1,38 @@
 """The options of an ingest, as configuration files, the API and programs give them."""
 
-from typing import Any, Self
+from datetime import date
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, Field, SecretStr, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, SecretStr, model_validator
 
 from elt_llm_core.identifiers import collection_id
+from elt_llm_core.provenance import RESERVED
+from elt_llm_core.results import Scalar
 
-Scalar = str | int | float | bool
+_JOINED = "; "  # between the values of a list
+
+
+def _attributes_of(values: Any) -> Any:
+    """Metadata as stores take it: lists joined, days in ISO 8601."""
+    if not isinstance(values, dict):
+        return values
+    taken = sorted(RESERVED.intersection(values))
+    if taken:
+        msg = f"{taken[0]!r} is told by each chunk itself; give it another name"
+        raise ValueError(msg)
+    plain = {key: _scalar_of(value) for key, value in values.items()}
+    return plain | ({"date": str(plain["date"])} if "date" in plain else {})
+
+
+def _scalar_of(value: Any) -> Any:
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, list):
+        return _JOINED.join(str(_scalar_of(one)) for one in value)
+    return value
+
+
+Attributes = Annotated[dict[str, Scalar], BeforeValidator(_attributes_of)]
 
 
 class IngestOptions(BaseModel):
@@ -34,9 +60,7 @@ class IngestOptions(BaseModel):
     passwords: tuple[SecretStr, ...] = Field(
         default=(), exclude=True, description="to try on protected PDFs; kept nowhere"
     )
-    metadata: dict[str, Scalar] = Field(
-        default_factory=dict, description="put on every chunk"
-    )
+    metadata: Attributes = Field(default_factory=dict, description="put on every chunk")
 
     @model_validator(mode="before")
     @classmethod

@@ -13,6 +13,8 @@ from elt_llm_core.crash import CrashPoint, crash_point
 from elt_llm_core.document import Block, BlockKind, ParsedDocument, Sidecar
 from elt_llm_core.errors import LoadError
 from elt_llm_core.models.gateway.kept_answers import Answers
+from elt_llm_core.provenance import RESERVED
+from elt_llm_core.results import Scalar
 from elt_llm_core.strategy import Models
 from elt_llm_ingest.change_detection import FileChange, ScannedFile
 from elt_llm_ingest.chunking import Chunking
@@ -109,7 +111,6 @@ def _share(sidecar: Sidecar, kind: str) -> Sidecar:
 
 
 REASONS = 3  # warnings that explain why nothing could be cut
-Scalar = str | int | float | bool
 
 
 @dataclass
@@ -210,15 +211,19 @@ class FileReader:
         return name
 
     def _chunks(self, parsed: ParsedDocument) -> list[TextNode]:
+        own = {k: v for k, v in parsed.attributes.items() if k not in RESERVED}
+        shared = {**own, **self._metadata}  # what a person says of it wins
         return [
-            self._mark(provenance.write(node, _complete(node, ordinal)))
+            _mark(provenance.write(node, _complete(node, ordinal)), shared)
             for ordinal, node in enumerate(self._chunking.cut(parsed))
         ]
 
-    def _mark(self, node: TextNode) -> TextNode:
-        if self._metadata:
-            node.metadata = {**self._metadata, **node.metadata}
-        return node
+
+def _mark(node: TextNode, shared: dict[str, Scalar]) -> TextNode:
+    """The node with what is told of all of its document, behind what it tells."""
+    if shared:
+        node.metadata = {**shared, **node.metadata}
+    return node
 
 
 def _without_chunks(name: str, documents: Sequence[ParsedDocument]) -> LoadError:

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from elt_llm_core.cli.interrupt import Stop, stoppable
 from elt_llm_core.cli.terminal import harmless, json_text
 from elt_llm_core.errors import ConfigError, EltLlmError, UsageError, suggest
+from elt_llm_ingest.options import Attributes
 
 if TYPE_CHECKING:
     from elt_llm_core.config.loader import RagConfig
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 CONFIG_FOLDER = Path(__file__).parent / "config"
 OURS = frozenset({"rag_config"})
-MAX_BYTES = 1_000_000
+MAX_BYTES = 1_000_000  # of an ingest file, which people write by hand
 YAML_SUFFIXES = (".yaml", ".yml")
 
 
@@ -46,7 +47,7 @@ class IngestFile(_Closed):
     collection_name: str = Field(default="", description="where the documents go")
     collection_prefix: str = Field(default="", description="of several collections")
     file_paths: tuple[str, ...] = Field(min_length=1)
-    metadata: dict[str, str | int | float | bool] = Field(default_factory=dict)
+    metadata: Attributes = Field(default_factory=dict)
     chunking: ChunkingChoice = ChunkingChoice()
     rebuild: bool = Field(default=True, description="drop documents no longer listed")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from pydantic import Field, TypeAdapter, ValidationError
 
 from elt_llm_core.files.atomic import write_atomic
-from elt_llm_core.jobs import Expected, spoken
+from elt_llm_core.jobs import Expected, format_duration
 from elt_llm_core.records import Record
 
 NAME = "pace.json"  # in the data root; it may be deleted
@@ -55,10 +55,10 @@ def describe_duration(expected: Expected) -> str:
     """A sentence for people."""
     if expected.embedding is not None:
         whole = expected.reading + expected.embedding
-        return f"It would take about {spoken(whole)}."
+        return f"It would take about {format_duration(whole)}."
     return (
-        f"Reading would take about {spoken(expected.reading)}; how long embedding "
-        "takes is not known before the first ingest with this model."
+        f"Reading would take about {format_duration(expected.reading)}; "
+        "how long embedding takes is not known before the first ingest with this model."
     )
 
 

@@ -13,6 +13,7 @@ from elt_llm_core.models.embedder import CountingEmbedder
 from elt_llm_core.store.writer import Writer
 
 BATCH = 32  # texts a call
+# A call, so that a batch of long texts stays within the time limit.
 BATCH_CHARACTERS = 40_000
 SAME = 0.999  # cosine of one text's vectors, alone and in a batch
 PROBES = (

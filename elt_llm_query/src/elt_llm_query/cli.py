@@ -24,8 +24,9 @@ _where = click.option(
     "filters",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Only chunks of this document, section, page, kind, rule, date or source; "
-    "the same key again is an alternative.",
+    help="Only chunks of this document, title, section, page, kind, rule, date, source "
+    "or what documents tell (journal, doi). Also !=, <, <=, >, >=, and ~ for a part of "
+    "the value; the same key again is an alternative.",
 )
 
 _local = click.option(
@@ -131,7 +132,7 @@ def _answer(
         "colour": sys.stdout.isatty(),
     }
     alone = local or evidence is not None  # a server replies with text alone
-    text, declined = (None, "") if alone else ctx.served(whole)
+    text, declined = (None, "") if alone else ctx.ask_server(whole)
     if text is None:
         with ctx.loading():
             from elt_llm_query.render import CommandQuestion, print_answer

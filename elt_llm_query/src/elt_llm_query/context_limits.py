@@ -8,8 +8,9 @@ NEIGHBOUR_KEY = "neighbour_of"
 REFERRED_KEY = "referred_by"
 PART_KEY = "part_of"
 NAMESAKE_KEY = "namesake_of"
+FIGURE_KEY = "figure_of"
 # Metadata keys whose value is the id of the source that a node accompanies.
-COMPANION_KEYS = (NEIGHBOUR_KEY, REFERRED_KEY, PART_KEY, NAMESAKE_KEY)
+COMPANION_KEYS = (NEIGHBOUR_KEY, REFERRED_KEY, PART_KEY, NAMESAKE_KEY, FIGURE_KEY)
 
 
 def limit_sources(nodes: Sequence[NodeWithScore], most: int) -> list[NodeWithScore]:

@@ -23,6 +23,8 @@ from elt_llm_query.grounding.labels import LabelSources
 from elt_llm_query.llm_calls import require_llm
 from elt_llm_query.plan import SearchPlan
 from elt_llm_query.postprocessors.fixed_steps import NamesakeLookUp, RuleCut, RuleLookUp
+from elt_llm_query.postprocessors.weighting import TrustWeight
+from elt_llm_query.rerankers.stored_vectors import StoredVectorRerankOptions
 from elt_llm_query.resilience import GuardedRerank, GuardedSynthesizer
 from elt_llm_query.retrieval.hybrid import (
     CollectionRetriever,
@@ -37,6 +39,8 @@ from elt_llm_query.synthesizers.table_qa.table_synthesizer import TableSynthesiz
 from elt_llm_query.trace import BoundStep, GuardedStep, TraceLog
 
 T = TypeVar("T")
+# Measured best of the rerankers that need nothing but what is stored.
+NEXT_BEST = "ordered by the stored vectors instead"
 
 
 def build_engine(
@@ -58,6 +62,9 @@ def build_engine(
             package is missing.
         dense: False leaves the vectors out, if nothing can embed the question.
         where: Filters that every chunk has to match; see `Collection.ids`.
+
+    Returns:
+        The engine; its `query` retrieves, reranks and answers.
 
     Raises:
         ConfigError: If a strategy does not exist or has wrong options.
@@ -102,12 +109,12 @@ class _Assembly:
         plan, query = self.plan, self.plan.config.query
         members: list[CollectionRetriever] = []
         for collection in plan.collections:
+            where = collection.own_filters(plan.where)
             if plan.dense:
-                members.append(
-                    DenseRetriever(collection, self.models.embedder, where=plan.where)
-                )
+                embedder = self.models.embedder
+                members.append(DenseRetriever(collection, embedder, where=where))
             if query.use_hybrid_search or not plan.dense:
-                members.append(KeywordRetriever(collection, where=plan.where))
+                members.append(KeywordRetriever(collection, where=where))
         self._note_unused_depth()
         return HybridRetriever(
             members,
@@ -135,10 +142,16 @@ class _Assembly:
         if not self.plan.config.query.use_reranker:
             return []
         top_k, seconds = self.plan.rerank_k, self.plan.config.query.reranker_timeout
-        reranker = self._built({"": self.strategies.reranker}).get("")
-        if reranker is None:
+        own = self.strategies.reranker
+        instead = NEXT_BEST if self.plan.dense else "left out"
+        reranker = build_or_leave_out(own, self.models, self.log, instead)
+        if reranker is None and not self.plan.dense:
             return [FirstOnes(top_n=top_k)]
-        return [GuardedRerank(reranker, self.log, top_k, seconds)]
+        if reranker is None:
+            stored = StoredVectorRerankOptions(top_n=top_k)
+            reranker = stored.build(self.models)
+        ready = self._over_collections(reranker)
+        return [GuardedRerank(ready, self.log, top_k, seconds)]
 
     def source_steps(self) -> list[BaseNodePostprocessor]:
         """The postprocessors of the sources, in order, each with their number."""
@@ -149,9 +162,16 @@ class _Assembly:
         ]
 
     def fixed_steps(self) -> list[BaseNodePostprocessor]:
-        """What every question goes through, whatever is configured."""
+        """What every question goes through, whatever is configured.
+
+        Trust is weighed where a document has a priority of its own.
+        """
         collections, where = self.plan.collections, self.plan.where
+        trust: dict[str, BaseNodePostprocessor] = {}
+        if any(collection.priorities for collection in collections):
+            trust = {"trust": TrustWeight().over(collections, where)}
         steps: dict[str, BaseNodePostprocessor] = {
+            **trust,
             "rule_lookup": RuleLookUp().over(collections, where),
             "namesakes": NamesakeLookUp().over(collections, where),
             "rule_filter": RuleCut.of(where),
@@ -204,11 +224,15 @@ class _Assembly:
         components: dict[str, T] = {}
         for name, strategy in named.items():
             component = build_or_leave_out(strategy, self.models, self.log)
-            if isinstance(component, OverCollections):
-                component = component.over(self.plan.collections, self.plan.where)
             if component is not None:
-                components[name] = component
+                components[name] = self._over_collections(component)
         return components
+
+    def _over_collections(self, component: T) -> T:
+        """The component; one that reads collections, over those of the plan."""
+        if isinstance(component, OverCollections):
+            return component.over(self.plan.collections, self.plan.where)
+        return component
 
 
 class FirstOnes(Postprocessor):

@@ -20,10 +20,11 @@ from pydantic import ValidationError
 
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.errors import EltLlmError, UsageError
-from elt_llm_core.files.atomic import write_atomic
+from elt_llm_core.files.atomic import write_named_file
 from elt_llm_core.records import Record
 from elt_llm_core.results import Citation, QueryResult
 from elt_llm_core.store import Store
+from elt_llm_core.suspicion import describe
 from elt_llm_query.grounding.quote_match import check_quote
 from elt_llm_query.page_images import render_page
 
@@ -140,7 +141,8 @@ def build_evidence(
         store: The data root it was asked of.
         config: The configuration it was asked with; secrets are left out.
     """
-    ids = dict.fromkeys(c.document_id for c in result.citations)
+    conflicting = (quote for c in result.conflicts for quote in c.quotes)
+    ids = dict.fromkeys(q.document_id for q in (*result.citations, *conflicting))
     cards = {card.name: card for card in store.collections()}
     used = sorted({source.collection for source in result.sources})
     models = {
@@ -171,11 +173,11 @@ def write_evidence(
 
     Raises:
         UsageError: If the name ends in something else.
-        StoreWriteError: If it cannot be written.
+        OutputFileError: If it cannot be written.
     """
     check_ending(path)
     if path.suffix.lower() == ".json":
-        write_atomic(path, _to_json(evidence) + "\n")
+        write_named_file(path, _to_json(evidence) + "\n")
         return
     crops = _crops(evidence.result.citations, store) if pictures else {}
     template = _ENVIRONMENT.get_template("evidence.html")
@@ -188,7 +190,7 @@ def write_evidence(
     inside = _to_json(evidence).replace("<", "\\u003c")
     script = f'<script type="application/json" id="evidence">{inside}</script>'
     head, body, tail = html.rpartition("</body>")
-    write_atomic(path, f"{head}{script}\n{body}{tail}\n")
+    write_named_file(path, f"{head}{script}\n{body}{tail}\n")
 
 
 def check_ending(path: Path) -> None:
@@ -331,3 +333,4 @@ def _to_json(evidence: EvidenceFile) -> str:
 _ENVIRONMENT = Environment(
     loader=PackageLoader("elt_llm_query"), autoescape=True, undefined=StrictUndefined
 )
+_ENVIRONMENT.filters["describe"] = describe

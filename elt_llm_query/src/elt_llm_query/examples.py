@@ -12,7 +12,7 @@ from elt_llm_core.store import Store
 if TYPE_CHECKING:
     from llama_index.core.schema import TextNode
 
-MOST = 4
+MOST = 4  # as many as are read at a glance; chosen by eye
 READ = 1500  # chunks of a collection that are read: a tenth of a second
 _SHORTEST, _LONGEST = 4, 48  # characters of a term or heading that reads well
 _TERM = re.compile(

@@ -1,6 +1,5 @@
 """Asking a language model for something short, and believing little of the answer."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
@@ -10,7 +9,8 @@ from llama_index.core.prompts import BasePromptTemplate, PromptTemplate
 from llama_index.core.prompts.mixin import PromptDictType
 from pydantic import BaseModel, ValidationError
 
-from elt_llm_core.errors import MissingModelError, ModelError
+from elt_llm_core.errors import AnswerShapeError, MissingModelError, ModelError
+from elt_llm_core.models.structured import without_thoughts
 from elt_llm_core.strategy import Models
 from elt_llm_query.analysis.marks import find_invented, find_missing
 
@@ -28,11 +28,9 @@ _COURTESY = re.compile(
 _FENCE = re.compile(
     r"<(?=\s*/?\s*(?:question|collections|documents|passage)\b)", re.IGNORECASE
 )
-_THOUGHT = re.compile(r"<think>.*?(?:</think>|$)", re.DOTALL | re.IGNORECASE)
 _CODE = re.compile(r"^\s*```\w*\s*$", re.MULTILINE)
 _EMPHASIS = re.compile(r"\*\*|__|`")
 _HEADING = re.compile(r"^#+\s*")
-_OBJECT = re.compile(r"\{.*\}|\[.*\]", re.DOTALL)
 
 B = TypeVar("B", bound=BaseModel)
 
@@ -78,20 +76,26 @@ def predict_text(llm: LLM, prompt: BasePromptTemplate, **values: str) -> str:
     What a model thinks aloud, code fences and control characters are left out.
     """
     answer = llm.predict(prompt, **_fence_all(values))
-    return clean(_CODE.sub("", _THOUGHT.sub("", answer)))
+    return clean(_CODE.sub("", without_thoughts(answer)))
 
 
 def predict_shape(
     llm: LLM, prompt: BasePromptTemplate, shape: type[B], **values: str
 ) -> B | str:
-    """The answer as `shape` where the model can be held to one, else as text.
+    """The answer as `shape` where the model keeps to it, else as text.
 
-    Raises ModelError, also for an answer of another shape.
+    A server that ignores schemas, or a model that does not keep to one when it is told
+    so, may have said in words what was asked: its first answer counts. Raises
+    ModelError.
     """
-    if not _keeps_shapes(llm):
+    if not keeps_shapes(llm):
         return predict_text(llm, prompt, **values)
     try:
         answer: B = llm.structured_predict(shape, prompt, **_fence_all(values))
+    except AnswerShapeError as error:
+        first = error.__context__
+        text = first.text if isinstance(first, AnswerShapeError) else error.text
+        return clean(_CODE.sub("", without_thoughts(text)))
     except (ValidationError, ValueError) as error:
         name = llm.metadata.model_name
         raise ModelError(
@@ -146,17 +150,6 @@ def keep_wording(question: str, text: str, most: int) -> list[str]:
     return [" ".join([one, *find_missing(question, one)]) for one in kept]
 
 
-def load_json(text: str) -> Any:
-    """The first JSON object or list in a text, or None."""
-    literal = _OBJECT.search(text)
-    if literal is None:
-        return None
-    try:
-        return json.loads(literal[0])
-    except (json.JSONDecodeError, RecursionError):
-        return None
-
-
 def clean(text: str) -> str:
     """The text without control characters and marks that are not seen."""
     return _CONTROL.sub("", text).strip()
@@ -172,8 +165,8 @@ def _fence_all(values: Mapping[str, str]) -> dict[str, Any]:
     return {key: fence(value) for key, value in values.items()}
 
 
-def _keeps_shapes(llm: LLM) -> bool:
-    """True for a model that is called with functions, or with a schema of its own."""
+def keeps_shapes(llm: LLM) -> bool:
+    """Return True for a model that takes functions or has a schema call of its own."""
     # Compared by name: LlamaIndex wraps what a subclass inherits.
     own = type(llm).structured_predict.__qualname__
     inherited = own == LLM.structured_predict.__qualname__

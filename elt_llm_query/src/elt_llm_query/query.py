@@ -11,6 +11,7 @@ question
 │ candidate         added or weighted, if configured    │
 │ rerank            the best reranker_top_k             │ one plain LlamaIndex
 │ postprocess       added or cut, if configured         │ RetrieverQueryEngine
+│ trust             weighed by priority, where any is set
 │ rule_lookup       the rule that is asked for, whole   │
 │ namesakes         every fact sheet of an asked name   │
 │ rule_filter       only the rules of a filter          │
@@ -34,8 +35,9 @@ from llama_index.core.schema import NodeWithScore
 
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.models.gateway.kept_answers import keep_answers
-from elt_llm_core.models.gateway.spending import Account, open_account
+from elt_llm_core.models.gateway.spending import Account, count_days, open_account
 from elt_llm_core.patience import at_most
+from elt_llm_core.question_traces import keep_trace
 from elt_llm_core.results import (
     Degradation,
     DegradationKind,
@@ -48,8 +50,9 @@ from elt_llm_query.caching.lookup import CacheLookup, merge_nodes
 from elt_llm_query.caching.semantic_cache import Look, SemanticCache
 from elt_llm_query.engine import assemble
 from elt_llm_query.grounding.citations import check_answer
+from elt_llm_query.grounding.conflicts import find_conflicts
 from elt_llm_query.grounding.nearest import quote_nearest
-from elt_llm_query.grounding.sources import locator, quotable_nodes, to_sources
+from elt_llm_query.grounding.sources import locator, note_unquoted, to_sources
 from elt_llm_query.plan import CacheOutcome, SearchPlan, search_settings
 from elt_llm_query.request import Request, open_request
 from elt_llm_query.routers.choose import choose_collections
@@ -73,6 +76,7 @@ def _question_limits(config: RagConfig, store: Store) -> Iterator[Account]:
     with (
         at_most(config.query.question_timeout),
         keep_answers(store.journal),
+        count_days(store.day_ledger),
         open_account("question", config.gateway) as account,
     ):
         yield account
@@ -154,9 +158,9 @@ def query_collections(  # noqa: PLR0913 - what may be said of a question
     searcher = _Searcher(store, config, models, cache, named)
     with _question_limits(config, store) as account:
         request, plan, engine, nodes = searcher.retrieve(names, question, where)
-        quotable = quotable_nodes(nodes, request.log)
         before = account.used.cut
-        response = engine.synthesize(request.bundle, quotable)
+        response = engine.synthesize(request.bundle, nodes)
+    note_unquoted(nodes, response.source_nodes, request.log)
     _note_fallbacks(request, account)
     if account.used.cut > before:
         request.log.degrade(ANSWER_CUT)
@@ -165,8 +169,12 @@ def query_collections(  # noqa: PLR0913 - what may be said of a question
         policy = config.query.citation_policy
         checked = check_answer(response, sources, store, policy, question)
         note.n_out = len(checked.citations)
-        nearest = quote_nearest(checked.status, question, sources, locator(store))
-    return QueryResult(
+        locate = locator(store)
+        nearest = quote_nearest(checked.status, question, sources, locate)
+        conflicts = find_conflicts(
+            checked.status, question, checked.statements, sources, locate
+        )
+    result = QueryResult(
         question=question,
         status=checked.status,
         answer=checked.answer,
@@ -175,9 +183,13 @@ def query_collections(  # noqa: PLR0913 - what may be said of a question
         citations=checked.citations,
         removed=checked.removed,
         nearest=nearest,
+        conflicts=conflicts,
         degradations=request.degradations(plan),
         trace=request.trace(plan, account.used),
     )
+    if config.query.trace == "none":
+        return result
+    return keep_trace(store, result, names, config.query.traces_kept)
 
 
 def search_collections(  # noqa: PLR0913 - what may be said of a search

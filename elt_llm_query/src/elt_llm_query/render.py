@@ -1,5 +1,6 @@
 """Results as text for people: styled on a terminal, plain in a pipe."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,22 +14,33 @@ from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.errors import UsageError
 from elt_llm_core.results import (
     Citation,
+    Conflict,
     Degradation,
     DegradationKind,
     QueryResult,
+    Scalar,
     SearchResult,
     Source,
     Support,
 )
 from elt_llm_core.store import Store
+from elt_llm_core.store.database.filters import CONTAINS
 from elt_llm_core.store.maintenance.health import require_data
 from elt_llm_core.strategy import Models
+from elt_llm_core.suspicion import describe
 from elt_llm_query.query import query_collections, search_collections
 
 if TYPE_CHECKING:
     from elt_llm_query.evidence import EvidenceReport
 
-SHOWN_CHARACTERS = 240
+SHOWN_CHARACTERS = 240  # of a source: three lines of 80 columns
+# `journal=Nature`, `date >= 2021`, `authors~Roe`, `kind in prose, table_row`
+_FILTER = re.compile(
+    r"(?P<name>\S+) in (?P<listed>[^=<>!~]+)"
+    r"|(?P<key>[^\s=<>!~][^=<>!~]*?)\s*(?P<operator>==|!=|>=|<=|[=<>~])(?P<value>.+)",
+    re.DOTALL,
+)
+_OPERATORS = {"=": "==", "in": "==", "~": CONTAINS}
 _STATE_COLOUR = {
     "unchanged": "green",
     "in_place": "green",
@@ -41,6 +53,7 @@ _SUPPORT_COLOUR = {
     Support.NORMALISED: "green",
     Support.FUZZY: "yellow",
     Support.SUPPORTED: "yellow",
+    Support.GENERATED: "yellow",
 }
 
 
@@ -51,6 +64,9 @@ def answer_text(result: QueryResult, *, colour: bool = False) -> str:
     if result.citations:
         lines += ["", style("Citations", bold=True)]
         lines += [line for c in result.citations for line in _citation(c, colour)]
+    if result.conflicts:
+        lines += ["", style("The sources disagree", bold=True)]
+        lines += [line for c in result.conflicts for line in _conflict(c, colour)]
     if result.nearest:
         lines += ["", style("Nearest passages, not an answer", bold=True)]
         lines += [line for c in result.nearest for line in _nearest(c, colour)]
@@ -96,18 +112,34 @@ def _citation(citation: Citation, colour: bool) -> list[str]:
     place = _place(citation.document, citation.page, citation.section)
     support = citation.support
     note = style(support.value, fg=_SUPPORT_COLOUR.get(support, "red"))
+    if support is Support.GENERATED:
+        note += " (a model's description of a picture)"
     if citation.reading_order:
         note += style(f", reading order {citation.reading_order}", fg="yellow")
+    if citation.suspicious:
+        note += style(f", suspicious: {describe(citation.suspicious)}", fg="red")
     quote = style(f'     "{_short(citation.quote)}"', italic=True)
-    return [f"{label} {place}  {note}", quote]
+    return [
+        f"{label} {place}  {note}",
+        *_attribute_lines(citation.attributes, style),
+        quote,
+    ]
+
+
+def _conflict(conflict: Conflict, colour: bool) -> list[str]:
+    reason = _style(f"  {in_line(conflict.reason)}", colour=colour, fg="yellow")
+    return [reason, *(line for q in conflict.quotes for line in _nearest(q, colour))]
 
 
 def _nearest(quoted: Citation, colour: bool) -> list[str]:
     style = partial(_style, colour=colour)
     place = _place(quoted.document, quoted.page, quoted.section)
     label = style(f"[{quoted.label}]", bold=True)
+    note = ""
+    if quoted.suspicious:
+        note = style(f"  suspicious: {describe(quoted.suspicious)}", fg="red")
     quote = style(f'     "{_short(quoted.quote)}"', italic=True)
-    return [f"{label} {place}", quote]
+    return [f"{label} {place}{note}", quote]
 
 
 def _source(source: Source, colour: bool) -> list[str]:
@@ -118,7 +150,23 @@ def _source(source: Source, colour: bool) -> list[str]:
     head = f"{label} {score}  {source.collection}: {place}"
     if source.reading_order:
         head += style(f"  reading order {source.reading_order}", fg="yellow")
-    return [head, f"     {_short(source.text)}"]
+    if source.generated:
+        head += style("  a model's description of a picture", fg="yellow")
+    if source.suspicious:
+        head += style(f"  suspicious: {describe(source.suspicious)}", fg="red")
+    return [
+        head,
+        *_attribute_lines(source.attributes, style),
+        f"     {_short(source.text)}",
+    ]
+
+
+def _attribute_lines(
+    attributes: Mapping[str, Scalar], style: Callable[..., str]
+) -> list[str]:
+    """A line of what the document tells of itself, where it tells anything."""
+    shown = ", ".join(f"{key}: {value}" for key, value in sorted(attributes.items()))
+    return [style(f"     {_short(shown)}", dim=True)] if shown else []
 
 
 def _degradations(degradations: Sequence[Degradation], colour: bool) -> list[str]:
@@ -229,16 +277,26 @@ def print_answer(
     return _show(result, asked, lambda: answer_text(result, colour=asked.colour))
 
 
-def where_of(given: tuple[str, ...]) -> dict[str, list[str]]:
-    """Filters by key, as they were given. Raises UsageError for one without `=`."""
-    where: dict[str, list[str]] = {}
+def where_of(given: tuple[str, ...]) -> dict[str, dict[str, list[str]]]:
+    """Filters by key and operator, as they were given.
+
+    Raises UsageError for one without key, operator and value.
+    """
+    where: dict[str, dict[str, list[str]]] = {}
     for one in given:
-        key, equals, value = one.partition("=")
-        if not (key and equals and value):
+        match = _FILTER.fullmatch(one)
+        if match is None:
             raise UsageError(
-                f"the filter {one!r} names no key and value", "write --where KEY=VALUE"
+                f"the filter {one!r} names no key and value",
+                "write --where KEY=VALUE (or !=, <, <=, >, >=, ~ for a part of it, "
+                "'KEY in A, B')",
             )
-        where.setdefault(key, []).append(value)
+        listed = match["listed"]
+        values = listed.split(",") if listed else [match["value"]]
+        operator = _OPERATORS.get(match["operator"] or "in", match["operator"])
+        where.setdefault(match["key"] or match["name"], {}).setdefault(
+            operator, []
+        ).extend(value.strip() for value in values)
     return where
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from llama_index.core.schema import QueryBundle
@@ -16,6 +17,7 @@ from elt_llm_core.identifiers import item_key
 from elt_llm_core.models import as_counting
 from elt_llm_core.results import Degradation, DegradationKind, ModelCost, QueryTrace
 from elt_llm_core.store import Collection, Store
+from elt_llm_core.store.database.filters import FIXED, refuse_unknown
 from elt_llm_core.strategy import Models
 from elt_llm_query.analysis.question import QuestionAnalysis, analyse
 from elt_llm_query.plan import SearchPlan
@@ -101,12 +103,18 @@ def open_request(
     collections = tuple(store.open(name) for name in dict.fromkeys(names))
     bundle, limits = QueryBundle(question), dict(where or {})
     request = Request(question, collections, bundle, analyse(question), limits)
-    if where:
-        for collection in collections:
-            collection.ids(where)  # refused before a model is asked
+    _check_filters(limits, collections)  # before a model is asked
     if any(c.card.chunks for c in collections):
         _embed(request, models, named=named)
     return request
+
+
+def _check_filters(where: Mapping[str, Any], collections: Sequence[Collection]) -> None:
+    """Raise UsageError for a key that none of the collections has, or a wrong value."""
+    if others := where.keys() - FIXED:  # what documents tell has to be looked up
+        refuse_unknown(others, chain.from_iterable(c.filter_keys for c in collections))
+    for collection in collections if where else ():
+        collection.ids(where)
 
 
 def _embed(request: Request, models: Models, *, named: bool) -> None:

@@ -6,6 +6,7 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextvars import copy_context
 from dataclasses import dataclass, field
+from itertools import accumulate
 from time import perf_counter
 from typing import Any, ClassVar, TypeVar
 
@@ -17,6 +18,7 @@ from pydantic import Field, PrivateAttr
 from typing_extensions import override
 
 from elt_llm_core.errors import ModelError, PromptTruncatedError
+from elt_llm_core.models.token_count import most_tokens
 from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_query.components import KeepsTime, Postprocessor
 from elt_llm_query.grounding.claim import UNSERVED_KEY, WRITTEN_BY_KEY
@@ -154,7 +156,7 @@ class GuardedSynthesizer(WrappingSynthesizer):
         with self._log.stage("synthesize", len(nodes)) as note:
             note.n_out = 1
             try:
-                response = self._inner.synthesize(query, nodes, **response_kwargs)
+                response = self._write(query, nodes, **response_kwargs)
             except ModelError as error:
                 self._log.degrade(_degradation(error))
                 response = self._fallback.synthesize(query, nodes)
@@ -164,6 +166,31 @@ class GuardedSynthesizer(WrappingSynthesizer):
             # A synthesizer that asks no model says so itself.
             response.metadata = {WRITTEN_BY_KEY: True, **metadata}
         return response
+
+    def _write(
+        self, query: str | QueryBundle, nodes: list[NodeWithScore], **given: Any
+    ) -> RESPONSE_TYPE:
+        """Return the answer; one from fewer sources where the prompt was too long."""
+        try:
+            return self._inner.synthesize(query, nodes, **given)
+        except PromptTruncatedError as error:
+            fewer = nodes[: max(1, _fitting(nodes, error.room // 2))]
+            if len(fewer) == len(nodes):
+                raise
+            response = self._inner.synthesize(query, fewer, **given)
+            response.source_nodes = nodes
+            detail = (
+                f"the model was given {len(fewer)} of {len(nodes)} sources: {error}"
+            )
+            kind = DegradationKind.PROMPT_SHORTENED
+            self._log.degrade(Degradation(kind=kind, detail=detail))
+            return response
+
+
+def _fitting(nodes: Sequence[NodeWithScore], tokens: int) -> int:
+    """Return how many of the first sources have at most so many tokens together."""
+    lengths = accumulate(most_tokens(node.node.get_content()) for node in nodes)
+    return sum(length <= tokens for length in lengths)
 
 
 def _degradation(error: ModelError) -> Degradation:

@@ -188,7 +188,10 @@ def _strategies(section: _Same, allowed: frozenset[str]) -> Strategies:
 
 
 def build_or_leave_out(
-    strategy: Strategy[T] | MissingExtraError, models: Models, log: TraceLog
+    strategy: Strategy[T] | MissingExtraError,
+    models: Models,
+    log: TraceLog,
+    instead: str = "left out",
 ) -> T | None:
     """Build a component, or leave its stage out.
 
@@ -196,6 +199,7 @@ def build_or_leave_out(
         strategy: What builds it, or why its package cannot be imported.
         models: The models of the run.
         log: Notes a stage that is left out.
+        instead: What is done without it, in words for people.
 
     Returns:
         The component, or None where its model or package is not there.
@@ -210,7 +214,7 @@ def build_or_leave_out(
     except LACKING as error:
         missing = error
     kind = DegradationKind.STAGE_LEFT_OUT
-    log.degrade(Degradation(kind=kind, detail=f"left out: {missing}"))
+    log.degrade(Degradation(kind=kind, detail=f"{instead}: {missing}"))
     return None
 
 

@@ -19,7 +19,7 @@ from elt_llm_query.context_limits import limit_sources
 
 logger = logging.getLogger(__name__)
 
-TOP = 10
+TOP = 10  # hits of a stage that a trace shows; chosen by eye
 
 
 class StageNote:

@@ -13,6 +13,7 @@ from elt_llm_core.results import QueryResult
 
 MOST = 200  # answers that are kept; one takes about 10 kB
 LONGEST = 4000  # characters of a question, as over HTTP
+# Characters; longer names are ignored, since anybody can write an address.
 _LONGEST_NAME = 200
 _MOST_COLLECTIONS = 64
 

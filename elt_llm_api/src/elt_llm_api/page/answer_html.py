@@ -1,7 +1,7 @@
 """Answers and their sources as HTML. No model, no store: records in, HTML out."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
@@ -16,6 +16,7 @@ from elt_llm_core.results import (
     Status,
     Support,
 )
+from elt_llm_core.suspicion import Suspicion, describe
 
 PageUrl = Callable[[str, int, Sequence[Box]], str | None]
 """URL of the picture of a document's page with boxes marked, or None without one."""
@@ -90,6 +91,11 @@ BADGES = {
     Support.SUPPORTED: Badge(
         "near", "≈ Supported", "In other words; numbers, names and negations agree"
     ),
+    Support.GENERATED: Badge(
+        "near",
+        "≈ By a model",
+        "A model described the picture; no words of the document",
+    ),
     Support.MISATTRIBUTED: Badge("bad", "✗ Other source", "Another source has it"),
     Support.CONTRADICTED: Badge("bad", "✗ Contradicted", "The source says otherwise"),
     Support.UNSUPPORTED: Badge("bad", "✗ Not supported", "The source does not say it"),
@@ -131,6 +137,9 @@ def render_answer(
         if is_refusal and result.sources
         else split_labels(result.answer, links),
         nearest=list_nearest(result.nearest, page_url) if is_refusal else (),
+        conflicts=[
+            (one.reason, list_nearest(one.quotes, page_url)) for one in result.conflicts
+        ],
     )
 
 
@@ -169,7 +178,7 @@ class CitationLink(NamedTuple):
     def of(cls, citation: Citation) -> "CitationLink":
         """Return the link to the source of a citation."""
         place = _place(citation)
-        name = f"Source {citation.label[1:]}, {place}"
+        name = f"{_in_words([citation.label])}, {place}"
         return cls(f"#{_anchor(citation.label)}", place, name)
 
 
@@ -195,12 +204,17 @@ class CitedPassage:
     @property
     def name(self) -> str:
         """Label and place in words, for screen readers."""
-        return f"Source {self.label[1:]}, {_place(self.citations[0])}"
+        return f"{_in_words([self.label])}, {_place(self.citations[0])}"
 
     @property
     def badges(self) -> dict[Badge, float]:
         """The verdicts on its quotes, each with its least score."""
         return _badge_scores(self.citations)
+
+    @property
+    def suspicion(self) -> str:
+        """What is suspicious of it, in words; empty if nothing is."""
+        return _suspicion_note(self.citations[0].suspicious)
 
     @property
     def parts(self) -> list[tuple[str, bool]]:
@@ -240,9 +254,8 @@ class SourceCard:
     @property
     def name(self) -> str:
         """Labels and place in words, for screen readers."""
-        numbers = ", ".join(passage.label[1:] for passage in self.passages)
-        noun = "Source" if len(self.passages) == 1 else "Sources"
-        return f"{noun} {numbers}, {_place(self.first)}"
+        labels = [passage.label for passage in self.passages]
+        return f"{_in_words(labels)}, {_place(self.first)}"
 
     @property
     def page(self) -> str:
@@ -311,24 +324,30 @@ def mark_quotes(
     return [*parts, (text[at:last], False), (" …" if last < len(text) else "", False)]
 
 
-def group_by_place(sources: Sequence[Source]) -> list[tuple[str, list[str]]]:
-    """Group the shortened texts of sources by document, page and section."""
-    groups: dict[str, list[str]] = {}
+def group_by_place(
+    sources: Sequence[Source],
+) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Group sources by place: the shortened text of each, and its suspicion."""
+    groups: dict[str, list[tuple[str, str]]] = {}
     for source in sources:
         place = join_with_dots(source.document, _page(source.span.page), source.section)
-        groups.setdefault(place, []).append(_shorten(source.text))
+        text = _shorten(source.text)
+        if source.generated:
+            text = f"A model's description of a picture: {text}"
+        groups.setdefault(place, []).append((text, _suspicion_note(source.suspicious)))
     return list(groups.items())
 
 
 def list_nearest(
     quotes: Sequence[Citation], page_url: PageUrl
-) -> list[tuple[str, str | None, str]]:
-    """List the place, the URL of its page if known, and the words of each quote."""
+) -> list[tuple[str, str | None, str, str]]:
+    """List place, URL of the page if known, words and suspicion of each quote."""
     return [
         (
             join_with_dots(one.document, one.section, _page(one.page)),
             page_url(one.document_id, one.page, one.boxes) if one.page else None,
             one.quote,
+            _suspicion_note(one.suspicious),
         )
         for one in quotes
     ]
@@ -357,6 +376,12 @@ def _shows_text(result: QueryResult, policy: str) -> bool:
     return is_answered or _keeps_unproved(result, policy)
 
 
+def _suspicion_note(suspicions: Iterable[Suspicion]) -> str:
+    """What is suspicious of a passage in words; empty if nothing is."""
+    reasons = tuple(dict.fromkeys(suspicions))
+    return f"Suspicious: {describe(reasons)}" if reasons else ""
+
+
 def _badge_scores(citations: Sequence[Citation]) -> dict[Badge, float]:
     badges: dict[Badge, list[float]] = {}
     for citation in citations:
@@ -372,8 +397,19 @@ def _badge(citation: Citation) -> Badge:
 
 
 def _anchor(label: str) -> str:
-    """The id of a source's element: src-1 for S1, fact-2 for F2."""
-    return f"{'src' if label.startswith('S') else 'fact'}-{label[1:]}"
+    """The id of a source's element: src-1 for S1, fig-2 for F2."""
+    return f"{'src' if label.startswith('S') else 'fig'}-{label[1:]}"
+
+
+def _in_words(labels: Sequence[str]) -> str:
+    """Labels as words: "Sources 1, 3", "Figure 2"."""
+    parts = []
+    for letter, noun in (("S", "Source"), ("F", "Figure")):
+        numbers = [label[1:] for label in labels if label.startswith(letter)]
+        if numbers:
+            plural = "s" if len(numbers) > 1 else ""
+            parts.append(f"{noun}{plural} {', '.join(numbers)}")
+    return ", ".join(parts)
 
 
 def _place(citation: Citation) -> str:

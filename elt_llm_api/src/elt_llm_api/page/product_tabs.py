@@ -13,7 +13,7 @@ from elt_llm_api.products import PRODUCTS, read_product
 from elt_llm_api.service import QueryService
 from elt_llm_core.errors import EltLlmError
 
-POLL_SECONDS = 0.25
+POLL_SECONDS = 0.25  # often enough for progress to look continuous
 
 
 def watch_job(job: Job) -> Iterator[str]:

@@ -52,9 +52,9 @@ def remove_collection(name: Name, service: Service, jobs: Jobs) -> None:
 def rename_collection(
     name: Name, body: Renaming, service: Service, jobs: Jobs
 ) -> CollectionOut:
-    """Call a collection by another title; its name, which is its id, stays."""
+    """Give a collection another title or priority; its name, its id, stays."""
     jobs.check_idle()
-    service.rename(name, body.title)
+    service.change(name, body.title, body.priority)
     return CollectionOut.of(service.store.open(name))
 
 

@@ -18,7 +18,7 @@ router = APIRouter(prefix="/v1/documents/{document_id}", tags=["documents"])
 DocumentId = Annotated[
     str, Path(pattern=r"^[0-9a-f]{32}$", examples=["0123456789abcdef" * 2])
 ]
-MAX_BOXES = 200
+MAX_BOXES = 200  # a quote has one for each line: this is about four pages
 # Shown in the browser; anything else could carry a script and is offered for saving.
 INLINE = {PDF: PDF, "text/plain": "text/plain; charset=utf-8"}
 CONTENT_CSP = "default-src 'none'; style-src 'unsafe-inline'; object-src 'self'"
@@ -54,10 +54,10 @@ def remove_document(document_id: DocumentId, service: Service, jobs: Jobs) -> No
 def rename_document(
     document_id: DocumentId, body: Renaming, service: Service, jobs: Jobs
 ) -> DocumentOut:
-    """Give a document another title, until its file changes and is read again."""
+    """Give a document another priority, or a title until its file is read again."""
     row = service.document(document_id)
     jobs.check_idle()
-    service.rename(row.collection, body.title, row)
+    service.change(row.collection, body.title, body.priority, row)
     return DocumentOut.of(service.document(document_id))
 
 

@@ -7,7 +7,7 @@ import socket
 from elt_llm_core.config.sections import ApiSection
 from elt_llm_core.errors import ConfigError, PortTakenError
 
-BACKLOG = 128
+BACKLOG = 128  # connections waiting to be accepted: the kernel's old default
 # 16 random letters cannot be guessed over a network; shorter tokens tend to be words.
 SHORTEST_TOKEN = 16
 MAKES_ONE = (

@@ -32,7 +32,7 @@ from elt_llm_core.errors import (
     TooManyGuessesError,
 )
 
-JSON_LIMIT = 1_000_000
+JSON_LIMIT = 1_000_000  # bytes; a question has at most 8,000 characters
 FORM_OVERHEAD = 64_000  # boundaries and part headers around the files of a form
 SAFE_METHODS = frozenset({"GET", "HEAD"})
 REQUEST_TYPES = frozenset({"http", "websocket"})

@@ -46,6 +46,13 @@ def extract_definitions(text: str, blocks: Sequence[Block]) -> list[Definition]:
     A term occurs more than once if the document defines it in different words; repeated
     words are dropped. A reference to a rule or section of the same document carries the
     text it refers to, if that is found.
+
+    Args:
+        text: The text of the document.
+        blocks: Its blocks; their spans refer to `text`.
+
+    Returns:
+        The definitions; their spans refer to `text`.
     """
     units = text_units(text, blocks)
     stated = [*find_in_prose(text, units), *find_in_tables(text, blocks)]

@@ -145,6 +145,9 @@ def read_model(store: Store, collections: str | Sequence[str]) -> EnterpriseMode
         store: The data root.
         collections: Names of collections; "" and () mean an empty model.
 
+    Returns:
+        The entities with their attributes and relations.
+
     Raises:
         UsageError: If no collection holds a drawing or an inventory.
         CollectionNotFoundError: If a collection does not exist.
@@ -227,7 +230,17 @@ def _descriptions(inventories: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def read_aliases(path: Path | None) -> dict[str, tuple[str, ...]]:
-    """Read entity name to synonyms, sorted. Raises ConfigError for an invalid file."""
+    """Read the synonyms of entities.
+
+    Args:
+        path: A YAML file that maps each entity name to a list; None for no synonyms.
+
+    Returns:
+        Entity name to synonyms, both sorted.
+
+    Raises:
+        ConfigError: If the file cannot be read or has another shape.
+    """
     if path is None:
         return {}
     try:

@@ -144,7 +144,7 @@ class CommandContext:
         )
         return config
 
-    def configured(
+    def build_config(
         self, profile: str | None, overrides: Mapping[str, Any]
     ) -> "RagConfig":
         """The configuration with another profile, or settings on top."""
@@ -204,7 +204,7 @@ class CommandContext:
 
         return JobContext(self.config, self.store, self.progress)
 
-    def served(self, asked: Mapping[str, Any]) -> "Served":
+    def ask_server(self, asked: Mapping[str, Any]) -> "Served":
         """What a running server of the data root prints for a question.
 
         Where there is a server that does not answer it, a line on stderr says why.

@@ -18,8 +18,8 @@ from elt_llm_core.cli.terminal import in_line
 from elt_llm_core.jobs import Pace, silent
 from elt_llm_core.jobs import Progress as ProgressListener
 
-LINE_SECONDS = 10.0
-DETAIL_WIDTH = 40
+LINE_SECONDS = 10.0  # between lines in a log, where no bar can be redrawn
+DETAIL_WIDTH = 40  # characters of a file name: the bar fits into 80 columns
 # Files differ too much in size to be counted: the ingest itself tells how long.
 UNEVEN = frozenset({"read", "embed", "store"})
 

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from elt_llm_core.errors import EltLlmError
 
 SOCKET = "serve.sock"
-PROTOCOL = 1
+PROTOCOL = 1  # raised when a command and a server no longer understand each other
 PATIENCE = 2.0  # seconds without a sign of life, of which a server gives two a second
 LONGEST_ADDRESS = 100  # bytes; a socket's address may have 107
 MOST_BYTES = 64_000_000  # of a reply

@@ -10,9 +10,13 @@ from elt_llm_core.cli.common import COLLECTION, CommandContext, common_options
 from elt_llm_core.cli.failures import PARTIAL
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elt_llm_core.question_traces import StoredTrace
     from elt_llm_core.store.maintenance.purge import Purged
 
 MB = 1e6
+SHOWN_CHARACTERS = 60  # of a question in a list
 
 wait_option = click.option(
     "--wait", default=0.0, help="Seconds to wait for another writer."
@@ -21,7 +25,7 @@ wait_option = click.option(
 
 @click.group()
 def store() -> None:
-    """Back up, restore, compact and purge the data root."""
+    """Back up, restore, compact and purge the data root; list traces."""
 
 
 @store.command()
@@ -191,6 +195,29 @@ def purge(ctx: CommandContext, *, backups: bool, journal: bool, wait: float) -> 
     ctx.exit(0 if whole else PARTIAL)
 
 
+@store.command()
+@click.option(
+    "--last",
+    type=click.IntRange(1, 1_000_000),
+    default=20,
+    show_default=True,
+    help="Most traces to show.",
+)
+@common_options
+def traces(ctx: CommandContext, last: int) -> None:
+    """List the newest questions that left their trace, the newest first.
+
+    Questions leave it where the configuration says query: {trace: store}. --json shows
+    each stage with its time and hits; `elt-llm store purge --journal` deletes them.
+    """
+    from elt_llm_core.question_traces import read_traces
+
+    _require_data(ctx)
+    rows = read_traces(ctx.store, last)
+    plain = [row.model_dump(mode="json") for row in rows]
+    ctx.emit({"traces": plain}, lambda: _traces_text(rows))
+
+
 def _require_data(ctx: CommandContext) -> None:
     """A writer makes the data root that it is given; these commands must not."""
     from elt_llm_core.store.maintenance.health import require_data
@@ -218,3 +245,25 @@ def _rest(done: "Purged", *, backups: bool, journal: bool) -> list[str]:
             "removed text: elt-llm store purge --journal"
         )
     return notes
+
+
+def _traces_text(traces: "Sequence[StoredTrace]") -> str:
+    """The traces as a table for people."""
+    from elt_llm_core.cli.terminal import in_line, text_table
+
+    if not traces:
+        return "No traces are kept. Keep them with query: {trace: store}"
+    head = ("asked", "status", "ms", "calls", "tokens", "settings", "question")
+    rows = [
+        (
+            one.asked[:19],
+            one.status.value,
+            f"{one.milliseconds:.0f}",
+            str(one.trace.models.calls),
+            str(one.trace.models.tokens),
+            one.trace.config_hash[:8],
+            in_line(one.question)[:SHOWN_CHARACTERS],
+        )
+        for one in traces
+    ]
+    return text_table(head, rows)

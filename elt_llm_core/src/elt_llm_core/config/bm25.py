@@ -83,7 +83,7 @@ class Recipe(Section):
         )
 
     @classmethod
-    def named(cls, name: str) -> "Recipe":
+    def from_name(cls, name: str) -> "Recipe":
         """The recipe of this name. Raises ValueError for one that is not known."""
         match = _NAME.fullmatch(name)
         stems = match and _STEMS.get(match["tokenizer"])

@@ -36,6 +36,7 @@ __all__ = [
 
 # The compiled one reads a file in a tenth of the time, where PyYAML has it.
 SAFE_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# People write the file by hand, so that both limits only stop damage and attacks.
 MAX_CONFIG_BYTES = 1_000_000
 MAX_DEPTH = 20
 MAX_SHOWN = 80

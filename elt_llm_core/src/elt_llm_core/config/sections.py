@@ -123,6 +123,14 @@ class QuerySection(Section):
         description="seconds a question may take over all its stages; then it is "
         "answered without what models would still say",
     )
+    trace: Literal["none", "store"] = Field(
+        default="none",
+        description="store keeps a row of every answered question in the database: the "
+        "question, its status, times, tokens and settings; see elt-llm store traces",
+    )
+    traces_kept: int = Field(
+        default=1000, ge=1, le=1_000_000, description="the newest rows that are kept"
+    )
     trace_hits: int = Field(
         default=10, ge=0, le=10_000, description="hits of each stage in the trace"
     )
@@ -300,7 +308,8 @@ class GatewaySection(Section):
     day_calls: int = Field(
         default=0,
         ge=0,
-        description="most calls to models of a day (UTC), of one process; 0: no limit",
+        description="most calls to models of a day (UTC), of all processes on a data "
+        "root; 0: no limit",
     )
     day_tokens: int = Field(
         default=0, ge=0, description="most tokens, read and written; 0: no limit"

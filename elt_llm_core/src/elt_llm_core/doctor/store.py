@@ -37,6 +37,7 @@ from elt_llm_core.store.database.vectors import is_sound, vector_key
 from elt_llm_core.store.index.manifest import IndexFolder
 from elt_llm_core.store.maintenance.backup import backup_files, check
 from elt_llm_core.store.maintenance.health import damaged_vectors, words_agree
+from elt_llm_core.suspicion import describe, read_reasons
 
 ROUNDED = 0.01  # half precision changes the length of a unit vector by less
 UNREADABLE = (ValueError, TypeError, LookupError, ArithmeticError, zlib.error)
@@ -160,6 +161,7 @@ def _quarantine_faults(truth: Truth, card: CollectionCard) -> Iterator[str]:
         yield f"{card.name}: {len(excused)} chunks in quarantine have a vector"
 
 
+READ_THEM = "read them; then: elt-llm remove NAME --collection COLLECTION"
 START_ANEW = "there is no backup; index the sources again with another --data-dir"
 
 
@@ -179,6 +181,8 @@ def truth_checks(store: Store, *, deep: bool) -> Iterator[Check]:
         yield sound
         if sound.level is Level.OK:
             yield from _lost_changes(truth)
+            with suppress(*UNREADABLE, EltLlmError):  # a deep look names damaged rows
+                yield suspicion_check(truth)
         if deep and sound.level is Level.OK:
             yield _links(truth)
             yield _ledger(truth)
@@ -216,6 +220,25 @@ def file_check(truth: Truth, *, deep: bool) -> Check:
 
 def _restore(data_dir: Path) -> str:
     return RESTORE if backup_files(data_dir) else START_ANEW
+
+
+def suspicion_check(truth: Truth) -> Check:
+    """Which documents have passages that may be written to mislead a model."""
+    rows = truth.rows(
+        "select d.collection, d.name, json_extract(n.metadata, '$.suspicious') why, "
+        "count(*) from node n join document d using (document_id) "
+        "where instr(n.metadata, '\"suspicious\":') group by d.document_id, why "
+        "order by d.collection, d.name, d.part, why"
+    )
+    if not rows:
+        return good("passages", "none of them addresses a model or hides text")
+    documents = [
+        f"{collection}, {name}: {count} ({describe(read_reasons(why))})"
+        for collection, name, why, count in rows
+    ]
+    total = sum(row[3] for row in rows)
+    noun = "passage" if total == 1 else "passages"
+    return warn("passages", f"{total} suspicious {noun}: {few(documents)}", READ_THEM)
 
 
 def _links(truth: Truth) -> Check:

@@ -35,7 +35,8 @@ EltLlmError                                  code; what happened, the value, the
 │   ├── ModelBusyError          MOD009
 │   ├── RunnerDiedError         MOD010
 │   ├── BrokenAnswerError       MOD011
-│   └── BudgetSpentError        MOD012
+│   ├── BudgetSpentError        MOD012
+│   └── AnswerShapeError        MOD013
 ├── PortTakenError              API001       exit 69: another program listens there
 └── RequestError                API002       HTTP only: not as the schema asks
     ├── ForeignHostError        API003
@@ -230,11 +231,15 @@ class ModelTimeoutError(ModelError):
 
 
 class PromptTruncatedError(ModelError):
-    """The server cut the prompt to its window; its answer is not to be believed."""
+    """The server cut the prompt to its window; its answer is not to be believed.
+
+    `room` is the length in tokens that it may read, as far as is known.
+    """
 
     code = "MOD005"
 
     def __init__(self, model: str, sent: int, read: int) -> None:
+        self.room = min(sent, read)
         super().__init__(
             f"{model!r} read {read} tokens of a prompt of about {sent}",
             "raise ollama.context_window or lower query.reranker_top_k",
@@ -270,10 +275,10 @@ class SilentServerError(ModelError):
 
     code = "MOD008"
 
-    def __init__(self, url: str, seconds: float) -> None:
+    def __init__(self, url: str, seconds: float, reason: str) -> None:
         super().__init__(
-            f"the model server at {url} did not answer in time and is left alone "
-            f"for {max(seconds, 1):.0f} s",
+            f"the model server at {url} is left alone for {max(seconds, 1):.0f} s "
+            f"({reason})",
             "look at the server's log, or do without: --profile default",
         )
 
@@ -325,6 +330,23 @@ class BudgetSpentError(ModelError):
             f"the {account} has spent {spent} of {limit} {unit} of models",
             f"raise {key}, or set it to 0 for no limit",
         )
+
+
+class AnswerShapeError(ModelError):
+    """A model was asked for JSON of a schema and wrote something else, twice.
+
+    `text` is what it wrote, `faults` what is wrong with it.
+    """
+
+    code = "MOD013"
+
+    def __init__(self, model: str, shape: str, text: str, faults: str) -> None:
+        super().__init__(
+            f"{model!r} did not answer in the shape {shape!r} ({faults})",
+            "try again, or use another model",
+        )
+        self.text = text
+        self.faults = faults
 
 
 class RequestError(EltLlmError):
@@ -528,6 +550,21 @@ class StoreWriteError(StoreError):
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(f"cannot write {path}: {reason}", _write_cure(path, reason))
+        self.reason = reason
+
+
+class OutputFileError(EltLlmError):
+    """A file that was named for an output cannot be written."""
+
+    code = "USE002"
+    exit_code = 73
+    status = 507
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(
+            f"cannot write {path}: {reason}",
+            "name a file in a folder that this user can write to",
+        )
 
 
 class GenerationError(StoreError):
@@ -639,6 +676,7 @@ class PortTakenError(EltLlmError):
 
 __all__ = [
     "AbandonedError",
+    "AnswerShapeError",
     "BrokenAnswerError",
     "BudgetSpentError",
     "BusyError",

@@ -7,7 +7,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from elt_llm_core.errors import StoreWriteError
+from elt_llm_core.errors import OutputFileError, StoreWriteError
 
 
 def write_atomic(path: Path, content: str | bytes, mode: int = 0o644) -> None:
@@ -35,6 +35,17 @@ def write_atomic(path: Path, content: str | bytes, mode: int = 0o644) -> None:
         fsync_folder(path.parent)
     except OSError as error:
         raise StoreWriteError(str(path), error.strerror or str(error)) from error
+
+
+def write_named_file(path: Path, content: str | bytes) -> None:
+    """Put `content` at a path that a person named, as `write_atomic` does.
+
+    Raises OutputFileError where the disk refuses.
+    """
+    try:
+        write_atomic(path, content)
+    except StoreWriteError as error:
+        raise OutputFileError(str(path), error.reason) from error
 
 
 def fsync_folder(folder: Path) -> None:

@@ -148,6 +148,7 @@ class Silences:
     def __init__(self, seconds: float = COOL_SECONDS) -> None:
         self.seconds = seconds
         self._until: dict[str, float] = {}
+        self._reasons: dict[str, str] = {}
         self._failures: dict[str, int] = {}
         self._lock = threading.Lock()
 
@@ -159,19 +160,29 @@ class Silences:
                 return
             now = monotonic()
             if now < until:
-                raise SilentServerError(server, until - now)
+                raise SilentServerError(server, until - now, self._reasons[server])
             self._until[server] = now + self.seconds
 
     def note(self, server: str) -> None:
-        """Leave the server alone from now on."""
+        """Leave the server alone from now on, because it kept silent."""
         with self._lock:
+            self._reasons[server] = "it did not answer in time"
             self._until[server] = monotonic() + self.seconds
 
-    def fail(self, server: str, most: int, seconds: float) -> None:
-        """Count a failure; from `most` in a row on the server is left alone."""
+    def fail(self, server: str, most: int, seconds: float, reason: str) -> None:
+        """Count a failure; from `most` in a row on the server is left alone.
+
+        Args:
+            server: As `server_of` gives it.
+            most: Failures in a row that are let pass, and one more.
+            seconds: How long it is left alone.
+            reason: What happened, for the message.
+        """
         with self._lock:
             self._failures[server] = self._failures.get(server, 0) + 1
             if self._failures[server] >= most:
+                times = self._failures[server]
+                self._reasons[server] = f"it failed {times} times in a row: {reason}"
                 self._until[server] = monotonic() + seconds
 
     def succeed(self, server: str) -> None:

@@ -34,6 +34,7 @@ from typing_extensions import override
 
 from elt_llm_core.errors import ModelError
 from elt_llm_core.models.http import SHAPE_ERRORS, ended_early, unreadable
+from elt_llm_core.models.structured import StructuredCalls
 from elt_llm_core.models.token_count import Prompt
 
 Json = dict[str, Any]
@@ -101,7 +102,7 @@ def whole_answer(prompt: Prompt, body: Json) -> ChatResponse:
     return ChatResponse(message=message, raw=body)
 
 
-class ChatShaped(CustomLLM):
+class ChatShaped(StructuredCalls, CustomLLM):
     """A model that is asked in the shape of chat completions."""
 
     model: str
@@ -135,6 +136,12 @@ class ChatShaped(CustomLLM):
             model_name=self.model,
             is_chat_model=True,
         )
+
+    @override
+    def schema_options(self, schema: Json) -> Json:
+        """The schema is a response format of OpenAI's protocol."""
+        shape = {"name": str(schema.get("title", "answer")), "schema": schema}
+        return {"response_format": {"type": "json_schema", "json_schema": shape}}
 
     def _body(
         self, messages: Sequence[ChatMessage], stream: bool, extra: Json

@@ -119,13 +119,13 @@ def _build_llm(
 
 
 def _join_gateway(settings: GatewaySection, model: Any) -> None:
-    """Let a model call its server through a gateway.
+    """Let a model make its calls through a gateway.
 
-    A model of this process and one of a package outside this project make their calls
-    themselves. What gateways know of a server is shared by them.
+    The embedder of this process and a model of a package outside this project make
+    their calls themselves. What gateways know of a server is shared by them.
     """
     if hasattr(model, "use_gateway"):
-        # It brings httpx, which a model of this process does without.
+        # It brings httpx, which the embedder of this process does without.
         from elt_llm_core.models.gateway.gateway import Gateway  # noqa: PLC0415
 
         model.use_gateway(Gateway(settings))

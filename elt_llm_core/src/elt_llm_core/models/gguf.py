@@ -6,6 +6,7 @@ import secrets
 import threading
 from collections.abc import AsyncGenerator, Generator
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,20 @@ from typing_extensions import override
 
 from elt_llm_core.errors import ConfigError, ModelError, PromptTruncatedError
 from elt_llm_core.models.chat import ChatShaped, Json, error_text
+from elt_llm_core.models.gateway.direct import DIRECT, Direct, Target
+from elt_llm_core.models.gateway.kept_answers import Memo
 from elt_llm_core.models.http import says_too_long
 from elt_llm_core.models.minilm import available_cores
 from elt_llm_core.models.token_count import Prompt
+from elt_llm_core.patience import check_asker
 from elt_llm_core.strategy import Models, Strategy
 
 CACHE_MEGABYTES = 256
 _SILENT = -1
+# The models of this process share its cores, so they wait for each other as for a
+# server of this machine.
+HERE = "gguf://localhost"
+HEAD_BYTES = 1 << 20  # the model's description and the first of its weights
 
 
 def open_server(path: Path, context_window: int, threads: int) -> Any:
@@ -52,6 +60,7 @@ class GgufEngine:
     """The engine of one file, with the model loaded when it is first asked for."""
 
     def __init__(self, path: Path, context_window: int, threads: int) -> None:
+        self.path = path
         self._open = partial(open_server, path, context_window, threads)
         self._lock = threading.Lock()
         self._server: Any = None
@@ -71,13 +80,55 @@ class GgufLLM(ChatShaped):
     """
 
     _engine: GgufEngine = PrivateAttr()
+    _gateway: Direct = PrivateAttr(default=DIRECT)
 
     def __init__(self, engine: GgufEngine, **fields: Any) -> None:
         super().__init__(**fields)
         self._engine = engine
 
+    def use_gateway(self, gateway: Direct) -> None:
+        """Make all calls through it."""
+        self._gateway = gateway
+
+    @property
+    def model_digest(self) -> str:
+        """What tells the file from others: its length, time and first megabyte.
+
+        Hashing some gigabytes of weights would take longer than an answer. Raises
+        ModelError where the file cannot be read.
+        """
+        return _file_digest(self._engine.path)
+
     @override
     def _send(self, body: Json, prompt: Prompt) -> Json:
+        return self._gateway.call(
+            self._target, lambda: self._answer(body, prompt), self._memo(body)
+        )
+
+    @override
+    async def _asend(self, body: Json, prompt: Prompt) -> Json:
+        return await self._gateway.acall(
+            self._target,
+            lambda: asyncio.to_thread(self._answer, body, prompt),
+            self._memo(body),
+        )
+
+    @override
+    def _stream(self, body: Json, prompt: Prompt) -> Generator[Json, None, None]:
+        return self._gateway.stream(self._target, lambda: self._parts(body, prompt))
+
+    @override
+    def _astream(self, body: Json, prompt: Prompt) -> AsyncGenerator[Json, None]:
+        return self._gateway.astream(self._target, lambda: self._aparts(body, prompt))
+
+    @property
+    def _target(self) -> Target:
+        return Target(HERE, self.model)
+
+    def _memo(self, body: Json) -> Memo:
+        return Memo(body, lambda: self.model_digest)
+
+    def _answer(self, body: Json, prompt: Prompt) -> Json:
         server = self._engine.server()
         try:
             answer: Json = server.handle_chat_completions(body)
@@ -85,25 +136,21 @@ class GgufLLM(ChatShaped):
             raise _failure(self.model, str(error)) from error
         return _require_answer(answer, prompt)
 
-    @override
-    async def _asend(self, body: Json, prompt: Prompt) -> Json:
-        return await asyncio.to_thread(self._send, body, prompt)
-
-    @override
-    def _stream(self, body: Json, prompt: Prompt) -> Generator[Json, None, None]:
+    def _parts(self, body: Json, prompt: Prompt) -> Generator[Json, None, None]:
         run = _Run(self._engine.server(), body, self.model)
         try:
             while (part := run.next()) is not None:
+                check_asker()
                 yield _require_answer(part, prompt)
         finally:
             run.close()
 
-    @override
-    async def _astream(self, body: Json, prompt: Prompt) -> AsyncGenerator[Json, None]:
+    async def _aparts(self, body: Json, prompt: Prompt) -> AsyncGenerator[Json, None]:
         server = await asyncio.to_thread(self._engine.server)
         run = _Run(server, body, self.model)
         try:
             while (part := await asyncio.to_thread(run.next)) is not None:
+                check_asker()
                 yield _require_answer(part, prompt)
         finally:
             await asyncio.to_thread(run.close)
@@ -173,6 +220,21 @@ class Gguf(Strategy[LLM | None]):
             num_predict=self.num_predict,
             temperature=self.temperature,
         )
+
+
+def _file_digest(path: Path) -> str:
+    try:
+        about = path.stat()
+        with path.open("rb") as file:
+            head = file.read(HEAD_BYTES)
+    except OSError as error:
+        raise ModelError(
+            f"cannot read the model file {path} ({error.strerror})",
+            "set model_path to a .gguf file that this user may read",
+        ) from error
+    digest = sha256(f"{about.st_size} {about.st_mtime_ns}\n".encode())
+    digest.update(head)
+    return digest.hexdigest()
 
 
 def _require_answer(part: Json, prompt: Prompt) -> Json:

@@ -17,6 +17,7 @@ from elt_llm_core.errors import (
 from elt_llm_core.models.bounds import note_timeout, server_of
 from elt_llm_core.patience import current
 
+# A server that is up accepts at once; chosen, not measured.
 CONNECT_SECONDS = 3.0
 PROBE_SECONDS = 5.0
 
@@ -42,7 +43,7 @@ def is_loopback(url: str) -> bool:
     return urlsplit(url).hostname in _LOOPBACK
 
 
-def shown(url: str) -> str:
+def hide_credentials(url: str) -> str:
     """The address without user and password, for messages."""
     parts = urlsplit(url)
     host = parts.netloc.rsplit("@", 1)[-1]
@@ -83,15 +84,15 @@ def wire_error(error: Exception, url: str, model: str, seconds: float) -> ModelE
         reason = (
             str(error) if isinstance(error, httpx.ConnectError) else "no connection"
         )
-        return ModelUnavailableError(shown(url), reason or "no connection")
+        return ModelUnavailableError(hide_credentials(url), reason or "no connection")
     if isinstance(error, httpx.TimeoutException):
         return ModelTimeoutError(model, seconds)
     if isinstance(error, httpx.HTTPError):
         return BrokenAnswerError(
-            f"{model!r} at {shown(url)} broke off: {error}",
+            f"{model!r} at {hide_credentials(url)} broke off: {error}",
             "try again; the server's log says why",
         )
-    return unreadable(f"{model!r} at {shown(url)}", error)
+    return unreadable(f"{model!r} at {hide_credentials(url)}", error)
 
 
 def unreadable(who: str, error: Exception) -> ModelError:

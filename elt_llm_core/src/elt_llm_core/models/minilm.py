@@ -13,6 +13,7 @@ from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 import onnxruntime
@@ -33,11 +34,27 @@ from elt_llm_core.models.weights import (
 from elt_llm_core.shipped_model import MODEL_NAME
 from elt_llm_core.strategy import Models, Strategy
 
-DIMENSION = 384
-MAX_TOKENS = 256
+DIMENSION = 384  # of all-MiniLM-L6-v2
+MAX_TOKENS = 256  # the limit in the model's own configuration
 # Texts whose vectors are kept (6 MB): the sentences and words of some hundred answers.
 # Questions about one handbook meet the same sentences again and again.
 KEPT_TEXTS = 4096
+# Texts whose tokens are kept (some 25 MB): the sentences of the last twenty questions.
+KEPT_READINGS = 512
+
+
+class TokenReading(NamedTuple):
+    """A text read token by token, special ones left out.
+
+    Attributes:
+        spans: Characters `[start, end)` of each token.
+        vectors: A vector for each token, shape (n, 384), unit length.
+        vector: The vector of the text, unit length.
+    """
+
+    spans: Sequence[tuple[int, int]]
+    vectors: NDArray[np.float32]
+    vector: NDArray[np.float32]
 
 
 def load_tokenizer() -> Tokenizer:
@@ -88,6 +105,7 @@ class OnnxEmbedding(ArrayEmbedding):
     _tokenizer: Tokenizer = PrivateAttr()
     _session: onnxruntime.InferenceSession = PrivateAttr()
     _kept: dict[str, NDArray[np.float32]] = PrivateAttr(default_factory=dict)
+    _readings: dict[str, TokenReading] = PrivateAttr(default_factory=dict)
     _lock: Lock = PrivateAttr(default_factory=Lock)
 
     def __init__(
@@ -173,10 +191,42 @@ class OnnxEmbedding(ArrayEmbedding):
 
         The two special tokens are left out; a text over the limit is read up to it.
         """
-        states = self._states(self._shorten(text))[1:-1]
-        lengths = np.linalg.norm(states, axis=1, keepdims=True)
-        unit: NDArray[np.float32] = states / lengths
-        return unit
+        return self._read(text).vectors
+
+    def read_tokens(self, texts: Sequence[str]) -> list[TokenReading]:
+        """Texts read token by token; those read before are kept.
+
+        Args:
+            texts: Each is read up to the limit.
+
+        Returns:
+            A reading for each text, in the order given.
+        """
+        with self._lock:
+            known = {t: self._readings[t] for t in texts if t in self._readings}
+        new = list(dict.fromkeys(text for text in texts if text not in known))
+        if self.threads == 1 or len(new) <= 1:
+            known.update((text, self._read(text)) for text in new)
+        else:
+            with ThreadPoolExecutor(self.threads) as pool:
+                known.update(zip(new, pool.map(self._read, new), strict=True))
+        with self._lock:
+            self._readings.update((text, known[text]) for text in new)
+            for oldest in list(self._readings)[:-KEPT_READINGS]:
+                del self._readings[oldest]
+        return [known[text] for text in texts]
+
+    def _read(self, text: str) -> TokenReading:
+        encoding = self._tokenizer.encode(text)
+        ids = self._shorten(text)
+        states = self._states(ids)
+        mean = states.mean(axis=0)
+        inner = states[1:-1]
+        return TokenReading(
+            spans=encoding.offsets[1 : len(ids) - 1],
+            vectors=inner / np.linalg.norm(inner, axis=1, keepdims=True),
+            vector=mean / np.linalg.norm(mean),
+        )
 
     def _shorten(self, text: str) -> list[int]:
         ids: list[int] = self._tokenizer.encode(text).ids

@@ -51,11 +51,12 @@ from elt_llm_core.models.http import (
     WIRE_ERRORS,
     client_options,
     ended_early,
+    hide_credentials,
     says_too_long,
-    shown,
     status_error,
     wire_error,
 )
+from elt_llm_core.models.structured import StructuredCalls
 from elt_llm_core.models.token_count import SMALLEST_WINDOW, Prompt, most_tokens
 from elt_llm_core.records import Record
 from elt_llm_core.strategy import Models, Strategy
@@ -120,7 +121,7 @@ def check_ollama_connection(base_url: str) -> ServerStatus:
     """The status of a server that answers. Raises ModelUnavailableError."""
     status = server_status(base_url)
     if not status.reachable:
-        raise ModelUnavailableError(shown(base_url), status.detail)
+        raise ModelUnavailableError(hide_credentials(base_url), status.detail)
     return status
 
 
@@ -261,7 +262,7 @@ class CheckedClient(Client):
             if canonical(entry.model or "") == canonical(model):
                 if entry.digest:
                     return str(entry.digest)
-                where = shown(self._url)
+                where = hide_credentials(self._url)
                 raise ModelError(
                     f"the server at {where} lists {model!r} without a digest",
                     "without it nobody knows whose vectors they are: update Ollama",
@@ -388,7 +389,7 @@ DEFAULT_URL = "http://localhost:11434"
 MARGIN = 64
 
 
-class CheckedOllama(Ollama):
+class CheckedOllama(StructuredCalls, Ollama):
     """A chat model of an Ollama server. Calls raise ModelError and its subclasses."""
 
     context_window: int = Field(default=8192, gt=0)
@@ -402,6 +403,11 @@ class CheckedOllama(Ollama):
     def use_gateway(self, gateway: Direct) -> None:
         """Make all calls through it."""
         self._gateway = gateway
+
+    @override
+    def schema_options(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """The schema is a field of Ollama's requests."""
+        return {"format": schema}
 
     @property
     @override

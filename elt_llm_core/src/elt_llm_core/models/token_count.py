@@ -1,16 +1,17 @@
 """How long a text is for a model whose tokenizer we do not have."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import ceil
+from typing import Protocol, runtime_checkable
 
 from elt_llm_core.errors import PromptTruncatedError
 
 _PIECES = re.compile(r"[A-Za-z]+|\d|[^\sA-Za-z\d]")
 _REPEATED = re.compile(r"([\W_])\1+")
 
-LETTERS_PER_TOKEN = 3
+LETTERS_PER_TOKEN = 3  # English has about four: the estimate seldom counts too few
 SPECIAL_TOKENS = 2
 
 # No model in use has a smaller window, so a shorter prompt was not cut.
@@ -38,6 +39,28 @@ def likely_tokens(text: str) -> int:
     squeezed = _REPEATED.sub(r"\1", text)
     ascii_count = sum(character.isascii() for character in squeezed)
     return round(ascii_count / 4 + (len(squeezed) - ascii_count) * 0.8)
+
+
+@runtime_checkable
+class CountsTokens(Protocol):
+    """A model that has its tokenizer at hand."""
+
+    def count_tokens(self, text: str) -> int:
+        """Number of tokens of a text."""
+
+
+def token_counter(llm: object) -> Callable[[str], int]:
+    """Return how a prompt for a model is measured.
+
+    Args:
+        llm: The model.
+
+    Returns:
+        The model's own count where it has a tokenizer in this process. Servers of
+        Ollama have no door for it: there it is `most_tokens`, which seldom counts too
+        few.
+    """
+    return llm.count_tokens if isinstance(llm, CountsTokens) else most_tokens
 
 
 def was_cut(likely: int, read: int, window: int) -> bool:

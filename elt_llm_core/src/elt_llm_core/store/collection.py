@@ -13,6 +13,7 @@ from elt_llm_core.errors import GenerationError, UsageError
 from elt_llm_core.language.languages import ENGLISH
 from elt_llm_core.language.tokens import plain_words, question_tokens, tokenize
 from elt_llm_core.results import Degradation, DegradationKind
+from elt_llm_core.store.database.filters import FIXED, keep_known, refuse_unknown
 from elt_llm_core.store.database.reader import Truth
 from elt_llm_core.store.database.records import CollectionCard, Outlined
 from elt_llm_core.store.index.bm25 import DeltaKeywords, KeywordIndex
@@ -93,6 +94,7 @@ class Collection:
                 f"numbers, the question has {vector.shape}",
                 "ask with the embedder the collection was indexed with",
             )
+        allowed = self._permit(allowed)
         delta = self._delta.search(vector, k, allowed)
         if self._index is None:
             return delta
@@ -106,6 +108,7 @@ class Collection:
         self, text: str, k: int, allowed: frozenset[str] | None = None
     ) -> Hits:
         """Id and BM25 of the `k` best chunks that share a word with `text`."""
+        allowed = self._permit(allowed)
         if self._index is None:
             return self._without_index(text, k, allowed)
         tokens = self._question_tokens(text)
@@ -120,7 +123,7 @@ class Collection:
 
     def keyword_scores(self, text: str, ids: Iterable[str]) -> dict[str, float]:
         """BM25 of these chunks; those that share no word with `text` are absent."""
-        wanted = frozenset(ids)
+        wanted = self._permit(frozenset(ids)) or frozenset()
         if self._index is None:
             return dict(self._without_index(text, len(wanted), wanted))
         tokens = self._question_tokens(text)
@@ -154,14 +157,27 @@ class Collection:
 
     def nodes(self, ids: Iterable[str]) -> dict[str, "TextNode"]:
         """Chunks by id with their provenance; unknown ids are absent."""
+        if self._permitted_ids is not None:
+            ids = [node for node in ids if node in self._permitted_ids]
         return self._truth.nodes_by_id(self.name, ids)
+
+    def texts(self, ids: Iterable[str]) -> dict[str, tuple[str, str]]:
+        """Kind and text of chunks by id, without their places; unknown ids are absent.
+
+        A tenth of the work of `nodes`, for looking through many.
+        """
+        return self._truth.texts_by_id(self.name, ids)
 
     def with_phrase(self, phrase: str, kind: str) -> list[str]:
         """Ids of the chunks of a kind that hold these words in a row, as they stand."""
-        return self._truth.with_phrase(self.name, phrase, kind)
+        ids = self._truth.with_phrase(self.name, phrase, kind)
+        permitted = self._permitted_ids
+        return [node for node in ids if permitted is None or node in permitted]
 
     def outline(self, document_id: str) -> list[Outlined]:
         """Where each chunk of a document stands, in order; unknown ones have none."""
+        if document_id in self._excluded_documents:
+            return []
         return self._truth.outline(document_id)
 
     def document_text(self, document_id: str) -> str:
@@ -177,6 +193,8 @@ class Collection:
             document = self._truth.document(document_id)
             if document is None or document.collection != self.name:
                 return [], []
+            if document_id in self._excluded_documents:
+                return [], []
             text = self._truth.document_text(document_id)
             blocks = self._truth.blocks(document_id)
             chunks = self._truth.nodes(self.name, ["table_row"], document_id)
@@ -191,10 +209,48 @@ class Collection:
         ids = self._filters.get(key)
         if ids is None:
             ids = self._truth.filter_ids(self.name, where)
+            ids = self._permit(ids) or frozenset()
             if len(self._filters) >= REMEMBERED:
                 self._filters.clear()
             self._filters[key] = ids
         return ids
+
+    @cached_property
+    def priorities(self) -> dict[str, int]:
+        """How far documents are trusted, by id; those with the usual 50 are absent."""
+        return self._truth.priorities(self.name)
+
+    @cached_property
+    def _excluded_documents(self) -> frozenset[str]:
+        """Ids of the documents with priority 0: nothing finds them."""
+        return frozenset(i for i, one in self.priorities.items() if not one)
+
+    @cached_property
+    def _permitted_ids(self) -> frozenset[str] | None:
+        """Ids of the chunks of all other documents; None where none is excluded."""
+        if not self._excluded_documents:
+            return None
+        return self._truth.ids_beside(self.name, self._excluded_documents)
+
+    def _permit(self, allowed: frozenset[str] | None) -> frozenset[str] | None:
+        """Those of the allowed chunks that may be found; None for all."""
+        if self._permitted_ids is None:
+            return allowed
+        return self._permitted_ids if allowed is None else allowed & self._permitted_ids
+
+    @cached_property
+    def filter_keys(self) -> frozenset[str]:
+        """Keys of filters: those of every chunk, and what its documents tell."""
+        return self._truth.filter_keys(self.name)
+
+    def check_filters(self, where: Mapping[str, Any]) -> None:
+        """Raise UsageError for a key that no document here tells of."""
+        if others := where.keys() - FIXED:  # what documents tell has to be looked up
+            refuse_unknown(others, self.filter_keys)
+
+    def own_filters(self, where: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Filters of several collections, as they hold for this one."""
+        return where if where.keys() <= FIXED else keep_known(where, self.filter_keys)
 
     @cached_property
     def topics(self) -> tuple[str, ...]:
@@ -214,12 +270,12 @@ class Collection:
         """
         dimension = self.card.dimension
         if index is None:
-            return Delta.empty(dimension).advanced(self._truth, self.name)
+            return Delta.empty(dimension).apply_changes(self._truth, self.name)
         # What was read before may be of a truth that is no longer there.
         for start in (index.newer, Delta.empty(dimension, index.manifest.seq)):
             if start.seq > self._truth.sequence(self.name):
                 continue
-            delta = start.advanced(self._truth, self.name)
+            delta = start.apply_changes(self._truth, self.name)
             left = sum(node in index.positions for node in delta.removed)
             if len(index.ids) - left + len(delta.ids) == self.card.chunks:
                 index.newer = delta

@@ -103,6 +103,33 @@ def rename(
             writer.rename_document(row.document_id, title)
 
 
+def set_priority(
+    store: Store,
+    collection: str,
+    priority: int,
+    rows: Sequence[DocumentRow] = (),
+    wait: float = 0.0,
+) -> None:
+    """Set how far a collection, or some of its documents, are trusted.
+
+    Args:
+        store: The data root.
+        collection: The id of the collection.
+        priority: 0 to 100. What has 0 is not searched; 50 is usual.
+        rows: Documents that get the priority, instead of the collection.
+        wait: Seconds to wait for another writer.
+
+    Raises:
+        CollectionNotFoundError: If there is no such collection.
+        UsageError: If `priority` is outside its range.
+        StoreLockedError: If another process writes.
+    """
+    name = store.card(collection).name
+    with store.writer(wait) as writer:
+        for document in [row.document_id for row in rows] or [""]:
+            writer.set_priority(name, priority, document)
+
+
 def drop_collections(
     store: Store, collections: Sequence[str], wait: float = 0.0
 ) -> None:

@@ -21,6 +21,13 @@ from typing_extensions import override
 
 from elt_llm_core.errors import GenerationError, UsageError
 from elt_llm_core.store import Collection, Store
+from elt_llm_core.store.database.filters import CONTAINS
+
+# Looking into a value is one thing here, without regard to case.
+_OPERATORS = {
+    FilterOperator.TEXT_MATCH: CONTAINS,
+    FilterOperator.TEXT_MATCH_INSENSITIVE: CONTAINS,
+}
 
 
 class TruthDocumentStore(BaseDocumentStore):
@@ -236,10 +243,29 @@ class GenerationVectorStore(ChromaVectorStore):
         if nodes:
             chosen.append(frozenset(nodes))
         if filters is not None and filters.filters:
-            if filters.condition is not FilterCondition.AND:
-                raise UsageError("filters are joined by AND in this vector store")
-            chosen += [self._ours.ids(_condition(one)) for one in filters.filters]
+            chosen.append(self._ids_of(filters))
         return frozenset.intersection(*chosen) if chosen else None
+
+    def _ids_of(self, filters: MetadataFilters) -> frozenset[str]:
+        """The ids that filters leave, joined as they say."""
+        each = [
+            self._ids_of(one)
+            if isinstance(one, MetadataFilters)
+            else self._ids_matching(one)
+            for one in filters.filters
+        ]
+        if not each or filters.condition is FilterCondition.AND:
+            return frozenset.intersection(self._ours.ids({}), *each)
+        either = frozenset.union(*each)
+        if filters.condition is FilterCondition.NOT:
+            return self._ours.ids({}) - either
+        return either
+
+    def _ids_matching(self, one: MetadataFilter) -> frozenset[str]:
+        operator = _OPERATORS.get(one.operator, one.operator.value)
+        where = {one.key: {operator: one.value}}
+        self._ours.check_filters(where)
+        return self._ours.ids(where)
 
 
 def open_vector_store(store: Store, name: str) -> GenerationVectorStore:
@@ -248,13 +274,6 @@ def open_vector_store(store: Store, name: str) -> GenerationVectorStore:
     Raises CollectionNotFoundError, or GenerationError where nothing is published.
     """
     return GenerationVectorStore(store.open(name))
-
-
-def _condition(one: MetadataFilter | MetadataFilters) -> dict[str, Any]:
-    known = (FilterOperator.EQ, FilterOperator.IN)
-    if isinstance(one, MetadataFilters) or one.operator not in known:
-        raise UsageError("this vector store filters by == and in")
-    return {one.key: one.value}
 
 
 def _refuse_change() -> NoReturn:

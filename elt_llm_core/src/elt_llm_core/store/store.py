@@ -12,6 +12,7 @@ from elt_llm_core.document import Block, Page, Sidecar
 from elt_llm_core.errors import GenerationError, StoreError
 from elt_llm_core.identifiers import collection_id
 from elt_llm_core.store.database import schema
+from elt_llm_core.store.database.day_ledger import DayLedger
 from elt_llm_core.store.database.journal import Journal
 from elt_llm_core.store.database.lock import LOCK, writer_lock
 from elt_llm_core.store.database.reader import FILE, Truth, file_at
@@ -44,6 +45,7 @@ class Store:
         self._journal_connection: Connection | None = None
         self._journal_file: tuple[int, int] | None = None
         self.journal = Journal(self._truth, self._journal_writer)
+        self.day_ledger = DayLedger(self._truth, self._journal_writer)
 
     def collections(self) -> list[CollectionCard]:
         """Every collection's card, by name."""

@@ -16,6 +16,7 @@ from elt_llm_core.errors import (
     IngestError,
     InvalidNameError,
     NameTakenError,
+    UsageError,
 )
 from elt_llm_core.identifiers import (
     LONGEST_NAME,
@@ -28,8 +29,18 @@ from elt_llm_core.results import Degradation
 from elt_llm_core.store.database import rows, schema, vectors
 from elt_llm_core.store.database.chunks import Chunks, ChunkTarget
 from elt_llm_core.store.database.reader import FILE, Truth
-from elt_llm_core.store.database.records import CollectionCard, NewDocument
-from elt_llm_core.store.database.schema import TITLE
+from elt_llm_core.store.database.records import (
+    MOST_PRIORITY,
+    NORMAL_PRIORITY,
+    PRIORITY,
+    CollectionCard,
+    NewDocument,
+)
+from elt_llm_core.store.database.schema import (
+    COLLECTION_PRIORITY,
+    DOCUMENT_PRIORITY,
+    TITLE,
+)
 from elt_llm_core.store.index.manifest import IndexFolder
 from elt_llm_core.store.index.publish import (
     MIN_NODES,
@@ -156,6 +167,7 @@ class Writer:
                 "delete from document where document_id = ?", (document,)
             )
             rows.drop_unused_originals(connection, [row.sha256])
+            _forget(connection, DOCUMENT_PRIORITY + document)
         crash_point(CrashPoint.DOCUMENT_REMOVED)
 
     def drop_collection(self, name: str) -> None:
@@ -172,8 +184,10 @@ class Writer:
                     "delete from document where document_id = ?", (document,)
                 )
                 rows.drop_unused_originals(connection, [sha256])
+                _forget(connection, DOCUMENT_PRIORITY + document)
             connection.execute("delete from collection where name = ?", (name,))
-            connection.execute("delete from meta where key = ?", (TITLE + name,))
+            _forget(connection, TITLE + name)
+            _forget(connection, COLLECTION_PRIORITY + name)
             words.tell(connection)
         crash_point(CrashPoint.COLLECTION_DROPPED)
         shutil.rmtree(IndexFolder(self._data_dir, name).folder, ignore_errors=True)
@@ -225,6 +239,35 @@ class Writer:
             connection.execute(
                 "update document set title = ? where document_id = ?", (title, document)
             )
+
+    def set_priority(self, name: str, priority: int, document: str = "") -> None:
+        """Set how far a collection, or one of its documents, is trusted.
+
+        Args:
+            name: The id of the collection.
+            priority: 0 to 100; what has 0 is not searched, 50 is usual. A document
+                without its own has that of its collection.
+            document: The id of the document; empty for the collection.
+
+        Raises:
+            CollectionNotFoundError: If there is no such collection.
+            UsageError: If `priority` is outside its range.
+        """
+        if not 0 <= priority <= MOST_PRIORITY:
+            raise UsageError(
+                f"a priority of {priority} cannot be",
+                f"give one from 0 to {MOST_PRIORITY}: {PRIORITY}",
+            )
+        card = self._truth.card(name)
+        key = DOCUMENT_PRIORITY + document if document else COLLECTION_PRIORITY + name
+        with self._transaction() as connection:
+            _forget(connection, key)
+            if document or priority != NORMAL_PRIORITY:
+                connection.execute(
+                    "insert into meta values(?, ?)", (key, str(priority))
+                )
+            # Answers that were kept are of what was searched before.
+            rows.next_seq(connection, card.name)
 
     def publish(
         self, names: Sequence[str], delta_fraction: float = 0.1, *, force: bool = False
@@ -307,6 +350,9 @@ class Writer:
     def _create(
         self, name: str, embedder: CountingEmbedder, chunker: str, title: str
     ) -> CollectionCard:
+        # Asked before the transaction: a model server may take its time, and the call
+        # is counted in this same database.
+        digest, dimension = embedder.digest, embedder.dimension
         with self._transaction() as connection:
             connection.execute("update counter set value = value + 1")
             (epoch,) = connection.execute("select value from counter").fetchone()
@@ -315,8 +361,8 @@ class Writer:
                 (
                     name,
                     embedder.model_name,
-                    embedder.digest,
-                    embedder.dimension,
+                    digest,
+                    dimension,
                     chunker,
                     epoch,
                     epoch,
@@ -328,3 +374,8 @@ class Writer:
                 )
             rows.mark_change(connection, name, epoch)
         return self._truth.card(name)
+
+
+def _forget(connection: Connection, key: str) -> None:
+    """Take a key out of `meta`."""
+    connection.execute("delete from meta where key = ?", (key,))

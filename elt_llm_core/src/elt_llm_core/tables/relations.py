@@ -315,7 +315,7 @@ def _amount(relation: Relation, n: int, column: int) -> float | None:
     return field.value if field and isinstance(field.value, int | float) else None
 
 
-ID_DIGITS = 12
+ID_DIGITS = 12  # 48 bits of the document's id: short to type, collisions unlikely
 _YEAR = re.compile(r"\b(?:1[89]|20)\d\d\b")
 _YEARS = re.compile(rf"{_YEAR.pattern}(?:\s*[-\u2013/]\s*\d{{1,4}}\b)?")
 _MISPLACED = re.compile(rf"{_YEAR.pattern}|\d\s*%|\d[.,]\d")

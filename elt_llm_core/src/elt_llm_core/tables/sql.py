@@ -98,11 +98,11 @@ def _items(tokens: Sequence[str]) -> Iterator[list[str]]:
     yield item
 
 
-SECONDS = 2.0
+SECONDS = 2.0  # so that no query can occupy the processor; chosen, not measured
 ROWS = 1_000
 _STEPS = 10_000  # instructions from one look at the clock to the next
 _LONGEST = 1_000_000  # of a value, in bytes
-_LONGEST_SQL = 10_000
+_LONGEST_SQL = 10_000  # characters
 _LONGEST_PATTERN = 200  # a long one runs for minutes, and the clock is not asked
 _TYPES = {Kind.INTEGER: "integer", Kind.NUMBER: "real"}
 _FUNCTIONS = frozenset(

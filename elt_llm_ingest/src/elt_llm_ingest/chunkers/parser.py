@@ -19,6 +19,7 @@ from typing_extensions import override
 from elt_llm_core.document import Block, BlockKind, ParsedDocument
 from elt_llm_core.language.detect import document_language
 from elt_llm_core.provenance import Provenance, read, write
+from elt_llm_core.suspicion import Suspicion
 from elt_llm_ingest.chunkers.numbering import Numbering
 from elt_llm_ingest.chunkers.places import Places
 from elt_llm_ingest.chunkers.source_document import SourceDocument
@@ -126,11 +127,17 @@ def place(start: int, end: int, blocks: Sequence[Block], kind: str) -> Provenanc
         section=last.section,
         generated=last.attributes.get("generated") == "true" or None,
         reading_order="doubtful" if any(map(_is_doubtful, blocks)) else "",
+        suspicious=(Suspicion.HIDDEN_CHARACTERS,) if any(map(_hides, blocks)) else (),
     )
 
 
 def _is_doubtful(block: Block) -> bool:
     return block.attributes.get("reading_order") == "doubtful"
+
+
+def _hides(block: Block) -> bool:
+    """Whether characters that carry hidden text were taken out of the block."""
+    return Suspicion.HIDDEN_CHARACTERS in block.attributes
 
 
 def _link_source(chunk: TextNode, source: RelatedNodeInfo, node_id: str) -> TextNode:

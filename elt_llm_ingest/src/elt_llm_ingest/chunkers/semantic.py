@@ -16,7 +16,7 @@ from elt_llm_ingest.chunkers.groups import PROSE, groups
 from elt_llm_ingest.chunkers.packing import Packing, Unit
 from elt_llm_ingest.chunkers.sentence import SentenceChunker, SentenceChunkerOptions
 
-BATCH = 32
+BATCH = 32  # sentences a call, as the ingest embeds chunks
 
 
 class SemanticChunker(SentenceChunker):

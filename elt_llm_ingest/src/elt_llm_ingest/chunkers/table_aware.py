@@ -18,7 +18,7 @@ from elt_llm_ingest.chunkers.sentence import SentenceChunker, SentenceChunkerOpt
 
 TITLE = re.compile(r"\s*(?:Table|Tabelle|Tab\.)\s+[\w.-]+", re.IGNORECASE)
 TITLES = frozenset({BlockKind.CAPTION, BlockKind.PARAGRAPH, BlockKind.HEADING})
-MAX_TITLE = 200
+MAX_TITLE = 200  # characters; a longer paragraph before a table is text of its own
 
 
 class TableAwareChunker(SentenceChunker):

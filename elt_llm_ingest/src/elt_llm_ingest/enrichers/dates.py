@@ -13,7 +13,7 @@ from elt_llm_core.models.embedder import as_counting
 from elt_llm_core.strategy import Models, Strategy
 from elt_llm_ingest.enrichers.enricher import Addition, Enricher
 
-FRONT = 2000
+FRONT = 2000  # characters, about the first page, where a document states its date
 _MONTHS = [
     "january",
     "february",

@@ -14,7 +14,7 @@ from elt_llm_ingest.page_warnings import merge_page_warnings
 from elt_llm_ingest.readers.text_builder import one_line
 
 APART = (BlockKind.FURNITURE, BlockKind.CONTENTS)
-WIDTH = 88
+WIDTH = 88  # columns of the printed text
 MOST = 40  # blocks and chunks that people are shown
 
 
@@ -114,6 +114,7 @@ def _chunk(node: TextNode) -> dict[str, Any]:
         "section": told.section,
         "table": told.table,
         "reading_order": told.reading_order,
+        "suspicious": list(told.suspicious),
         "rules": list(told.rules),
         "boxes": _dump_boxes(told.boxes),
         "cells": [cell.model_dump(mode="json") for cell in told.cells],

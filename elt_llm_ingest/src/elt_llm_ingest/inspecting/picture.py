@@ -30,7 +30,7 @@ COLOURS = {
     BlockKind.TABLE_ROW: (220, 120, 0),
 }
 OTHER = (60, 60, 60)
-UNCERTAIN = 0.6
+UNCERTAIN = 0.6  # as readers/ocr/recognition.py: below it a passage is flagged
 
 
 def draw(

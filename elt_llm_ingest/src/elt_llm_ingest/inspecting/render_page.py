@@ -14,6 +14,7 @@ from pathlib import Path
 
 from elt_llm_ingest.sandbox.protocol import receive
 
+# Limits of the process that draws one page; far above an ordinary page.
 MEMORY = 4_000_000_000
 SECONDS = 60
 

@@ -192,13 +192,16 @@ REFUSED = (
     (b"SQLite format 3", "a database", "export what you need as CSV"),
 )  # fmt: skip
 LOOSE_PICTURES = (".jpeg", ".jpg", ".png")
-LARGEST_JSON = 200_000_000
+LARGEST_JSON = 200_000_000  # bytes; a larger file is not read to see whether it is JSON
 PICTURES = (b"\x89PNG\r\n", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*")
 # An article of literature by its root, before which only declarations may stand.
 JATS = re.compile(
     rb"\A\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*|<!DOCTYPE[^>\[]*>\s*)*"
     rb"<(?:article\s[^>]*(?:article-type|dtd-version|xmlns:xlink|xmlns:mml)"
-    rb"|pmc-articleset|article>\s*<front>)",
+    rb"|pmc-articleset"
+    # Without those attributes by the first element in it, which no HTML has there.
+    rb"|article(?:\s[^>]*)?>\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*)*"
+    rb"<(?:processing-meta|front|body>\s*<sec)\b)",
     re.DOTALL,
 )
 ADE = re.compile(rb'"chunks"\s*:\s*\[')

@@ -11,6 +11,7 @@ from elt_llm_ingest.readers.ocr import recognition
 from elt_llm_ingest.readers.pdf.document import parse as parse_pdf
 
 PARSER = "image 1"
+# 150 MB in memory; an A4 page at 600 dots per inch has 35 million.
 MAX_PIXELS = 50_000_000
 MAX_SIDE = 14_000  # points; no PDF page is larger
 USUAL_DPI = 200.0  # of scans, where the file does not say

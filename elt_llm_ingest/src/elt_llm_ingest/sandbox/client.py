@@ -29,6 +29,7 @@ from elt_llm_ingest.sandbox.guard import (
 from elt_llm_ingest.sandbox.passwords import Passwords
 from elt_llm_ingest.sandbox.protocol import LENGTH, MAX_MESSAGE, documents_of, send
 
+# Generous: a loaded machine needs many times what an idle one does.
 START_SECONDS = 60.0
 GONE = (EOFError, BrokenPipeError)
 NONSENSE = (ValueError, KeyError, zlib.error)

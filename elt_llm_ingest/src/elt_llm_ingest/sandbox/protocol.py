@@ -113,4 +113,4 @@ def _page(record: dict[str, Any], receive: Callable[[], bytes]) -> Page:
     page = Page.model_validate(record["page"])
     if not record["packed"]:
         return page
-    return page.model_copy(update={"words": Words.unpacked(receive())})
+    return page.model_copy(update={"words": Words.from_bytes(receive())})

@@ -6,6 +6,7 @@ boxes, cells and words stay where they were.
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, pairwise
@@ -21,6 +22,7 @@ from elt_llm_core.document import (
     WordRow,
     Words,
 )
+from elt_llm_core.suspicion import Suspicion
 
 JOINERS = frozenset("\u200c\u200d")
 SHY = "soft hyphen"  # wanted by typesetters, a trap for search
@@ -37,6 +39,14 @@ FAMILIES = (
     ),
 )
 CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
+# Characters that carry text of their own: letters as tags, a byte as eight of no width.
+# Flags of emoji are made of tags, and signs of Japanese have variants; web pages have
+# characters of no width here and there: at most six in one of 26,000 passages.
+TAGS = re.compile("[\U000e0020-\U000e007e]|[\U000e0100-\U000e01ef]")
+FLAG, FIRST_IDEOGRAPH, LAST_IDEOGRAPH = "\U0001f3f4", "\u2e80", "\U0003ffff"
+ZERO_WIDTH = frozenset("\u200b\u200c\u200d\u2060\u2061\u2062\u2063\u2064\u180e\ufeff")
+MANY = 16
+TURNED = "\u202e"  # shows what follows from right to left, whatever it is
 # Whatever may have to go; one look tells that an ordinary document has none of it.
 SUSPECT = re.compile(
     "[\xad\u061c\u180e\u200b-\u200f\u202a-\u202e"
@@ -61,6 +71,7 @@ def clean_document(document: ParsedDocument) -> ParsedDocument:
     text = CONTROLS.sub(" ", text)
     changed: dict[str, Any] = {
         "title": plain(document.title),
+        "attributes": {k: plain(v) for k, v in document.attributes.items()},
         "sidecars": tuple(_clean_sidecar(s, plain) for s in document.sidecars),
         "warnings": (*map(plain, document.warnings), *_removal_warnings(gone)),
     }
@@ -69,7 +80,10 @@ def clean_document(document: ParsedDocument) -> ParsedDocument:
         moved_blocks = (
             moved
             for block in document.blocks
-            if (moved := _moved_block(block, move, plain)).end > moved.start
+            if (
+                moved := _moved_block(_marked_block(block, text, removed), move, plain)
+            ).end
+            > moved.start
             or block.end == block.start
         )
         packed = isinstance(document.blocks, Blocks)
@@ -129,6 +143,34 @@ def _mover(length: int, removed: list[int]) -> Callable[[int], int]:
     return lambda position: position - before[position]
 
 
+def _marked_block(block: Block, text: str, removed: Sequence[int]) -> Block:
+    """The block, with a mark where text is hidden in characters that are removed."""
+    inside = removed[
+        bisect_left(removed, block.start) : bisect_left(removed, block.end)
+    ]
+    if not inside or not _carries_text(text, inside):
+        return block
+    marks = {**block.attributes, Suspicion.HIDDEN_CHARACTERS.value: "true"}
+    return block.model_copy(update={"attributes": marks})
+
+
+def _carries_text(text: str, places: Sequence[int]) -> bool:
+    """Whether the characters at these places are more than marks of a typesetter."""
+    if sum(text[at] in ZERO_WIDTH for at in places) >= MANY:
+        return True
+    return any(text[at] == TURNED or _is_tag(text, at) for at in places)
+
+
+def _is_tag(text: str, at: int) -> bool:
+    """Whether a tag or a selector is none of a flag or of a variant of an ideograph."""
+    first = at
+    while first and TAGS.match(text[first]):
+        first -= 1
+    before = text[first]
+    of_sign = before == FLAG or FIRST_IDEOGRAPH <= before <= LAST_IDEOGRAPH
+    return bool(TAGS.match(text[at])) and not of_sign
+
+
 def _moved_block(
     block: Block, move: Callable[[int], int], plain: Callable[[str], str]
 ) -> Block:
@@ -168,7 +210,7 @@ def _moved_words(
     words: Sequence[WordRow], move: Callable[[int], int]
 ) -> Sequence[WordRow]:
     if isinstance(words, Words):
-        return words.moved(move)
+        return words.move_spans(move)
     moved = [(move(s), move(e), a, b, c, d) for s, e, a, b, c, d in words]
     return [word for word in moved if word[1] > word[0]]
 

@@ -3,6 +3,8 @@
 No list holds a word of any one field of knowledge.
 """
 
+import re
+
 from elt_llm_core.language.languages import ENGLISH
 from elt_llm_core.language.stop_words import stop_words
 
@@ -27,6 +29,21 @@ QUESTION_WORDS = _set("""
     requirements rule rules say set sort source sources specify specified state stated
     stand stands take takes term text type types use used uses word work
     """)
+
+# What opens a question, and stands for its answer.
+INTERROGATIVES = _set("who whom whose when where why how which what")
+# What a sentence gives a reason with; their last word may be inflected.
+CAUSES = (
+    "because",
+    "due to",
+    "so that",
+    "in order",
+    "since",
+    "as a result",
+    "therefore",
+    "caus",
+    "reason",
+)
 
 NEGATIONS = _set("""
     not no never none nor neither cannot can't don't doesn't didn't won't isn't aren't
@@ -71,6 +88,7 @@ GUARD_CLASSES = {
         ("except", "except excluding"),
         ("within", "within"),
         ("than", "than"),
+        ("off", "off"),  # switched on, switched off
         ("minimum", "minimum minimal"),  # "at least" too, see `agreement`
         ("maximum", "maximum maximal"),
     )
@@ -79,8 +97,33 @@ GUARD_CLASSES = {
 # "the holder pays", "members vote".
 NEVER_DROPPED = _set("""
     may should not some most many few only minimum maximum more less sometimes usually
-    until unless except within before after both
+    until unless except within before after both off
     """)
+# Verbs whose past is no ending; left out are forms that are words of their own ("left",
+# "found", "saw").
+_IRREGULAR = """
+    begin began begun/break broke broken/bring brought/build built/burn burnt/buy bought
+    catch caught/choose chose chosen/come came/deal dealt/do did done/draw drew drawn
+    drink drank drunk/drive drove driven/eat ate eaten/fall fell fallen/feed fed
+    fight fought/fly flew flown/forbid forbade forbidden/forget forgot forgotten
+    freeze froze frozen/give gave given/go went gone goes/grow grew grown/hang hung
+    hear heard/hide hid hidden/hold held/keep kept/know knew known/lay laid/lead led
+    learn learnt/lend lent/lose lost/make made/mean meant/meet met/pay paid
+    ride rode ridden/ring rang rung/rise rose risen/run ran/seek sought/sell sold
+    send sent/shake shook shaken/shoot shot/show showed shown/sing sang sung
+    sink sank sunk/sleep slept/speak spoke spoken/spend spent/stand stood
+    steal stole stolen/stick stuck/strike struck/swear swore sworn/swim swam swum
+    take took taken/teach taught/tear tore torn/tell told/think thought
+    throw threw thrown/understand understood/wear wore worn/win won
+    withdraw withdrew withdrawn/write wrote written
+    """
+IRREGULAR = {
+    form: base
+    for verb in re.split(r"[/\n]", _IRREGULAR)
+    if verb.strip()
+    for base, *forms in [verb.split()]
+    for form in forms
+}
 # "The rules say that", "according to": they report, and need not be in the passage.
 REPORTING = _set("""
     according says say said states state stated specifies specify mentions mention rule
@@ -171,6 +214,22 @@ LOWER_PHRASES = (
     "no shorter than",
     "not shorter than",
     "strictly more than",
+)
+
+# Words that a paraphrase uses for one another; too loose for a search.
+PARAPHRASES = tuple(
+    frozenset(ring.split())
+    for ring in (
+        "want intend wish",
+        "keep continue remain stay",
+        "give provide supply",
+        "near close nearby",
+        "quick prompt immediate",
+        "ask request",
+        "help assist support",
+        "use employ utilise utilize",
+        "about approximately roughly around",
+    )
 )
 
 # One word in several shapes: these weigh the same. Closed: bounds and spans of time.

@@ -19,7 +19,7 @@ def guards(text: str) -> Counter[str]:
     count as their digits.
     """
     counts: Counter[str] = Counter()
-    tokens = _TOKEN.findall(normalise(text).text)
+    tokens = _TOKEN.findall(join_number_words(normalise(text).text))
     for token, after in zip(tokens, [*tokens[1:], ""], strict=True):
         if token in NUMBER_WORDS or token[-1].isdigit():
             counts[f"{plain_number(token)} {after}"] += 1
@@ -28,9 +28,16 @@ def guards(text: str) -> Counter[str]:
     return counts
 
 
+def join_number_words(text: str) -> str:
+    """Return a text in lower case with "thirty-five" and "thirty five" as 35."""
+    return _TENS_AND_ONES.sub(
+        lambda m: str(int(NUMBER_WORDS[m[1]]) + int(NUMBER_WORDS[m[2]])), text
+    )
+
+
 def numbers(text: str) -> set[str]:
     """The numbers of a text, thousands separators dropped, number words as digits."""
-    tokens = _TOKEN.findall(normalise(text).text)
+    tokens = _TOKEN.findall(join_number_words(normalise(text).text))
     return {plain_number(t) for t in tokens if t in NUMBER_WORDS or t[-1].isdigit()}
 
 
@@ -38,6 +45,12 @@ def negations(text: str) -> int:
     """How many words of the text negate."""
     from_words = Counter(_TOKEN.findall(normalise(text).text))
     return sum(n for word, n in from_words.items() if word in _NEGATIVE)
+
+
+_TENS_AND_ONES = re.compile(
+    r"\b(twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)[ -]"
+    r"(one|two|three|four|five|six|seven|eight|nine)\b"
+)
 
 
 _NEGATIVE = frozenset(w for w in GUARDED if w in {"not", "no", "never", "none", "nor"})

@@ -12,13 +12,12 @@ from statistics import fmean
 from typing import Protocol
 
 from llama_index.core.llms import LLM
-from pydantic import Field
 
 from elt_llm_core.cli.terminal import text_table
 from elt_llm_core.errors import ConfigError, ModelError
 from elt_llm_core.jobs import Progress
 from elt_llm_core.records import Record
-from elt_llm_core.results import Citation, Degradation, QueryResult, Status
+from elt_llm_core.results import Citation, Degradation, QueryResult, Status, Support
 from elt_llm_core.store import Store
 from elt_llm_query.analysis.normalise import normalise
 from elt_llm_query.evaluation.beir import data_problem
@@ -34,27 +33,48 @@ _MOST_CHARACTERS = 60  # of a question or a verdict in a message
 _VERDICT = re.compile(r"\b(?:yes|no)\b", re.IGNORECASE)
 _REFUSALS = (Status.INSUFFICIENT, Status.NO_SOURCES, Status.VALIDATION_FAILED)
 _REFUSAL_NAMES = tuple(status.value for status in _REFUSALS)
+_UNPROVEN = frozenset(
+    {
+        Support.MISATTRIBUTED,
+        Support.CONTRADICTED,
+        Support.UNSUPPORTED,
+        Support.FABRICATED,
+        Support.UNCITED,
+    }
+)
 _MEASURES = (
+    "answered",
+    "statements_proven",
     "citation_precision",
     "gold_cited",
     "quote_support",
     "answer_words",
     "faithful",
     "relevant",
+    "refusal_precision",
+    "refusal_recall",
 )
 
 
 class AnswerRow(Record):
     """One question. A share is None if there is nothing to take a share of.
 
-    `citation_precision` is the share of citations that overlap gold, `gold_cited` the
-    share of gold that is cited, `quote_support` the share of quotes that are found in
-    their document, `answer_words` the share of the expected words in the answer.
+    `answered` is 1 if a question with an answer was not refused, `statements_proven`
+    the share of statements that were proven, with those that were removed among the
+    others. `refusal_precision` is 1 if a refusal was right, `refusal_recall` is 1 if a
+    question without an answer was refused. `citation_precision` is the share of
+    citations that overlap gold, `gold_cited` the share of gold that is cited,
+    `quote_support` the share of quotes that are found in their document, `answer_words`
+    the share of the expected words in the answer.
     """
 
     question: str
     answerable: bool
     status: str
+    answered: float | None = None
+    statements_proven: float | None = None
+    refusal_precision: float | None = None
+    refusal_recall: float | None = None
     citation_precision: float | None = None
     gold_cited: float | None = None
     quote_support: float | None = None
@@ -64,16 +84,10 @@ class AnswerRow(Record):
 
 
 class AnswerReport(Record):
-    """Means over the questions that have the measure, with 95 % intervals.
-
-    Refusal precision is the share of refusals that were right; refusal recall is the
-    share of unanswerable questions that were refused. Either is None without any.
-    """
+    """Means over the questions that have the measure, with 95 % intervals."""
 
     questions: int
     measures: dict[str, Interval]
-    refusal_precision: float | None = Field(default=None, ge=0, le=1)
-    refusal_recall: float | None = Field(default=None, ge=0, le=1)
     rows: tuple[AnswerRow, ...]
     problems: tuple[Degradation, ...] = ()
 
@@ -158,10 +172,15 @@ class AnswerEvaluator:
         golds = [locator.locate(gold) for gold in labelled.gold]
         hits = [[_overlaps(c, places) for places in golds] for c in result.citations]
         answer = result.answer.casefold()
+        answerable, refused = labelled.answerable, result.status in _REFUSALS
         return AnswerRow(
             question=labelled.question,
             answerable=labelled.answerable,
             status=result.status.value,
+            answered=float(not refused) if answerable else None,
+            statements_proven=_share(_proofs(result)),
+            refusal_precision=float(not answerable) if refused else None,
+            refusal_recall=None if answerable else float(refused),
             citation_precision=_share([any(row) for row in hits]) if golds else None,
             gold_cited=_share([any(row[i] for row in hits) for i in range(len(golds))]),
             quote_support=_share([self._is_in_document(c) for c in result.citations]),
@@ -192,10 +211,6 @@ def answers_text(report: AnswerReport) -> str:
         [name.replace("_", " "), f"{one.mean:.3f}", f"{one.low:.3f} to {one.high:.3f}"]
         for name, one in report.measures.items()
     ]
-    for name in ("refusal_precision", "refusal_recall"):
-        value = getattr(report, name)
-        if value is not None:
-            rows.append([name.replace("_", " "), f"{value:.3f}", ""])
     table = text_table(["measure", "mean", "95 % interval"], rows)
     faults = [f"! {row.question} {_fault(row)}" for row in report.rows if _fault(row)]
     faults += [f"! {problem.detail}" for problem in report.problems]
@@ -217,16 +232,19 @@ def _summarise(
 ) -> AnswerReport:
     columns = {name: [getattr(row, name) for row in rows] for name in _MEASURES}
     known = {n: [v for v in of if v is not None] for n, of in columns.items()}
-    refused = [row for row in rows if row.status in _REFUSAL_NAMES]
-    unanswerable = [row for row in rows if not row.answerable]
     return AnswerReport(
         questions=len(rows),
         measures={name: interval(of) for name, of in known.items() if of},
-        refusal_precision=_share([not row.answerable for row in refused]),
-        refusal_recall=_share([r.status in _REFUSAL_NAMES for r in unanswerable]),
         rows=rows,
         problems=problems,
     )
+
+
+def _proofs(result: QueryResult) -> list[bool]:
+    """Whether each statement that claims something was proven."""
+    shown = [s.verdict for s in result.statements if s.verdict is not Support.NOTICE]
+    removed = [r.verdict for r in result.removed if r.verdict is not None]
+    return [verdict not in _UNPROVEN for verdict in (*shown, *removed)]
 
 
 def _share(hits: Sequence[bool]) -> float | None:

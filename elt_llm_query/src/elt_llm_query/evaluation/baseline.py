@@ -10,7 +10,7 @@ from pydantic import Field, ValidationError
 
 from elt_llm_core.cli.terminal import text_table
 from elt_llm_core.errors import UsageError
-from elt_llm_core.files.atomic import write_atomic
+from elt_llm_core.files.atomic import write_named_file
 from elt_llm_core.identifiers import digest
 from elt_llm_core.records import Record
 from elt_llm_core.results import Degradation
@@ -114,7 +114,7 @@ def write_baseline(path: Path, baseline: Baseline) -> None:
         rows = (f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in values.items())
         parts.append(f' "{name}": {{\n' + ",\n".join(rows) + "\n }")
     body = ",\n".join(parts) + "\n}\n"
-    write_atomic(path, body)
+    write_named_file(path, body)
 
 
 def read_baseline(path: Path) -> Baseline:

@@ -187,7 +187,7 @@ def retrieval(
     from elt_llm_query.evaluation.retrieval_report import report_text
     from elt_llm_query.evaluation.trace_report import trace_question, trace_text
 
-    configs = build_configurations(ctx.configured, presets, settings, sweep)
+    configs = build_configurations(ctx.build_config, presets, settings, sweep)
     evaluation = evaluate_retrieval(
         options.build_testbed(ctx),
         configs,
@@ -255,13 +255,18 @@ def tune(
     from elt_llm_query.evaluation.tuning import (
         choose_configuration,
         default_sweep,
+        refuse_to_replace,
         tune_text,
         write_profile,
     )
 
-    current = {"now": ctx.configured(None, {})}
+    if write:
+        refuse_to_replace(write)  # before hours of work, and when it is written
+    current = {"now": ctx.build_config(None, {})}
     changes = sweep or default_sweep()
-    configs = current | build_configurations(ctx.configured, presets, settings, changes)
+    configs = current | build_configurations(
+        ctx.build_config, presets, settings, changes
+    )
     evaluation = evaluate_retrieval(
         options.build_testbed(ctx), configs, ctx.progress, timed_questions=20
     )
@@ -296,7 +301,7 @@ def gate(
     from elt_llm_query.evaluation.retrieval_evaluation import evaluate_retrieval
 
     before = read_baseline(baseline)
-    configs = {"now": ctx.configured(None, {})}
+    configs = {"now": ctx.build_config(None, {})}
     evaluation = evaluate_retrieval(
         options.build_testbed(ctx), configs, ctx.progress, timed_questions=1
     )

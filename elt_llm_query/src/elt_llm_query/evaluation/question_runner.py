@@ -13,7 +13,7 @@ from pathlib import Path
 from time import perf_counter, process_time
 
 from elt_llm_core.config.loader import RagConfig
-from elt_llm_core.files.atomic import write_atomic
+from elt_llm_core.files.atomic import write_named_file
 from elt_llm_core.jobs import Progress
 from elt_llm_core.results import Degradation, SearchResult, StageRecord
 from elt_llm_core.store import Store
@@ -29,6 +29,7 @@ from elt_llm_query.retrieval.fusion import Hit
 _SOURCES = 20
 _TRACE_DEPTH = 200  # hits of a stage to record; R@100 needs 100 passages
 TIMED_QUESTIONS = 200  # searches to time; ten of them lie above the 95th percentile
+# Questions whose embedding is timed by itself; chosen, not measured.
 _TIMED_EMBEDDINGS = 50
 _MOST_SECONDS = 30.0  # for timing, whatever the number of questions
 _WARM_UP = 5  # searches before timing starts, so that caches and models are loaded
@@ -173,7 +174,7 @@ def write_run_files(
     for name, ranked in runs.items():
         tag = _UNSAFE.sub("_", name)
         file = path if len(runs) == 1 else path.with_stem(f"{path.stem}.{tag}")
-        write_atomic(file, "".join(_run_lines(ranked, tag)))
+        write_named_file(file, "".join(_run_lines(ranked, tag)))
         files[name] = file
     return files
 

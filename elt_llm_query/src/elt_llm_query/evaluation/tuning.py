@@ -14,7 +14,7 @@ import yaml
 from elt_llm_core.cli.terminal import text_table
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.errors import UsageError
-from elt_llm_core.files.atomic import write_atomic
+from elt_llm_core.files.atomic import write_named_file
 from elt_llm_core.identifiers import digest
 from elt_llm_core.records import Record
 from elt_llm_query.evaluation.configurations import Change, changed_settings
@@ -135,14 +135,27 @@ def choose_configuration(
     )
 
 
+def refuse_to_replace(path: Path) -> None:
+    """Raise UsageError for a file that is there."""
+    if path.exists():
+        raise UsageError(
+            f"{path} is there, and may have been edited",
+            "name another file with --write, or remove this one",
+        )
+
+
 def write_profile(path: Path, config: RagConfig, swept: Sequence[str]) -> None:
-    """Write a profile with the non-default settings and those that were swept."""
+    """Write a profile with the non-default settings and those that were swept.
+
+    Raises UsageError for a file that is there: somebody may have edited it.
+    """
+    refuse_to_replace(path)
     settings: dict[str, dict[str, Any]] = {}
     for key in sorted({*changed_settings(config), *swept}):
         section, _, name = key.partition(".")
         values = getattr(config, section).model_dump(mode="json")
         settings.setdefault(section, {})[name] = values[name]
-    write_atomic(path, yaml.safe_dump(settings, sort_keys=True, allow_unicode=True))
+    write_named_file(path, yaml.safe_dump(settings, sort_keys=True, allow_unicode=True))
 
 
 def tune_text(report: TuneReport) -> str:

@@ -20,13 +20,14 @@ from elt_llm_core.store import Store
 from elt_llm_query.analysis.normalise import normalise
 from elt_llm_query.grounding.claim import (
     CLAIMS_KEY,
+    STATEMENTS_KEY,
     UNSERVED_KEY,
     WRITTEN_BY_KEY,
     Claim,
 )
 from elt_llm_query.grounding.labels import escape_labels, parse_labels, remove_labels
 from elt_llm_query.grounding.plain_text import plain_text
-from elt_llm_query.grounding.quote_match import check_quote
+from elt_llm_query.grounding.quote_match import STRENGTH, check_quote
 from elt_llm_query.grounding.sources import (
     Locate,
     Offered,
@@ -38,15 +39,15 @@ from elt_llm_query.grounding.sources import (
 )
 from elt_llm_query.grounding.statement_lookup import ClaimMatch, StatementCheck, look_up
 from elt_llm_query.grounding.statements import DraftStatement, split_statements
-from elt_llm_query.prompts import REFUSAL
+from elt_llm_query.prompts import NO_SURE_ANSWER, REFUSAL
 
 Policy = Literal["strict", "flag", "lenient"]
 
 UNVERIFIED = "[unverified]"
 NOTHING_STANDS = "No statement of the generated answer stands in the sources."
 NOTHING_FOUND = "Nothing was found in the collections for this question."
+_NO_DATA = re.compile(r"\[insufficient data\b[^\]]*\]")  # a mark that models know
 _LABELS = re.compile(r"(?:\[[SF]\d+\])+")
-_WEAKER = (Support.VERIFIED, Support.NORMALISED, Support.FUZZY, Support.SUPPORTED)
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,9 @@ def check_answer(
             # Passages that are shown because nothing could pick an answer are none.
             return replace(checked, status=Status.PARTIAL)
         return checked
+    if STATEMENTS_KEY in metadata:
+        written = metadata[STATEMENTS_KEY]
+        return cite_statements(written, sources, locate, policy, question)
     return cite_answer(answer, sources, locate, policy, question)
 
 
@@ -114,20 +118,73 @@ def cite_answer(
         or the answer is one fixed sentence of ours.
     """
     parsed = parse_labels(plain_text(answer), [o.source.label for o in sources])
-    unknown = [RemovedClaim(text=x, reason="unknown label") for x in parsed.removed]
+    drafts = split_statements(parsed.text)
     refused = _refuses(parsed.text)
-    written = split_statements(parsed.text)
-    kept = _keep_gaps(written, [not _is_refusal(s) for s in written])
+    written = _Written(drafts, refused, parsed.removed)
+    return _cite_written(written, sources, locate, policy, question)
+
+
+def cite_statements(
+    statements: Sequence[DraftStatement],
+    sources: Sequence[Offered],
+    locate: Locate,
+    policy: Policy,
+    question: str = "",
+) -> Checked:
+    """Return statements that a model wrote with their quotations, looked up.
+
+    Args:
+        statements: In order; none is a refusal.
+        sources: The sources of their prompt, with their labels.
+        locate: Finds the place of a quote.
+        policy: What becomes of a statement that is not proved.
+        question: What was asked; a bare "No" is checked against it.
+    """
+    known = [o.source.label for o in sources]
+    drafts: list[DraftStatement] = []
+    removed: dict[str, None] = {}
+    for one in statements:
+        parsed = parse_labels(one.text, known)
+        removed.update(dict.fromkeys(parsed.removed))
+        drafts.append(replace(one, text=parsed.text))
+    refused = not drafts or any(_is_refusal(one) for one in drafts)
+    written = _Written(drafts, refused, tuple(removed))
+    return _cite_written(written, sources, locate, policy, question)
+
+
+@dataclass(frozen=True)
+class _Written:
+    """What a model wrote: its statements, whether it refused, labels of no source."""
+
+    statements: Sequence[DraftStatement]
+    refused: bool
+    unknown: tuple[str, ...]
+
+
+def _cite_written(
+    written: _Written,
+    sources: Sequence[Offered],
+    locate: Locate,
+    policy: Policy,
+    question: str,
+) -> Checked:
+    unknown = [RemovedClaim(text=x, reason="unknown label") for x in written.unknown]
+    refused = written.refused
+    keeps = [not _is_refusal(s) for s in written.statements]
+    kept = _keep_gaps(written.statements, keeps)
     checks = [look_up(statement, sources, question) for statement in kept]
     claimed = [one for one in checks if one.claims]
     good = any(one.stands for one in claimed)
     gone = [_to_removed(one) for one in checks if not (one.leads or one.stands)]
     pieces = _shown_pieces(checks, policy, locate)
     if not good and policy == "strict":
-        pieces = [_notice(REFUSAL if refused else NOTHING_STANDS)]
+        pieces = [_notice(NO_SURE_ANSWER if refused else NOTHING_STANDS)]
     elif not good and refused:
         gap = "\n\n"
-        pieces = [_notice(REFUSAL), *(replace(p, gap=p.gap or gap) for p in pieces)]
+        pieces = [
+            _notice(NO_SURE_ANSWER),
+            *(replace(p, gap=p.gap or gap) for p in pieces),
+        ]
     if good:
         complete = not refused and all(one.stands for one in claimed)
         status = Status.ANSWERED if complete else Status.PARTIAL
@@ -205,7 +262,7 @@ def _claimed_pieces(
         # A sentence computed from cells is ours; the cells that it cites are verbatim.
         verdict = Support.SUPPORTED if derived else Support.NOTICE
         if citations and not derived:
-            verdict = max((c.support for c in citations), key=_WEAKER.index)
+            verdict = max((c.support for c in citations), key=STRENGTH.index)
         bare = text.lstrip()
         gap = text[: len(text) - len(bare)]
         pieces.append(_Piece(gap, bare, verdict, "", citations))
@@ -291,10 +348,10 @@ def _to_piece(one: StatementCheck, policy: Policy, locate: Locate) -> _Piece | N
 
 
 def _holds_another(one: Citation, cited: Sequence[Citation]) -> bool:
-    """True for the passage around a quotation that is cited itself."""
+    """True for the passage of a quotation that is cited itself."""
     return one.support is Support.SUPPORTED and any(
         other.node_id == one.node_id
-        and other.span != one.span
+        and (other.span != one.span or other.support is not Support.SUPPORTED)
         and one.span.start <= other.span.start
         and other.span.end <= one.span.end
         for other in cited
@@ -302,13 +359,16 @@ def _holds_another(one: Citation, cited: Sequence[Citation]) -> bool:
 
 
 def _refuses(text: str) -> bool:
-    return normalise(REFUSAL.rstrip(".")).text in normalise(text).text
+    plain = normalise(text).text
+    return normalise(REFUSAL.rstrip(".")).text in plain or bool(_NO_DATA.search(plain))
 
 
 def _is_refusal(statement: DraftStatement) -> bool:
-    """True for our sentence alone; anything added to it is a claim."""
+    """True for a refusal alone; anything added to it is a claim."""
     plain = normalise(statement.plain).text.strip(" .!\"'")
-    return plain == normalise(REFUSAL).text.strip(" .")
+    return plain == normalise(REFUSAL).text.strip(" .") or bool(
+        _NO_DATA.fullmatch(plain)
+    )
 
 
 def to_citation(lookup: ClaimMatch, locate: Locate) -> Citation:
@@ -338,6 +398,8 @@ def to_citation(lookup: ClaimMatch, locate: Locate) -> Citation:
         span=span,
         boxes=place.boxes,
         reading_order=source.reading_order,
+        suspicious=source.suspicious,
+        attributes=source.attributes,
     )
 
 

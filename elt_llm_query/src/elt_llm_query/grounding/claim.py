@@ -28,3 +28,6 @@ CLAIMS_KEY = "claims"
 
 
 REFUSED_KEY = "refused"
+
+
+STATEMENTS_KEY = "statements"  # the statements that a model wrote, with their evidence

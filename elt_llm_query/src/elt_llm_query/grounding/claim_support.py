@@ -1,11 +1,13 @@
 """The passage of a source that supports a claim which is not said in its own words."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from elt_llm_core.results import Support
 from elt_llm_query.analysis.read_sentence import Sentence, sentences
-from elt_llm_query.grounding.agreement import ClaimDifference, Disagreement, compare
+from elt_llm_query.grounding.agreement import compare
+from elt_llm_query.grounding.claim_difference import ClaimDifference, Disagreement
 from elt_llm_query.grounding.claim_words import (
     content_words,
     covered_words,
@@ -16,7 +18,9 @@ from elt_llm_query.grounding.quote_match import QuoteMatch
 from elt_llm_query.grounding.sources import Offered
 
 LONGEST_PASSAGE = 3  # sentences
+_SEMICOLON = re.compile(r";\s+(?=but\b)")
 _COMPARED = 4  # passages of a source that are compared word by word
+_ITEM = re.compile(r"(?:\(\w{1,4}\)|\w{1,2}[.)]|[-*+\u2022\u2013])\s")
 _SAME_MATTER = 0.6  # share of the words from which a difference is a contradiction
 
 
@@ -69,7 +73,7 @@ def verdict_on(question: str, where: Offered, *, says_yes: bool) -> QuoteMatch:
     modal, claim = split_modal(question)
     for _, _, passage in _rank(claim, where)[:1] if question else ():
         texts = [sentence.text for sentence in passage]
-        differences = [d for d in compare(claim, texts) if d.key != modal]
+        differences = [d for d in compare(claim, texts) if not d.key or d.key != modal]
         denied = bool(differences) and all(d.key == "not" for d in differences)
         span = passage[0].start, passage[-1].end
         if (says_yes and not differences) or (not says_yes and denied):
@@ -106,7 +110,22 @@ def _rank(claim: str, where: Offered) -> list[Ranked]:
             most = max(len(frozenset().union(*part)) for part in inner)
             if size == 1 or len(words) > most:
                 ranked.append((len(words) / every, words, parts[i : i + size]))
+    for one in _list_items(parts):
+        words = covered_words(claim, one.text)
+        ranked.append((len(words) / every, words, (one,)))
     return sorted(ranked, key=lambda one: (-one[0], len(one[2])))
+
+
+def _list_items(parts: Sequence[Sentence]) -> Iterator[Sentence]:
+    """Each item of a list as one sentence with the one that leads to it: "It must:"."""
+    lead = None
+    for part in parts:
+        if part.text.endswith(":"):
+            lead = part
+        elif lead is not None and _ITEM.match(part.text):
+            yield Sentence(lead.start, part.end, f"{lead.text} {part.text}")
+        else:
+            lead = None
 
 
 def _context(where: Offered) -> str:
@@ -119,4 +138,15 @@ def _sentences(where: Offered) -> Sequence[Sentence]:
     text = where.source.text
     if where.reading:
         return (Sentence(0, len(text), f"{where.reading} {text}"),)
-    return sentences(text)
+    return tuple(part for one in sentences(text) for part in _clauses(one))
+
+
+def _clauses(sentence: Sentence) -> Iterator[Sentence]:
+    """Cut a sentence before "; but": what follows has a subject of its own."""
+    start = 0
+    for stop in (*_SEMICOLON.finditer(sentence.text), None):
+        end = stop.start() if stop else len(sentence.text)
+        first, last = sentence.start + start, sentence.start + end
+        if last > first:
+            yield Sentence(first, last, sentence.text[start:end])
+        start = stop.end() if stop else end

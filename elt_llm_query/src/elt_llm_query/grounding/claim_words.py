@@ -8,20 +8,22 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import chain, zip_longest
 
 from elt_llm_query.analysis.lexicon import (
     GUARD_CLASSES,
+    IRREGULAR,
     LOWER_PHRASES,
     MONTHS,
     NUMBER_WORDS,
+    PARAPHRASES,
     REPORTING,
     STOP_WORDS,
     UPPER_PHRASES,
 )
 from elt_llm_query.analysis.normalise import normalise
-from elt_llm_query.analysis.quantities import plain_number
+from elt_llm_query.analysis.quantities import join_number_words, plain_number
 from elt_llm_query.analysis.stems import stem
 from elt_llm_query.analysis.term_match import ROOT_LENGTH, phrases, same_root, synonyms
 
@@ -30,14 +32,48 @@ _BOUNDS = (
     (re.compile(rf"\b(?:{phrases(UPPER_PHRASES)})\b"), " maximum "),
     (re.compile(rf"\b(?:{phrases(LOWER_PHRASES)})\b"), " minimum "),
 )
+# "80 percent at most" is read as "at most 80 percent".
+_AFTER_NUMBER = (
+    (re.compile(r"(\d[\d.,]*(?: ?%| [a-z]+)?) at (?:the )?most\b"), r" maximum \1"),
+    (re.compile(r"(\d[\d.,]*(?: ?%| [a-z]+)?) at (?:the )?least\b"), r" minimum \1"),
+    # "Over" and "under" are of place elsewhere.
+    (re.compile(r"\b(?:over|above)(?= \d)"), " more "),
+    (re.compile(r"\b(?:under|below)(?= \d)"), " less "),
+)
+_COUNTED = rf"(?:\d[\d.,]*|{'|'.join(NUMBER_WORDS)})"
+_TIME = r"(?:\w+ )?(?:minute|hour|day|week|month|year)s?"
+_ABOVE = "(?:more|longer|older|greater|higher|above|over)"
+_BELOW = "(?:less|fewer|shorter|younger|smaller|lower|below|under)"
+_OF_NOUN = "(?:the|an?|that|this|such|his|her|its|their)"
 _PHRASES = (
     (re.compile(r"\bcan\s?not\b"), "can not"),
     (re.compile(r"\bwon't\b"), "will not"),
     (re.compile(r"n't\b"), " not"),
     (re.compile(r"\bprior to\b"), "before"),
+    (re.compile(rf"\bpreceding(?= {_OF_NOUN}\b)"), "before"),
+    (re.compile(rf"\bfollowing(?= {_OF_NOUN}\b)"), "after"),
     (re.compile(r"\b(?:have|has|need|needs) to\b"), "must"),
     (re.compile(r"\bper ?cent\b"), "%"),
     (re.compile(r"\b(?:is|are) (?:recommended|advised) to\b"), "should"),
+    (re.compile(r"\b(?:is|are) (?:required|obliged) to\b"), "must"),
+    (re.compile(r"\bby no means\b|\b(?:in|at|under) no \w+\b(?=\W)"), " not "),
+    # "No kite may be launched": "a kite may not be launched"
+    (
+        re.compile(
+            r"\b(?:no ((?!more|less|later)\w+(?: \w+)?)|(?:no one|nobody))"
+            r" (may|shall|can|must|will)\b"
+        ),
+        r"\1 \2 not",
+    ),
+    (re.compile(r"\b(not|never|no|neither)\b([^.;]*?),? nor\b"), r"\1\2 or"),
+    (re.compile(r"\bother than\b"), "except"),
+    (re.compile(r"\bhow many\b"), "the number of"),
+    (re.compile(r"\bhow much\b"), "the amount of"),
+    (re.compile(r"\bin order to\b"), "to"),
+    (re.compile(r"\byears old\b"), "years of age"),
+    (re.compile(rf"\b(within {_COUNTED} {_TIME}) of\b"), r"\1 after"),
+    (re.compile(rf"\b({_COUNTED}(?: {_TIME})?) or {_ABOVE}\b"), r" minimum \1"),
+    (re.compile(rf"\b({_COUNTED}(?: {_TIME})?) or {_BELOW}\b"), r" maximum \1"),
 )
 _VERDICT = re.compile(r"^\W*(?:yes|no)\b(?=\W*[,:;.\u2013\u2014-])", re.IGNORECASE)
 _TOKEN = re.compile(
@@ -45,8 +81,23 @@ _TOKEN = re.compile(
     r"|[^\W\d_]+(?:'[^\W\d_]+)*|[^\W_]+"
 )
 _ONLY_SPACE = re.compile(r"[ -]?")
-_TELLING = frozenset({"also", "get", "above", "below"})  # stop words elsewhere
+# Stop words elsewhere: what is almost or nearly so is not so.
+_TELLING = frozenset({"also", "get", "above", "below", "almost", "nearly"})
+_CONNECTIVES = frozenset({"however", "moreover", "furthermore", "additionally"})
 _CLAUSE_END = re.compile(r"[,;:.()]")
+_DEFINITE = re.compile(
+    r"\b(?:the|this|that|these|those|such|its|their|his|her|our|your|my|it)\b"
+)
+# What goes before one more of a list, an example, or a further verb of a "must".
+_JOIN = re.compile(
+    r"\b(?:and|or|but|nor|such as|including|for example)\b|[;:&/]|\(\w\)"
+)
+_BEFORE_VERB = re.compile(r"[,;:(]\W*$|\b(?:and|or|then|please)\W*$")
+_PRONOUN = re.compile(r"\b(?:it|they|he|she|its|their)\b")
+_CONTRAST = re.compile(
+    r"[,;]\s*(?:but|whereas|while|although|though)\s+(?:the|an?|all|each|every|any)\b"
+)
+_NUMBERING = re.compile(r"^\W*\d+(?:\.\d+)+\.?\s")
 _ROOT = 6  # letters of a stem from which another word of its root counts
 
 
@@ -64,7 +115,11 @@ class Token:
     """A content word of a text: as written, what it is compared by, and its role.
 
     `attached` is true if only a space, or nothing, parts it from the next one, `closes`
-    if a comma, a bracket or a stop comes before the next one.
+    if a comma, a bracket or a stop comes before the next one, `joins` if an "and" or
+    the like, or the mark of a list item does. `definite` is true after "the" or the
+    like, `opens` at the beginning of a clause that has no subject before it: "If it
+    leaks, close the valve". `refers` is true if a pronoun comes before the next one,
+    `turns` if a "but" with its own subject does.
     """
 
     written: str
@@ -72,6 +127,11 @@ class Token:
     role: WordRole
     attached: bool = False
     closes: bool = False
+    joins: bool = False
+    definite: bool = False
+    opens: bool = False
+    refers: bool = False
+    turns: bool = False
 
 
 class PassageWords:
@@ -100,11 +160,16 @@ class PassageWords:
         exact = self.places.get(token.key, [])
         if exact or token.role is not WordRole.WORD:
             return exact
-        keys = [key for key in synonyms(token.key) if key in self.places]
+        keys = [key for key in _other_words(token.key) if key in self.places]
         if not keys and len(token.key) >= _ROOT:
             near = self._by_beginning.get(token.key[:ROOT_LENGTH], ())
             keys = [key for key in near if same_root(token.key, key)]
-        return sorted(place for key in keys for place in self.places[key])
+        return sorted(
+            place
+            for key in keys
+            for place in self.places[key]
+            if _is_patient(self.tokens[place].written) == _is_patient(token.written)
+        )
 
 
 @lru_cache(maxsize=8192)
@@ -129,6 +194,26 @@ def read_claim(claim: str) -> tuple[Token, ...]:
         )
     )
     return tuple(_tokens(_VERDICT.sub("", claim), names))
+
+
+@cache
+def _other_words(key: str) -> frozenset[str]:
+    """The stems that may stand for one in a paraphrase."""
+    rings = [frozenset(map(stem, ring)) for ring in PARAPHRASES]
+    return synonyms(key).union(*(ring for ring in rings if key in ring)) - {key}
+
+
+def _is_patient(word: str) -> bool:
+    """Return whether something is done to what a word names: "payee", not "payer"."""
+    bare = word.removesuffix("'s").removesuffix("s")
+    return bare.endswith("ee") and len(bare) > len("free")
+
+
+def without_numbering(sentence: str, claim: str) -> str:
+    """Return a sentence without its rule number, unless the claim names a rule."""
+    number = _NUMBERING.match(sentence)
+    named = number is not None and number[0].strip() in claim
+    return sentence if number is None or named else sentence[number.end() :]
 
 
 def split_modal(question: str) -> tuple[str, str]:
@@ -178,14 +263,16 @@ def covered_words(claim: str, sentence: str) -> frozenset[int]:
 
 
 def _tokens(text: str, names: frozenset[str]) -> Iterator[Token]:
-    plain = normalise(text).text
-    for pattern, by in (*_BOUNDS, *_PHRASES):
+    plain = join_number_words(normalise(text).text)
+    for pattern, by in (*_AFTER_NUMBER, *_BOUNDS, *_PHRASES):
         plain = pattern.sub(by, plain)
     words = [
         (word, *_classify(word[0].removesuffix("'s"), names))
         for word in _TOKEN.finditer(plain)
     ]
     content = [(word, key, role) for word, key, role in words if key]
+    before = plain[: content[0][0].start()] if content else ""
+    opens = True
     for (word, key, role), after in zip_longest(content, content[1:]):
         gap = plain[word.end() : after[0].start()] if after else "."
         yield Token(
@@ -194,7 +281,15 @@ def _tokens(text: str, names: frozenset[str]) -> Iterator[Token]:
             role,
             attached=bool(_ONLY_SPACE.fullmatch(gap)),
             closes=bool(_CLAUSE_END.search(gap)),
+            joins=bool(_JOIN.search(gap)),
+            definite=bool(_DEFINITE.search(before)),
+            opens=opens,
+            refers=bool(_PRONOUN.search(gap)),
+            turns=bool(_CONTRAST.search(gap)),
         )
+        before = gap
+        # "Never open", "do not open": the verb opens the clause too.
+        opens = bool(_BEFORE_VERB.search(gap)) or (opens and key == "not")
 
 
 def _classify(word: str, names: frozenset[str]) -> tuple[str, WordRole]:
@@ -203,12 +298,12 @@ def _classify(word: str, names: frozenset[str]) -> tuple[str, WordRole]:
         return plain_number(word), WordRole.NUMBER
     if word in _CLASS_OF:
         return _CLASS_OF[word], WordRole.GUARD
-    if word in STOP_WORDS and word not in _TELLING:
+    if word in _CONNECTIVES or (word in STOP_WORDS and word not in _TELLING):
         return "", WordRole.WORD
     name = word in names or word in MONTHS
-    return stem(word), WordRole.NAME if name else WordRole.WORD
+    return stem(IRREGULAR.get(word, word)), WordRole.NAME if name else WordRole.WORD
 
 
 def are_alike(one: str, other: str) -> bool:
     """Return whether two stems are synonyms of the lists, or of one root."""
-    return other in synonyms(one) or (len(one) >= _ROOT and same_root(one, other))
+    return other in _other_words(one) or (len(one) >= _ROOT and same_root(one, other))

@@ -1,8 +1,9 @@
 """Labels: written in front of each source before synthesis, read from the answer after.
 
-The model sees `[S1] Title, Section, p. 3` and the text. The node keeps its id, text and
-metadata; only what is shown changes. A label resolves only against the sources of the
-same prompt.
+The model sees `[S1] Title, Section, p. 3` and the text; of a figure `[F1] ...`. What a
+model wrote about a picture stands between tags of its own. The node keeps its id, text
+and metadata; only what is shown changes. A label resolves only against the sources of
+the same prompt.
 """
 
 import re
@@ -13,6 +14,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from typing_extensions import override
 
 from elt_llm_core import provenance
+from elt_llm_core.document import BlockKind
 from elt_llm_query.components import Postprocessor
 
 LABEL_KEY = "source_label"
@@ -29,7 +31,8 @@ _GROUP = re.compile(
 )
 _PART = re.compile(r"([-\u2013])?\s*(source\s+|doc_)?([sf])?(\d{1,4})", re.IGNORECASE)
 _WRITTEN_LABEL = re.compile(r"\[(\s*[SF]\d{1,4}[^\]\n]{0,40})\]", re.IGNORECASE)
-_LONGEST_RANGE = 50
+_LONGEST_RANGE = 50  # labels; a longer range is a slip of the model
+_TAGS = re.compile(r"<(/?\s*(?:sources?|ai_generated)\b)", re.IGNORECASE)
 
 
 class ParsedAnswer(NamedTuple):
@@ -43,17 +46,22 @@ class ParsedAnswer(NamedTuple):
 class LabelSources(Postprocessor):
     """Puts `[S1]`, `[S2]` ... in front of what the model sees of each node.
 
-    Numbers follow the rank, which is the order given unless the nodes have another.
+    Figures are `[F1]`, `[F2]` ... Numbers follow the rank, which is the order given
+    unless the nodes have another.
     """
 
     @override
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        by_rank = sorted(range(len(nodes)), key=_ranks(nodes).__getitem__)
-        numbers = {place: number for number, place in enumerate(by_rank, start=1)}
+        counts = {"S": 0, "F": 0}
+        labels: dict[int, str] = {}
+        for place in by_rank(nodes):
+            letter = "F" if _is_figure(nodes[place].node) else "S"
+            counts[letter] += 1
+            labels[place] = f"{letter}{counts[letter]}"
         return [
-            NodeWithScore(node=_with_label(n.node, f"S{numbers[i]}"), score=n.score)
+            NodeWithScore(node=_with_label(n.node, labels[i]), score=n.score)
             for i, n in enumerate(nodes)
         ]
 
@@ -63,13 +71,21 @@ def label_of(node: Any) -> str:
     return str(node.metadata.get(LABEL_KEY, ""))
 
 
-def _ranks(nodes: Sequence[NodeWithScore]) -> list[int]:
-    """The rank of each; what was brought in later has that of the one before it."""
+def by_rank(nodes: Sequence[NodeWithScore]) -> list[int]:
+    """The places of the nodes, the best first.
+
+    What was brought in after a node was ranked follows it.
+    """
     ranks: list[int] = []
     for hit in nodes:
         before = ranks[-1] if ranks else -1
         ranks.append(int(hit.node.metadata.get(RANK_KEY, before)))
-    return ranks
+    return sorted(range(len(nodes)), key=ranks.__getitem__)
+
+
+def _is_figure(node: Any) -> bool:
+    kind = node.metadata.get("kind")
+    return kind == BlockKind.FIGURE or provenance.is_generated(node)
 
 
 def header(label: str, node: Any) -> str:
@@ -81,10 +97,17 @@ def header(label: str, node: Any) -> str:
 
 
 def parse_labels(answer: str, known: Sequence[str]) -> ParsedAnswer:
-    """The answer with each label written `[S1]` and unknown ones removed.
+    """Return the answer with each label written `[S1]` and unknown labels removed.
 
-    Understood are `[S1, S2]`, `[S1-S3]`, `[s1]`, `(S1)`, `<<SOURCE 1>>` and `[doc_1]`,
-    also within quotes. A bare `[1]` is text. Labels come in order of first use.
+    The forms `[S1, S2]`, `[S1-S3]`, `[s1]`, `(S1)`, `<<SOURCE 1>>` and `[doc_1]` are
+    recognised, also within quotes. A bare `[1]` is text.
+
+    Args:
+        answer: What the model wrote.
+        known: The labels that were offered to it.
+
+    Returns:
+        The cleaned answer, and its known and its removed labels in order of first use.
     """
     seen: dict[str, None] = {}
     removed: dict[str, None] = {}
@@ -107,7 +130,10 @@ def parse_labels(answer: str, known: Sequence[str]) -> ParsedAnswer:
 
 def _with_label(node: Any, label: str) -> TextNode:
     excluded = {*node.metadata, LABEL_KEY}
-    shown = f"{header(label, node)}\n{_disarm(provenance.reading(node))}"
+    text = _disarm(provenance.reading(node))
+    if provenance.is_generated(node):
+        text = f"<AI_GENERATED>\n{text}\n</AI_GENERATED>"
+    shown = f"{header(label, node)}\n{text}"
     metadata = {**node.metadata, LABEL_KEY: label, SHOWN_KEY: shown}
     changes = {
         "metadata": metadata,
@@ -126,9 +152,8 @@ def escape_labels(text: str) -> str:
 
 
 def _disarm(text: str) -> str:
-    """Source text that cannot pass for a label or close the sources' frame."""
-    text = escape_labels(text)
-    return re.sub(r"<(/?\s*sources?\b)", "\u2039\\1", text, flags=re.IGNORECASE)
+    """Source text that cannot pass for a label, or for a tag of the prompt."""
+    return _TAGS.sub("\u2039\\1", escape_labels(text))
 
 
 def _expand(bracket: re.Match[str]) -> list[str] | None:

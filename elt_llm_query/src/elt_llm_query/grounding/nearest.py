@@ -28,12 +28,13 @@ def quote_nearest(
     Returns:
         At most three quotes of different sections, in the order of the sources: of each
         the sentence, or the table row, with the most words of the question. A source
-        without any of them is left out, except the first of all.
+        without any of them is left out, except the first of all. What a model wrote
+        about a picture is not quoted.
     """
     if status not in _REFUSED:
         return ()
     quotes: dict[tuple[str, str], Citation] = {}
-    for where in sources:
+    for where in (one for one in sources if not one.source.generated):
         place = where.source.document_id, where.source.section
         if place in quotes:
             continue

@@ -25,8 +25,13 @@ _ARTICLES = frozenset({"a", "an", "the"})
 _ENDINGS = frozenset({"s", "es", "d", "ed"})
 # Letters that scanners and fonts take for others, in one form.
 _MISREAD = (("rn", "m"), ("vv", "w"), ("cl", "d"))
-_GOOD = frozenset(
-    {Support.VERIFIED, Support.NORMALISED, Support.FUZZY, Support.SUPPORTED}
+# How a text may be proven, the strongest first.
+STRENGTH = (
+    Support.VERIFIED,
+    Support.NORMALISED,
+    Support.FUZZY,
+    Support.SUPPORTED,
+    Support.GENERATED,
 )
 
 
@@ -46,14 +51,21 @@ class QuoteMatch(NamedTuple):
     @property
     def stands(self) -> bool:
         """True where the quote may be believed."""
-        return self.support in _GOOD
+        return self.support in STRENGTH
 
 
 def check_quote(quote: str, text: str) -> QuoteMatch:
-    """Where and how well `quote` stands in `text`.
+    """Look a quote up in a text.
 
-    A quote with "..." in it stands where each of its parts does, in order, and nothing
-    that negates was left out between them.
+    A quote with "..." matches if each of its parts does, in order, and no negation was
+    left out between them.
+
+    Args:
+        quote: The words to look up.
+        text: The text of a source or a document.
+
+    Returns:
+        The verdict with the span in `text`, or `FABRICATED` with the reason.
     """
     quote = quote.strip()
     if not any(c.isalnum() for c in quote):

@@ -11,7 +11,7 @@ from elt_llm_core import provenance
 from elt_llm_core.document import Cell
 from elt_llm_core.results import Box, Degradation, DegradationKind, Source
 from elt_llm_core.store import Store
-from elt_llm_query.grounding.labels import label_of
+from elt_llm_query.grounding.labels import by_rank, label_of
 from elt_llm_query.grounding.quote_match import stands_whole
 from elt_llm_query.trace import TraceLog
 
@@ -36,28 +36,28 @@ Locate = Callable[[Offered, int, int], QuotePlace]
 
 
 def to_sources(nodes: Sequence[NodeWithScore]) -> tuple[Offered, ...]:
-    """One for each node; labels as given, else by position. In the order of labels."""
-    sources = [_to_offered(n, i) for i, n in enumerate(nodes, start=1)]
-    return tuple(sorted(sources, key=lambda one: _number(one.source.label)))
+    """One for each node; labels as given, else by position. The best first."""
+    return tuple(_to_offered(nodes[place], place + 1) for place in by_rank(nodes))
 
 
-def quotable_nodes(
-    nodes: Sequence[NodeWithScore], log: TraceLog
-) -> list[NodeWithScore]:
-    """The nodes that a document says: what a model wrote of a picture is no proof.
+def note_unquoted(
+    given: Sequence[NodeWithScore], offered: Sequence[NodeWithScore], log: TraceLog
+) -> None:
+    """Note what a model wrote of pictures where the synthesizer quotes documents only.
 
-    The log notes what is left out.
+    Args:
+        given: The nodes that were given to the synthesizer.
+        offered: Those that the answer could cite.
+        log: Takes a degradation for each that was left out.
     """
-    kept: list[NodeWithScore] = []
-    for hit in nodes:
-        place = provenance.read(hit.node)
-        if not place.generated:
-            kept.append(hit)
+    ids = {hit.node.node_id for hit in offered}
+    for hit in given:
+        if hit.node.node_id in ids or not provenance.is_generated(hit.node):
             continue
+        place = provenance.read(hit.node)
         where = f"{place.document}, p. {place.page}" if place.page else place.document
         detail = f"{where}: a model's description of a picture, which is never quoted"
         log.degrade(Degradation(kind=DegradationKind.DOCUMENT_WARNING, detail=detail))
-    return kept
 
 
 def locator(store: Store) -> Locate:
@@ -74,11 +74,6 @@ def locator(store: Store) -> Locate:
         return QuotePlace(boxes[0].page if boxes else source.span.page, boxes)
 
     return locate
-
-
-def _number(label: str) -> int:
-    digits = label[1:]
-    return int(digits) if digits.isdecimal() else 0
 
 
 def _to_offered(hit: NodeWithScore, number: int) -> Offered:
@@ -99,6 +94,9 @@ def _to_offered(hit: NodeWithScore, number: int) -> Offered:
         pages=place.pages,
         boxes=place.boxes,
         reading_order=place.reading_order,
+        generated=bool(place.generated),
+        suspicious=place.suspicious,
+        attributes=provenance.attributes(node),
     )
     reading = place.index_text if place.index_text != text else ""
     return Offered(source, reading, place.cells)

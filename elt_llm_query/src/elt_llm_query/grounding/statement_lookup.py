@@ -7,7 +7,7 @@ and a paraphrase has to be supported by a passage; see `agreement`.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from elt_llm_core.results import Support
 from elt_llm_query.analysis.normalise import normalise
@@ -15,7 +15,12 @@ from elt_llm_query.analysis.quantities import negations, numbers
 from elt_llm_query.analysis.stems import words
 from elt_llm_query.grounding.claim_support import may_support, supporting, verdict_on
 from elt_llm_query.grounding.claim_words import content_words
-from elt_llm_query.grounding.quote_match import QuoteMatch, check_quote, stands_whole
+from elt_llm_query.grounding.quote_match import (
+    STRENGTH,
+    QuoteMatch,
+    check_quote,
+    stands_whole,
+)
 from elt_llm_query.grounding.sources import Offered
 from elt_llm_query.grounding.statements import DraftStatement
 from elt_llm_query.grounding.unsupported_words import (
@@ -29,11 +34,14 @@ from elt_llm_query.grounding.unsupported_words import (
 SELF_CONTAINED = 5
 FEWEST_AROUND = 2  # content words around it that are looked up apart from it
 FEWEST_WORDS = 4  # of a statement without a label; "20 cents" is in many a source
+EVIDENCE = "\0evidence"  # the part that quotations beside a statement share
 TOO_SHORT = "too short to be looked up without a label"
-_STRENGTH = (Support.VERIFIED, Support.NORMALISED, Support.FUZZY, Support.SUPPORTED)
 _STOP = re.compile(
     r"[.!?](?=\s)|[,:;]\s|\s[-\u2013\u2014]\s|\n\s*\n|\b(?:but|whereas)\b"
+    # A predicate of its own: "is handed over and is not used again".
+    r"|\band(?=\s+(?:is|are|was|were|has|have|may|must|shall|will|can|should)\b)"
 )
+_WITHIN = frozenset("'\u2019%)]-")  # a clause does not end with one of these
 _ENDS = frozenset(".!?,:;")
 _LIMITS = re.compile(r"\b(?:unless|except|without)\b", re.IGNORECASE)
 
@@ -70,8 +78,7 @@ class StatementCheck:
     @property
     def stands(self) -> bool:
         """True if each quotation, or the claim, is in a source of its labels."""
-        good = {m.part for m in self.matches if m.stands}
-        return bool(self.matches) and all(m.part in good for m in self.matches)
+        return bool(self.matches) and _all_hold(self.matches)
 
     @property
     def claims(self) -> bool:
@@ -95,7 +102,7 @@ class StatementCheck:
         if self.stands:
             return max(
                 (m.match.support for m in self.matches if m.stands),
-                key=_STRENGTH.index,
+                key=STRENGTH.index,
             )
         failed = next((m for m in self.matches if not m.stands), None)
         return failed.match.support if failed else Support.UNCITED
@@ -126,10 +133,10 @@ def look_up(
     by_label = {o.source.label: o for o in sources}
     parts = _parts(statement)
     if statement.labels:
-        matches: list[ClaimMatch] = []
+        matches = _resolve_evidence(statement, sources)
         for part in parts:
             # Words around a quotation that no source contains need no look-up.
-            if part.quoted or all(m.stands for m in matches):
+            if part.quoted or _all_hold(matches):
                 matches += (
                     _resolve(part, by_label[label], sources, question)
                     for label in statement.labels
@@ -138,6 +145,23 @@ def look_up(
     if len(words(statement.plain)) < FEWEST_WORDS:
         return StatementCheck(statement, note=TOO_SHORT)
     return StatementCheck(statement, tuple(_find_unlabelled(parts, sources)))
+
+
+def _resolve_evidence(
+    statement: DraftStatement, sources: Sequence[Offered]
+) -> list[ClaimMatch]:
+    """The quotations given beside a statement. One that holds is enough.
+
+    A quotation alone proves nothing: what the statement says is looked up as well.
+    """
+    by_label = {o.source.label: o for o in sources}
+    matches = []
+    for one in statement.evidence:
+        if one.label in by_label:
+            quoted = _Part(one.quote, one.quote, quoted=True)
+            match = _resolve(quoted, by_label[one.label], sources, "")
+            matches.append(replace(match, part=EVIDENCE))
+    return matches
 
 
 def everything(where: Offered) -> str:
@@ -154,6 +178,12 @@ class _Part:
     text: str
     claim: str
     quoted: bool = False
+
+
+def _all_hold(matches: Sequence[ClaimMatch]) -> bool:
+    """Whether each part is in one source at least."""
+    good = {m.part for m in matches if m.stands}
+    return all(m.part in good for m in matches)
 
 
 def _parts(statement: DraftStatement) -> list[_Part]:
@@ -205,6 +235,7 @@ def _resolve(
     verdict = "" if part.quoted else bare_verdict(part.text)
     if verdict:
         match = verdict_on(question, named, says_yes=verdict == "yes")
+        match = _as_said(match, named)
         return ClaimMatch(label, part.text, match, named, part.text)
     match = _match(part, named)
     if match.stands:
@@ -220,14 +251,28 @@ def _resolve(
     return ClaimMatch(label, part.text, match, named, part.text)
 
 
+def _as_said(match: QuoteMatch, where: Offered) -> QuoteMatch:
+    """Tell what a document says from what a model wrote of its pictures."""
+    if match.stands and where.source.generated:
+        return match._replace(support=Support.GENERATED)
+    return match
+
+
 def _match(part: _Part, where: Offered) -> QuoteMatch:
+    return _as_said(_match_said(part, where), where)
+
+
+def _match_said(part: _Part, where: Offered) -> QuoteMatch:
     if odd := odd_token(part.text, everything(where)):
         reason = f"{odd!r} is not in the source"
         return QuoteMatch(Support.UNSUPPORTED, 0.0, reason=reason)
     match = _match_words(part, where)
-    if match.stands or part.quoted or match.support is Support.CONTRADICTED:
+    whole = part.quoted or _begins_clause(match, where.source.text)
+    if (match.stands and whole) or part.quoted or match.support is Support.CONTRADICTED:
         return match
-    return supporting(part.text, where)
+    # "Dogs are welcome" stands in "guide dogs are welcome", and does not say the same.
+    supported = supporting(part.text, where)
+    return match if match.stands and supported.stands else supported
 
 
 def _match_words(part: _Part, where: Offered) -> QuoteMatch:
@@ -242,6 +287,12 @@ def _match_words(part: _Part, where: Offered) -> QuoteMatch:
         # Shown with its headers; the row itself is the verbatim quote.
         return QuoteMatch(Support.NORMALISED, 1.0, 0, len(source))
     return match
+
+
+def _begins_clause(match: QuoteMatch, text: str) -> bool:
+    """Whether no word stands right before what was found."""
+    before = text[: match.start].rstrip()
+    return not before or not (before[-1].isalnum() or before[-1] in _WITHIN)
 
 
 def same_polarity(claim: str, quote: str, text: str, span: tuple[int, int]) -> bool:

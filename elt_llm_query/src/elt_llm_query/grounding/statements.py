@@ -16,6 +16,14 @@ _QUOTED = re.compile(
 
 
 @dataclass(frozen=True)
+class GivenQuote:
+    """A quotation that a model gave for a statement, beside it and not within it."""
+
+    label: str
+    quote: str
+
+
+@dataclass(frozen=True)
 class DraftStatement:
     """One sentence or list item as it was written, not yet checked.
 
@@ -24,6 +32,7 @@ class DraftStatement:
 
     gap: str
     text: str
+    evidence: tuple[GivenQuote, ...] = ()
 
     @property
     def labels(self) -> tuple[str, ...]:

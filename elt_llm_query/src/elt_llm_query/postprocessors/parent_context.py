@@ -54,7 +54,7 @@ class StretchingStep(CollectionStep):
         """The node with the text `[start, end)` of its document.
 
         None where it is from no known collection, was replaced since it was found, or
-        the stretch has a chunk that may not be brought.
+        the stretch has a chunk that may not be brought or that a model wrote.
         """
         home, place = self.home(node), provenance.read(node)
         if home is None or not start <= place.span_start < place.span_end <= end:
@@ -65,7 +65,9 @@ class StretchingStep(CollectionStep):
             return None
         chunks = list(_touching(home, node, (start, end), texts.outlines))
         ids = [chunk.node_id for chunk in chunks]
-        if self.filter_permitted(home, ids) != ids:
+        # What a model wrote of a picture may not pass for the text around it.
+        mixed = any(map(provenance.is_generated, chunks))
+        if mixed or self.filter_permitted(home, ids) != ids:
             return None
         longer = TextNode(
             id_=node.node_id,

@@ -19,7 +19,7 @@ from elt_llm_query.postprocessors.collection_step import CollectionStep, with_me
 
 TARGET_KEY = "target"
 DEPTH = 50  # keyword hits that are read for an identifier
-_LIFT = 0.01
+_LIFT = 0.01  # of the best score, so that targets stay in order before it
 
 
 class RuleTargets(CollectionStep):

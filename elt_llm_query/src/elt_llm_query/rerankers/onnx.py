@@ -10,8 +10,8 @@ from pydantic import Field, PrivateAttr
 from typing_extensions import override
 
 from elt_llm_core.models.cross_encoder import PairModel
-from elt_llm_core.strategy import Models, Strategy
-from elt_llm_query.rerankers.pair_rerank import PairRerank
+from elt_llm_core.strategy import Models
+from elt_llm_query.rerankers.pair_rerank import PairRerank, PairRerankOptions
 
 
 class OnnxCrossEncoder(PairRerank):
@@ -28,21 +28,13 @@ class OnnxCrossEncoder(PairRerank):
         return self._model.scores(question, texts)
 
 
-class OnnxCrossEncoderOptions(Strategy[BaseNodePostprocessor]):
+class OnnxCrossEncoderOptions(PairRerankOptions):
     """Order by a cross-encoder in this process, from files that are there."""
 
     folder: Path = Field(description="holds model.onnx and tokenizer.json")
-    top_n: int = Field(default=8, gt=0, description="sources kept")
-    batch_size: int = Field(
-        default=4, gt=0, description="pairs read between two looks at the time"
-    )
-    max_tokens: int = Field(
-        default=512, ge=16, description="of a pair; the longer text is cut"
-    )
     threads: int = Field(default=0, ge=0, description="0: all cores")
 
     @override
     def build(self, models: Models) -> BaseNodePostprocessor:
         model = PairModel(self.folder, self.max_tokens, self.threads)
-        options = {"top_n": self.top_n, "batch_size": self.batch_size}
-        return OnnxCrossEncoder(model, **options)
+        return OnnxCrossEncoder(model, **self.reading)

@@ -5,14 +5,33 @@ from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from numpy.typing import NDArray
 from pydantic import Field
 from typing_extensions import override
 
 from elt_llm_core import provenance
+from elt_llm_core.strategy import Strategy
 from elt_llm_query.components import Postprocessor
 from elt_llm_query.resilience import Deadline
+
+
+class PairRerankOptions(Strategy[BaseNodePostprocessor]):
+    """What every cross-encoder is told."""
+
+    top_n: int = Field(default=8, gt=0, description="sources kept")
+    batch_size: int = Field(
+        default=4, gt=0, description="pairs read between two looks at the time"
+    )
+    max_tokens: int = Field(
+        default=512, ge=16, description="of a pair; the longer text is cut"
+    )
+
+    @property
+    def reading(self) -> dict[str, int]:
+        """The options of the component that `build` makes."""
+        return {"top_n": self.top_n, "batch_size": self.batch_size}
 
 
 class PairRerank(Postprocessor):

@@ -16,8 +16,8 @@ from torch.nn import Sigmoid
 from typing_extensions import override
 
 from elt_llm_core.errors import MissingModelError, ModelError
-from elt_llm_core.strategy import Models, Strategy
-from elt_llm_query.rerankers.pair_rerank import PairRerank
+from elt_llm_core.strategy import Models
+from elt_llm_query.rerankers.pair_rerank import PairRerank, PairRerankOptions
 
 DEFAULT = "cross-encoder/ms-marco-MiniLM-L-6-v2"
 
@@ -45,26 +45,18 @@ class TorchCrossEncoder(PairRerank):
         return np.asarray(found, np.float64).reshape(len(pairs), -1)[:, -1]
 
 
-class TorchCrossEncoderOptions(Strategy[BaseNodePostprocessor]):
+class TorchCrossEncoderOptions(PairRerankOptions):
     """Order by a cross-encoder of sentence-transformers (extra `cross-encoder`)."""
 
     model: str = Field(default=DEFAULT, description="a folder, or a name on the hub")
     download: bool = Field(
         default=False, description="fetch a model that is not on this machine"
     )
-    top_n: int = Field(default=8, gt=0, description="sources kept")
-    batch_size: int = Field(
-        default=4, gt=0, description="pairs read between two looks at the time"
-    )
-    max_tokens: int = Field(
-        default=512, ge=16, description="of a pair; what is longer is cut"
-    )
 
     @override
     def build(self, models: Models) -> BaseNodePostprocessor:
         loaded = _load(self.model, self.max_tokens, self.download)
-        options = {"top_n": self.top_n, "batch_size": self.batch_size}
-        return TorchCrossEncoder(loaded, **options)
+        return TorchCrossEncoder(loaded, **self.reading)
 
 
 @lru_cache(

@@ -1,7 +1,9 @@
 """The chunks that define the term a question asks for, before all other hits."""
 
 from collections.abc import Sequence
+from itertools import islice
 
+from elt_llm_core.document import BlockKind
 from elt_llm_core.store import Collection
 from elt_llm_query.analysis.definition import defined_inside, is_sheet_of
 from elt_llm_query.retrieval.fusion import Hit
@@ -43,19 +45,23 @@ def put_definitions_first(
         for text in (question, f"{term} means defined definition")
         for item, _ in collection.search_keyword(text, DEPTH, allowed)
     ]
-    nodes = collection.nodes(wider)
-    defining = [
-        item
-        for item in dict.fromkeys(wider)
-        if defined_inside(term, nodes[item].text)
-        or (
-            nodes[item].metadata.get("kind") == "fact_sheet"
-            and is_sheet_of(term, nodes[item].text)
-        )
-    ][:MOST]
+    texts = collection.texts(wider)
+    defining = islice(
+        (
+            item
+            for item in dict.fromkeys(wider)
+            if item in texts and _defines(term, *texts[item])
+        ),
+        MOST,
+    )
     top = hits[0][1]
     lifted = {
         item: top * (1 + _LIFT * (MOST - place)) for place, item in enumerate(defining)
     }
     rest = [hit for hit in hits if hit[0] not in lifted]
     return [*lifted.items(), *rest]
+
+
+def _defines(term: str, kind: str, text: str) -> bool:
+    is_sheet = kind == BlockKind.FACT_SHEET
+    return defined_inside(term, text) or (is_sheet and is_sheet_of(term, text))

@@ -59,6 +59,7 @@ class CollectionRetriever(BaseRetriever):
         self.collection = collection
         self.similarity_top_k = similarity_top_k
         self.where = dict(where or {})
+        collection.check_filters(self.where)
 
     @property
     def allowed_ids(self) -> frozenset[str] | None:

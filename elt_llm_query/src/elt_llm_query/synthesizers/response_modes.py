@@ -3,7 +3,6 @@
 from typing import Any, ClassVar
 
 from llama_index.core.callbacks import CallbackManager
-from llama_index.core.indices.prompt_helper import PromptHelper
 from llama_index.core.llms import LLM
 from llama_index.core.response_synthesizers import (
     Accumulate as AccumulateResponses,
@@ -19,6 +18,7 @@ from typing_extensions import override
 from elt_llm_core.errors import MissingModelError
 from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.prompts import answer_template, refine_template
+from elt_llm_query.synthesizers.prompt_packer import SourcePacker
 
 
 class _ResponseModeOptions(Strategy[BaseSynthesizer]):
@@ -27,6 +27,11 @@ class _ResponseModeOptions(Strategy[BaseSynthesizer]):
     mode: ClassVar[ResponseMode]
 
     system_prompt: str = Field(default="", description="said before our rules")
+    context_tokens: int = Field(
+        default=0,
+        ge=0,
+        description="most tokens of sources in a prompt; 0: what the window holds",
+    )
 
     @override
     def build(self, models: Models) -> BaseSynthesizer:
@@ -34,7 +39,7 @@ class _ResponseModeOptions(Strategy[BaseSynthesizer]):
         answer = answer_template(self.system_prompt)
         return get_response_synthesizer(
             llm=llm,
-            prompt_helper=_prompt_helper(llm),
+            prompt_helper=SourcePacker(llm, self.context_tokens),
             text_qa_template=answer,
             refine_template=refine_template(self.system_prompt),
             summary_template=answer,
@@ -43,18 +48,23 @@ class _ResponseModeOptions(Strategy[BaseSynthesizer]):
         )
 
     def _writer(self, models: Models) -> LLM:
-        if models.llm is None:
-            raise MissingModelError(
-                f"the synthesizer {self.mode.value!r} needs a language model",
-                "set models.llm_strategy (for example ollama), or "
-                "query.synthesizer_strategy: extractive",
-            )
-        return models.llm
+        return require_writer(models, self.mode.value)
 
 
-def _prompt_helper(llm: LLM) -> PromptHelper:
-    # Our chunks carry labels; half a chunk said twice would carry none.
-    return PromptHelper.from_llm_metadata(llm.metadata, chunk_overlap_ratio=0.0)
+def require_writer(models: Models, name: str) -> LLM:
+    """The model that writes answers. Raises MissingModelError where none is set.
+
+    Args:
+        models: The models of the run.
+        name: The synthesizer that needs it.
+    """
+    if models.llm is None:
+        raise MissingModelError(
+            f"the synthesizer {name!r} needs a language model",
+            "set models.llm_strategy (for example ollama), or "
+            "query.synthesizer_strategy: extractive",
+        )
+    return models.llm
 
 
 class CompactOptions(_ResponseModeOptions):
@@ -91,7 +101,7 @@ class AccumulateOptions(_ResponseModeOptions):
         llm = self._writer(models)
         return PlainAccumulate(
             llm=llm,
-            prompt_helper=_prompt_helper(llm),
+            prompt_helper=SourcePacker(llm, self.context_tokens),
             text_qa_template=answer_template(self.system_prompt),
             callback_manager=CallbackManager(),
         )

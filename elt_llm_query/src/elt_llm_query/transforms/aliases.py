@@ -19,7 +19,7 @@ from elt_llm_query.retrieval.search import Search, SearchTransform
 Ring = tuple[str, ...]
 
 DEPTH = 20  # hits that are read for the long form of a short form
-MOST_BYTES = 1_000_000
+MOST_BYTES = 1_000_000  # of a list of aliases, which people write by hand
 _TABLE = TypeAdapter(dict[str, list[str]])
 
 

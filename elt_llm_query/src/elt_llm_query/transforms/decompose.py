@@ -6,11 +6,11 @@ from llama_index.core.llms import LLM
 from pydantic import BaseModel, Field
 from typing_extensions import override
 
+from elt_llm_core.models.structured import load_json
 from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.llm_calls import (
     Prompted,
     faithful_lines,
-    load_json,
     predict_shape,
     require_llm,
     with_short_answers,

@@ -191,6 +191,22 @@ class FallbackLLM(LLM):
 
         return self._ask(ask)
 
+    @override
+    async def astructured_predict(
+        self,
+        output_cls: type[B],
+        prompt: PromptTemplate,
+        llm_kwargs: dict[str, Any] | None = None,
+        **prompt_args: Any,
+    ) -> B:
+        async def ask(model: LLM) -> B:
+            given: B = await model.astructured_predict(
+                output_cls, prompt, llm_kwargs, **prompt_args
+            )
+            return given
+
+        return await self._aask(ask)
+
 
 def _completion(part: ChatResponse) -> CompletionResponse:
     text = part.message.content or ""

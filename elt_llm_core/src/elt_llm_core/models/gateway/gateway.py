@@ -22,7 +22,7 @@ from elt_llm_core.models.gateway.direct import AsyncStream, Direct, Stream, Targ
 from elt_llm_core.models.gateway.kept_answers import Memo
 from elt_llm_core.models.gateway.retry import acall_again, call_again
 from elt_llm_core.models.gateway.slots import Room, slots_of
-from elt_llm_core.models.gateway.spending import TOTALS, open_accounts
+from elt_llm_core.models.gateway.spending import TOTALS, Account, open_accounts
 from elt_llm_core.models.http import is_loopback
 from elt_llm_core.results import ModelCost
 
@@ -146,7 +146,7 @@ class Gateway(Direct):
         with (
             self._watch(target),
             slots.turn(self._room(target)),
-            self._charge(target) as reading,
+            self._charge(target, self._accounts()) as reading,
         ):
             yield reading
 
@@ -154,7 +154,9 @@ class Gateway(Direct):
     async def _aturn(self, target: Target) -> AsyncIterator["Reading"]:
         with self._watch(target):
             async with slots_of(_server(target)).aturn(self._room(target)):
-                with self._charge(target) as reading:
+                # It may write to the database.
+                accounts = await asyncio.to_thread(self._accounts)
+                with self._charge(target, accounts) as reading:
                     yield reading
 
     def _room(self, target: Target) -> Room:
@@ -167,22 +169,25 @@ class Gateway(Direct):
         server = _server(target)
         try:
             yield
-        except (ModelUnavailableError, RunnerDiedError):
+        except (ModelUnavailableError, RunnerDiedError) as error:
             most = self._settings.breaker_failures
-            SILENCES.fail(server, most, self._settings.breaker_seconds)
+            rest = self._settings.breaker_seconds
+            SILENCES.fail(server, most, rest, error.message)
             raise
         SILENCES.succeed(server)
 
-    @contextmanager
-    def _charge(self, target: Target) -> Iterator["Reading"]:
-        """Charge the call in the body to the open accounts.
-
-        Raises:
-            BudgetSpentError: before the call, if one of them has nothing left.
-        """
+    def _accounts(self) -> tuple[Account, ...]:
+        """Return the open accounts. Raises BudgetSpentError where nothing is left."""
         accounts = open_accounts(self._settings)
         for account in accounts:
             account.check()
+        return accounts
+
+    @contextmanager
+    def _charge(
+        self, target: Target, accounts: tuple[Account, ...]
+    ) -> Iterator["Reading"]:
+        """Charge the call in the body to accounts."""
         reading = Reading(self._settings.cut_answers)
         outcome = "left"
         try:

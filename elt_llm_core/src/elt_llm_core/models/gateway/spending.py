@@ -5,14 +5,17 @@ no stage in between has to pass them on.
 """
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Protocol
+
+from typing_extensions import override
 
 from elt_llm_core.config.sections import GatewaySection
-from elt_llm_core.errors import BudgetSpentError
+from elt_llm_core.errors import BudgetSpentError, ModelError, StoreError
 from elt_llm_core.results import ModelCost
 
 UNITS = ("calls", "tokens", "seconds")
@@ -33,10 +36,13 @@ class Account:
 
     def check(self) -> None:
         """Raise BudgetSpentError where a limit is reached."""
-        for unit, limit in self.limits.items():
-            spent = getattr(self.used, unit)
-            if limit and spent >= limit:
-                raise BudgetSpentError(self.name, unit, f"{spent:g}", f"{limit:g}")
+        for unit in self.limits:
+            self._require(unit, getattr(self.used, unit))
+
+    def _require(self, unit: str, spent: float) -> None:
+        limit = self.limits[unit]
+        if limit and spent >= limit:
+            raise BudgetSpentError(self.name, unit, f"{spent:g}", f"{limit:g}")
 
     def add(self, used: ModelCost) -> None:
         """Take a call into account."""
@@ -63,6 +69,79 @@ def open_account(name: str, settings: GatewaySection) -> Iterator[Account]:
         _OPEN.reset(before)
 
 
+class CallLedger(Protocol):
+    """Where the days of all processes are counted, as in `Store.day_ledger`."""
+
+    def take_call(self, day: str, most: float) -> bool:
+        """Count one more call, unless there were as many as may be."""
+
+    def add(self, day: str, amounts: Mapping[str, float]) -> None:
+        """Add to the sums of a day."""
+
+    def sums(self, day: str) -> dict[str, float]:
+        """Return what was spent that day, by unit."""
+
+
+_LEDGER: ContextVar[CallLedger | None] = ContextVar("ledger", default=None)
+
+
+@contextmanager
+def count_days(ledger: CallLedger) -> Iterator[None]:
+    """Inside it, and in threads that copy its context, a day is of all processes."""
+    before = _LEDGER.set(ledger)
+    try:
+        yield
+    finally:
+        _LEDGER.reset(before)
+
+
+class SharedDay(Account):
+    """A day as all processes with the same database have spent it.
+
+    A call is counted before it is made: two processes never make one too many.
+    """
+
+    def __init__(self, day: str, limits: dict[str, float], ledger: CallLedger) -> None:
+        super().__init__(f"day {day}", limits)
+        self._day = day
+        self._ledger = ledger
+
+    @override
+    def check(self) -> None:
+        """Count a call.
+
+        Raises:
+            BudgetSpentError: where a limit is reached.
+            ModelError: where the database cannot be written: a budget that nobody
+                counts would be none.
+        """
+        most = self.limits["calls"]
+        try:
+            sums = self._ledger.sums(self._day)
+            for unit in self.limits:
+                self._require(unit, sums.get(unit, 0.0))
+            if not self._ledger.take_call(self._day, most):
+                self._require("calls", most)
+        except StoreError as error:
+            raise ModelError(
+                f"calls to models of the {self.name} cannot be counted "
+                f"({error.message})",
+                "make the data root writable, or set gateway.day_calls, day_tokens "
+                "and day_seconds to 0",
+            ) from error
+
+    @override
+    def add(self, used: ModelCost) -> None:
+        """Add what the call cost.
+
+        An answer that was paid for is not lost where that fails: the next `check`
+        fails too, and says why.
+        """
+        amounts = {"tokens": float(used.tokens), "seconds": used.seconds}
+        with suppress(StoreError):
+            self._ledger.add(self._day, amounts)
+
+
 class DayAccounts:
     """The account of today, by UTC; it is of this process."""
 
@@ -71,12 +150,18 @@ class DayAccounts:
         self._lock = threading.Lock()
 
     def today(self, settings: GatewaySection) -> Account:
-        """Return the account of today with the limits of these settings."""
+        """Return the account of today with the limits of these settings.
+
+        It is of all processes where there is a limit and a database to count in.
+        """
         day = datetime.now(UTC).date().isoformat()
+        limits, ledger = _limits("day", settings), _LEDGER.get()
+        if ledger is not None and any(limits.values()):
+            return SharedDay(day, limits, ledger)
         with self._lock:
             if self._account.name != f"day {day}":
                 self._account = Account(f"day {day}")
-            self._account.limits = _limits("day", settings)
+            self._account.limits = limits
             return self._account
 
 
@@ -90,8 +175,12 @@ def note_fallback(failure: str) -> None:
 
 
 def open_accounts(settings: GatewaySection) -> tuple[Account, ...]:
-    """Return the accounts that a call is charged to: the innermost last."""
-    return (DAYS.today(settings), *_OPEN.get())
+    """Return the accounts that a call is charged to: that of the day last.
+
+    A shared day counts a call when it is checked, so that the others have to let the
+    call pass first.
+    """
+    return (*_OPEN.get(), DAYS.today(settings))
 
 
 def _limits(name: str, settings: GatewaySection) -> dict[str, float]:

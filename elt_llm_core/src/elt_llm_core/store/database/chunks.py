@@ -126,7 +126,9 @@ class Chunks:
         metadata = node.metadata
         if not metadata.keys() >= provenance.ALWAYS:
             metadata = provenance.write(node, provenance.read(node)).metadata
-        return {**metadata, **self._home}
+        own = provenance.attribute_names(metadata)
+        names = {"attributes": _to_json(own)} if own else {}
+        return {**metadata, **self._home, **names}
 
     def _vector(self, ordinal: int, vector: bytes | None, text: str) -> bytes:
         chunk = f"chunk {ordinal} of {self._document.name}"

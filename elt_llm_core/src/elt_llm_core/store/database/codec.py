@@ -10,7 +10,7 @@ import numpy as np
 from elt_llm_core.document import Block, Page
 from elt_llm_core.store.database.damage import damaged, reading
 
-MAX_UNPACKED = 1_000_000_000
+MAX_UNPACKED = 1_000_000_000  # bytes; a damaged length must not fill the memory
 VECTOR_BYTES = 2  # a number
 ROUNDED = 0.01  # half precision changes the length of a unit vector by less
 

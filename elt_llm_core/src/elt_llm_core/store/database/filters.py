@@ -1,22 +1,24 @@
-"""Which chunks a search may return, as conditions of a statement."""
+"""Which chunks a search may return, as conditions of a statement.
+
+A filter is a key and a value, a list of alternatives, or a mapping of operators to
+values: `{"journal": "Nature", "page": [1, 2], "date": {">=": "2021", "<": "2023"}}`.
+The keys are those of every chunk (`FIXED`) and what documents, ingest files and
+enrichers tell (`provenance.attributes`).
+"""
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from elt_llm_core.errors import UsageError
 from elt_llm_core.language.rule_numbers import canonical
 
 # `?` is a JSON list of alternatives; `value` is one of them.
-_FILTERS = {
-    "document": "d.name in (select value from json_each(?))",
+_MATCHED = {
     "document_id": "n.document_id in (select value from json_each(?))",
-    "kind": "n.kind in (select value from json_each(?))",
     "page": "exists(select 1 from json_each(?) "
     "where cast(value as integer) between n.page and n.end_page)",
-    "section": "exists(select 1 from json_each(?) where n.section = value "
-    "or substr(n.section, 1, length(value) + 1) = value || ' ')",
     "source": "exists(select 1 from json_each(?) where d.uri = value "
     "or json_extract(n.metadata, '$.source') = value)",
     "date": "exists(select 1 from json_each(?) "
@@ -32,16 +34,216 @@ _FILTERS = {
     "and substr(lower(own.value), length(wanted.value ->> 0), 2) "
     "not glob '[a-z][a-z]'))",
 }
+# Keys whose few distinct values are looked at one by one, and where they stand.
+_LISTED = {
+    "document": ("document d", "d.name"),
+    "title": ("document d", "d.title"),
+    "kind": ("node n", "n.kind"),
+    "section": ("node n", "n.section"),
+}
+FIXED = frozenset({*_MATCHED, *_LISTED})
+
+_SAME = {"==": True, "in": True, "!=": False, "nin": False}
+_ORDER: dict[str, Callable[[Any, Any], bool]] = {
+    "<": lambda one, other: one < other,
+    "<=": lambda one, other: one <= other,
+    ">": lambda one, other: one > other,
+    ">=": lambda one, other: one >= other,
+}
+CONTAINS = "contains"
+OPERATORS = (*_SAME, *_ORDER, CONTAINS)
+_DAY = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?)?")
+# What a heading is counted by: 4.1, B., IV).
+_NUMBER = re.compile(r"(?:\d+(?:\.\d+)*[.)]?|[a-z][.)]|[ivxlc]+[.)])\s+")
+
+Values = Callable[[str, str], list[Any]]
 
 
-_DAY = re.compile(r"(?:\d{4}(?:-\d{2}(?:-\d{2})?)?)?")
+class Condition(NamedTuple):
+    """One filter taken apart: a key, one of `OPERATORS`, and alternatives."""
+
+    key: str
+    operator: str
+    wanted: list[Any]
+
+
+def conditions_of(where: Mapping[str, Any]) -> Iterator[Condition]:
+    """The filters one by one, by key and operator.
+
+    Raises UsageError for an operator or a value that cannot be.
+    """
+    for key, value in sorted(where.items()):
+        by_operator = value if isinstance(value, Mapping) else {"==": value}
+        for operator, alternatives in sorted(by_operator.items()):
+            if operator not in OPERATORS:
+                raise UsageError(
+                    f"the filter {key!r} has no operator {operator!r}",
+                    f"known: {', '.join(OPERATORS)}",
+                )
+            several = isinstance(alternatives, list | tuple | set | frozenset)
+            wanted = sorted(alternatives if several else [alternatives], key=str)
+            whole = isinstance(value, float) and key in FIXED
+            if whole or not all(isinstance(v, str | int | float) for v in wanted):
+                raise UsageError(f"the filter {key!r} cannot be {value!r}")
+            if operator in _ORDER and len(wanted) != 1:
+                raise UsageError(
+                    f"the filter {key!r} is compared with {len(wanted)} values",
+                    f"give one value to {operator}",
+                )
+            yield Condition(key, operator, wanted)
+
+
+def refuse_unknown(keys: Iterable[str], known: Iterable[str]) -> None:
+    """Raise UsageError for a key that is not among the known ones."""
+    names = sorted(set(known))
+    for key in sorted(keys):
+        if key not in names:
+            raise UsageError(f"unknown filter {key!r}", f"known: {', '.join(names)}")
+
+
+def keep_known(where: Mapping[str, Any], known: Iterable[str]) -> dict[str, Any]:
+    """The filters as they hold for a collection that may lack some of their keys.
+
+    Nothing in it is what they ask for, and everything is what they leave out.
+    """
+    names = frozenset(known)
+    missing = [one for one in conditions_of(where) if one.key not in names]
+    if any(_SAME.get(one.operator, True) for one in missing):
+        return {"document_id": []}
+    return {key: value for key, value in where.items() if key in names}
+
+
+def where_clause(where: Mapping[str, Any], values: Values) -> tuple[str, list[Any]]:
+    """Conditions that begin with ` and`, and their parameters.
+
+    Of `document`, `title`, `kind` and what documents tell, a value is equal letter for
+    letter, or, where none is, apart from upper and lower case; `contains` looks into it
+    without regard to case. `section` is any level of the path, or some in a row, with
+    or without its number. `page`, `date` (a year, month or day, or two with `..`
+    between) and numbers have an order. `source` is the address, or what the metadata
+    calls so; `rule` a number as people write it, with `*` at its end those below it
+    too. `!=` is whatever `==` is not, also where nothing is told. An empty list of
+    alternatives matches nothing.
+
+    Args:
+        where: The filters; all of them must hold.
+        values: Gives the distinct values of a column of a table.
+
+    Returns:
+        The conditions, and a parameter for each `?` in them.
+
+    Raises:
+        UsageError: If a value or an operator cannot be one of its key.
+    """
+    clause, parameters = "", []
+    for one in conditions_of(where):
+        text, parameter = _statement(one, values)
+        negated = not _SAME.get(one.operator, True)
+        clause += f" and not coalesce({text}, 0)" if negated else f" and {text}"
+        parameters.append(parameter)
+    return clause, parameters
+
+
+def _statement(one: Condition, values: Values) -> tuple[str, Any]:
+    """The condition before any `not`, and its parameter."""
+    if one.key not in _MATCHED:
+        table, column = _LISTED.get(one.key) or _attribute(one.key)
+        kept = _matching(one, values(table, column))
+        return f"{column} in (select value from json_each(?))", json.dumps(kept)
+    if one.operator in _ORDER:
+        return _comparison_of(one)
+    if one.operator == CONTAINS:
+        raise UsageError(
+            f"the filter {one.key!r} is not looked into", f"write {one.key}=VALUE"
+        )
+    read = _READ.get(one.key)
+    ready = [read(str(v)) for v in one.wanted] if read else one.wanted
+    return _MATCHED[one.key], json.dumps(ready)
+
+
+def _attribute(key: str) -> tuple[str, str]:
+    """Where a value stands that documents tell."""
+    name = key.replace("'", "''").replace('"', "")
+    return "node n", f"json_extract(n.metadata, '$.\"{name}\"')"
+
+
+def _comparison_of(one: Condition) -> tuple[str, Any]:
+    """A comparison of what has an order by itself: pages and days."""
+    (value,) = one.wanted
+    if one.key == "page":
+        edge = "n.end_page" if one.operator[0] == ">" else "n.page"
+        return f"{edge} {one.operator} ?", _page(str(value))
+    if one.key == "date":
+        first, last = _period(str(value))
+        # A month is after 2021 if it is after the last day of that year.
+        edge = last if one.operator in (">", "<=") else first
+        return f"json_extract(n.metadata, '$.date') {one.operator} ?", edge
+    raise UsageError(
+        f"the filter {one.key!r} has no order", f"write {one.key}= or {one.key}!="
+    )
+
+
+def _matching(one: Condition, values: Iterable[Any]) -> list[Any]:
+    """Those of the values that the condition names; what `!=` leaves out, for it."""
+    there = [value for value in values if value is not None]
+    if one.operator in _ORDER:
+        (wanted,) = one.wanted
+        return [v for v in there if _stands(v, one.operator, wanted)]
+    if one.operator == CONTAINS:
+        parts = [_plain(w) for w in one.wanted]
+        return [v for v in there if any(part in _plain(v) for part in parts)]
+    if one.key == "section":
+        return [v for v in there if any(has_level(str(v), str(w)) for w in one.wanted)]
+    exact = {_text(w) for w in one.wanted} & {_text(v) for v in there}
+    loose = {_plain(w) for w in one.wanted if _text(w) not in exact}
+    return [v for v in there if _text(v) in exact or _plain(v) in loose]
+
+
+def has_level(section: str, wanted: str) -> bool:
+    """Whether levels of a section's path are called so, or begin with these words."""
+    levels = [level.casefold() for level in section.split(" > ")]
+    names = [name.casefold() for name in wanted.split(" > ")]
+    return any(
+        all(map(_is_called, levels[at:], names))
+        for at in range(len(levels) - len(names) + 1)
+    )
+
+
+def _is_called(level: str, name: str) -> bool:
+    plain = level[number.end() :] if (number := _NUMBER.match(level)) else level
+    return any(one == name or one.startswith(f"{name} ") for one in (level, plain))
+
+
+def _stands(value: Any, operator: str, wanted: Any) -> bool:
+    """Whether a value is before or after another: numbers, then days, then words."""
+    compare = _ORDER[operator]
+    try:
+        return compare(float(value), float(wanted))
+    except ValueError:
+        pass
+    if _DAY.fullmatch(str(wanted)) and _DAY.match(str(value)):
+        edge = f"{wanted}~" if operator in (">", "<=") else str(wanted)
+        return compare(str(value), edge)
+    return compare(_plain(value), _plain(wanted))
+
+
+def _text(value: Any) -> str:
+    """A value as it is written in a filter: true for 1 where SQLite has no truth."""
+    return {"True": "1", "true": "1", "False": "0", "false": "0"}.get(
+        str(value), str(value)
+    )
+
+
+def _plain(value: Any) -> str:
+    return _text(value).casefold()
 
 
 def _period(value: str) -> tuple[str, str]:
     """First and last day of `2024`, `2024-03`, `2024-01..2024-06`, `2024..`."""
     first, dots, last = value.partition("..")
     last = last if dots else first
-    if not (first or last) or not all(_DAY.fullmatch(one) for one in (first, last)):
+    days = [one for one in (first, last) if one]
+    if not days or not all(_DAY.fullmatch(one) for one in days):
         raise UsageError(
             f"the filter date={value!r} is no date",
             "write a year, month or day (2024, 2024-03, 2024-03-31), or two with ..",
@@ -61,32 +263,8 @@ def _page(value: str) -> int:
     return int(value)
 
 
-_READ = {"date": _period, "page": _page, "rule": _rule}
-
-
-def where_clause(where: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """Conditions that begin with ` and`, and their parameters.
-
-    Keys: `document` (name), `document_id`, `kind`, `page`, `section` (the path or its
-    beginning), `source` (the address, or what `metadata` calls source), `date` (a
-    year, month or day, or two of them with `..` between), `rule` (a number as people
-    write it; with `*` at its end those below it too). A value may be a list of
-    alternatives; an empty one matches nothing.
-    Raises UsageError for another key, or a value that cannot be one of it.
-    """
-    conditions, parameters = "", []
-    for key, value in sorted(where.items()):
-        if key not in _FILTERS:
-            known = ", ".join(sorted(_FILTERS))
-            raise UsageError(f"unknown filter {key!r}", f"known: {known}")
-        several = isinstance(value, list | tuple | set | frozenset)
-        alternatives = list(value) if several else [value]
-        if not all(isinstance(one, str | int) for one in alternatives):
-            raise UsageError(f"the filter {key!r} cannot be {value!r}")
-        conditions += f" and {_FILTERS[key]}"
-        ordered = sorted(alternatives, key=str)
-        read = _READ.get(key)
-        parameters.append(
-            json.dumps([read(str(v)) for v in ordered] if read else ordered)
-        )
-    return conditions, parameters
+_READ: dict[str, Callable[[str], Any]] = {
+    "date": _period,
+    "page": _page,
+    "rule": _rule,
+}

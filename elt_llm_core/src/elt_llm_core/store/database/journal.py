@@ -8,6 +8,15 @@ from typing import Any
 from elt_llm_core.store.database import schema
 from elt_llm_core.store.database.reader import Reader
 
+_APPEND = (
+    "insert into batch_item select ?, ?, coalesce(max(ordinal), 0) + 1, ?, 'done', ? "
+    "from batch_item where run = ?"
+)
+_FORGET = (
+    "delete from batch_item where run = ? and ordinal <= "
+    "(select max(ordinal) from batch_item where run = ?) - ?"
+)
+
 
 class Journal:
     """The rows of the batch journal."""
@@ -43,6 +52,17 @@ class Journal:
                 "insert or replace into batch_item values(?, ?, ?, ?, ?, ?)",
                 (key, run, ordinal, item, state, text),
             )
+
+    def append(
+        self, run: str, key: str, item: str, *, result: dict[str, Any], most: int
+    ) -> None:
+        """Record one more item of a run of which the newest `most` are kept."""
+        text = json.dumps(result, ensure_ascii=False, sort_keys=True)
+        with schema.faults_told(self._truth.path):
+            connection = self._write()
+            # Threads share the connection: each statement is a transaction of its own.
+            connection.execute(_APPEND, (key, run, item, text, run))
+            connection.execute(_FORGET, (run, run, most))
 
     def rows(self, run: str) -> list[dict[str, Any]]:
         """The items of a run in their order: key, ordinal, item, state, result."""

@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from sqlite3 import Connection
@@ -15,15 +15,20 @@ from elt_llm_core.errors import CollectionNotFoundError
 from elt_llm_core.identifiers import collection_id, document_id
 from elt_llm_core.store.database import codec, schema, vectors
 from elt_llm_core.store.database.damage import damaged, reading
-from elt_llm_core.store.database.filters import where_clause
+from elt_llm_core.store.database.filters import FIXED, where_clause
 from elt_llm_core.store.database.nodes import STORED, stored_node
 from elt_llm_core.store.database.records import (
+    NORMAL_PRIORITY,
     CollectionCard,
     DocumentRow,
     Outlined,
     Quarantined,
 )
-from elt_llm_core.store.database.schema import TITLE
+from elt_llm_core.store.database.schema import (
+    COLLECTION_PRIORITY,
+    DOCUMENT_PRIORITY,
+    TITLE,
+)
 
 if TYPE_CHECKING:
     from llama_index.core.schema import TextNode
@@ -105,7 +110,9 @@ select c.name, c.embedder, c.embedder_digest, c.dimension, c.distance, c.chunker
   (select count(*) from document d where d.collection = c.name),
   (select count(*) from node n where n.collection = c.name),
   (select count(*) from quarantine q where q.collection = c.name),
-  coalesce((select value from meta where key = '{TITLE}' || c.name), '')
+  coalesce((select value from meta where key = '{TITLE}' || c.name), ''),
+  coalesce((select cast(value as integer) from meta
+    where key = '{COLLECTION_PRIORITY}' || c.name), {NORMAL_PRIORITY})
 from collection c
 """
 
@@ -214,17 +221,23 @@ class Cards(Reader):
 def _card(row: Sequence[Any]) -> CollectionCard:
     names = (
         *("name", "embedder", "embedder_digest", "dimension", "distance"),
-        *("chunker", "documents", "chunks", "quarantined", "title"),
+        *("chunker", "documents", "chunks", "quarantined", "title", "priority"),
     )
     return CollectionCard(**dict(zip(names, row, strict=True)))
 
 
 IN_LIST = 500  # SQLite takes more variables, but short statements stay cached
-_DOCUMENT = """
+# That of the document, else that of its collection, else the usual one.
+_PRIORITY = f"""coalesce((select cast(value as integer) from meta
+    where key = '{DOCUMENT_PRIORITY}' || d.document_id),
+  (select cast(value as integer) from meta
+    where key = '{COLLECTION_PRIORITY}' || d.collection), {NORMAL_PRIORITY})"""
+_DOCUMENT = f"""
 select d.document_id, d.collection, d.uri, d.part, d.name, d.title, d.sha256, d.mime,
   d.parser, d.config_key, d.page_count,
   (select count(*) from node n where n.document_id = d.document_id), d.warnings,
-  exists(select 1 from original o where o.sha256 = d.sha256)
+  exists(select 1 from original o where o.sha256 = d.sha256),
+  {_PRIORITY}
 from document d
 """
 
@@ -241,6 +254,25 @@ class Truth(Cards):
         """One document's row, or None."""
         rows = self.rows(f"{_DOCUMENT} where d.document_id = ?", (document_id,))
         return _document(rows[0]) if rows else None
+
+    def priorities(self, collection: str) -> dict[str, int]:
+        """The priorities of documents that have another than the usual one, by id."""
+        if not self.rows("select 1 from meta where key glob 'priority:*' limit 1"):
+            return {}
+        rows = self.rows(
+            f"select d.document_id, {_PRIORITY} from document d where d.collection = ?",
+            (collection,),
+        )
+        return {str(row[0]): int(row[1]) for row in rows if row[1] != NORMAL_PRIORITY}
+
+    def ids_beside(self, collection: str, documents: Collection[str]) -> frozenset[str]:
+        """Ids of the chunks of a collection that are of none of these documents."""
+        rows = self.rows(
+            "select node_id from node where collection = ? "
+            "and document_id not in (select value from json_each(?))",
+            (collection, json.dumps(sorted(documents))),
+        )
+        return frozenset(row[0] for row in rows)
 
     def document_text(self, document_id: str) -> str:
         """The canonical text; empty for a document that is not there."""
@@ -327,6 +359,13 @@ class Truth(Cards):
             row[0]: stored_node(row) for row in self._by_id(STORED, collection, ids)
         }
 
+    def texts_by_id(
+        self, collection: str, ids: Iterable[str]
+    ) -> dict[str, tuple[str, str]]:
+        """Kind and text by id, for looking through many; unknown ids are absent."""
+        rows = self._by_id("node_id, kind, text", collection, ids)
+        return {row[0]: (row[1], row[2]) for row in rows}
+
     def vectors(
         self, collection: str, ids: Iterable[str], dimension: int
     ) -> dict[str, np.ndarray]:
@@ -406,8 +445,19 @@ class Truth(Cards):
         return codec.unpack_vectors(blobs, dimension)
 
     def filter_ids(self, collection: str, where: Mapping[str, Any]) -> frozenset[str]:
-        """Ids of the chunks that match every condition of `where`; see `filters`."""
-        conditions, parameters = where_clause(where)
+        """Ids of the chunks that match every condition of `where`; see `filters`.
+
+        A key that no document of the collection tells of matches no chunk.
+        """
+
+        def values(table: str, column: str) -> list[Any]:
+            alias = table.partition(" ")[2]
+            statement = (
+                f"select distinct {column} from {table} where {alias}.collection = ?"
+            )
+            return [row[0] for row in self.rows(statement, (collection,))]
+
+        conditions, parameters = where_clause(where, values)
         rows = self.rows(
             "select n.node_id from node n join document d using (document_id) "
             # The document's: through the chunk's, SQLite would read all its chunks.
@@ -415,6 +465,16 @@ class Truth(Cards):
             [collection, *parameters],
         )
         return frozenset(row[0] for row in rows)
+
+    def filter_keys(self, collection: str) -> frozenset[str]:
+        """Keys that a filter of this collection may have."""
+        rows = self.rows(
+            "select distinct told.value from node n, "
+            "json_each(coalesce(json_extract(n.metadata, '$.attributes'), '[]')) told "
+            "where n.collection = ?",
+            (collection,),
+        )
+        return FIXED.union(str(row[0]) for row in rows)
 
     def words_search(
         self, collection: str, tokens: Sequence[str], k: int
@@ -475,7 +535,7 @@ def _document(row: Sequence[Any]) -> DocumentRow:
     names = (
         *("document_id", "collection", "uri", "part", "name", "title", "sha256"),
         *("mime", "parser", "config_key", "page_count", "nodes", "warnings"),
-        "has_original",
+        *("has_original", "priority"),
     )
     fields = dict(zip(names, row, strict=True))
     with reading("the row of a document"):

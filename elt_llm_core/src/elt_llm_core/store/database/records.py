@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 3
 
 
+NORMAL_PRIORITY = 50
+MOST_PRIORITY = 100
+PRIORITY = "0 keeps it out of answers, 50 is usual, 100 counts most"
+
+
 class CollectionCard(Record):
     """What a collection was indexed with; a mismatch refuses rather than mixes."""
 
@@ -31,6 +36,9 @@ class CollectionCard(Record):
     quarantined: int = Field(default=0, ge=0)
     title: str = Field(
         default="", description="as people wrote the name, if not the id"
+    )
+    priority: int = Field(
+        default=NORMAL_PRIORITY, ge=0, le=MOST_PRIORITY, description=PRIORITY
     )
 
     @property
@@ -64,6 +72,9 @@ class DocumentRow(Record):
     nodes: int
     warnings: tuple[str, ...] = ()
     has_original: bool = False
+    priority: int = Field(
+        default=NORMAL_PRIORITY, ge=0, le=MOST_PRIORITY, description=PRIORITY
+    )
 
     @property
     def suffix(self) -> str:

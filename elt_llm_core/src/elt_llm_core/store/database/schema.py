@@ -18,6 +18,9 @@ from elt_llm_core.errors import (
 )
 from elt_llm_core.store.database.records import INDEXES, SCHEMA_VERSION
 
+# Begin the keys in `meta` of how far a collection or a document is trusted.
+COLLECTION_PRIORITY = "priority:collection:"
+DOCUMENT_PRIORITY = "priority:document:"
 TITLE = "title:"  # begins the key in `meta` of what people call a collection
 META = "create table meta(key text primary key, value text not null) without rowid"
 CHANGE = """
@@ -107,7 +110,7 @@ WAL_BYTES = 64_000_000
 CACHE_KIB = 65_536
 CHECKPOINT_PAGES = 4_000
 _ANYBODY_WRITES = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
-HEADER_BYTES = 100
+HEADER_BYTES = 100  # of every SQLite file
 _RESTORE = "restore it: elt-llm store restore latest"
 _WRITE_SIGNS = ("full", "readonly", "unable to open", "disk I/O")
 

@@ -149,7 +149,7 @@ def main(arguments: list[str]) -> None:
     step = {"build": build, "verify": verify}[action]
     for target in targets:
         name, _, folder = target.partition(":")
-        report = step(Path(data_dir), name, Path(folder), Recipe.named(recipe))
+        report = step(Path(data_dir), name, Path(folder), Recipe.from_name(recipe))
         sys.stdout.write(json.dumps(report) + "\n")
 
 

@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from elt_llm_core.errors import StoreError
 
-SECONDS = 3600.0
+SECONDS = 3600.0  # a build that takes longer is taken for stuck; chosen, not measured
 _KNOWN = {
     signal.SIGSEGV: "a damaged file or a fault of a library",
     signal.SIGKILL: "perhaps for want of memory",

@@ -48,7 +48,7 @@ class Delta:
         matrix = np.zeros((0, dimension), dtype=np.float32)
         return cls(seq, [], [], matrix, frozenset(), [], [])
 
-    def advanced(self, truth: Truth, collection: str) -> "Delta":
+    def apply_changes(self, truth: Truth, collection: str) -> "Delta":
         """This and what changed since, which alone is read."""
         rows = truth.index_rows(collection, after=self.seq)
         languages = truth.languages(collection, after=self.seq) if rows else {}

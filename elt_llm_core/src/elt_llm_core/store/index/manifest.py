@@ -19,7 +19,7 @@ from elt_llm_core.store.database.records import INDEXES
 
 CHECKSUMS = "CHECKSUMS.json"
 MANIFEST = "MANIFEST.json"
-KEY_BYTES = 32
+KEY_BYTES = 32  # the digest length of SHA-256, as RFC 2104 recommends
 FORMAT = 3  # of a generation folder; another one is rebuilt, not guessed at
 _CHECKSUMS = TypeAdapter(dict[str, str])
 _GENERATION = re.compile(r"gen-(\d{6,9})")
@@ -46,7 +46,7 @@ class Manifest(Record):
     @property
     def recipe(self) -> Recipe:
         """How its words are indexed. Raises ValueError where it is not known."""
-        return Recipe.named(self.keywords)
+        return Recipe.from_name(self.keywords)
 
     def to_json(self) -> bytes:
         """The content of the file."""

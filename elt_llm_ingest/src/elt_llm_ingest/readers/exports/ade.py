@@ -170,7 +170,8 @@ NUMBERED_TITLE = re.compile(r"[0-9]{1,2}[.)]\s+[A-Z](?:[^\n.;:,!?]|[.,:](?=\S)){
 MARKED_HEADING = re.compile(r"\A(#{1,6})\s+(.+?)\s*#*\Z")
 SIDES = (("left", "l"), ("top", "t"), ("right", "r"), ("bottom", "b"))
 PORTRAIT = (612.0, 792.0)  # the file does not tell the size of pages
-LOW = 0.6
+LOW = 0.6  # the confidence below which OCR flags a passage, too
+# A page count that a file merely states is not believed beyond this.
 MAX_PAGES = 100_000
 
 

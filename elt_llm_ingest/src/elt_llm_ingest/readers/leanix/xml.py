@@ -16,7 +16,7 @@ from defusedxml.ElementTree import ParseError, fromstring
 from elt_llm_core.errors import LoadError
 from elt_llm_ingest.readers.text_builder import one_line
 
-MAX_INFLATED = 50_000_000
+MAX_INFLATED = 50_000_000  # bytes of one page of a drawing; chosen, not measured
 TAG = re.compile(r"<[^<>]*>")
 WRAPPERS = ("object", "UserObject")
 

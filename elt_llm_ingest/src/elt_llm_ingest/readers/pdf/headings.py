@@ -11,7 +11,7 @@ from elt_llm_ingest.readers.pdf.blocks import CAPTION, KEYWORD, MARKER, NUMBER, 
 from elt_llm_ingest.readers.text_builder import SEPARATOR, one_line
 
 RANKS = ("part", "title", "division", "chapter", "section", "article", "rule")
-MAX_LEVEL = 9
+MAX_LEVEL = 9  # as many levels of headings as Word has
 SAME_SIZE = 0.6  # points
 MAX_OUTLINE_TITLE = 300  # characters; a longer text is no entry of an outline
 Outline = Sequence[tuple[int, str, int]]  # level from 1, title, page from 1

@@ -21,7 +21,7 @@ LENGTH = re.compile(r"(-?(?:\d+(?:\.\d*)?|\.\d+))\s*([a-z%]*)")
 # The least size of letters that people read; the first ones scale another size.
 SCALES = {"em": 0.15, "%": 15.0}
 SIZES = {"": 2.0, "px": 2.0, "pt": 2.0, "rem": 0.15}
-FAR = -1000.0
+FAR = -1000.0  # pixels: no screen shows what is so far to the left or above
 FAR_IN = {"px": 1.0, "": 1.0, "pt": 1.3, "em": 16.0, "rem": 16.0}
 OFF_PAGE = ("left", "top", "right", "bottom")
 SHUT = ("height", "max-height", "width", "max-width")

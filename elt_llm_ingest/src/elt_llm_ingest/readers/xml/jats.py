@@ -27,8 +27,9 @@ from elt_llm_ingest.readers.text_builder import (
     with_sections,
 )
 from elt_llm_ingest.readers.xml import safe
+from elt_llm_ingest.readers.xml.article_attributes import attributes_of
 
-PARSER = "jats 2"
+PARSER = "jats 3"
 SECTIONS = ("abstract", "ack", "app", "glossary", "notes", "sec", "trans-abstract")
 NAMES = {
     "abstract": "Abstract",
@@ -54,6 +55,7 @@ PACKED = frozenset(
 NOTES = frozenset(
     ("aff", "author-notes", "bibr", "corresp", "fn", "table-fn")
 )  # what a mark in the text points to
+# Of elements: far beyond articles, and far below Python's recursion limit.
 MAX_DEPTH = 60
 REACH = 8  # pieces of text before a raised one that tell what it is
 
@@ -81,6 +83,7 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
             text=builder.text,
             blocks=blocks,
             parser=PARSER,
+            attributes=attributes_of(article, _text),
             warnings=(note,) if others > 0 else (),
         )
     ]

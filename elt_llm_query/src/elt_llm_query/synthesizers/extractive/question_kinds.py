@@ -14,7 +14,8 @@ _NO_REFERENT = re.compile(
     re.IGNORECASE,
 )
 _COMPARING = re.compile(
-    r"\bdifferences?\s+between\b|\bcompare[ds]?\b|\bin\s+common\b|\bdiffers?\b"
+    r"\bdifferences?\s+between\b|\bin\s+common\b|\bdiffers?\b"
+    r"|^\W*compare\b|\bhow\b.*\bcompares?\b|\bcompared\s+(?:to|with)\b"
     r"|\b(?:\w{3,}er|more|less|fewer)\b.*,.*\bor\b",
     re.IGNORECASE,
 )
@@ -22,6 +23,12 @@ _TWO_PARTS = re.compile(
     r"\band\s+(?:(?:for|in|at|by|to|from)\s+)?(?:what|how|when|where|who|which|why)\b",
     re.IGNORECASE,
 )
+# What a sentence says that itself compares.
+_COMPARES = re.compile(
+    r"\b(?:differ\w*|than|whereas|while|unlike|both|common|same|compar\w+|contrast)\b",
+    re.IGNORECASE,
+)
+_LISTS = re.compile(r":\s|[;,]\s.*[;,]\s|[;,]\s.*\b(?:and|or)\s")
 _LISTING = re.compile(r"^\W*(?:list|name|enumerate)\b", re.IGNORECASE)
 
 NO_REFERENT = 'The question does not say what "it" is; name it.'
@@ -34,6 +41,25 @@ COUNTING = "The question asks for a count, and no one sentence here states it."
 def lacks_referent(question: QuestionAnalysis) -> bool:
     """Return whether the question asks about an "it" that it does not name."""
     return bool(_NO_REFERENT.match(question.text))
+
+
+def why_not_enough(question: QuestionAnalysis, quoted: str) -> str:
+    """Return why sentences that fit a question still do not answer it.
+
+    Args:
+        question: What is asked.
+        quoted: What would be quoted.
+
+    Returns:
+        The reason, as of `why_unanswered`, where the question has two parts, compares
+        things of which the quote says nothing common, or wants a list and gets none.
+    """
+    reason = why_unanswered(question)
+    if reason == COMPARING:
+        return "" if _COMPARES.search(quoted) else reason
+    if reason == LISTING:
+        return "" if _LISTS.search(quoted) else reason
+    return reason if reason == TWO_PARTS else ""
 
 
 def why_unanswered(question: QuestionAnalysis) -> str:

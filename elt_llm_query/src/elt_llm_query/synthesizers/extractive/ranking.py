@@ -2,27 +2,24 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
-import numpy as np
-from llama_index.core.base.embeddings.base import BaseEmbedding
-
-from elt_llm_core.errors import EmbedError, ModelError
 from elt_llm_query.analysis.definition import PLAIN, TOLD
-from elt_llm_query.analysis.lexicon import STOP_WORDS
 from elt_llm_query.analysis.question import Form, QuestionAnalysis
 from elt_llm_query.analysis.read_sentence import read
 from elt_llm_query.analysis.term_match import match
 from elt_llm_query.synthesizers.extractive.candidates import Candidate, Passage
 from elt_llm_query.synthesizers.extractive.claim_spans import say_the_same
+from elt_llm_query.synthesizers.extractive.constraints import UNCOUNTED
 
 # Share of the best rank that a further sentence must reach: one good sentence is an
 # answer, and a second one has to be about as good. Set by hand. What this and the other
 # thresholds do when halved and doubled: docs/explanation/measurements.md, "Thresholds".
 CLOSE = 0.92
+# The same of sentences: one that is half as probable was a marked one as often as not.
+CLOSE_SENTENCE = 0.5
 HALF = 0.5  # of the question's weight
 _FIGURES = frozenset([Form.NUMBER, Form.TIME])
-# How much coverage a cosine may make good: what is further behind is not embedded.
-_WORTH = 0.35
 # Form and closeness order sentences of like evidence (0 to 2); they do not outweigh it.
 # Both are set by hand.
 _FIT = 0.3
@@ -30,16 +27,45 @@ NEARNESS = 0.2
 _FEWEST_WORDS = 8  # of a sentence without a full stop
 
 
+class EvidenceLimits(Protocol):
+    """The evidence that is enough; see `ExtractiveOptions`."""
+
+    @property
+    def sure(self) -> float:
+        """Of sentences: the probability that the chosen one answers."""
+
+    @property
+    def sure_lacking(self) -> float:
+        """The same where its source lacks a word of the question."""
+
+    @property
+    def threshold(self) -> float:
+        """Of a row or sheet: coverage plus cosine."""
+
+    @property
+    def lexical_threshold(self) -> float:
+        """Of a row or sheet where nothing was embedded: coverage."""
+
+
 @dataclass(frozen=True)
 class ScoredCandidate:
-    """A candidate and its cosine to the question; None where nothing was embedded.
+    """A candidate and what is known of it as an answer.
 
-    A `plain` one is a definition by its form alone.
+    Attributes:
+        candidate: The piece of a passage.
+        cosine: Its cosine to the question; None where nothing was embedded.
+        plain: Whether it is a definition by its form alone.
+        sure: Of a sentence, the probability that the best sentence answers, less the
+            more probable that one is as the choice than this one; None for a row or
+            sheet.
+        lacking: Whether the source of a sentence lacks a telling word of the question.
     """
 
     candidate: Candidate
     cosine: float | None
     plain: bool = False
+    sure: float | None = None
+    lacking: bool = False
 
     @property
     def evidence(self) -> float:
@@ -48,7 +74,9 @@ class ScoredCandidate:
 
     @property
     def rank(self) -> float:
-        """Evidence, form and closeness: what puts the best sentence first."""
+        """What puts the best first, 0 to 2: of rows evidence, form and closeness."""
+        if self.sure is not None:
+            return 2 * self.sure
         form = _FIT * self.candidate.fit + NEARNESS * self.candidate.close
         return self.evidence + form
 
@@ -70,37 +98,60 @@ def keep_in_form(
 def _in_form(
     question: QuestionAnalysis, candidate: Candidate, passages: Sequence[Passage]
 ) -> bool:
-    """True where it has the form asked for; for a term any whole sentence may do.
+    """False for what lacks the form asked for; of prose the scorer reads the rest.
 
-    Numbers and times are everywhere: theirs must hold half of the question too.
+    Numbers are everywhere: theirs must hold half of the question too, and one that is
+    not of what is counted answers no "how many". For a term any whole sentence may do.
     """
-    if question.form in _FIGURES and candidate.coverage < HALF:
+    figures = _FIGURES if passages[candidate.passage].whole else {Form.NUMBER}
+    if question.form in figures and candidate.coverage < HALF:
         return False
-    if candidate.fit > 0 or question.form is not Form.DEFINITION:
-        return candidate.fit > 0
+    if not passages[candidate.passage].whole:
+        return _may_be_scored(question, candidate, passages)
+    sheet_of_term = passages[candidate.passage].sheet and bool(question.term)
+    return candidate.fit > 0 or sheet_of_term
+
+
+def _may_be_scored(
+    question: QuestionAnalysis, candidate: Candidate, passages: Sequence[Passage]
+) -> bool:
+    """False for a fragment, and for what gives no number where one is asked for."""
+    if question.form is Form.NUMBER:
+        return candidate.fit >= (1.0 if question.counted else UNCOUNTED)
     text = candidate.text_in(passages)
-    ended = text.rstrip("\"'\u201d)").endswith((".", "!", "?", ";"))
-    whole = passages[candidate.passage].whole
-    return whole or ended or len(read(text).words) >= _FEWEST_WORDS
+    ended = text.rstrip("\"'\u201d)").endswith((".", "!", "?", ";", ":"))
+    long = len(read(text).words) >= _FEWEST_WORDS
+    return plain(question, candidate) or ended or long
 
 
 def keep_proven(
-    ranked: Sequence[ScoredCandidate], threshold: float, lexical_threshold: float
+    ranked: Sequence[ScoredCandidate], limits: EvidenceLimits
 ) -> list[ScoredCandidate]:
     """Return the candidates with evidence enough to be an answer.
 
     Args:
         ranked: Candidates, best first.
-        threshold: Coverage plus cosine that an answer needs.
-        lexical_threshold: Coverage that it needs where nothing was embedded.
+        limits: How much is enough.
     """
-    return [
-        s
-        for s in ranked
-        if s.plain
-        or (s.cosine is None and s.candidate.coverage >= lexical_threshold)
-        or (s.cosine is not None and s.evidence >= threshold)
-    ]
+    chosen = max(
+        (s for s in ranked if s.sure is not None),
+        key=lambda s: s.sure or 0.0,
+        default=None,
+    )
+    answered = chosen is not None and (chosen.sure or 0.0) >= (
+        limits.sure_lacking if chosen.lacking else limits.sure
+    )
+    return [s for s in ranked if s.plain or _is_proven(s, limits, answered=answered)]
+
+
+def _is_proven(
+    scored: ScoredCandidate, limits: EvidenceLimits, *, answered: bool
+) -> bool:
+    if scored.sure is not None:
+        return answered
+    if scored.cosine is None:
+        return scored.candidate.coverage >= limits.lexical_threshold
+    return scored.evidence >= limits.threshold
 
 
 def drop_opposed(candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -114,10 +165,16 @@ def drop_opposed(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def worth_comparing(
-    question: QuestionAnalysis, candidates: Sequence[Candidate]
+    question: QuestionAnalysis, candidates: Sequence[Candidate], most: int
 ) -> list[Candidate]:
-    """Candidates that a cosine could put first, those with most words first."""
-    ordered = sorted(
+    """Return the candidates with most words and form, to be compared by meaning.
+
+    Args:
+        question: What is asked.
+        candidates: Pieces of the passages.
+        most: How many are compared.
+    """
+    return sorted(
         candidates,
         key=lambda c: (
             -_definition_grade(question, c),
@@ -125,23 +182,13 @@ def worth_comparing(
             c.passage,
             c.start,
         ),
-    )
-    most = max((_words_and_form(c) for c in ordered), default=0.0)
-    return [
-        c for c in ordered if plain(question, c) or _words_and_form(c) + _WORTH >= most
-    ]
+    )[:most]
 
 
 def rank(
-    question: QuestionAnalysis,
-    candidates: Sequence[Candidate],
-    cosines: Sequence[float | None],
+    question: QuestionAnalysis, scored: Iterable[ScoredCandidate]
 ) -> list[ScoredCandidate]:
-    """Best first: what defines the term, then by evidence and form."""
-    scored = [
-        ScoredCandidate(c, x, plain(question, c))
-        for c, x in zip(candidates, cosines, strict=True)
-    ]
+    """Return candidates best first: what defines the term, then by their rank."""
     return sorted(
         scored, key=lambda s: (-_definition_grade(question, s.candidate), -s.rank)
     )
@@ -161,7 +208,8 @@ def choose(
     for scored in good:
         if not chosen and _definition_grade(question, scored.candidate):
             return [scored]
-        if chosen and scored.rank < CLOSE * chosen[0].rank:
+        close = CLOSE if scored.sure is None else CLOSE_SENTENCE
+        if chosen and scored.rank < close * chosen[0].rank:
             break
         taken = [c.candidate for c in chosen]
         if not taken or _adds(question, scored.candidate, taken, passages):
@@ -231,6 +279,8 @@ def _adds(
         return names[0] == names[1] and candidate.wording.split(". ")[0] not in wordings
     if any(say_the_same(candidate, c, passages) for c in taken):
         return False
+    if not passage.whole:
+        return True
     known = read(" ".join(_with_heading(c, passages) for c in taken)).stems
     own = read(candidate.text_in(passages)).stems
     return any(match(t, own) and not match(t, known) for t in question.weights)
@@ -246,51 +296,3 @@ def _with_heading(candidate: Candidate, passages: Sequence[Passage]) -> str:
     passage = passages[candidate.passage]
     text = candidate.text_in(passages)
     return f"{passage.heading} {passage.reading if passage.whole else ''} {text}"
-
-
-# Cosine below which no word of a source can replace a word of the question. Set by
-# hand for the embedded model: half as much answers more questions, and more wrongly.
-FAR = 0.4
-_MOST_WORDS = 400  # of a source that are compared, to bound what is embedded
-
-
-def lacks_a_word(
-    question: QuestionAnalysis, text: str, embedder: BaseEmbedding | None
-) -> bool:
-    """Return whether a telling word of the question is foreign to a text.
-
-    It is if the text holds neither the word nor one of similar meaning. Common words
-    are never foreign.
-
-    Args:
-        question: What is asked.
-        text: The sentence with what is around it.
-        embedder: Compares words; without one nothing is foreign, and coverage decides.
-    """
-    source = read(text)
-    telling = {s for s, weight in question.weights.items() if weight == 1}
-    asked = question.read
-    missing = [
-        word
-        for word, word_stem in zip(asked.words, asked.stem_list, strict=True)
-        if word_stem in telling and not match(word_stem, source.stems)
-    ]
-    if not missing or embedder is None:
-        return False
-    try:
-        known = np.array(
-            embedder.get_text_embedding_batch(
-                _content_words(source.words)[:_MOST_WORDS]
-            )
-        )
-        wanted = np.array([embedder.get_query_embedding(word) for word in missing])
-    except (ModelError, EmbedError):
-        return False
-    lengths = np.outer(np.linalg.norm(wanted, axis=1), np.linalg.norm(known, axis=1))
-    cosines = wanted @ known.T / np.maximum(lengths, 1e-12)
-    return bool((cosines.max(axis=1) < FAR).any())
-
-
-def _content_words(written: Iterable[str]) -> list[str]:
-    lowered = (w.lower() for w in written)
-    return list(dict.fromkeys(w for w in lowered if w not in STOP_WORDS)) or ["a"]

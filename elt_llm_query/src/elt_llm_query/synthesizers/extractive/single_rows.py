@@ -92,7 +92,8 @@ def _states(
 def _counts(asked: TableQuestion, row: CandidateRow, *, alone: bool) -> bool:
     """True where a cell holds the count, or the question is not of the rows."""
     noun = _counted_stems(asked.text)
-    if any(match(n, row.headers) for n in noun):
+    # Of "salary grades" a column of salaries counts nothing: the last noun does.
+    if noun and match(noun[-1], row.headers):
         return True
     of_rows = any(match(n, row.label_header) for n in noun)
     return not of_rows and (alone or asked.ask is Ask.CELL)

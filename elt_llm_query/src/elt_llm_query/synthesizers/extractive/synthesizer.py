@@ -1,34 +1,33 @@
 """Answers without a language model: verbatim sentences with labels, or a refusal.
 
-Deterministic. A sentence answers if it and its surroundings hold the question's words
-(weighted by rarity), it means the same (cosine), and it has the form asked for (a
-number, a time). If none does, the answer says so and names the nearest sections.
+Deterministic. Sentences that miss a number, a name or a negation of the question are
+left out (`constraints.py`); of the others a calibrated scorer chooses the one that
+answers, and says how sure that is (`scorer.py`). Definitions and rows of tables are
+known by their form. If nothing answers, the answer says so and names the nearest
+sections.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.response.schema import Response
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
-from numpy.typing import NDArray
 from pydantic import Field
 from typing_extensions import override
 
 from elt_llm_core import provenance
-from elt_llm_core.errors import EmbedError, ModelError
 from elt_llm_core.language.detect import question_language
 from elt_llm_core.language.languages import ENGLISH, name_of
 from elt_llm_core.language.rule_numbers import rule_grammar
 from elt_llm_core.models.none import NoEmbedding
-from elt_llm_core.provenance import RuleSpan
+from elt_llm_core.provenance import RuleSpan, is_generated
 from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.analysis.question import QuestionAnalysis, analyse
 from elt_llm_query.analysis.rule_reference import GOES_ON_KEY
-from elt_llm_query.analysis.term_match import coverage, match, rarity
+from elt_llm_query.analysis.term_match import match, rarity
 from elt_llm_query.grounding.claim import (
     CLAIMS_KEY,
     REFUSED_KEY,
@@ -37,7 +36,7 @@ from elt_llm_query.grounding.claim import (
     Claim,
 )
 from elt_llm_query.grounding.labels import label_of, split_shown
-from elt_llm_query.prompts import REFUSAL
+from elt_llm_query.prompts import NO_SURE_ANSWER
 from elt_llm_query.synthesizers.extractive.candidates import (
     Candidate,
     Passage,
@@ -46,8 +45,15 @@ from elt_llm_query.synthesizers.extractive.candidates import (
     surroundings,
 )
 from elt_llm_query.synthesizers.extractive.claim_spans import claim_of, rule_claims
+from elt_llm_query.synthesizers.extractive.features import lacks_words, to_features
+from elt_llm_query.synthesizers.extractive.meanings import (
+    EmbeddedSentence,
+    Features,
+    compare_meanings,
+)
 from elt_llm_query.synthesizers.extractive.question_kinds import (
     lacks_referent,
+    why_not_enough,
     why_unanswered,
 )
 from elt_llm_query.synthesizers.extractive.ranking import (
@@ -56,13 +62,14 @@ from elt_llm_query.synthesizers.extractive.ranking import (
     drop_opposed,
     keep_in_form,
     keep_proven,
-    lacks_a_word,
     plain,
     rank,
     with_namesakes,
     worth_comparing,
 )
+from elt_llm_query.synthesizers.extractive.scorer import kind_of, load_scorer
 from elt_llm_query.synthesizers.extractive.single_rows import drop_single_rows
+from elt_llm_query.synthesizers.foreign_words import lacks_a_word
 from elt_llm_query.synthesizers.wrapping import ModellessSynthesizer
 
 GOES_ON = "The rule goes on after this."
@@ -86,14 +93,23 @@ class ExtractiveOptions(Strategy[BaseSynthesizer]):
     """Verbatim sentences, or a refusal; needs no language model."""
 
     most: int = Field(default=3, ge=1, le=10, description="sentences of an answer")
+    sure: float = Field(
+        default=0.45, ge=0, le=1, description="probability that a sentence answers"
+    )
+    sure_lacking: float = Field(
+        default=0.7,
+        ge=0,
+        le=1,
+        description="the same where its source lacks a word of the question",
+    )
     threshold: float = Field(
-        default=1.2, ge=0, le=2, description="coverage plus cosine an answer needs"
+        default=1.2, ge=0, le=2, description="coverage plus cosine that a row needs"
     )
     lexical_threshold: float = Field(
         default=0.85,
         ge=0,
         le=1,
-        description="coverage needed where nothing is embedded",
+        description="coverage that a row needs where nothing is embedded",
     )
     compared: int = Field(
         default=8, ge=1, le=60, description="sentences that are embedded"
@@ -105,16 +121,26 @@ class ExtractiveOptions(Strategy[BaseSynthesizer]):
         return ExtractiveSynthesizer(None if none else models.embedder, self)
 
 
+class Compared(NamedTuple):
+    """The candidates of a question, those compared with it, and what that says."""
+
+    everything: list[Candidate]
+    chosen: list[Candidate]
+    meanings: list[Features]
+
+
 class ExtractiveSynthesizer(ModellessSynthesizer):
     """Picks the sentences of the sources that answer, or refuses.
+
+    What a model wrote about a picture is no source: it is not the document's word.
 
     The response's metadata holds `claims` (label, node id, span in the node's text),
     `refused`, and `degradation` if the nearest passages replace an answer because the
     rules do not know a language.
 
     Args:
-        embedder: Compares sentences with the question. Without one words alone decide,
-            more strictly.
+        embedder: Compares sentences with the question; one that reads tokens tells
+            most. Without one words alone decide.
         limits: What it accepts; measured with the embedded model.
     """
 
@@ -136,7 +162,8 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         **response_kwargs: Any,
     ) -> Response:
         bundle = QueryBundle(query) if isinstance(query, str) else query
-        passages = [_to_passage(n.node, i) for i, n in enumerate(nodes, start=1)]
+        nodes = [n for n in nodes if not is_generated(n.node)]
+        passages = [to_passage(n.node, i) for i, n in enumerate(nodes, start=1)]
         text, claims = self.answer(bundle, passages)
         refused = not claims
         metadata: dict[str, Any] = {WRITTEN_BY_KEY: False}
@@ -184,71 +211,44 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
             goes_on = any(p.goes_on for p in passages)
             return _write(claims) + f"\n{GOES_ON}" * goes_on, claims
         passages = [p for p in passages if is_served(p)]
-        candidates = self._candidates(question, passages)
-        best = self._rank(question, candidates, bundle, passages)
-        limits = self.limits
-        good = keep_proven(best, limits.threshold, limits.lexical_threshold)
+        compared = self.compare(bundle, passages)
+        best = rank(question, _score(question, compared, passages))
+        good = keep_proven(best, self.limits)
         if rule := question.rule.told:  # what only mentions the rule is no answer
             starts = rule_grammar().starts_with
             good = [s for s in good if starts(s.candidate.text_in(passages), rule)]
         # Read one by one: whether a word is foreign costs more than all the rest.
-        near = (s for s in good if s.plain or not self._strange(question, s, passages))
+        near = (s for s in good if not self._strange(question, s, passages))
         chosen = choose(near, question, passages, self.limits.most)
         if not chosen:
             return refusal(passages, best, why_unanswered(question)), []
-        quoted = with_namesakes(chosen, candidates, passages)
+        quoted = with_namesakes(chosen, compared.everything, passages)
         claims = [claim_of(passages[c.passage], c) for c in quoted]
+        if reason := why_not_enough(question, " ".join(c.text for c in claims)):
+            return refusal(passages, best, reason), []
         return _write(claims), claims
 
-    def _candidates(
-        self, question: QuestionAnalysis, passages: Sequence[Passage]
-    ) -> list[Candidate]:
-        """Candidates that may answer; those out of form are left out."""
+    def compare(self, bundle: QueryBundle, passages: Sequence[Passage]) -> Compared:
+        """Return the candidates of the passages, and those compared by meaning.
+
+        Args:
+            bundle: The question, with its vector if it is known.
+            passages: The sources.
+        """
+        question = analyse(bundle.query_str)
         vocabularies = [p.stems for p in passages]
         everything = frozenset().union(*vocabularies)
         unknown = any(match(name, everything) == 0 for name in question.names)
         if unknown or lacks_referent(question):
-            return []
+            return Compared([], [], [])
         weights = rarity(question.weights, vocabularies)
-        reach = [coverage(weights, [(v, 1.0)]) for v in vocabularies]
         candidates = drop_opposed(find_candidates(question, passages, weights))
         candidates = drop_single_rows(question, candidates, passages)
-        return [
-            c
-            for c in keep_in_form(question, candidates, passages)
-            if reach[c.passage] + 1.0 >= self.limits.threshold or plain(question, c)
-        ]
-
-    def _rank(
-        self,
-        question: QuestionAnalysis,
-        candidates: Sequence[Candidate],
-        bundle: QueryBundle,
-        passages: Sequence[Passage],
-    ) -> list[ScoredCandidate]:
-        """The candidates that are worth comparing, best first."""
-        compared = worth_comparing(question, candidates)[: self.limits.compared]
-        cosines = self._cosines(bundle, compared, passages)
-        return rank(question, compared, cosines)
-
-    def _cosines(
-        self,
-        bundle: QueryBundle,
-        candidates: Sequence[Candidate],
-        passages: Sequence[Passage],
-    ) -> list[float | None]:
-        """Cosine of each candidate to the question, None where nothing can embed."""
-        if self._embedder is None or not candidates:
-            return [None] * len(candidates)
-        texts = [_embedded_text(passages[c.passage], c) for c in candidates]
-        try:
-            asked = bundle.embedding or self._embedder.get_query_embedding(
-                bundle.query_str
-            )
-            vectors = self._embedder.get_text_embedding_batch(texts)
-        except (ModelError, EmbedError):
-            return [None] * len(candidates)
-        return [float(x) for x in _cosine(np.array(asked), np.array(vectors))]
+        candidates = keep_in_form(question, candidates, passages)
+        chosen = worth_comparing(question, candidates, self.limits.compared)
+        shown = [_to_embed(passages[c.passage], c) for c in chosen]
+        meanings = compare_meanings(bundle, weights, shown, self._embedder)
+        return Compared(candidates, chosen, meanings)
 
     def _strange(
         self,
@@ -256,8 +256,10 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         scored: ScoredCandidate,
         passages: Sequence[Passage],
     ) -> bool:
-        """True if the sentence and its surroundings are about something else."""
+        """True if a row and its surroundings are about something else."""
         passage = passages[scored.candidate.passage]
+        if scored.plain or not passage.whole:
+            return False
         around = surroundings(passage, scored.candidate)
         return lacks_a_word(question, around, self._embedder)
 
@@ -316,10 +318,11 @@ def refusal(
     headings = (passages[i].heading for i in order if passages[i].heading)
     nearest = list(dict.fromkeys(headings))[:3]
     places = f"Nearest: {'; '.join(nearest)}." if nearest else ""
-    return " ".join(part for part in (REFUSAL, places, reason) if part)
+    return " ".join(part for part in (NO_SURE_ANSWER, places, reason) if part)
 
 
-def _to_passage(node: Any, number: int) -> Passage:
+def to_passage(node: Any, number: int) -> Passage:
+    """Return a node as the synthesizer reads it; `number` labels one without label."""
     place = provenance.read(node)
     text = node.text if isinstance(node, TextNode) else node.get_content()
     heading = ", ".join(p for p in (place.document, place.section) if p)
@@ -348,15 +351,49 @@ def _inside(span: RuleSpan, start: int) -> RuleSpan:
     return span.model_copy(update=moved)
 
 
-def _embedded_text(passage: Passage, candidate: Candidate) -> str:
+def _to_embed(passage: Passage, candidate: Candidate) -> EmbeddedSentence:
+    """What is embedded of a candidate; of a row its headers say what it is."""
     if passage.whole:
-        return (passage.reading or passage.text)[:_CHARACTERS]
-    return passage.text[candidate.start : candidate.end][:_CHARACTERS]
+        row = (passage.reading or passage.text)[:_CHARACTERS]
+        return EmbeddedSentence(row, "")
+    text = passage.text[candidate.start : candidate.end][:_CHARACTERS]
+    return EmbeddedSentence(text, passage.heading)
 
 
-def _cosine(
-    asked: NDArray[np.float64], vectors: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(asked)
-    result: NDArray[np.float64] = vectors @ asked / np.maximum(lengths, 1e-12)
-    return result
+def prose_rows(
+    question: QuestionAnalysis, compared: Compared, passages: Sequence[Passage]
+) -> tuple[list[Candidate], list[Features]]:
+    """Return the sentences among what was compared, with their features."""
+    pairs = [
+        (candidate, meaning)
+        for candidate, meaning in zip(compared.chosen, compared.meanings, strict=True)
+        if not passages[candidate.passage].whole
+    ]
+    prose = [candidate for candidate, _ in pairs]
+    meanings = [meaning for _, meaning in pairs]
+    return prose, to_features(question, prose, passages, meanings)
+
+
+def _score(
+    question: QuestionAnalysis, compared: Compared, passages: Sequence[Passage]
+) -> list[ScoredCandidate]:
+    """What was compared, each with its evidence."""
+    prose, rows = prose_rows(question, compared, passages)
+    sure: dict[Candidate, float] = {}
+    lacking: set[Candidate] = set()
+    if rows:
+        verdict = load_scorer(kind_of(rows[0])).score(rows)
+        best = max(verdict.shares)
+        for candidate, share in zip(prose, verdict.shares, strict=True):
+            sure[candidate] = verdict.sure * share / best
+        lacking = {c for c, r in zip(prose, rows, strict=True) if lacks_words(r)}
+    return [
+        ScoredCandidate(
+            candidate,
+            meaning.get("cosine"),
+            plain(question, candidate),
+            sure.get(candidate),
+            lacking=candidate in lacking,
+        )
+        for candidate, meaning in zip(compared.chosen, compared.meanings, strict=True)
+    ]

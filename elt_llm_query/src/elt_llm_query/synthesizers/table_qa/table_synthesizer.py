@@ -26,7 +26,7 @@ from elt_llm_query.analysis.term_match import match, vocabulary
 from elt_llm_query.grounding.claim import CLAIMS_KEY, REFUSED_KEY, WRITTEN_BY_KEY, Claim
 from elt_llm_query.grounding.labels import LabelSources, label_of
 from elt_llm_query.grounding.quote_match import check_quote
-from elt_llm_query.synthesizers.extractive.ranking import lacks_a_word
+from elt_llm_query.synthesizers.foreign_words import lacks_a_word
 from elt_llm_query.synthesizers.table_qa.answer import ComputedAnswer, compute_answer
 from elt_llm_query.synthesizers.table_qa.planner import TablePlan, plan_table
 from elt_llm_query.synthesizers.wrapping import WrappingSynthesizer
@@ -161,7 +161,8 @@ class TableSynthesizer(WrappingSynthesizer):
 def _has_rows(hit: NodeWithScore) -> bool:
     """True for a row, and for the table or section that was read in its place."""
     place = provenance.read(hit.node)
-    return place.kind == "table_row" or (place.kind in _WIDER and bool(place.cells))
+    rows = place.kind == "table_row" or (place.kind in _WIDER and bool(place.cells))
+    return rows and not place.generated
 
 
 def _values(chosen: TablePlan, computed: ComputedAnswer) -> tuple[str, ...]:

@@ -19,6 +19,8 @@ from elt_llm_ingest.readers.pdf.words import Line, Word, lines_of
 HEAD_WORDS = 6  # the head of a column is short
 FULL = 3  # rows and columns of a drawn table
 CAPTION_NEAR = 5  # blocks from a caption to its picture
+# Words of a line between a picture and its caption; a longer line is running text.
+# Chosen by eye; its effect alone was not measured.
 LABEL_WORDS = 16
 SECOND_LINE = (BlockKind.HEADING, BlockKind.PARAGRAPH)
 SENTENCE_END = (".", ";", ":", "!", "?")

@@ -1,0 +1,453 @@
+"""Fit the scorer that decides which sentence answers, and how sure that is.
+
+    python benchmarks/answer_scorer.py --data DATA_DIR --root ROOT [--ablate] [--write]
+
+DATA_DIR holds `clapnq_dev`, `xquad_dev` and the documents of `answer_questions.tsv`,
+which are taken into the data root ROOT unless they are there. A case is a question with
+passages: of ClapNQ one with a marked answer or a near miss, alone and among the four
+that share most words with the question; of XQuAD (English) the paragraphs of the
+article, with and without the one that answers; of our own questions the sources that
+the default search finds, with and without those that answer. Candidates and features
+are those of the synthesizer itself.
+
+Prints what is answered and refused when each question is judged by weights that were
+fitted without it (five folds by question, two shuffles), then by weights of the other
+sets; `--ablate` repeats the first without each group of features. `--write` fits all
+cases and writes the weights that ship: for embedders that read tokens, for others, and
+for words alone.
+"""
+
+import argparse
+import json
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from llama_index.core.schema import NodeWithScore, QueryBundle
+from numpy.typing import NDArray
+
+from elt_llm_core.config.loader import load_config
+from elt_llm_core.jobs import JOBS, JobContext
+from elt_llm_core.models.factory import build_models
+from elt_llm_core.store import Store
+from elt_llm_core.strategy import Models
+from elt_llm_query.analysis.question import analyse
+from elt_llm_query.analysis.term_match import coverage, vocabulary
+from elt_llm_query.engine import build_engine
+from elt_llm_query.synthesizers.extractive import scorer
+from elt_llm_query.synthesizers.extractive.features import lacks_words
+from elt_llm_query.synthesizers.extractive.meanings import Features
+from elt_llm_query.synthesizers.extractive.ranking import CLOSE_SENTENCE
+from elt_llm_query.synthesizers.extractive.scorer import decision_features
+from elt_llm_query.synthesizers.extractive.synthesizer import (
+    ExtractiveSynthesizer,
+    prose_rows,
+    to_passage,
+)
+from thresholds import Case, to_node
+
+Array = NDArray[np.float64]
+FOLDS, SHUFFLES, INNER = 5, 2, 4
+CHOICE_PENALTY, DECISION_PENALTY = 5.0, 20.0  # of squared weights
+STEPS, RATE = 400, 0.05  # of the descent (Adam: Kingma and Ba, 2015)
+Z = 1.96  # of a 95 % interval
+Limits = tuple[float, float]  # `sure` and `sure_lacking`
+THRESHOLDS: Sequence[Limits] = ((0.3, 0.45), (0.4, 0.6), (0.45, 0.7), (0.6, 0.8))
+COLUMNS = ("set", "at", "answered", "first right", "quoted right", "false", "refused")
+HEAD = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"
+SHIPPED_LIMITS = (0.45, 0.7)
+UNUSED = 1e-6  # spread of a feature that never changes
+DISTRACTORS = 4
+SHIPPED = Path(scorer.__file__).with_name(scorer.WEIGHTS)
+QUESTIONS = Path(__file__).with_name("answer_questions.tsv")
+DOCUMENTS = {
+    "bank": ["policy_pdf/Banking_Policy_Document/Policy_Document.pdf"],
+    "aml": ["obliqa/rulebooks-txt/AML_VER09.211223.txt"],
+    "mono": ["drug_monographs/docs/lipitor.pdf", "drug_monographs/docs/metformin.pdf"],
+}
+DOCUMENTS["aml"] += ["obliqa/rulebooks-txt/CIB_VER04.030220.txt"]
+GROUPS = {
+    "tokens": ("match", "weakest", "answers_question", "repeated", "new_tokens"),
+    "cosines": ("cosine",),
+    "answer type": ("no_", "name_for", "cause_for", "fit", "defines"),
+    "words": ("coverage", "own_", "covered", "missing", "close", "new_w", "new_s"),
+}
+_TOKENS, _COSINES = GROUPS["tokens"], GROUPS["cosines"]
+# What the weights of a kind may not use.
+KINDS = {"tokens": (), "vectors": _TOKENS, "words": (*_TOKENS, *_COSINES)}
+
+
+_TABLES: dict[tuple["Group", tuple[str, ...]], Array] = {}
+
+
+class NamedCase(NamedTuple):
+    """A case, the set it is of, and whether it has an answer."""
+
+    name: str
+    answerable: bool
+    case: Case
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """A case: the features of its sentences, and which of them are right."""
+
+    name: str
+    question: str
+    answerable: bool
+    rows: list[Features]
+    right: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Linear:
+    """Fitted weights for features of one mean and scale each; the last is alone."""
+
+    names: Sequence[str]
+    mean: Array
+    scale: Array
+    weights: Array
+
+    def log_odds(self, table: Array) -> Array:
+        """The log odds of each row of a table of the features, in order."""
+        standard = (table - self.mean) / self.scale
+        result: Array = np.clip(
+            standard @ self.weights[:-1] + self.weights[-1], -30, 30
+        )
+        return result
+
+    def content(self) -> dict[str, Any]:
+        """The weights as they ship; features that never changed are left out."""
+        table = zip(self.names, self.mean, self.scale, self.weights, strict=False)
+        features = {
+            name: {
+                "mean": round(float(mean), 4),
+                "scale": round(float(scale), 4),
+                "weight": round(float(weight), 4),
+            }
+            for name, mean, scale, weight in table
+            if abs(weight) > UNUSED
+        }
+        return {"intercept": round(float(self.weights[-1]), 4), "features": features}
+
+
+class Judged(NamedTuple):
+    """Shares of the sentences of a case, and how sure the choice is."""
+
+    shares: Array
+    sure: float
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Both fitted models."""
+
+    choice: Linear
+    decision: Linear
+
+    def judge(self, group: Group) -> Judged:
+        """What the scorer would say of a case."""
+        if not group.rows:
+            return Judged(np.zeros(0), 0.0)
+        shares = shares_of(self.choice, group)
+        row = decision_features(group.rows, shares.tolist())
+        (log_odds,) = self.decision.log_odds(matrix([row], self.decision.names))
+        return Judged(shares, float(1 / (1 + np.exp(-log_odds))))
+
+
+def shares_of(choice: Linear, group: Group) -> Array:
+    """How probable each sentence is as the choice."""
+    odds = np.exp(choice.log_odds(table_of(group, choice.names)))
+    result: Array = odds / (1 + odds.sum())
+    return result
+
+
+def matrix(rows: Sequence[Features], names: Sequence[str]) -> Array:
+    """The features as a table, in the order of their names."""
+    return np.array([[row[n] for n in names] for row in rows]).reshape(-1, len(names))
+
+
+def table_of(group: Group, names: Sequence[str]) -> Array:
+    """The features of a case as a table, made once for each choice of names."""
+    if (group, tuple(names)) not in _TABLES:
+        _TABLES[group, tuple(names)] = matrix(group.rows, names)
+    return _TABLES[group, tuple(names)]
+
+
+def read_clapnq(folder: Path) -> Iterator[NamedCase]:
+    """Yield each question with its passage, alone and among the likest others."""
+    read: list[tuple[bool, Case, str, str]] = []
+    for name in ("answerable", "unanswerable"):
+        path = folder / "clapnq_dev" / f"{name}.jsonl"
+        for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+            (passage,) = row["passages"]
+            marked = row["output"][0].get("selected_sentences", ())
+            nodes = [to_node(passage["text"], passage["title"])]
+            case = Case(row["input"], nodes, marked=marked)
+            read.append((name == "answerable", case, passage["title"], passage["text"]))
+    words = [vocabulary(f"{title} {text}") for _, _, title, text in read]
+    for answerable, case, title, _ in read:
+        yield NamedCase("clapnq", answerable, case)
+        weights = analyse(case.question).weights
+        likeness = [coverage(weights, ((w, 1.0),)) for w in words]
+        order = sorted(range(len(read)), key=lambda i: (-likeness[i], i))
+        others = [read[i][1].nodes[0] for i in order if read[i][2] != title]
+        nodes = [*case.nodes, *others[:DISTRACTORS]]
+        among = Case(case.question, nodes, marked=case.marked)
+        yield NamedCase("clapnq among five", answerable, among)
+
+
+def read_xquad(folder: Path) -> Iterator[NamedCase]:
+    """Yield each question with its article, whole and without the answer."""
+    articles = json.loads((folder / "xquad_dev/en.json").read_text(encoding="utf-8"))
+    for article in articles:
+        title = str(article["title"]).replace("_", " ")
+        nodes = [to_node(text, title) for text in article["paragraphs"]]
+        for asked in article["questions"]:
+            question, held = asked["question"], asked["answers"]
+            gold = nodes[asked["paragraph"]]
+            yield NamedCase("xquad", True, Case(question, nodes, held=held))
+            others = [node for node in nodes if node is not gold]
+            yield NamedCase("xquad", False, Case(question, others))
+
+
+def read_ours(folder: Path, root: Path, models: Models) -> Iterator[NamedCase]:
+    """Yield our questions on documents, with what the default search finds."""
+    config, store = load_config(environ={}), Store(root)
+    for collection, paths in DOCUMENTS.items():
+        if collection not in {c.name for c in store.collections()}:
+            told = {
+                "paths": [str(folder / p) for p in paths],
+                "collection": collection,
+            }
+            JOBS.load("ingest", told).build(models)(JobContext(config, store))
+    for line in QUESTIONS.read_text(encoding="utf-8").splitlines():
+        collection, question, held = line.split("\t")
+        engine = build_engine([store.open(collection)], config, models)
+        nodes = engine.retrieve(QueryBundle(question))
+        gold = [n for n in nodes if held and held in _plain(n)]
+        yield NamedCase(
+            "ours", bool(gold), Case(question, nodes, held=[held] * bool(held))
+        )
+        if gold:
+            others = [n for n in nodes if n not in gold]
+            yield NamedCase("ours", False, Case(question, others))
+    store.close()
+
+
+def _plain(node: NodeWithScore) -> str:
+    return " ".join(node.node.get_content().split())
+
+
+def to_group(named: NamedCase, synthesizer: ExtractiveSynthesizer) -> Group:
+    """The case as the synthesizer sees it."""
+    case = named.case
+    passages = [to_passage(n.node, i) for i, n in enumerate(case.nodes, start=1)]
+    compared = synthesizer.compare(QueryBundle(case.question), passages)
+    candidates, rows = prose_rows(analyse(case.question), compared, passages)
+    texts = [" ".join(c.text_in(passages).split()) for c in candidates]
+    right = [named.answerable and case.is_right(text) for text in texts]
+    return Group(
+        named.name, case.question, named.answerable, rows, np.array(right, dtype=bool)
+    )
+
+
+def _descend(rows: Array, slope: Any, penalty: float) -> Array:
+    """Weights at the least penalised loss; the last one has no penalty."""
+    penalties = np.append(np.full(rows.shape[1] - 1, penalty), 0.0)
+    weights, first, second = (np.zeros(rows.shape[1]) for _ in range(3))
+    for step in range(1, STEPS + 1):
+        down = slope(weights) + penalties * weights
+        first = 0.9 * first + 0.1 * down
+        second = 0.999 * second + 0.001 * down * down
+        moved = first / (1 - 0.9**step)
+        weights -= RATE * moved / (np.sqrt(second / (1 - 0.999**step)) + 1e-9)
+    return weights
+
+
+def _standard(table: Array) -> tuple[Array, Array, Array]:
+    mean, scale = table.mean(0), table.std(0)
+    scale = np.where(scale < UNUSED, 1.0, scale)
+    return mean, scale, np.column_stack([(table - mean) / scale, np.ones(len(table))])
+
+
+def fit_choice(groups: Sequence[Group], names: Sequence[str]) -> Linear:
+    """Weights that make the right choices most likely; without one, "none" is right."""
+    used = [g for g in groups if g.rows]
+    mean, scale, rows = _standard(np.concatenate([table_of(g, names) for g in used]))
+    right = np.concatenate([g.right for g in used]).astype(float)
+    of = np.repeat(np.arange(len(used)), [len(g.rows) for g in used])
+
+    def slope(weights: Array) -> Array:
+        odds = np.exp(np.clip(rows @ weights, -30, 30))
+        total = np.bincount(of, odds, len(used))
+        good = np.bincount(of, odds * right, len(used))
+        wanted = np.where(good[of] > 0, odds * right / np.maximum(good[of], 1e-300), 0)
+        result: Array = rows.T @ (odds / (1 + total[of]) - wanted)
+        return result
+
+    return Linear(names, mean, scale, _descend(rows, slope, CHOICE_PENALTY))
+
+
+def fit_decision(rows: Sequence[Features], answered: Array) -> Linear:
+    """Weights that tell questions with an answer from those without."""
+    names = sorted(rows[0])
+    mean, scale, table = _standard(matrix(rows, names))
+
+    def slope(weights: Array) -> Array:
+        sure = 1 / (1 + np.exp(-np.clip(table @ weights, -30, 30)))
+        result: Array = table.T @ (sure - answered)
+        return result
+
+    return Linear(names, mean, scale, _descend(table, slope, DECISION_PENALTY))
+
+
+def fit(groups: Sequence[Group], names: Sequence[str]) -> Fit:
+    """Both models; the second is fitted on choices by weights of other questions."""
+    used = [g for g in groups if g.rows]
+    part = [zlib.crc32(g.question.encode()) % INNER for g in used]
+    rows: list[Features] = [{} for _ in used]
+    for left in range(INNER):
+        others = [g for g, p in zip(used, part, strict=True) if p != left]
+        choice = fit_choice(others, names)
+        for place, group in enumerate(used):
+            if part[place] == left:
+                kept = [{n: row[n] for n in names} for row in group.rows]
+                shares = shares_of(choice, group).tolist()
+                rows[place] = decision_features(kept, shares)
+    answered = np.array([float(g.right.any()) for g in used])
+    return Fit(fit_choice(groups, names), fit_decision(rows, answered))
+
+
+def judge_unseen(groups: Sequence[Group], names: Sequence[str]) -> list[list[Judged]]:
+    """Each case for each shuffle, judged by weights fitted without its question."""
+    questions = sorted({g.question for g in groups})
+    judged: list[list[Judged]] = [[] for _ in groups]
+    for shuffle in range(SHUFFLES):
+        order = np.random.default_rng(shuffle).permutation(len(questions))
+        fold = {q: int(i) % FOLDS for q, i in zip(questions, order, strict=True)}
+        for left in range(FOLDS):
+            fitted = fit([g for g in groups if fold[g.question] != left], names)
+            for place, group in enumerate(groups):
+                if fold[group.question] == left:
+                    judged[place].append(fitted.judge(group))
+    return judged
+
+
+def judge_other_set(
+    groups: Sequence[Group], names: Sequence[str]
+) -> list[list[Judged]]:
+    """Each case, judged by weights fitted on the sets it is not of."""
+    kinds = sorted({g.name.split()[0] for g in groups})
+    fits = {
+        kind: fit([g for g in groups if not g.name.startswith(kind)], names)
+        for kind in kinds
+    }
+    return [[fits[g.name.split()[0]].judge(g)] for g in groups]
+
+
+def report(
+    groups: Sequence[Group],
+    judged: Sequence[list[Judged]],
+    thresholds: Sequence[Limits] = THRESHOLDS,
+) -> None:
+    """Print a row for each set and threshold."""
+    runs = max(len(cs) for cs in judged)
+    for name in sorted({g.name for g in groups}):
+        both = [
+            (g, c)
+            for g, cs in zip(groups, judged, strict=True)
+            if g.name == name
+            for c in cs
+        ]
+        for limits in thresholds:
+            at = " / ".join(f"{x:g}" for x in limits)
+            print(f"| {name} | {at} | {_counts(both, limits, runs)} |", flush=True)
+
+
+def _is_answered(group: Group, judged: Judged, limits: Limits) -> bool:
+    """Whether the synthesizer would quote the sentence."""
+    if not len(judged.shares):
+        return False
+    chosen = group.rows[int(judged.shares.argmax())]
+    return judged.sure >= limits[lacks_words(chosen)]
+
+
+def _counts(judged: Sequence[tuple[Group, Judged]], limits: Limits, runs: int) -> str:
+    """Of one set: answered, first right, any quoted right, false, and refusals."""
+    answered = first = quoted = false = 0
+    for group, one in judged:
+        if not _is_answered(group, one, limits):
+            continue
+        if not group.answerable:
+            false += 1
+            continue
+        answered += 1
+        shares = one.shares
+        best = int(shares.argmax())
+        taken = np.argsort(-shares)[:3]
+        close = [i for i in taken if shares[i] >= CLOSE_SENTENCE * shares[best]]
+        first += bool(group.right[best])
+        quoted += bool(group.right[close].any())
+    most = sum(g.answerable for g, _ in judged)
+    none = len(judged) - most
+    refused = most - answered + none - false
+    cells = [(answered, most), (first, answered), (quoted, answered), (false, none)]
+    cells += [(none - false, refused)]
+    return " | ".join(interval(a / runs, b / runs) for a, b in cells)
+
+
+def interval(count: float, n: float) -> str:
+    """The share with its Wilson interval (Wilson, 1927); a count is of one shuffle."""
+    if not n:
+        return "-"
+    share = count / n
+    middle = (share + Z * Z / (2 * n)) / (1 + Z * Z / n)
+    half = Z * sqrt(share * (1 - share) / n + Z * Z / (4 * n * n)) / (1 + Z * Z / n)
+    return f"{share:.2f} [{middle - half:.2f}, {middle + half:.2f}] of {n:.0f}"
+
+
+def main() -> None:
+    """Print the tables; write the weights if told to."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--root", type=Path, required=True)
+    parser.add_argument("--ablate", action="store_true")
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    models = build_models(load_config(environ={}))
+    cases = [
+        *read_clapnq(options.data),
+        *read_xquad(options.data),
+        *read_ours(options.data, options.root, models),
+    ]
+    synthesizer = ExtractiveSynthesizer(models.embedder)
+    groups = [to_group(case, synthesizer) for case in cases]
+    every = sorted(next(g for g in groups if g.rows).rows[0])
+    content = {}
+    for kind, unused in KINDS.items():
+        names = [name for name in every if not name.startswith(unused)]
+        print(f"\nWith {kind}:\n\n{HEAD}")
+        report(groups, judge_unseen(groups, names))
+        print("\nBy weights of the other sets:\n")
+        report(groups, judge_other_set(groups, names))
+        fitted = fit(groups, names)
+        content[kind] = {
+            "choice": fitted.choice.content(),
+            "decision": fitted.decision.content(),
+        }
+    if options.ablate:
+        for left_out, starts in GROUPS.items():
+            print(f"\nWithout {left_out}:\n\n{HEAD}")
+            kept = [name for name in every if not name.startswith(starts)]
+            report(groups, judge_unseen(groups, kept), [SHIPPED_LIMITS])
+    if options.write:
+        SHIPPED.write_text(f"{json.dumps(content, indent=2)}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,313 @@
+"""A claim beside one sentence: what it leaves out, puts in, swaps or turns round.
+
+All words of the claim may be in the sentence, and it may say something else: who acts
+on whom, which of two numbers, of all bills or of some.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cached_property
+from itertools import zip_longest
+
+from elt_llm_query.analysis.stems import refers_back, stem
+from elt_llm_query.grounding.claim_difference import ClaimDifference, contradiction
+from elt_llm_query.grounding.claim_guards import MODALS
+from elt_llm_query.grounding.claim_words import (
+    PassageWords,
+    Token,
+    WordRole,
+    are_alike,
+    read_claim,
+    read_passage,
+    without_numbering,
+)
+
+LONGEST_SWAP = 6  # content words of a name or a number that takes another's place
+LONGEST_RESTRICTION = 3  # content words; more of them are a clause of its own
+# Guards after which a noun stands for all of its kind.
+_GENERAL = frozenset({"all", "any", "not", "only", "most", "some", "many", "few"})
+_NEARLY = frozenset({"almost", "nearly"})
+_NAMING = frozenset({"called", "named", "known"})  # "is called" says no more than "is"
+_DONE = r"\b(?:be|been|being|is|are|was|were)\s+%s(\w+(?:ed|en|wn|ld|de|pt|nt|id))\b"
+_PASSIVE = re.compile(_DONE % r"(?:\w+ly\s+)?", re.IGNORECASE)
+_DONE_BY = re.compile(
+    _DONE % r"(?:\w+\s+)?" + r"\s+(?:\w+\s+){0,3}?by\b", re.IGNORECASE
+)
+
+
+# A sentence that does not begin with its subject.
+_PREPOSED = re.compile(
+    r"\W*(?:after|at|before|by|during|for|from|if|in|on|to|under|unless|until|upon|when"
+    r"|where|while|with|within|without)\b",
+    re.IGNORECASE,
+)
+_DONE_TO = re.compile(
+    r"\b(?:must|may|shall|should|will|can)(?: not| only| also)? be\b", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class WordOrder:
+    """The content words of a claim in the places of one sentence.
+
+    Args:
+        claim: One statement, without labels.
+        sentence: The sentence of a passage that is compared.
+        known: Words of the title and section, which a claim may add.
+    """
+
+    claim: str
+    sentence: str
+    known: Mapping[str, list[int]]
+
+    @cached_property
+    def tokens(self) -> Sequence[Token]:
+        """The words of the claim."""
+        return read_claim(self.claim)
+
+    @cached_property
+    def passage_words(self) -> PassageWords:
+        """The words of the sentence, without its number where the claim has none."""
+        return read_passage(without_numbering(self.sentence, self.claim))
+
+    @cached_property
+    def occurrences(self) -> list[list[int]]:
+        """The places in the sentence of each word of the claim."""
+        return [self.passage_words.find(token) for token in self.tokens]
+
+    def find_swap(self) -> ClaimDifference | None:
+        """Words of the claim where the sentence has others between the same two.
+
+        They may be in the sentence too, and yet not be what is said here: the name of
+        another party, the other one of two numbers. What only moved is no swap.
+        """
+        theirs = [token.key for token in self.passage_words.tokens]
+        ours, tokens = self._ours, self.tokens
+        for kind, low, high, first, last in self._edits:
+            if kind != "replace" or max(high - low, last - first) > LONGEST_SWAP:
+                continue
+            gone = {k for k in theirs[low:high] if theirs.count(k) > ours.count(k)}
+            new = [
+                tokens[i]
+                for i in range(first, last)
+                if ours[i] not in theirs[low:high]
+                and tokens[i].key not in self.known
+                and not any(are_alike(tokens[i].key, key) for key in gone)
+            ]
+            if gone and new:
+                here = self.passage_words.tokens[low:high]
+                written = next(t.written for t in here if t.key in gone)
+                reason = f"the passage has {written!r} for {new[0].written!r}"
+                return contradiction(reason)
+        return None
+
+    def find_others(self) -> Iterator[ClaimDifference]:
+        """Give what is put in, left out or turned round."""
+        added = None if refers_back(self.sentence) else self._find_added()
+        turned = self._find_reversal() or self._find_exchange()
+        others = (self._find_restriction(), self._find_mixture(), turned)
+        for one in (added, *others, self._find_other_subject()):
+            if one:
+                yield one
+
+    @cached_property
+    def _ours(self) -> list[str]:
+        """The keys of the claim, in the words of the sentence where it has them."""
+        return [
+            self.passage_words.tokens[places[0]].key if places else token.key
+            for token, places in zip(self.tokens, self.occurrences, strict=True)
+        ]
+
+    @cached_property
+    def _edits(self) -> Sequence[tuple[str, int, int, int, int]]:
+        theirs = [token.key for token in self.passage_words.tokens]
+        matcher = SequenceMatcher(None, theirs, self._ours, autojunk=False)
+        return matcher.get_opcodes()
+
+    @cached_property
+    def _words(self) -> list[int]:
+        """The places of the claim's words that are no guards."""
+        return [i for i, t in enumerate(self.tokens) if t.role is not WordRole.GUARD]
+
+    @cached_property
+    def _places_in_claim(self) -> set[int]:
+        """The places of the sentence whose words the claim has."""
+        return {place for places in self.occurrences for place in places}
+
+    def _find_added(self) -> ClaimDifference | None:
+        """A name or number that is in another sentence only, put between two words."""
+        for kind, _, _, first, last in self._edits:
+            for i in range(first, last) if kind == "insert" else ():
+                token = self.tokens[i]
+                if (
+                    token.role in (WordRole.NAME, WordRole.NUMBER)
+                    and not self.occurrences[i]
+                    and token.key not in self.known
+                ):
+                    return _said_of_another(token)
+        return None
+
+    def _find_reversal(self) -> ClaimDifference | None:
+        """Two words that changed places around a third: who does what to whom.
+
+        Around a verb whose actor follows ("signed by") in one of the two only, the two
+        words have to change places.
+        """
+        turned = _stems(_DONE_BY, self.claim) ^ _stems(_DONE_BY, self.sentence)
+        everything = enumerate(self.passage_words.tokens)
+        theirs = [i for i, t in everything if t.role is not WordRole.GUARD]
+        rank = {place: i for i, place in enumerate(theirs)}
+        words, tokens, places = self._words, self.tokens, self.occurrences
+        for left, middle, right in zip(words, words[1:], words[2:], strict=False):
+            if tokens[left].key == tokens[right].key or tokens[middle].closes:
+                continue
+            first, last = places[left], places[right]
+            if tokens[middle].key not in turned:
+                first, last = last, first
+            for place in filter(rank.__contains__, places[middle]):
+                before, after = rank[place] - 1, rank[place] + 1
+                inside = before >= 0 and after < len(theirs)
+                if self.passage_words.tokens[place].closes:
+                    continue  # the next word is of another clause
+                if inside and theirs[before] in first and theirs[after] in last:
+                    return _changed_places(tokens[left], tokens[right])
+        return None
+
+    def _find_exchange(self) -> ClaimDifference | None:
+        """Words from both sides of a third that are on the other side in the claim.
+
+        A phrase that is put first moves to one side only, and clauses that change
+        places have no third between them. Where a verb is passive in one of the two
+        only, both sides have to change.
+        """
+        if _stems(_PASSIVE, self.claim) != _stems(_PASSIVE, self.sentence):
+            return None
+        place = {
+            i: self.occurrences[i][0]
+            for i in self._words
+            if len(self.occurrences[i]) == 1
+        }
+        for middle, here in place.items():
+            if self.tokens[middle].written == "also":
+                continue  # it goes with what is put in front
+            left = [i for i in place if i < middle and place[i] > here]
+            right = [i for i in place if i > middle and place[i] < here]
+            if left and right:
+                return _changed_places(self.tokens[left[-1]], self.tokens[right[0]])
+        return None
+
+    def _find_mixture(self) -> ClaimDifference | None:
+        """A word that the sentence says of another subject: "X may, but the Y is".
+
+        A claim that has clauses of its own may take one from each side.
+        """
+        here = self.passage_words.tokens
+        turn = next((i + 1 for i, token in enumerate(here) if token.turns), None)
+        clauses = any(token.closes or token.joins for token in self.tokens[:-1])
+        if turn is None or clauses:
+            return None
+        known = [(i, places) for i, places in enumerate(self.occurrences) if places]
+        before = [i for i, places in known if places[-1] < turn]
+        after = [i for i, places in known if places[0] >= turn]
+        if before and after:
+            return _said_of_another(self.tokens[after[0]])
+        return None
+
+    def _find_other_subject(self) -> ClaimDifference | None:
+        """The subject of a "must" or "may" that is none in the claim."""
+        done = _DONE_TO.search(self.claim) or _DONE_TO.search(self.sentence)
+        if done or _PREPOSED.match(self.sentence):
+            return None
+        tokens = self.tokens
+        for at, token in enumerate(tokens):
+            place = next(iter(self.occurrences[at]), 0)
+            if token.key not in MODALS or not place:
+                continue
+            if any(t.closes or t.joins for t in self.passage_words.tokens[:place]):
+                return None
+            pairs = enumerate(self.occurrences)
+            ours = {i for i, places in pairs if places and places[-1] < place}
+            late = [i for i in ours if i > at and tokens[i].role is not WordRole.GUARD]
+            if late and not any(i < at for i in ours):
+                return _said_of_another(tokens[late[0]])
+            return None
+        return None
+
+    def _find_restriction(self) -> ClaimDifference | None:
+        """A word of the sentence that limits what a claim says in general.
+
+        "Undergraduate students may not" is not "students may not", and "bills for
+        raising revenue" are not all bills. What a claim calls "the" or "this" is known
+        already.
+        """
+        words, tokens = self._words, self.tokens
+        left_out = ""
+        for at, after in zip_longest(words, words[1:]):
+            of_all = at > 0 and tokens[at - 1].key in _GENERAL
+            if (modifier := self._modifier(at)) in _NEARLY:
+                left_out = left_out or modifier
+            if (of_all or at == words[0]) and not self._is_definite(at):
+                left_out = left_out or self._modifier(at)
+            if of_all and after is not None and not tokens[at].closes:
+                left_out = left_out or self._dropped_between(at, after)
+        return contradiction(f"{left_out!r} is left out") if left_out else None
+
+    def _is_definite(self, at: int) -> bool:
+        """Whether "the" or the like is before a word, or before the one beside it."""
+        before = self.tokens[at - 1] if at else None
+        beside = before is not None and before.attached and before.definite
+        return self.tokens[at].definite or beside
+
+    def _modifier(self, at: int) -> str:
+        """The word of the sentence right before a word, if the claim has it not."""
+        left_out = ""
+        for place in self.occurrences[at]:
+            before = self.passage_words.tokens[place - 1] if place else None
+            if not before or not before.attached or not self._lacks(place - 1):
+                return ""
+            left_out = before.written
+        return left_out
+
+    def _dropped_between(self, at: int, after: int) -> str:
+        """The first word left out between two that are neighbours in the claim.
+
+        What a comma or an "and" parts from them is another member of a list.
+        """
+        second = self.occurrences[after]
+        pairs = [(p, q) for p in self.occurrences[at] for q in second if p < q]
+        if not pairs:
+            return ""
+        low, high = min(pairs, key=lambda pair: pair[1] - pair[0])
+        here = self.passage_words.tokens
+        if any(here[i].closes or here[i].joins for i in range(low, high)):
+            return ""
+        between = [
+            i for i in range(low + 1, high) if here[i].role is not WordRole.GUARD
+        ]
+        short = 0 < len(between) <= LONGEST_RESTRICTION
+        if short and all(self._lacks(i) for i in between):
+            return here[between[0]].written
+        return ""
+
+    def _lacks(self, place: int) -> bool:
+        """Whether the claim leaves out a word or name of the sentence."""
+        token = self.passage_words.tokens[place]
+        if token.role not in (WordRole.WORD, WordRole.NAME):
+            return False
+        implied = token.key in self.known or token.written in _NAMING
+        return not implied and place not in self._places_in_claim
+
+
+def _said_of_another(token: Token) -> ClaimDifference:
+    return contradiction(f"{token.written!r} is said of something else")
+
+
+def _changed_places(one: Token, other: Token) -> ClaimDifference:
+    return contradiction(f"{one.written!r} and {other.written!r} changed places")
+
+
+def _stems(pattern: re.Pattern[str], text: str) -> frozenset[str]:
+    """The stems of the verbs that a pattern finds."""
+    return frozenset(stem(verb) for verb in pattern.findall(text))

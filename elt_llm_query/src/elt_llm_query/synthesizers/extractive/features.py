@@ -1,0 +1,131 @@
+"""What is known of each sentence that may answer, as named numbers for the scorer."""
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+
+from elt_llm_query.analysis.lexicon import (
+    CAUSES,
+    MONTHS,
+    NUMBER_WORDS,
+    STOP_WORDS,
+    TIME_UNITS,
+)
+from elt_llm_query.analysis.question import Form, QuestionAnalysis
+from elt_llm_query.analysis.read_sentence import (
+    Sentence,
+    sentence_index,
+    sentences,
+)
+from elt_llm_query.analysis.stems import stem
+from elt_llm_query.analysis.term_match import Vocabulary, coverage, match, phrases
+from elt_llm_query.synthesizers.extractive.candidates import Candidate, Passage
+from elt_llm_query.synthesizers.extractive.meanings import Features
+
+# What is also told relative to the other sentences: how far behind the best of them,
+# and how far before the next.
+RELATIVE = (
+    "cosine",
+    "match_with_heading",
+    "answers_question_word",
+    "coverage",
+)
+_CAUSE = re.compile(rf"\b(?:{phrases(CAUSES)})", re.IGNORECASE)
+_DATED = MONTHS | TIME_UNITS
+
+
+def to_features(
+    question: QuestionAnalysis,
+    candidates: Sequence[Candidate],
+    passages: Sequence[Passage],
+    meanings: Sequence[Features],
+) -> list[Features]:
+    """Return the named features of each candidate, in their order.
+
+    Args:
+        question: What is asked.
+        candidates: The sentences that are compared with one another.
+        passages: The sources.
+        meanings: What `compare_meanings` says of each.
+    """
+    rows = [
+        _of_words(question, candidate, passages[candidate.passage]) | meaning
+        for candidate, meaning in zip(candidates, meanings, strict=True)
+    ]
+    for name in RELATIVE:
+        if rows and name in rows[0]:
+            _add_relative(rows, name)
+    return rows
+
+
+def lacks_words(row: Features) -> bool:
+    """Return whether the source of a sentence lacks a telling word of the question."""
+    return row["missing_in_passage"] > 0
+
+
+def _add_relative(rows: Sequence[Features], name: str) -> None:
+    values = [row[name] for row in rows]
+    for place, row in enumerate(rows):
+        others = values[:place] + values[place + 1 :]
+        row[f"{name}_behind"] = max(values) - values[place]
+        row[f"{name}_lead"] = values[place] - max(others) if others else 0.0
+
+
+def _of_words(
+    question: QuestionAnalysis, candidate: Candidate, passage: Passage
+) -> Features:
+    """What one sentence says, and what is said around it."""
+    all_sentences = sentences(passage.text)
+    place = sentence_index(passage.text, candidate.start) or 0
+    sentence = all_sentences[place]
+    # "Uninsured" is there where "not insured" is.
+    other_form = sentence.signs.in_other_form(question.weights, question.read.signs)
+    near: Vocabulary = passage.above.stems.union(
+        other_form, *(s.stems for s in all_sentences[max(place - 1, 0) : place + 2])
+    )
+    everywhere = passage.stems | other_form
+    defining = question.form is Form.DEFINITION
+    telling = [term for term, weight in question.weights.items() if weight == 1]
+    content = [w for w in sentence.words if w.lower() not in STOP_WORDS]
+    asked = frozenset(question.weights)
+    new = [word for word in content if not match(stem(word), asked)]
+    return {
+        "coverage": candidate.coverage,
+        "own_coverage": candidate.own,
+        "covered_in_passage": coverage(question.weights, ((everywhere, 1.0),)),
+        "missing_near": float(_count_missing(telling, near)),
+        "missing_in_passage": float(_count_missing(telling, everywhere)),
+        "fit": 0.5 if defining else candidate.fit,
+        "defines": candidate.fit if defining else 0.0,
+        "close": candidate.close,
+        "new_words": math.log1p(len(new)),
+        "new_share": len(new) / max(len(content), 1),
+    } | _of_answer_type(question, sentence, new)
+
+
+def _of_answer_type(
+    question: QuestionAnalysis, sentence: Sentence, new: Sequence[str]
+) -> Features:
+    """Whether it holds what "how many", "when", "who", "where" or "why" asks for."""
+    asked = question.read.lower_words
+    # The word that opens a sentence has a capital whatever it names.
+    named = any(word[0].isupper() for word in new if word != sentence.words[0])
+    dated = (
+        sentence.lower_words & _DATED
+        or sentence.lower_words & NUMBER_WORDS.keys()
+        or any(c.isdigit() for c in sentence.text)
+    )
+    figure = bool(sentence.numbers - question.read.numbers)
+    form = question.form
+    return {
+        "no_number": float(form is Form.NUMBER and not figure),
+        "no_time": float(form is Form.TIME and not dated),
+        "no_name": float(form is Form.PERSON and not named),
+        "no_name_for_where": float("where" in asked and not named),
+        "name_for_where": float("where" in asked and named),
+        "cause_for_why": float("why" in asked and bool(_CAUSE.search(sentence.text))),
+    }
+
+
+def _count_missing(terms: Iterable[str], stems: Vocabulary) -> int:
+    return sum(not match(term, stems) for term in terms)

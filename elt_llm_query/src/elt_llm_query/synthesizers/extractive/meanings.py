@@ -1,0 +1,152 @@
+"""How near a question and a sentence are in meaning, as named numbers.
+
+With vectors of tokens each word of the question looks for its nearest in the sentence
+(MaxSim: Khattab and Zaharia, 2020, here with an embedder that was not trained for it);
+an embedder that has none gives cosines alone.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.schema import QueryBundle
+from numpy.typing import NDArray
+
+from elt_llm_core.errors import EmbedError, ModelError
+from elt_llm_core.models.minilm import TokenReading
+from elt_llm_query.analysis.lexicon import INTERROGATIVES
+from elt_llm_query.analysis.stems import stem
+
+Features = dict[str, float]
+
+_WORD = re.compile(r"[\w'\u2019]+")
+# Cosine from which a token of a sentence repeats one of the question; set by hand.
+_REPEATS = 0.6
+
+
+@runtime_checkable
+class TokenReader(Protocol):
+    """An embedder that reads texts token by token."""
+
+    def read_tokens(self, texts: Sequence[str]) -> list[TokenReading]:
+        """What it makes of each text."""
+
+
+class EmbeddedSentence(NamedTuple):
+    """A sentence as it is embedded, and its heading."""
+
+    text: str
+    heading: str
+
+
+def token_reader(embedder: BaseEmbedding | None) -> TokenReader | None:
+    """Return the embedder, or the one behind it, that reads tokens; else None."""
+    for one in (embedder, getattr(embedder, "inner", None)):
+        if isinstance(one, TokenReader):
+            return one
+    return None
+
+
+def compare_meanings(
+    bundle: QueryBundle,
+    weights: Mapping[str, float],
+    shown: Sequence[EmbeddedSentence],
+    embedder: BaseEmbedding | None,
+) -> list[Features]:
+    """Return the named numbers of each sentence, in their order.
+
+    Args:
+        bundle: The question, with its vector if it is known.
+        weights: Weight of each stem of the question.
+        shown: The sentences.
+        embedder: Reads them.
+
+    Returns:
+        Numbers of one set of names for all sentences; empty ones where there is no
+        embedder, or it fails.
+    """
+    if embedder is None or not shown:
+        return [{} for _ in shown]
+    reader = token_reader(embedder)
+    try:
+        if reader is not None:
+            return _by_tokens(bundle.query_str, weights, shown, reader)
+        return _by_vectors(bundle, shown, embedder)
+    except (ModelError, EmbedError):
+        return [{} for _ in shown]
+
+
+def _by_vectors(
+    bundle: QueryBundle, shown: Sequence[EmbeddedSentence], embedder: BaseEmbedding
+) -> list[Features]:
+    asked = np.array(bundle.embedding or embedder.get_query_embedding(bundle.query_str))
+    vectors = np.array(embedder.get_text_embedding_batch([s.text for s in shown]))
+    lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(asked)
+    cosines = vectors @ asked / np.maximum(lengths, 1e-12)
+    return [{"cosine": float(cosine)} for cosine in cosines]
+
+
+def _by_tokens(
+    question: str,
+    weights: Mapping[str, float],
+    shown: Sequence[EmbeddedSentence],
+    reader: TokenReader,
+) -> list[Features]:
+    texts = [question]
+    for one in shown:
+        texts += [one.text, one.heading or " "]
+    asked, *readings = reader.read_tokens(texts)
+    importance, asks = _token_weights(question, asked, weights)
+    return [
+        {"cosine": float(text.vector @ asked.vector)}
+        | _matches(asked, importance, asks, text, heading)
+        for text, heading in zip(readings[::2], readings[1::2], strict=True)
+    ]
+
+
+def _token_weights(
+    question: str, asked: TokenReading, weights: Mapping[str, float]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """The weight of each token's word, and which tokens are "who", "how" ...."""
+    importance = np.zeros(len(asked.spans))
+    asks = np.zeros(len(asked.spans), dtype=bool)
+    for word in _WORD.finditer(question):
+        inside = [
+            place
+            for place, (start, end) in enumerate(asked.spans)
+            if word.start() <= start and end <= word.end()
+        ]
+        importance[inside] = weights.get(stem(word[0]), 0.0)
+        asks[inside] = word[0].lower() in INTERROGATIVES
+    return (importance if importance.any() else np.ones_like(importance)), asks
+
+
+def _matches(
+    asked: TokenReading,
+    importance: NDArray[np.float64],
+    asks: NDArray[np.bool_],
+    text: TokenReading,
+    heading: TokenReading,
+) -> Features:
+    """What the tokens of question and sentence say of each other."""
+    cosines = asked.vectors @ text.vectors.T
+    if not cosines.size:
+        cosines = np.zeros((len(asked.spans), 1), dtype=np.float32)
+    nearest = cosines.max(axis=1)
+    above = (asked.vectors @ heading.vectors.T).max(axis=1, initial=0.0)
+    with_heading = np.maximum(nearest, above)
+    telling = importance > 0
+    repeated = cosines[telling].max(axis=0)
+    new = repeated < _REPEATS
+    answers = cosines[asks][:, new]
+    return {
+        "match": float(nearest @ importance / importance.sum()),
+        "match_all": float(nearest.mean()),
+        "match_with_heading": float(with_heading @ importance / importance.sum()),
+        "weakest_match": float(with_heading[telling].min()),
+        "answers_question_word": float(answers.max()) if answers.size else 0.0,
+        "repeated": float(repeated.mean()),
+        "new_tokens": float(np.log1p(new.sum())),
+    }
