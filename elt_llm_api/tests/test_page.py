@@ -203,7 +203,7 @@ def test_a_profile_that_lacks_a_package_is_offered_and_says_what_it_leaves_out(
         opened.page.get_by_label("grounded-docs").click()
         opened.page.fill("#question textarea", QUESTION)
         opened.page.click("#ask-button")
-        opened.page.locator("#answer", has_text="left out").wait_for()
+        opened.page.locator("#answer", has_text="needs the package").wait_for()
         told = opened.page.inner_text("#answer")
         assert "needs the package 'sentence_transformers'" in told
         opened.shot("lacking")

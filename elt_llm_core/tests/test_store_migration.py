@@ -18,7 +18,7 @@ from elt_llm_core.crash import VARIABLE, CrashPoint
 from elt_llm_core.errors import TruthError
 from elt_llm_core.store import Store
 from elt_llm_core.store.database.reader import Truth
-from elt_llm_core.store.database.records import SCHEMA_VERSION
+from elt_llm_core.store.database.records import NORMAL_PRIORITY, SCHEMA_VERSION
 from elt_llm_core.store.maintenance.backup import backup_files
 from elt_llm_core.testing.fakes import HashEmbedding
 
@@ -50,8 +50,10 @@ def migrate(root: Path) -> None:
 
 
 def held(root: Path) -> dict[str, Any]:
-    """The content as it comes back from JSON."""
+    """The content as it comes back from JSON; newer fields have their default."""
     loaded: dict[str, Any] = json.loads(json.dumps(content(root)))
+    for document in loaded["documents"]:
+        assert document.pop("priority") == NORMAL_PRIORITY
     return loaded
 
 

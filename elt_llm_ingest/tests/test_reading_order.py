@@ -1,6 +1,7 @@
 """The reading order of PDF pages: columns, what stands across them, and tables."""
 
 import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -199,6 +200,7 @@ def test_lines_that_the_file_does_not_decode_are_no_reference():
 
 
 @pytest.mark.data
+@pytest.mark.skipif(not shutil.which("pdftotext"), reason="compares with pdftotext")
 def test_lines_that_go_on_in_the_file_go_on_in_the_text():
     root = os.environ.get("ELT_LLM_EVAL_DATA")
     if not root:

@@ -33,7 +33,7 @@ def outcome(world, **query):
             {"candidate_options": {"document_cap": {"per_document": 1}}},
         ),
         ({}, {"postprocessor_strategy": ("long_context",)}),
-        ({}, {"synthesizer_options": {"threshold": 2}}),
+        ({}, {"synthesizer_options": {"sure": 1}}),
         ({}, {"trace_hits": 1}),
         ({}, {"use_tables": False}),
     ],

@@ -37,7 +37,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "reranker_strategy": "cross_encoder",
         "reranker_retrieve_k": 20,
         "reranker_top_k": 5,
-        "citation_policy": "lenient",
+        "citation_policy": "flag",
     },
     "verified-monograph": {
         "router_strategy": "llm",
@@ -63,7 +63,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "similarity_top_k": 5,
         "transform_options": {"terminology": {"mode": "replace"}},
         "postprocessor_strategy": ["auto_merge", "figures"],
-        "citation_policy": "lenient",
+        "citation_policy": "flag",
     },
     "best": {
         "transform_options": {

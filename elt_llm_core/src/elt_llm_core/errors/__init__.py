@@ -10,6 +10,7 @@ EltLlmError                                  code; what happened, the value, the
 │   ├── MissingModelError       CFG007
 │   └── UnknownModelsError      CFG008
 ├── UsageError                  USE001       exit 64: the call contradicts itself
+├── OutputFileError             USE002       exit 73: a file that was asked for
 ├── StoreError                  STO001       exit 1
 │   ├── CollectionNotFoundError STO002       exit 65
 │   ├── CollectionMismatchError STO003       exit 78
