@@ -116,6 +116,27 @@ def test_every_mode_answers_with_labels_and_is_left_out_without_a_model(hashed, 
     assert "extractive" in str(result.degradations)
 
 
+def test_one_prompt_says_whose_end_it_left_out(hashed):
+    options = {"context_tokens": 120}
+    config = configured(
+        synthesizer_strategy="simple_summarize",
+        synthesizer_options=options,
+        reranker_top_k=3,
+    )
+    llm = ScriptedLLM(lambda _: f"{SAID} [S1]")
+    models = Models(hashed.models.embedder, llm)
+    result = asked(hashed, ASK, config=config, models=models)
+    (prompt,) = llm.prompts
+    assert all(f"\n[S{n}] " in prompt for n in (1, 2, 3))
+    assert "\\n" not in prompt
+    (note,) = [d for d in result.degradations if d.kind == "prompt_shortened"]
+    assert re.match(r"the model read the beginning of [123] of 3 sources", note.detail)
+    whole = configured(synthesizer_strategy="simple_summarize", reranker_top_k=3)
+    assert "prompt_shortened" not in kinds(
+        asked(hashed, ASK, config=whole, models=models)
+    )
+
+
 def test_search_never_asks_the_model(hashed):
     config = configured(synthesizer_strategy="compact")
     found = search_collections(

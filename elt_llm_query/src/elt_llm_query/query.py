@@ -30,6 +30,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from llama_index.core.base.response.schema import RESPONSE_TYPE
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore
 
@@ -39,6 +40,8 @@ from elt_llm_core.models.gateway.spending import Account, count_days, open_accou
 from elt_llm_core.patience import at_most
 from elt_llm_core.question_traces import keep_trace
 from elt_llm_core.results import (
+    Citation,
+    Conflict,
     Degradation,
     DegradationKind,
     QueryResult,
@@ -49,10 +52,15 @@ from elt_llm_core.strategy import Models
 from elt_llm_query.caching.lookup import CacheLookup, merge_nodes
 from elt_llm_query.caching.semantic_cache import Look, SemanticCache
 from elt_llm_query.engine import assemble
-from elt_llm_query.grounding.citations import check_answer
+from elt_llm_query.grounding.citations import Checked, check_answer
 from elt_llm_query.grounding.conflicts import find_conflicts
 from elt_llm_query.grounding.nearest import quote_nearest
-from elt_llm_query.grounding.sources import locator, note_unquoted, to_sources
+from elt_llm_query.grounding.sources import (
+    Offered,
+    locator,
+    note_unquoted,
+    to_sources,
+)
 from elt_llm_query.plan import CacheOutcome, SearchPlan, search_settings
 from elt_llm_query.request import Request, open_request
 from elt_llm_query.routers.choose import choose_collections
@@ -165,15 +173,7 @@ def query_collections(  # noqa: PLR0913 - what may be said of a question
     if account.used.cut > before:
         request.log.degrade(ANSWER_CUT)
     sources = to_sources(response.source_nodes)
-    with request.log.stage("verify", len(sources)) as note:
-        policy = config.query.citation_policy
-        checked = check_answer(response, sources, store, policy, question)
-        note.n_out = len(checked.citations)
-        locate = locator(store)
-        nearest = quote_nearest(checked.status, question, sources, locate)
-        conflicts = find_conflicts(
-            checked.status, question, checked.statements, sources, locate
-        )
+    checked, nearest, conflicts = _verify(request, response, sources, store, config)
     result = QueryResult(
         question=question,
         status=checked.status,
@@ -190,6 +190,27 @@ def query_collections(  # noqa: PLR0913 - what may be said of a question
     if config.query.trace == "none":
         return result
     return keep_trace(store, result, names, config.query.traces_kept)
+
+
+def _verify(
+    request: Request,
+    response: RESPONSE_TYPE,
+    sources: Sequence[Offered],
+    store: Store,
+    config: RagConfig,
+) -> tuple[Checked, tuple[Citation, ...], tuple[Conflict, ...]]:
+    """Return the checked answer, what is nearest to a refused one, and conflicts."""
+    question = request.question
+    with request.log.stage("verify", len(sources)) as note:
+        policy = config.query.citation_policy
+        checked = check_answer(response, sources, store, policy, question)
+        note.n_out = len(checked.citations)
+        locate = locator(store)
+        nearest = quote_nearest(checked.status, question, sources, locate)
+        conflicts = find_conflicts(
+            checked.status, question, checked.statements, sources, locate
+        )
+    return checked, nearest, conflicts
 
 
 def search_collections(  # noqa: PLR0913 - what may be said of a search

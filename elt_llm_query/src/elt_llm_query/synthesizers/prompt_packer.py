@@ -77,13 +77,20 @@ class SourcePacker(PromptHelper):
         llm: LLM | None = None,
         tools: Any = None,
     ) -> list[str]:
-        """Return the beginning of each source, so that one prompt holds all."""
-        if not text_chunks:
-            return []
-        room = self._get_available_chunk_size(
-            prompt, num_chunks=len(text_chunks), padding=padding, llm=llm
-        )
-        return [next(self._parts(text, room), "") for text in text_chunks]
+        """Return the beginning of each source, so that one prompt holds all.
+
+        What a short source does not need goes to the longer ones.
+        """
+        texts = [text.strip() for text in text_chunks]
+        room = self._get_available_chunk_size(prompt, padding=padding, llm=llm)
+        rooms: dict[int, int] = {}
+        by_length = sorted((self._count(text), at) for at, text in enumerate(texts))
+        for behind, (length, at) in zip(
+            range(len(texts), 0, -1), by_length, strict=True
+        ):
+            rooms[at] = min(length, room // behind)
+            room -= rooms[at]
+        return [next(self._parts(text, rooms[at]), "") for at, text in enumerate(texts)]
 
     def _parts(self, source: str, room: int) -> Iterator[str]:
         """Give the source whole, or parts that fit, each under its first line."""
