@@ -46,6 +46,8 @@ PRESETS: dict[str, dict[str, Any]] = {
         "fusion_options": {"alpha": 0.65},
         "use_reranker": False,
         "collection_top_k": 4,
+        "synthesizer_strategy": "statements",
+        "citation_policy": "flag",
     },
     "local-enterprise": {
         "models": {"embedder_strategy": "ollama", "llm_strategy": "ollama"},

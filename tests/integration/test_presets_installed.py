@@ -29,7 +29,7 @@ LEFT_OUT = {
     "local-enterprise": {"compact"},
     "ollama": {"compact"},
     "textbook-tutor": {"terminology", "compact"},
-    "verified-monograph": {"decompose", "compact"},
+    "verified-monograph": {"decompose", "statements"},
 }
 
 

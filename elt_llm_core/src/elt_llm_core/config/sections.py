@@ -102,8 +102,8 @@ class QuerySection(Section):
     )
     synthesizer_strategy: Name = Field(
         default="extractive",
-        description="extractive, compact, refine, tree_summarize, simple_summarize, "
-        "accumulate",
+        description="extractive, statements, compact, refine, tree_summarize, "
+        "simple_summarize, accumulate",
     )
     synthesizer_options: dict[str, Any] = Field(
         default_factory=dict, description="options of the synthesizer"
