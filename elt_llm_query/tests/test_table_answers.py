@@ -1,7 +1,9 @@
 """Answers that a whole table gives: the highest, a count, a sum, one cell."""
 
+from dataclasses import replace
+
 import pytest
-from llama_index.core.schema import TextNode
+from llama_index.core.schema import QueryBundle, TextNode
 
 from elt_llm_core import provenance
 from elt_llm_core.config.sections import RagConfig
@@ -19,7 +21,13 @@ from elt_llm_query.synthesizers.extractive.candidates import (
     Passage,
     PlacedCell,
 )
-from elt_llm_query.synthesizers.extractive.single_rows import drop_single_rows
+from elt_llm_query.synthesizers.extractive.claim_spans import drop_bare_leads
+from elt_llm_query.synthesizers.extractive.question_kinds import WHICH_ROW
+from elt_llm_query.synthesizers.extractive.single_rows import (
+    drop_single_rows,
+    drop_unnamed_rows,
+)
+from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
 from query_world import World, fill, packed
 
 FLEET = [
@@ -386,6 +394,53 @@ def test_one_row_is_no_answer_to_a_question_of_all(rows, question, kept):
     left = drop_single_rows(analyse(question), found, [*passages, prose])
     assert left[-1] == found[-1]
     assert [rows[c.passage + 1][0] for c in left[:-1]] == kept
+
+
+@pytest.mark.parametrize(
+    ("question", "kept"),
+    [
+        ("How many crew does the Gull have?", ["Gull"]),
+        ("What was the price of the Gull?", ["Gull"]),
+        ("What were the prices of boats?", []),
+        ("Which boat has a crew of 6?", ["Heron"]),
+    ],
+)
+def test_a_row_that_the_question_does_not_tell_from_others_is_no_answer(question, kept):
+    rows = FLEET[:3]
+    passages = [passage_of(row, rows[0]) for row in rows[1:]]
+    found = [Candidate(i, 0, len(p.text), 1.0, 1.0) for i, p in enumerate(passages)]
+    left = drop_unnamed_rows(analyse(question), found, passages)
+    assert [rows[c.passage + 1][0] for c in left] == kept
+
+
+def test_a_number_that_rows_may_hold_is_not_taken_from_a_sentence():
+    rows = [
+        ["Service", "Grade 1", "Grade 2"],
+        ["Less than 10 years", "14 hours", "18 hours"],
+        ["10 years or more", "18 hours", "21 hours"],
+    ]
+    heading = "Policy, Leave > Annual leave"
+    prose = "Half a day of annual leave is 4 hours of work."
+    sentence = Passage("S1", "n", prose, heading)
+    read = [passage_of(row, rows[0]) for row in rows[1:]]
+    table = [
+        replace(p, label="S2", heading=heading, reading=f"Annual leave - {p.reading}")
+        for p in read
+    ]
+    question = QueryBundle("How many hours of annual leave are there?")
+    synthesizer = ExtractiveSynthesizer()
+    assert synthesizer.answer(question, [sentence])[0] == f"{prose} [S1]"
+    text, claims = synthesizer.answer(question, [sentence, *table])
+    assert WHICH_ROW in text
+    assert claims == []
+
+
+def test_a_sentence_that_opens_a_list_of_another_passage_is_no_answer():
+    lead = "The official events are:"
+    candidate = [Candidate(0, 0, len(lead), 1.0, 1.0)]
+    assert drop_bare_leads(candidate, [Passage("S1", "n", lead)]) == []
+    whole = f"{lead}\n\n- 3x3x3 Cube\n\n- Clock"
+    assert drop_bare_leads(candidate, [Passage("S1", "n", whole)]) == candidate
 
 
 def test_a_table_read_as_one_source_answers_as_its_rows_do(tables):

@@ -79,11 +79,12 @@ def _terms(nodes: Sequence["TextNode"]) -> list[str]:
 
 
 def _headings(nodes: Sequence["TextNode"]) -> list[str]:
-    """The innermost headings without their numbers, that with the most chunks first."""
+    """The innermost headings of prose, no numbers, that with the most chunks first."""
     sections = (
         _NUMBER.sub("", str(node.metadata["section"]).rpartition(" > ")[2]).strip()
         for node in nodes
-        if node.metadata.get("kind") not in {"fact_sheet", "relationship"}
+        # One row of a table says nothing of the whole section.
+        if node.metadata.get("kind") not in {"fact_sheet", "relationship", "table_row"}
     )
     counts = Counter(one for one in sections if _is_name(one) and not _is_dull(one))
     return sorted(counts, key=lambda one: -counts[one])

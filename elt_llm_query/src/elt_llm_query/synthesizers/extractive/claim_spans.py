@@ -74,6 +74,22 @@ def say_the_same(one: Candidate, other: Candidate, passages: Sequence[Passage]) 
     return len(a & b) >= _SAME * min(len(a), len(b))
 
 
+def drop_bare_leads(
+    candidates: Sequence[Candidate], passages: Sequence[Passage]
+) -> list[Candidate]:
+    """Return the candidates without sentences that open a list of another passage.
+
+    "The official events are:" answers nothing where its items are not there.
+    """
+    return [c for c in candidates if not _is_bare_lead(passages[c.passage], c)]
+
+
+def _is_bare_lead(passage: Passage, candidate: Candidate) -> bool:
+    if passage.whole or not passage.text[: candidate.end].rstrip().endswith(":"):
+        return False
+    return _widen(passage.text, candidate)[1] <= candidate.end
+
+
 def _widen(text: str, candidate: Candidate) -> tuple[int, int]:
     """The span of what is quoted for a sentence of prose."""
     all_sentences = sentences(text)

@@ -35,6 +35,7 @@ NO_REFERENT = 'The question does not say what "it" is; name it.'
 COMPARING = "The question compares things; ask about each by itself."
 TWO_PARTS = "The question has two parts; ask each by itself."
 LISTING = "The question asks for a list, and no one sentence here gives it."
+WHICH_ROW = "Rows of a table may answer; say which row is meant."
 COUNTING = "The question asks for a count, and no one sentence here states it."
 
 

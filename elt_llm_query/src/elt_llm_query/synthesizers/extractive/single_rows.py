@@ -1,6 +1,7 @@
 """Questions of all rows of a table ("how many", "the total"): one row is no answer.
 
 A row may say it all the same: "Total", "Average", or the one row the question names.
+Nor is a row an answer where no word of the question tells it from the others.
 """
 
 import re
@@ -9,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from elt_llm_query.analysis.lexicon import STOP_WORDS
 from elt_llm_query.analysis.question import QuestionAnalysis
-from elt_llm_query.analysis.read_sentence import read
+from elt_llm_query.analysis.read_sentence import Sentence, read
 from elt_llm_query.analysis.stems import stem, words
 from elt_llm_query.analysis.table_question import Ask, TableQuestion, limit_of
 from elt_llm_query.analysis.term_match import Vocabulary, match, vocabulary
@@ -38,12 +39,14 @@ class CandidateRow:
         label: The stems of its label, in order.
         label_header: The stems of the header over the labels.
         headers: The stems of the other headers.
+        cells: The stems of its cells.
         reading: Its cells with their headers.
     """
 
     label: str
     label_header: Vocabulary
     headers: Vocabulary
+    cells: Vocabulary
     reading: str
 
 
@@ -57,6 +60,25 @@ def of_all_rows(question: QuestionAnalysis) -> TableQuestion | None:
     if asked.ask is Ask.CELL:
         return asked if _HOW_MANY.search(question.text) else None
     return asked
+
+
+def drop_unnamed_rows(
+    question: QuestionAnalysis,
+    candidates: Sequence[Candidate],
+    passages: Sequence[Passage],
+) -> list[Candidate]:
+    """Return the candidates without rows that the question does not tell apart."""
+    asked = of_all_rows(question)
+    if asked is not None and asked.ask is not Ask.CELL:
+        return list(candidates)
+    rows = [_to_row(c, passages[c.passage]) for c in candidates]
+    headings = [passages[c.passage].above for c in candidates]
+    shared = _shared_stems(headings, rows)
+    return [
+        candidate
+        for candidate, row, above in zip(candidates, rows, headings, strict=True)
+        if row is None or _is_named(question, row, shared[above.text])
+    ]
 
 
 def drop_single_rows(
@@ -75,6 +97,39 @@ def drop_single_rows(
         for candidate, row in zip(candidates, rows, strict=True)
         if row is None or _states(asked, row, named, passages[candidate.passage])
     ]
+
+
+def _shared_stems(
+    headings: Sequence[Sentence], rows: Sequence[CandidateRow | None]
+) -> dict[str, Vocabulary]:
+    """By heading, what tells no row below it from the others."""
+    shared: dict[str, Vocabulary] = {}
+    below: dict[str, list[CandidateRow]] = {}
+    for above, row in zip(headings, rows, strict=True):
+        shared[above.text] = above.stems
+        if row is not None:
+            below.setdefault(above.text, []).append(row)
+    for text, several in below.items():
+        names = (row.label_header | row.headers for row in several)
+        shared[text] = shared[text].union(*names)
+        if len({row.reading for row in several}) > 1:
+            shared[text] |= frozenset.intersection(*(row.cells for row in several))
+    return shared
+
+
+def _is_named(
+    question: QuestionAnalysis, row: CandidateRow, shared: Vocabulary
+) -> bool:
+    """True where a word of the question tells the row from others of its table.
+
+    What only headings and headers say, or every row, is true of them all: "What is the
+    dress code?" is not answered by one line of a table of that name.
+    """
+    if _TOTAL.search(row.reading) or _named_labels(question, [row.label]):
+        return True
+    return any(
+        match(word, row.cells) and not match(word, shared) for word in question.weights
+    )
 
 
 def _states(
@@ -152,4 +207,5 @@ def _to_row(candidate: Candidate, passage: Passage) -> CandidateRow | None:
     reading = " | ".join(f"{h}: {value}" for h, value in cells) or passage.reading
     others = " ".join(h for h, _ in cells[1:])
     stems = " ".join(read(label).stem_list)
-    return CandidateRow(stems, read(header).stems, read(others).stems, reading)
+    values = read(" ".join(value for _, value in cells) or passage.text).stems
+    return CandidateRow(stems, read(header).stems, read(others).stems, values, reading)

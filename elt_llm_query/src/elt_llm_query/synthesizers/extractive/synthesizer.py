@@ -25,7 +25,7 @@ from elt_llm_core.models.none import NoEmbedding
 from elt_llm_core.provenance import RuleSpan, is_generated
 from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_core.strategy import Models, Strategy
-from elt_llm_query.analysis.question import QuestionAnalysis, analyse
+from elt_llm_query.analysis.question import Form, QuestionAnalysis, analyse
 from elt_llm_query.analysis.rule_reference import GOES_ON_KEY
 from elt_llm_query.analysis.term_match import match, rarity
 from elt_llm_query.grounding.claim import (
@@ -44,7 +44,11 @@ from elt_llm_query.synthesizers.extractive.candidates import (
     find_candidates,
     surroundings,
 )
-from elt_llm_query.synthesizers.extractive.claim_spans import claim_of, rule_claims
+from elt_llm_query.synthesizers.extractive.claim_spans import (
+    claim_of,
+    drop_bare_leads,
+    rule_claims,
+)
 from elt_llm_query.synthesizers.extractive.features import lacks_words, to_features
 from elt_llm_query.synthesizers.extractive.meanings import (
     EmbeddedSentence,
@@ -52,11 +56,13 @@ from elt_llm_query.synthesizers.extractive.meanings import (
     compare_meanings,
 )
 from elt_llm_query.synthesizers.extractive.question_kinds import (
+    WHICH_ROW,
     lacks_referent,
     why_not_enough,
     why_unanswered,
 )
 from elt_llm_query.synthesizers.extractive.ranking import (
+    CLOSE,
     ScoredCandidate,
     choose,
     drop_opposed,
@@ -68,7 +74,10 @@ from elt_llm_query.synthesizers.extractive.ranking import (
     worth_comparing,
 )
 from elt_llm_query.synthesizers.extractive.scorer import kind_of, load_scorer
-from elt_llm_query.synthesizers.extractive.single_rows import drop_single_rows
+from elt_llm_query.synthesizers.extractive.single_rows import (
+    drop_single_rows,
+    drop_unnamed_rows,
+)
 from elt_llm_query.synthesizers.foreign_words import lacks_a_word
 from elt_llm_query.synthesizers.wrapping import ModellessSynthesizer
 
@@ -122,11 +131,15 @@ class ExtractiveOptions(Strategy[BaseSynthesizer]):
 
 
 class Compared(NamedTuple):
-    """The candidates of a question, those compared with it, and what that says."""
+    """The candidates of a question, those compared with it, and what that says.
+
+    `unnamed` are rows of tables that the question does not tell from their neighbours.
+    """
 
     everything: list[Candidate]
     chosen: list[Candidate]
     meanings: list[Features]
+    unnamed: list[Candidate]
 
 
 class ExtractiveSynthesizer(ModellessSynthesizer):
@@ -224,6 +237,8 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
             return refusal(passages, best, why_unanswered(question)), []
         quoted = with_namesakes(chosen, compared.everything, passages)
         claims = [claim_of(passages[c.passage], c) for c in quoted]
+        if question.form is Form.NUMBER and _is_in_rows(chosen[0], compared.unnamed):
+            return refusal(passages, best, WHICH_ROW), []
         if reason := why_not_enough(question, " ".join(c.text for c in claims)):
             return refusal(passages, best, reason), []
         return _write(claims), claims
@@ -240,15 +255,18 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         everything = frozenset().union(*vocabularies)
         unknown = any(match(name, everything) == 0 for name in question.names)
         if unknown or lacks_referent(question):
-            return Compared([], [], [])
+            return Compared([], [], [], [])
         weights = rarity(question.weights, vocabularies)
         candidates = drop_opposed(find_candidates(question, passages, weights))
-        candidates = drop_single_rows(question, candidates, passages)
+        named = drop_unnamed_rows(question, candidates, passages)
+        unnamed = [c for c in candidates if c not in named]
+        candidates = drop_single_rows(question, named, passages)
+        candidates = drop_bare_leads(candidates, passages)
         candidates = keep_in_form(question, candidates, passages)
         chosen = worth_comparing(question, candidates, self.limits.compared)
         shown = [_to_embed(passages[c.passage], c) for c in chosen]
         meanings = compare_meanings(bundle, weights, shown, self._embedder)
-        return Compared(candidates, chosen, meanings)
+        return Compared(candidates, chosen, meanings, unnamed)
 
     def _strange(
         self,
@@ -262,6 +280,15 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
             return False
         around = surroundings(passage, scored.candidate)
         return lacks_a_word(question, around, self._embedder)
+
+
+def _is_in_rows(best: ScoredCandidate, unnamed: Sequence[Candidate]) -> bool:
+    """Whether rows have nearly the words of the question that the best sentence has.
+
+    Nearly is as near as two sentences are that are quoted together. The number that is
+    asked for may then as well be theirs.
+    """
+    return any(row.own >= CLOSE * best.candidate.own for row in unnamed)
 
 
 def _write(claims: Sequence[Claim]) -> str:
