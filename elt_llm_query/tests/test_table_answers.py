@@ -27,7 +27,10 @@ from elt_llm_query.synthesizers.extractive.single_rows import (
     drop_single_rows,
     drop_unnamed_rows,
 )
-from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
+from elt_llm_query.synthesizers.extractive.synthesizer import (
+    ExtractiveOptions,
+    ExtractiveSynthesizer,
+)
 from query_world import World, fill, packed
 
 FLEET = [
@@ -416,19 +419,19 @@ def test_a_row_that_the_question_does_not_tell_from_others_is_no_answer(question
 def test_a_number_that_rows_may_hold_is_not_taken_from_a_sentence():
     rows = [
         ["Service", "Grade 1", "Grade 2"],
-        ["Less than 10 years", "14 hours", "18 hours"],
-        ["10 years or more", "18 hours", "21 hours"],
+        ["Less than 10 years", "14 working days", "18 working days"],
+        ["10 years or more", "18 working days", "21 working days"],
     ]
     heading = "Policy, Leave > Annual leave"
-    prose = "Half a day of annual leave is 4 hours of work."
+    prose = "A day of leave is 8 hours."
     sentence = Passage("S1", "n", prose, heading)
     read = [passage_of(row, rows[0]) for row in rows[1:]]
     table = [
         replace(p, label="S2", heading=heading, reading=f"Annual leave - {p.reading}")
         for p in read
     ]
-    question = QueryBundle("How many hours of annual leave are there?")
-    synthesizer = ExtractiveSynthesizer()
+    question = QueryBundle("How many days of annual leave do staff get?")
+    synthesizer = ExtractiveSynthesizer(None, ExtractiveOptions(sure=0, sure_lacking=0))
     assert synthesizer.answer(question, [sentence])[0] == f"{prose} [S1]"
     text, claims = synthesizer.answer(question, [sentence, *table])
     assert WHICH_ROW in text

@@ -234,7 +234,9 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         near = (s for s in good if not self._strange(question, s, passages))
         chosen = choose(near, question, passages, self.limits.most)
         if not chosen:
-            return refusal(passages, best, why_unanswered(question)), []
+            in_rows = question.form is Form.NUMBER and compared.unnamed
+            reason = WHICH_ROW if in_rows else why_unanswered(question)
+            return refusal(passages, best, reason), []
         quoted = with_namesakes(chosen, compared.everything, passages)
         claims = [claim_of(passages[c.passage], c) for c in quoted]
         if question.form is Form.NUMBER and _is_in_rows(chosen[0], compared.unnamed):
