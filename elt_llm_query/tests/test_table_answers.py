@@ -25,10 +25,9 @@ from elt_llm_query.synthesizers.extractive.claim_spans import drop_bare_leads
 from elt_llm_query.synthesizers.extractive.question_kinds import WHICH_ROW
 from elt_llm_query.synthesizers.extractive.single_rows import (
     drop_single_rows,
-    drop_unnamed_rows,
+    split_unnamed_rows,
 )
 from elt_llm_query.synthesizers.extractive.synthesizer import (
-    ExtractiveOptions,
     ExtractiveSynthesizer,
 )
 from query_world import World, fill, packed
@@ -412,8 +411,9 @@ def test_a_row_that_the_question_does_not_tell_from_others_is_no_answer(question
     rows = FLEET[:3]
     passages = [passage_of(row, rows[0]) for row in rows[1:]]
     found = [Candidate(i, 0, len(p.text), 1.0, 1.0) for i, p in enumerate(passages)]
-    left = drop_unnamed_rows(analyse(question), found, passages)
-    assert [rows[c.passage + 1][0] for c in left] == kept
+    named, unnamed = split_unnamed_rows(analyse(question), found, passages)
+    assert [rows[c.passage + 1][0] for c in named] == kept
+    assert len(named) + len(unnamed) == len(found)
 
 
 def test_a_number_that_rows_may_hold_is_not_taken_from_a_sentence():
@@ -423,15 +423,15 @@ def test_a_number_that_rows_may_hold_is_not_taken_from_a_sentence():
         ["10 years or more", "18 working days", "21 working days"],
     ]
     heading = "Policy, Leave > Annual leave"
-    prose = "A day of leave is 8 hours."
+    prose = "Employees plan leave 14 days ahead."
     sentence = Passage("S1", "n", prose, heading)
-    read = [passage_of(row, rows[0]) for row in rows[1:]]
-    table = [
-        replace(p, label="S2", heading=heading, reading=f"Annual leave - {p.reading}")
-        for p in read
-    ]
+    table = []
+    for row in rows[1:]:
+        bare = passage_of(row, rows[0])
+        reading = f"Annual leave of staff: {bare.reading}"
+        table.append(replace(bare, label="S2", heading=heading, reading=reading))
     question = QueryBundle("How many days of annual leave do staff get?")
-    synthesizer = ExtractiveSynthesizer(None, ExtractiveOptions(sure=0, sure_lacking=0))
+    synthesizer = ExtractiveSynthesizer()
     assert synthesizer.answer(question, [sentence])[0] == f"{prose} [S1]"
     text, claims = synthesizer.answer(question, [sentence, *table])
     assert WHICH_ROW in text

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from llama_index.core.base.response.schema import RESPONSE_TYPE
+from llama_index.core.base.response.schema import RESPONSE_TYPE, Response
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.llms import LLM
 from llama_index.core.response_synthesizers import (
@@ -41,17 +41,22 @@ class _ResponseModeOptions(Strategy[BaseSynthesizer]):
 
     @override
     def build(self, models: Models) -> BaseSynthesizer:
-        llm = self._writer(models)
-        answer = answer_template(self.system_prompt)
         return get_response_synthesizer(
-            llm=llm,
-            prompt_helper=SourcePacker(llm, self.context_tokens),
-            text_qa_template=answer,
+            **self._parts(models),
             refine_template=refine_template(self.system_prompt),
-            summary_template=answer,
+            summary_template=answer_template(self.system_prompt),
             response_mode=self.mode,
-            callback_manager=CallbackManager(),
         )
+
+    def _parts(self, models: Models) -> dict[str, Any]:
+        """What the synthesizers of all modes are made of."""
+        llm = self._writer(models)
+        return {
+            "llm": llm,
+            "prompt_helper": SourcePacker(llm, self.context_tokens),
+            "text_qa_template": answer_template(self.system_prompt),
+            "callback_manager": CallbackManager(),
+        }
 
     def _writer(self, models: Models) -> LLM:
         return require_writer(models, self.mode.value)
@@ -98,13 +103,7 @@ class SimpleSummarizeOptions(_ResponseModeOptions):
 
     @override
     def build(self, models: Models) -> BaseSynthesizer:
-        llm = self._writer(models)
-        return OnePromptSummarize(
-            llm=llm,
-            prompt_helper=SourcePacker(llm, self.context_tokens),
-            text_qa_template=answer_template(self.system_prompt),
-            callback_manager=CallbackManager(),
-        )
+        return OnePromptSummarize(**self._parts(models))
 
 
 class OnePromptSummarize(SimpleSummarize):
@@ -123,38 +122,45 @@ class OnePromptSummarize(SimpleSummarize):
         additional_source_nodes: Sequence[NodeWithScore] | None = None,
         **response_kwargs: Any,
     ) -> RESPONSE_TYPE:
-        response = super().synthesize(
-            query, nodes, additional_source_nodes, **response_kwargs
-        )
+        if not nodes:
+            return super().synthesize(query, nodes, additional_source_nodes)
         question = query if isinstance(query, str) else query.query_str
         texts = [n.node.get_content(metadata_mode=MetadataMode.LLM) for n in nodes]
-        pairs = zip(texts, self._beginnings(question, texts), strict=True)
-        if cut := sum(len(shown) < len(text.strip()) for text, shown in pairs):
+        shown = self._beginnings(question, texts)
+        metadata = {}
+        pairs = zip(texts, shown, strict=True)
+        if cut := sum(len(part) < len(text.strip()) for text, part in pairs):
             detail = f"the model read the beginning of {cut} of {len(nodes)} sources"
             kind = DegradationKind.PROMPT_SHORTENED
-            noted = {UNSERVED_KEY: Degradation(kind=kind, detail=detail)}
-            response.metadata = {**(response.metadata or {}), **noted}
-        return response
+            metadata[UNSERVED_KEY] = Degradation(kind=kind, detail=detail)
+        sources = [*nodes, *(additional_source_nodes or [])]
+        return Response(self._ask(question, shown), sources, metadata)
+
+    @override
+    async def asynthesize(
+        self,
+        query: str | QueryBundle,
+        nodes: list[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] | None = None,
+        **response_kwargs: Any,
+    ) -> RESPONSE_TYPE:
+        return self.synthesize(query, nodes, additional_source_nodes)
 
     @override
     def get_response(
         self, query_str: str, text_chunks: Sequence[str], **kwargs: Any
     ) -> str:
-        values = self._values(query_str, text_chunks)
-        return self._llm.predict(self._text_qa_template, **values, **kwargs)
+        return self._ask(query_str, self._beginnings(query_str, text_chunks))
 
     @override
     async def aget_response(
         self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
     ) -> str:
-        values = self._values(query_str, text_chunks)
-        return await self._llm.apredict(
-            self._text_qa_template, **values, **response_kwargs
-        )
+        return self.get_response(query_str, text_chunks)
 
-    def _values(self, question: str, texts: Sequence[str]) -> dict[str, str]:
-        context = BETWEEN.join(self._beginnings(question, texts))
-        return {"query_str": question, "context_str": context}
+    def _ask(self, question: str, shown: Sequence[str]) -> str:
+        values = {"query_str": question, "context_str": BETWEEN.join(shown)}
+        return self._llm.predict(self._text_qa_template, **values)
 
     def _beginnings(self, question: str, texts: Sequence[str]) -> list[str]:
         prompt = self._text_qa_template.partial_format(query_str=question)
@@ -168,13 +174,7 @@ class AccumulateOptions(_ResponseModeOptions):
 
     @override
     def build(self, models: Models) -> BaseSynthesizer:
-        llm = self._writer(models)
-        return PlainAccumulate(
-            llm=llm,
-            prompt_helper=SourcePacker(llm, self.context_tokens),
-            text_qa_template=answer_template(self.system_prompt),
-            callback_manager=CallbackManager(),
-        )
+        return PlainAccumulate(**self._parts(models))
 
 
 class PlainAccumulate(AccumulateResponses):

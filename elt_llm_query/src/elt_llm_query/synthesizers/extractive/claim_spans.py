@@ -85,7 +85,8 @@ def drop_bare_leads(
 
 
 def _is_bare_lead(passage: Passage, candidate: Candidate) -> bool:
-    if passage.whole or not passage.text[: candidate.end].rstrip().endswith(":"):
+    text = passage.text[candidate.start : candidate.end]
+    if passage.whole or not text.rstrip().endswith(":"):
         return False
     return _widen(passage.text, candidate)[1] <= candidate.end
 

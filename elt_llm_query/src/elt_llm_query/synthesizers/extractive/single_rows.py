@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from elt_llm_query.analysis.lexicon import STOP_WORDS
 from elt_llm_query.analysis.question import QuestionAnalysis
-from elt_llm_query.analysis.read_sentence import Sentence, read
+from elt_llm_query.analysis.read_sentence import read
 from elt_llm_query.analysis.stems import stem, words
 from elt_llm_query.analysis.table_question import Ask, TableQuestion, limit_of
 from elt_llm_query.analysis.term_match import Vocabulary, match, vocabulary
@@ -62,23 +62,36 @@ def of_all_rows(question: QuestionAnalysis) -> TableQuestion | None:
     return asked
 
 
-def drop_unnamed_rows(
+def split_unnamed_rows(
     question: QuestionAnalysis,
     candidates: Sequence[Candidate],
     passages: Sequence[Passage],
-) -> list[Candidate]:
-    """Return the candidates without rows that the question does not tell apart."""
+) -> tuple[list[Candidate], list[Candidate]]:
+    """Split off the rows that the question does not tell from others of their table.
+
+    Returns:
+        The other candidates, and those rows.
+    """
     asked = of_all_rows(question)
     if asked is not None and asked.ask is not Ask.CELL:
-        return list(candidates)
+        return list(candidates), []
     rows = [_to_row(c, passages[c.passage]) for c in candidates]
-    headings = [passages[c.passage].above for c in candidates]
-    shared = _shared_stems(headings, rows)
-    return [
-        candidate
-        for candidate, row, above in zip(candidates, rows, headings, strict=True)
-        if row is None or _is_named(question, row, shared[above.text])
-    ]
+    below: dict[str, list[CandidateRow]] = {}
+    for candidate, row in zip(candidates, rows, strict=True):
+        if row is not None:
+            below.setdefault(passages[candidate.passage].heading, []).append(row)
+    shared = {heading: _shared_stems(several) for heading, several in below.items()}
+    named: list[Candidate] = []
+    unnamed: list[Candidate] = []
+    for candidate, row in zip(candidates, rows, strict=True):
+        passage = passages[candidate.passage]
+        if row is None or _is_named(
+            question, row, passage.above.stems | shared[passage.heading]
+        ):
+            named.append(candidate)
+        else:
+            unnamed.append(candidate)
+    return named, unnamed
 
 
 def drop_single_rows(
@@ -99,22 +112,12 @@ def drop_single_rows(
     ]
 
 
-def _shared_stems(
-    headings: Sequence[Sentence], rows: Sequence[CandidateRow | None]
-) -> dict[str, Vocabulary]:
-    """By heading, what tells no row below it from the others."""
-    shared: dict[str, Vocabulary] = {}
-    below: dict[str, list[CandidateRow]] = {}
-    for above, row in zip(headings, rows, strict=True):
-        shared[above.text] = above.stems
-        if row is not None:
-            below.setdefault(above.text, []).append(row)
-    for text, several in below.items():
-        names = (row.label_header | row.headers for row in several)
-        shared[text] = shared[text].union(*names)
-        if len({row.reading for row in several}) > 1:
-            shared[text] |= frozenset.intersection(*(row.cells for row in several))
-    return shared
+def _shared_stems(rows: Sequence[CandidateRow]) -> Vocabulary:
+    """Stems of the headers of rows below one heading, and those that all rows have."""
+    headers = frozenset[str]().union(*(r.label_header | r.headers for r in rows))
+    if len({row.reading for row in rows}) == 1:
+        return headers
+    return headers | frozenset.intersection(*(row.cells for row in rows))
 
 
 def _is_named(

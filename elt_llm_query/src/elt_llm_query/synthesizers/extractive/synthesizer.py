@@ -76,7 +76,7 @@ from elt_llm_query.synthesizers.extractive.ranking import (
 from elt_llm_query.synthesizers.extractive.scorer import kind_of, load_scorer
 from elt_llm_query.synthesizers.extractive.single_rows import (
     drop_single_rows,
-    drop_unnamed_rows,
+    split_unnamed_rows,
 )
 from elt_llm_query.synthesizers.foreign_words import lacks_a_word
 from elt_llm_query.synthesizers.wrapping import ModellessSynthesizer
@@ -234,9 +234,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         near = (s for s in good if not self._strange(question, s, passages))
         chosen = choose(near, question, passages, self.limits.most)
         if not chosen:
-            in_rows = question.form is Form.NUMBER and compared.unnamed
-            reason = WHICH_ROW if in_rows else why_unanswered(question)
-            return refusal(passages, best, reason), []
+            return refusal(passages, best, why_unanswered(question)), []
         quoted = with_namesakes(chosen, compared.everything, passages)
         claims = [claim_of(passages[c.passage], c) for c in quoted]
         if question.form is Form.NUMBER and _is_in_rows(chosen[0], compared.unnamed):
@@ -260,9 +258,8 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
             return Compared([], [], [], [])
         weights = rarity(question.weights, vocabularies)
         candidates = drop_opposed(find_candidates(question, passages, weights))
-        named = drop_unnamed_rows(question, candidates, passages)
-        unnamed = [c for c in candidates if c not in named]
-        candidates = drop_single_rows(question, named, passages)
+        candidates, unnamed = split_unnamed_rows(question, candidates, passages)
+        candidates = drop_single_rows(question, candidates, passages)
         candidates = drop_bare_leads(candidates, passages)
         candidates = keep_in_form(question, candidates, passages)
         chosen = worth_comparing(question, candidates, self.limits.compared)
