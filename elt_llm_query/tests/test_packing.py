@@ -1,13 +1,18 @@
 """Sources in as few prompts as fit, each whole and under its label."""
 
+import asyncio
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from llama_index.core.schema import NodeWithScore, TextNode
 
 from elt_llm_core.models.token_count import most_tokens
-from elt_llm_core.testing import ScriptedLLM
+from elt_llm_core.strategy import Models
+from elt_llm_core.testing import HashEmbedding, ScriptedLLM
 from elt_llm_query.prompts import answer_template
 from elt_llm_query.synthesizers.prompt_packer import SourcePacker
+from elt_llm_query.synthesizers.response_modes import SimpleSummarizeOptions
 
 PROMPT = answer_template()
 
@@ -86,3 +91,16 @@ def test_the_room_is_what_prompt_and_answer_leave(window):
         most_tokens(PROMPT.format(context_str=p, query_str="")) <= room + 8
         for p in prompts
     )
+
+
+def test_one_prompt_and_what_it_left_out_are_the_same_when_awaited():
+    nodes = [
+        NodeWithScore(node=TextNode(text=source(n, 400)), score=1.0) for n in (1, 2)
+    ]
+    llm = ScriptedLLM(lambda _: "Yes. [S1]", context_window=1600, num_output=100)
+    one = SimpleSummarizeOptions().build(Models(HashEmbedding(), llm))
+    waited = asyncio.run(one.asynthesize("Why?", nodes))
+    assert waited.metadata == one.synthesize("Why?", nodes).metadata
+    assert waited.metadata["degradation"].kind == "prompt_shortened"
+    assert llm.prompts[0] == llm.prompts[1]
+    assert "[S2]" in llm.prompts[0]
