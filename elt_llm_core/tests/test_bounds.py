@@ -1,6 +1,7 @@
 """An answer that never ends is cut off; a question that is left stops its model."""
 
 import asyncio
+import socket
 import threading
 
 import httpx
@@ -134,6 +135,30 @@ def test_a_question_that_is_left_closes_the_connection(kind, way):
     assert [type(one) for one in failures] == [AbandonedError]
     with pytest.raises(AbandonedError):
         patience.left()
+
+
+def send_endlessly(one):
+    while True:
+        one.send(bytes(1_000_000))
+
+
+def test_a_server_that_waits_for_room_hears_that_the_question_was_left():
+    patience = Patience()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        client = socket.create_connection(listener.getsockname())
+        server, _ = listener.accept()
+        with client, server:
+            patience.watch(client)
+            server.settimeout(1)
+            with pytest.raises(TimeoutError):  # nobody reads: the window is full
+                send_endlessly(server)
+            patience.abandon()
+            while client.recv(1_000_000):  # the reader takes what came, then leaves
+                pass
+            client.close()
+            server.settimeout(20)
+            with pytest.raises(ConnectionError):
+                send_endlessly(server)
 
 
 def test_a_question_that_was_left_asks_nobody():

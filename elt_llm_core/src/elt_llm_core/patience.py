@@ -7,6 +7,7 @@ so that a model server stops writing for nobody.
 
 import contextlib
 import socket
+import struct
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from time import monotonic
 from elt_llm_core.errors import AbandonedError, OutOfTimeError
 
 SHORTEST = 0.01  # seconds; a limit of zero would mean "do not wait" to a socket
+_RESET_ON_CLOSE = struct.pack("ii", 1, 0)  # linger, for zero seconds
 
 _CURRENT: ContextVar["Patience | None"] = ContextVar("patience", default=None)
 
@@ -109,6 +111,9 @@ def at_most(seconds: float) -> Iterator[Patience]:
 
 
 def _shut(one: socket.socket) -> None:
-    # Whoever reads from it wakes up at once; closing is left to its owner.
+    # Whoever reads from it wakes up at once; closing is left to its owner. Without a
+    # reset at that moment, a server that waits for room in a full window would wait
+    # until the kernel gives the half-closed connection up, a minute later.
     with contextlib.suppress(OSError):
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
         one.shutdown(socket.SHUT_RDWR)
