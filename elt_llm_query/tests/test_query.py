@@ -154,6 +154,7 @@ def test_the_trace_tells_every_stage(world):
         "rule_lookup",
         "namesakes",
         "rule_filter",
+        "references",
         "label",
         "tables",
         "synthesize",
@@ -193,7 +194,7 @@ def test_threads_do_not_mix_their_traces(world):
         thread.join()
     for question, result in found.items():
         assert result.question == question
-        assert len(result.trace.stages) == 17
+        assert len(result.trace.stages) == 18
 
 
 def test_search_returns_sources_only(world):

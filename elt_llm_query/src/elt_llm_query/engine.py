@@ -22,7 +22,12 @@ from elt_llm_query.components import OverCollections, Postprocessor
 from elt_llm_query.grounding.labels import LabelSources
 from elt_llm_query.llm_calls import require_llm
 from elt_llm_query.plan import SearchPlan
-from elt_llm_query.postprocessors.fixed_steps import NamesakeLookUp, RuleCut, RuleLookUp
+from elt_llm_query.postprocessors.fixed_steps import (
+    NamesakeLookUp,
+    ReferenceLists,
+    RuleCut,
+    RuleLookUp,
+)
 from elt_llm_query.postprocessors.weighting import TrustWeight
 from elt_llm_query.rerankers.stored_vectors import StoredVectorRerankOptions
 from elt_llm_query.resilience import GuardedRerank, GuardedSynthesizer
@@ -175,6 +180,7 @@ class _Assembly:
             "rule_lookup": RuleLookUp().over(collections, where),
             "namesakes": NamesakeLookUp().over(collections, where),
             "rule_filter": RuleCut.of(where),
+            "references": ReferenceLists().over(collections, where),
             "label": LabelSources(),
         }
         return [GuardedStep(step, self.log, name) for name, step in steps.items()]

@@ -130,7 +130,7 @@ class SearchPlan:
         yield from (f"candidate:{name}" for name in query.candidate_strategy)
         yield from ["rerank"] * query.use_reranker
         yield from (f"postprocessor:{name}" for name in query.postprocessor_strategy)
-        yield from ("rule_lookup", "namesakes", "rule_filter", "label")
+        yield from ("rule_lookup", "namesakes", "rule_filter", "references", "label")
 
 
 def search_settings(config: RagConfig, k: int | None) -> RagConfig:

@@ -15,6 +15,7 @@ question
 │ rule_lookup       the rule that is asked for, whole   │
 │ namesakes         every fact sheet of an asked name   │
 │ rule_filter       only the rules of a filter          │
+│ references        lists that "[3]" in a text points to│
 │ label             [S1] ... [Sn]                       │
 │ tables            a whole table, if it can answer     │
 │ synthesize        an answer with labels               ┘

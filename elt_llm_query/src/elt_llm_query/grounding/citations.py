@@ -36,6 +36,7 @@ from elt_llm_query.grounding.sources import (
     locator,
     row_said,
     texts,
+    without_references,
 )
 from elt_llm_query.grounding.statement_lookup import ClaimMatch, StatementCheck, look_up
 from elt_llm_query.grounding.statements import DraftStatement, split_statements
@@ -225,7 +226,7 @@ def cite_claims(
         wording = claim.text
         if is_row(where) and not claim.derived:
             wording = row_said(where, text_of(where.source.document_id))
-        wording = escape_labels(wording)
+        wording = escape_labels(without_references(wording, where))
         answer = answer.replace(claim.text, wording, 1)
         citation = to_citation(ClaimMatch(claim.label, quote, match, where), locate)
         proven.append((claim, wording, citation))

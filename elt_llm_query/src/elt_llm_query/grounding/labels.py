@@ -10,15 +10,19 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle, TextNode
 from typing_extensions import override
 
 from elt_llm_core import provenance
 from elt_llm_core.document import BlockKind
+from elt_llm_query.analysis.reference_marks import find_reference_marks, remove_spans
 from elt_llm_query.components import Postprocessor
 
 LABEL_KEY = "source_label"
 SHOWN_KEY = "source_shown"
+REFERENCES_KEY = (
+    "source_references"  # entries in the list of references of its document
+)
 RANK_KEY = "source_rank"  # where a source stood before it was put elsewhere to be read
 
 _INSIDE = (
@@ -88,6 +92,11 @@ def _is_figure(node: Any) -> bool:
     return kind == BlockKind.FIGURE or provenance.is_generated(node)
 
 
+def references_of(node: Any) -> int:
+    """How many entries the list of references of its document has; 0 if not known."""
+    return int(node.metadata.get(REFERENCES_KEY, 0))
+
+
 def header(label: str, node: Any) -> str:
     """The line in front of a source: label, title, section, page."""
     place = provenance.read(node)
@@ -130,7 +139,12 @@ def parse_labels(answer: str, known: Sequence[str]) -> ParsedAnswer:
 
 def _with_label(node: Any, label: str) -> TextNode:
     excluded = {*node.metadata, LABEL_KEY}
-    text = _disarm(provenance.reading(node))
+    text = provenance.reading(node)
+    if text == node.get_content(metadata_mode=MetadataMode.NONE):
+        # A model would copy the document's own [3] as if it were a label of ours.
+        marks = find_reference_marks(text, references_of(node))
+        text = remove_spans(text, marks).text
+    text = _disarm(text)
     if provenance.is_generated(node):
         text = f"<AI_GENERATED>\n{text}\n</AI_GENERATED>"
     shown = f"{header(label, node)}\n{text}"

@@ -9,20 +9,32 @@ from llama_index.core.schema import NodeWithScore, TextNode
 
 from elt_llm_core import provenance
 from elt_llm_core.document import Cell
-from elt_llm_core.results import Box, Degradation, DegradationKind, Source
+from elt_llm_core.results import Box, Degradation, DegradationKind, Source, Support
 from elt_llm_core.store import Store
-from elt_llm_query.grounding.labels import by_rank, label_of
-from elt_llm_query.grounding.quote_match import stands_whole
+from elt_llm_query.analysis.reference_marks import find_reference_marks, remove_spans
+from elt_llm_query.grounding.labels import by_rank, label_of, references_of
+from elt_llm_query.grounding.quote_match import (
+    STRENGTH,
+    QuoteMatch,
+    check_quote,
+    stands_whole,
+)
 from elt_llm_query.trace import TraceLog
+
+_WORD_FOR_WORD = (Support.VERIFIED, Support.NORMALISED)
 
 
 @dataclass(frozen=True)
 class Offered:
-    """A source as the answer saw it: its record, how it was shown, its cells."""
+    """A source as the answer saw it: its record, how it was shown, its cells.
+
+    `references` is how many entries the document's list of references has.
+    """
 
     source: Source
     reading: str = ""
     cells: tuple[Cell, ...] = ()
+    references: int = 0
 
 
 class QuotePlace(NamedTuple):
@@ -99,7 +111,7 @@ def _to_offered(hit: NodeWithScore, number: int) -> Offered:
         attributes=provenance.attributes(node),
     )
     reading = place.index_text if place.index_text != text else ""
-    return Offered(source, reading, place.cells)
+    return Offered(source, reading, place.cells, references_of(node))
 
 
 def _cell_boxes(offered: Offered, start: int, end: int) -> tuple[Box, ...]:
@@ -119,6 +131,36 @@ def texts(store: Store) -> TextOf:
         return store.document_text(document_id)
 
     return text_of
+
+
+def match_quote(quote: str, where: Offered) -> QuoteMatch:
+    """Look a quote up in a source, also without the marks of its references.
+
+    Args:
+        quote: The words to look up.
+        where: The source.
+
+    Returns:
+        As `check_quote`; `NORMALISED` at best where only the text without marks such as
+        "[3]" has the quote, with the span of the words and the marks between them.
+    """
+    text = where.source.text
+    match = check_quote(quote, text)
+    marks = find_reference_marks(text, where.references)
+    if match.support in _WORD_FOR_WORD or not marks:
+        return match
+    bare = remove_spans(text, marks)
+    again = check_quote(quote, bare.text)
+    if again.support not in _WORD_FOR_WORD and (match.stands or not again.stands):
+        return match
+    start, end = bare.original(again.start, again.end)
+    support = max(again.support, Support.NORMALISED, key=STRENGTH.index)
+    return again._replace(support=support, start=start, end=end)
+
+
+def without_references(quote: str, where: Offered) -> str:
+    """Return words of a source without the marks of references among them."""
+    return remove_spans(quote, find_reference_marks(quote, where.references)).text
 
 
 def is_row(where: Offered) -> bool:

@@ -21,7 +21,7 @@ from elt_llm_query.grounding.quote_match import (
     check_quote,
     stands_whole,
 )
-from elt_llm_query.grounding.sources import Offered
+from elt_llm_query.grounding.sources import Offered, match_quote
 from elt_llm_query.grounding.statements import DraftStatement
 from elt_llm_query.grounding.unsupported_words import (
     bare_verdict,
@@ -278,7 +278,7 @@ def _match_said(part: _Part, where: Offered) -> QuoteMatch:
 def _match_words(part: _Part, where: Offered) -> QuoteMatch:
     """Where a source has the very words, with the same "not" around them."""
     text, source = part.text, where.source.text
-    match = check_quote(text, source)
+    match = match_quote(text, where)
     if match.stands and not same_polarity(
         part.claim, text, source, (match.start, match.end)
     ):

@@ -20,6 +20,7 @@ from elt_llm_core.provenance import Provenance
 from elt_llm_core.store import Collection
 from elt_llm_query.analysis.question import analyse
 from elt_llm_query.analysis.read_sentence import read
+from elt_llm_query.analysis.reference_marks import count_references, may_hold_marks
 from elt_llm_query.analysis.rule_reference import (
     GOES_ON_KEY,
     is_contents,
@@ -28,6 +29,7 @@ from elt_llm_query.analysis.rule_reference import (
 )
 from elt_llm_query.components import Postprocessor
 from elt_llm_query.context_limits import NAMESAKE_KEY
+from elt_llm_query.grounding.labels import REFERENCES_KEY
 from elt_llm_query.postprocessors.collection_step import CollectionStep, with_metadata
 from elt_llm_query.postprocessors.rule_targets import TARGET_KEY, RuleTargets, above
 
@@ -70,6 +72,33 @@ class RuleLookUp(RuleTargets):
             if chunks:
                 return [n for n in chunks if not is_contents(_text(n))] or chunks
         return []
+
+
+class ReferenceLists(CollectionStep):
+    """Notes on each node how many references its document lists.
+
+    Only where the text has a number in brackets; what is shown to a model is then
+    without the marks that point into that list.
+    """
+
+    @override
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        counts: dict[str, int] = {}
+        noted: list[NodeWithScore] = []
+        for hit in nodes:
+            home = self.home(hit.node)
+            document = provenance.read(hit.node).document_id
+            if home is None or not may_hold_marks(_text(hit.node)):
+                noted.append(hit)
+                continue
+            if document not in counts:
+                counts[document] = count_references(home.document_text(document))
+            known = {REFERENCES_KEY: counts[document]}
+            node = with_metadata(hit.node, known) if counts[document] else hit.node
+            noted.append(NodeWithScore(node=node, score=hit.score))
+        return noted
 
 
 class RuleCut(Postprocessor):
