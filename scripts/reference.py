@@ -70,6 +70,9 @@ Programs such as curl send neither `Origin` nor `Sec-Fetch-Site`.
 | route | does |
 |---|---|
 """
+MCP_ROUTE = """| `POST /mcp` | Tools of the Model Context Protocol; \
+see [other programs](../how-to/connect-other-programs.md). |
+"""
 HTTP_EXAMPLE = """
 ```bash
 curl -s http://127.0.0.1:7860/v1/query \\
@@ -248,6 +251,7 @@ def http() -> str:
             summary = operation.get("description") or operation.get("summary", "")
             first = " ".join(summary.split("\n\n")[0].split())
             lines.append(f"| `{method.upper()} {path}` | {first} |\n")
+    lines.append(MCP_ROUTE)
     return "".join([*lines, HTTP_EXAMPLE])
 
 

@@ -10,9 +10,12 @@ from importlib.resources import files
 from anyio import CapacityLimiter
 from fastapi import FastAPI, Response
 from fastapi.responses import RedirectResponse
+from starlette.routing import Route
 
 from elt_llm_api import problems
 from elt_llm_api.job_registry import JobRegistry
+from elt_llm_api.mcp_server.http_endpoint import PATH as MCP_PATH
+from elt_llm_api.mcp_server.http_endpoint import McpEndpoint
 from elt_llm_api.routes import routers
 from elt_llm_api.routes.dependencies import problems as problem_replies
 from elt_llm_api.server.listening import check_exposure
@@ -67,10 +70,13 @@ def create_app(
 
 
 def _api(service: QueryService, jobs: JobRegistry, queue: QuestionQueue) -> FastAPI:
+    mcp = McpEndpoint(service, queue)
+
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         app.state.health = CapacityLimiter(HEALTH_THREADS)
-        yield
+        async with mcp.serving():
+            yield
         queue.close()
         jobs.close()
 
@@ -90,6 +96,8 @@ def _api(service: QueryService, jobs: JobRegistry, queue: QuestionQueue) -> Fast
     for router in routers():
         app.include_router(router, responses=problem_replies(400, 401, 403, 413, 429))
 
+    # All methods: those that the SDK does not answer get its 405.
+    app.router.routes.append(Route(MCP_PATH, endpoint=mcp))
     app.add_api_route("/", _root, include_in_schema=False)
     app.add_api_route("/favicon.ico", _icon, include_in_schema=False)
     return app

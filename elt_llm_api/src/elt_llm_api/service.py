@@ -1,5 +1,6 @@
 """What the routes and the page use of the packages below, in one class."""
 
+import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -22,7 +23,8 @@ from elt_llm_core.errors import (
     UnknownProfileError,
     UsageError,
 )
-from elt_llm_core.jobs import JOBS, JobContext, JobReport, Progress, run_job
+from elt_llm_core.files.scratch import Scratch
+from elt_llm_core.jobs import JOBS, JobContext, JobReport, Progress, run_job, silent
 from elt_llm_core.profile_notes import ProfileNote, profile_notes
 from elt_llm_core.results import Box, QueryResult, SearchResult
 from elt_llm_core.store import Collection, CollectionCard, DocumentRow, Store, editing
@@ -37,6 +39,7 @@ from elt_llm_query.page_images import render_page
 PDF = "application/pdf"
 DEFAULT_PROFILE = "default"
 NO_PASSWORD = SecretStr("")
+Rows = tuple[dict[str, Any], ...]
 
 
 class QueryService:
@@ -51,6 +54,7 @@ class QueryService:
         self._libraries: dict[tuple[str, str], Library] = {}
         self._incomplete: dict[str, ConfigError] | None = None
         self._examples: dict[tuple[tuple[str, str], ...], tuple[str, ...]] = {}
+        self._glossaries: dict[tuple[tuple[str, str], ...], Rows] = {}
         self._lock = threading.Lock()
         self._sound = False
 
@@ -331,6 +335,34 @@ class QueryService:
             return stored_table(self.store, self.store.card(collection).name, table)
         except UsageError as error:
             raise NothingThereError(str(error)) from error
+
+    def glossary(self, names: Sequence[str]) -> Rows:
+        """Every defined term of collections, as rows of the glossary's JSON file.
+
+        The rows are kept until a document of the collections changes.
+
+        Args:
+            names: Ids or titles of collections; none means all.
+
+        Raises:
+            CollectionNotFoundError: If a collection does not exist.
+            UsageError: If there are no collections.
+            StoreWriteError: If the disk is full or read-only.
+        """
+        chosen = resolve_collections(self.store, names)
+        states = tuple(self.states(chosen).items())
+        if states not in self._glossaries:
+            self._glossaries = {states: self._build_glossary(chosen)}
+        return self._glossaries[states]
+
+    def _build_glossary(self, names: Sequence[str]) -> Rows:
+        scratch = Scratch("serve")
+        try:
+            report = self.product("glossary", names, [])(scratch.path, silent)
+            path = Path(report.files["glossary_json"])
+            return tuple(json.loads(path.read_text(encoding="utf-8")))
+        finally:
+            scratch.close()
 
     def _run(
         self, kind: str, options: dict[str, object], progress: Progress

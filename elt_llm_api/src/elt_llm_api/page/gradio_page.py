@@ -16,8 +16,8 @@ from elt_llm_api.page import list_html
 from elt_llm_api.page.addresses import PageAddress
 from elt_llm_api.page.ask_tab import EVENT, AskTab
 from elt_llm_api.page.product_tabs import ProductsTab, TablesTab, watch_job
+from elt_llm_api.page_boxes import MAX_BOXES
 from elt_llm_api.problems import describe
-from elt_llm_api.routes.document_routes import MAX_BOXES
 from elt_llm_api.server.question_queue import QuestionQueue
 from elt_llm_api.service import QueryService
 from elt_llm_api.uploads import Upload, check_upload_names, move_uploads

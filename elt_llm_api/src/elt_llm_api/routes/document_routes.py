@@ -6,19 +6,19 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
-from pydantic import Field, ValidationError
+from pydantic import Field
 
+from elt_llm_api.page_boxes import parse_boxes
 from elt_llm_api.routes.dependencies import Jobs, Service, problems
 from elt_llm_api.schemas import DocumentOut, Renaming, Wire
 from elt_llm_api.service import PDF
-from elt_llm_core.errors import NothingThereError
+from elt_llm_core.errors import NothingThereError, UsageError
 from elt_llm_core.results import Box
 
 router = APIRouter(prefix="/v1/documents/{document_id}", tags=["documents"])
 DocumentId = Annotated[
     str, Path(pattern=r"^[0-9a-f]{32}$", examples=["0123456789abcdef" * 2])
 ]
-MAX_BOXES = 200  # a quote has one for each line: this is about four pages
 # Shown in the browser; anything else could carry a script and is offered for saving.
 INLINE = {PDF: PDF, "text/plain": "text/plain; charset=utf-8"}
 CONTENT_CSP = "default-src 'none'; style-src 'unsafe-inline'; object-src 'self'"
@@ -116,21 +116,10 @@ def page_image(
 
 
 def _boxes(text: str, page: int) -> list[Box]:
-    parts = [part for part in text.split(";") if part]
-    if len(parts) > MAX_BOXES:
-        raise _invalid(text, f"at most {MAX_BOXES} boxes")
-    return [_box(part, page) for part in parts]
-
-
-def _box(text: str, page: int) -> Box:
     try:
-        left, top, right, bottom = (float(number) for number in text.split(","))
-        box = Box(page=page, left=left, top=top, right=right, bottom=bottom)
-    except (ValueError, ValidationError) as error:
-        raise _invalid(text, "four fractions between 0 and 1") from error
-    if box.left > box.right or box.top > box.bottom:
-        raise _invalid(text, "left must not exceed right, nor top bottom")
-    return box
+        return parse_boxes(text, page)
+    except UsageError as error:
+        raise _invalid(text, error.message) from error
 
 
 def _invalid(text: str, message: str) -> RequestValidationError:

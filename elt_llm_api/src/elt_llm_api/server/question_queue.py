@@ -88,17 +88,33 @@ class QuestionQueue:
             BusyError: If the queue is full.
             AbandonedError: If the client disconnected.
         """
-        ticket, future = self.submit(work, seconds)
-        outcome = asyncio.wrap_future(future)
+        answer = asyncio.ensure_future(self.run(work, seconds))
         leaving = asyncio.ensure_future(_wait_for_disconnect(receive))
         try:
-            both: list[asyncio.Future[Any]] = [outcome, leaving]
+            both: list[asyncio.Future[Any]] = [answer, leaving]
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-            if not outcome.done():
+            if not answer.done():
                 raise AbandonedError
-            return outcome.result()
+            return answer.result()
         finally:
             leaving.cancel()
+            answer.cancel()
+
+    async def run(self, work: Callable[[], T], seconds: float) -> T:
+        """Queue a question and wait for its result; cancelling the task stops it.
+
+        Args:
+            work: Answers the question.
+            seconds: The time it may take, waiting included.
+
+        Raises:
+            BusyError: If the queue is full.
+        """
+        ticket, future = self.submit(work, seconds)
+        outcome = asyncio.wrap_future(future)
+        try:
+            return await asyncio.shield(outcome)
+        finally:
             if not outcome.done():
                 ticket.leave()
                 outcome.add_done_callback(_ignore_failure)

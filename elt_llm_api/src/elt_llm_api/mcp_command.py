@@ -1,0 +1,44 @@
+"""The command `elt-llm mcp`: the tools on standard input and output."""
+
+import os
+import signal
+from importlib.util import find_spec
+from typing import Any
+
+import click
+
+from elt_llm_core.cli.common import CommandContext, common_options
+from elt_llm_core.jobs import INTERRUPTED
+
+
+@click.command("mcp")
+@common_options
+def mcp_command(ctx: CommandContext) -> None:
+    """Serve the documents to an MCP client on standard input and output.
+
+    A client such as an editor or a chat program starts it; logs go to stderr. Exits 78
+    where the package of the extra mcp is not installed.
+    """
+    import anyio
+
+    from elt_llm_api.mcp_server.http_endpoint import missing_sdk
+
+    if find_spec("mcp") is None:
+        raise missing_sdk()
+    from elt_llm_api.mcp_server.tool_server import build_server
+    from elt_llm_api.server.question_queue import QuestionQueue
+    from elt_llm_api.service import QueryService
+
+    config = ctx.config
+    queue = QuestionQueue(config.api.questions_at_once, config.api.questions_waiting)
+    server = build_server(QueryService(config, ctx.store), queue)
+    signal.signal(signal.SIGINT, _leave)
+    try:
+        anyio.run(server.run_stdio_async)
+    finally:
+        queue.close()
+
+
+def _leave(*_: Any) -> None:
+    """End at once: the SDK's thread waits for a line of input, and nothing is lost."""
+    os._exit(INTERRUPTED)

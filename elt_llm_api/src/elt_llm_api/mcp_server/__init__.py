@@ -1,0 +1,1 @@
+"""Tools of the Model Context Protocol, on stdio and over HTTP."""
