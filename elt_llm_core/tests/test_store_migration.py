@@ -25,16 +25,20 @@ from elt_llm_core.testing.fakes import HashEmbedding
 sys.path.insert(0, str(Path(__file__).parent / "golden"))
 from make_schema_1 import content
 
-GOLDEN = Path(__file__).parent / "golden" / "schema-1.tar.xz"
+GOLDEN = Path(__file__).parent / "golden"
 TRUTH = "truth.sqlite3"
+
+
+def extract(name: str, folder: Path) -> Path:
+    with tarfile.open(GOLDEN / name) as archive:
+        archive.extractall(folder, filter="data")
+    return folder / "data"
 
 
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
     """A copy of the data root of schema 1."""
-    with tarfile.open(GOLDEN) as archive:
-        archive.extractall(tmp_path, filter="data")
-    return tmp_path / "data"
+    return extract("schema-1.tar.xz", tmp_path)
 
 
 @pytest.fixture
@@ -88,10 +92,23 @@ def test_all_content_and_every_id_is_the_same_after_a_migration(
     assert len(expected["nodes"]) == 65
 
 
-def test_a_migrated_root_has_the_tables_of_a_new_one(old: Path, store: Store) -> None:
+@pytest.mark.parametrize("version", [1, 3])
+def test_a_migrated_root_has_the_tables_of_a_new_one(
+    version: int, tmp_path: Path, store: Store
+) -> None:
+    old = extract(f"schema-{version}.tar.xz", tmp_path / "old")
+    assert schema_of(old / TRUTH) == version
     migrate(old)
     migrate(store.data_dir)
     assert tables(old / TRUTH) == tables(store.data_dir / TRUTH)
+
+
+def test_a_root_of_schema_3_keeps_all_and_takes_conversations(tmp_path: Path) -> None:
+    old = extract("schema-3.tar.xz", tmp_path)
+    before = json.loads((tmp_path / "EXPECTED.json").read_text())
+    migrate(old)
+    assert json.loads(json.dumps(content(old))) == before
+    assert Store(old).conversations.create("ann", "c1").messages == ()
 
 
 def test_a_migrated_root_is_searched_indexed_and_written_to(old: Path) -> None:

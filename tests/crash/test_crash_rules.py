@@ -13,12 +13,14 @@ WALL = {
     "date": {"today"},
 }
 # A backup is called after the hour it was made in, and due some hours after the last; a
-# budget is that of a calendar day; Retry-After may be a date; a kept trace says when.
+# budget is that of a calendar day; Retry-After may be a date; a kept trace and a
+# message say when.
 NAMED_AFTER_THE_HOUR = {
     "elt_llm_core/doctor/store.py",
     "elt_llm_core/models/bounds.py",
     "elt_llm_core/models/gateway/spending.py",
     "elt_llm_core/question_traces.py",
+    "elt_llm_core/store/database/conversations.py",
     "elt_llm_core/store/maintenance/backup.py",
 }
 

@@ -26,6 +26,7 @@ from elt_llm_core.results import QueryResult, SearchResult
 from elt_llm_core.store import CollectionCard, DocumentRow, Store, editing
 from elt_llm_core.strategy import Models
 from elt_llm_query.caching.semantic_cache import SemanticCache, build_cache
+from elt_llm_query.conversation.turn import LOCAL, Chat, ChatResult
 from elt_llm_query.query import query_collections, search_collections
 
 T = TypeVar("T")
@@ -243,6 +244,48 @@ class Library:
             cache=self.cache,
         )
 
+    def chat(
+        self,
+        message: str,
+        conversation: str = "",
+        collections: Names = (),
+        *,
+        where: Where | None = None,
+        owner: str = LOCAL,
+    ) -> ChatResult:
+        """Answer a message of a conversation, which is kept in the data root.
+
+        Args:
+            message: The question.
+            conversation: Id of the conversation; it is created if it is new, and has a
+                random id if none is given (`ChatResult.conversation_id`).
+            collections: Ids or titles of the collections to ask; none means all.
+            where: Limits the sources; see `search`.
+            owner: Whose conversation it is. Those of `Library.store.conversations`
+                belong to one owner each.
+
+        Returns:
+            The answer, its text with the numbers that its sources have in the
+            conversation, and these sources.
+
+        Raises:
+            ForeignConversationError: If the conversation belongs to another owner.
+            TurnReplacedError: If another message was sent to it meanwhile.
+            UsageError, CollectionNotFoundError, CollectionMismatchError: As `search`;
+                nothing of the turn is kept then.
+        """
+        chat = Chat(
+            resolve_collections(self.store, collections),
+            store=self.store,
+            config=self.config,
+            models=self.models,
+            where=where,
+            cache=self.cache,
+            named=bool(collections),
+            owner=owner,
+        )
+        return chat.ask(message, conversation)
+
     async def asearch(
         self,
         question: str,
@@ -262,6 +305,22 @@ class Library:
         """Do as `ask`, without blocking the event loop."""
         return await self._in_thread(
             lambda: self.ask(question, collections, where=where)
+        )
+
+    async def achat(
+        self,
+        message: str,
+        conversation: str = "",
+        collections: Names = (),
+        *,
+        where: Where | None = None,
+        owner: str = LOCAL,
+    ) -> ChatResult:
+        """Do as `chat`, without blocking the event loop."""
+        return await self._in_thread(
+            lambda: self.chat(
+                message, conversation, collections, where=where, owner=owner
+            )
         )
 
     async def _in_thread(self, work: Callable[[], T]) -> T:

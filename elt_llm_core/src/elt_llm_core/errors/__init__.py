@@ -18,7 +18,10 @@ EltLlmError                                  code; what happened, the value, the
 │   ├── StoreWriteError         STO005       exit 73: disk full, read-only folder
 │   ├── GenerationError         STO006       a derived index is damaged
 │   ├── TruthError              STO007       exit 78: damaged, or another schema
-│   └── NoDataError             STO008       exit 65: a data root that is not there
+│   ├── NoDataError             STO008       exit 65: a data root that is not there
+│   ├── ConversationNotFoundError STO009     exit 65
+│   ├── ForeignConversationError STO010      exit 65: it belongs to somebody else
+│   └── TurnReplacedError       STO011       exit 75: it went on without the answer
 ├── IngestError                 ING001       exit 65: one document; others go on
 │   ├── LoadError               ING002
 │   ├── EmbedError              ING003
@@ -603,6 +606,47 @@ class NoDataError(StoreError):
             f"there is no data at {folder} yet",
             "check --data-dir, or add documents first: "
             "elt-llm ingest PATH --collection NAME",
+        )
+
+
+class ConversationNotFoundError(StoreError):
+    """No conversation of that id."""
+
+    code = "STO009"
+    exit_code = 65
+    status = 404
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"no conversation {name[:80]!r}", "list them: elt-llm conversations list"
+        )
+
+
+class ForeignConversationError(StoreError):
+    """A conversation belongs to another owner, who alone may use it."""
+
+    code = "STO010"
+    exit_code = 65
+    status = 403
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"the conversation {name[:80]!r} belongs to somebody else",
+            "begin one of your own",
+        )
+
+
+class TurnReplacedError(StoreError):
+    """A conversation went on, or was deleted, while a question was answered."""
+
+    code = "STO011"
+    exit_code = 75
+    status = 409
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"the conversation {name[:80]!r} went on without this answer",
+            "ask one question at a time in a conversation",
         )
 
 

@@ -12,11 +12,13 @@ from elt_llm_core.document import Block, Page, Sidecar
 from elt_llm_core.errors import GenerationError, StoreError
 from elt_llm_core.identifiers import collection_id
 from elt_llm_core.store.database import schema
+from elt_llm_core.store.database.conversations import Conversations
 from elt_llm_core.store.database.day_ledger import DayLedger
 from elt_llm_core.store.database.journal import Journal
 from elt_llm_core.store.database.lock import LOCK, writer_lock
 from elt_llm_core.store.database.reader import FILE, Truth, file_at
 from elt_llm_core.store.database.records import CollectionCard, DocumentRow, Quarantined
+from elt_llm_core.store.database.shared_writer import SharedWriter
 from elt_llm_core.store.index.manifest import IndexFolder, Manifest
 from elt_llm_core.store.index.publish import MIN_NODES, sweep
 
@@ -46,6 +48,8 @@ class Store:
         self._journal_file: tuple[int, int] | None = None
         self.journal = Journal(self._truth, self._journal_writer)
         self.day_ledger = DayLedger(self._truth, self._journal_writer)
+        self._shared_writer = SharedWriter(data_dir)
+        self.conversations = Conversations(self._truth, self._shared_writer.transaction)
 
     def collections(self) -> list[CollectionCard]:
         """Every collection's card, by name."""
@@ -160,6 +164,7 @@ class Store:
         self._truth.close()
         self._open.clear()
         self._generations.clear()
+        self._shared_writer.close()
         if self._journal_connection is not None:
             self._journal_connection.close()
             self._journal_connection = None

@@ -49,6 +49,19 @@ create table vector(
   num integer primary key, key blob not null unique, data blob not null,
   data_sum integer not null)
 """
+# A message whose `turn` is not empty belongs to one that was begun and not completed.
+CONVERSATION = """
+create table conversation(
+  conversation_id text primary key, owner text not null, title text not null,
+  created text not null, last_used text not null, used integer not null);
+create index conversation_owner on conversation(owner, used);
+create table message(
+  conversation_id text not null
+    references conversation(conversation_id) on delete cascade,
+  ordinal integer not null, turn text not null,
+  role text not null check(role in ('user', 'assistant')), created text not null,
+  text text not null, content text not null, primary key(conversation_id, ordinal))
+"""
 DOCUMENT_SHA256 = "create index document_sha256 on document(sha256)"
 
 TABLES = f"""
@@ -96,7 +109,8 @@ create table batch_item(
   key text primary key, run text not null, ordinal integer not null,
   item text not null, state text not null check(state in ('done', 'failed')),
   result text not null);
-create index batch_run on batch_item(run, ordinal)
+create index batch_run on batch_item(run, ordinal);
+{CONVERSATION}
 """
 
 

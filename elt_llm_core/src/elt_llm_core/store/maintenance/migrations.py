@@ -70,6 +70,12 @@ def _from_2(connection: Connection) -> None:
         connection.execute(statement)
 
 
+def _from_3(connection: Connection) -> None:
+    """Conversations."""
+    for statement in tables.statements(tables.CONVERSATION):
+        connection.execute(statement)
+
+
 _VECTOR_2 = """
 create table vector(
   num integer primary key, key blob not null unique, data blob not null)
@@ -97,4 +103,8 @@ alter table vector rename to old_vector;
 insert into vector select num, key, data, check_sum(key, data) from old_vector;
 drop table old_vector
 """
-_STEPS: Mapping[int, Callable[[Connection], None]] = {1: _from_1, 2: _from_2}
+_STEPS: Mapping[int, Callable[[Connection], None]] = {
+    1: _from_1,
+    2: _from_2,
+    3: _from_3,
+}

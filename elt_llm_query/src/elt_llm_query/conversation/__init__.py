@@ -1,0 +1,1 @@
+"""Conversations: turns, the numbers of their sources, exports."""

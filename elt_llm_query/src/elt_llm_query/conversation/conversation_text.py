@@ -1,0 +1,38 @@
+"""Conversations and their sources as text for people."""
+
+from collections.abc import Sequence
+
+from elt_llm_core.cli.terminal import Styled, harmless, in_line
+from elt_llm_core.conversation import Conversation, Speaker
+from elt_llm_query.conversation.source_numbers import (
+    NumberedSource,
+    number_sources,
+    numbered_sources,
+    show_text,
+)
+
+
+def conversation_text(conversation: Conversation) -> str:
+    """Every message, then the numbered sources."""
+    numbers = number_sources(conversation.messages)
+    lines = []
+    for message in conversation.messages:
+        if message.role is Speaker.USER:
+            lines += [f"> {harmless(message.text)}", ""]
+            continue
+        if message.searched:
+            lines += [f"Understood as: {in_line(message.searched)}", ""]
+        lines += [harmless(show_text(message.text, numbers)), ""]
+    sources = numbered_sources(conversation)
+    return Styled("\n".join([*lines, *source_lines(sources)]).rstrip())
+
+
+def source_lines(sources: Sequence[NumberedSource]) -> list[str]:
+    """A line of place for each source, and one for each quote of it."""
+    lines = []
+    for source in sources:
+        page = f"p. {source.page}" if source.page is not None else ""
+        place = ", ".join(p for p in (source.document, page, source.section) if p)
+        lines.append(in_line(f"[{source.number}] {place}"))
+        lines += [in_line(f'     "{quote}"') for quote in source.quotes]
+    return lines

@@ -1,0 +1,173 @@
+"""Answers as messages, and the numbers that their sources have in a conversation.
+
+A message is stored with the ids of the chunks that it cites. The first chunk that a
+conversation cites is shown as 1, the next new one as 2, and each keeps its number:
+where the first answer cites A and B, and the second A and C, C is 3. Numbers are made
+when a conversation is shown and never stored, so that no model learns to write them.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from pydantic import Field
+
+from elt_llm_core.conversation import MARK, Conversation, Message, Speaker
+from elt_llm_core.records import Record
+from elt_llm_core.results import Citation, QueryResult, Scalar, Statement
+from elt_llm_query.grounding.statements import LABEL
+
+_LOOKS_LIKE_MARK = re.compile(r"\[(chunk:)", re.IGNORECASE)
+
+
+class NumberedSource(Record):
+    """A cited chunk under its number, with every quote of it in the conversation."""
+
+    number: int = Field(ge=1)
+    chunk: str
+    document_id: str
+    collection: str
+    document: str
+    page: int | None
+    section: str
+    quotes: tuple[str, ...]
+    citations: tuple[Citation, ...]
+    attributes: dict[str, Scalar] = Field(default_factory=dict)
+
+
+def answer_message(result: QueryResult, asked: str = "") -> Message:
+    """Make the message of an answer: chunk ids where the answer has labels.
+
+    Args:
+        result: The answer.
+        asked: The question as it was written, if another was searched.
+
+    Returns:
+        The message, without a time.
+    """
+    chunks = {source.label: source.node_id for source in result.sources}
+    documents = {source.node_id: source.document_id for source in result.sources}
+
+    def write_marks(text: str) -> str:
+        plain = _LOOKS_LIKE_MARK.sub(r"(\1", text)
+        return LABEL.sub(lambda m: _mark(chunks, m), plain)
+
+    statements, text = _with_marks(result, write_marks)
+    cited = tuple(
+        dict.fromkeys(
+            [*MARK.findall(text), *(citation.node_id for citation in result.citations)]
+        )
+    )
+    return Message(
+        role=Speaker.ASSISTANT,
+        text=text,
+        searched=result.question if result.question != asked else "",
+        status=result.status,
+        statements=statements,
+        citations=_by_chunk(result.citations),
+        removed=tuple(
+            r.model_copy(update={"text": write_marks(r.text)}) for r in result.removed
+        ),
+        nearest=_by_chunk(result.nearest),
+        conflicts=tuple(
+            c.model_copy(
+                update={
+                    "statement": write_marks(c.statement),
+                    "quotes": _by_chunk(c.quotes),
+                }
+            )
+            for c in result.conflicts
+        ),
+        degradations=result.degradations,
+        chunks=cited,
+        documents=tuple(dict.fromkeys(documents[c] for c in cited if c in documents)),
+    )
+
+
+def number_sources(messages: Iterable[Message]) -> dict[str, int]:
+    """Number the cited chunks of a conversation, from 1, by first mention."""
+    numbers: dict[str, int] = {}
+    for message in messages:
+        for chunk in message.chunks:
+            numbers.setdefault(chunk, len(numbers) + 1)
+    return numbers
+
+
+def show_text(text: str, numbers: Mapping[str, int]) -> str:
+    """Return a message's text with numbers such as `[2]` instead of its marks.
+
+    A mark of a chunk that the conversation does not cite is left out.
+    """
+
+    def replace_mark(match: re.Match[str]) -> str:
+        number = numbers.get(match[1])
+        return "" if number is None else f"[{number}]"
+
+    return MARK.sub(replace_mark, text)
+
+
+def numbered_sources(conversation: Conversation) -> tuple[NumberedSource, ...]:
+    """List what a conversation cites, by number."""
+    numbers = number_sources(conversation.messages)
+    cited: dict[str, list[Citation]] = {chunk: [] for chunk in numbers}
+    for message in conversation.messages:
+        for citation in message.citations:
+            cited[citation.node_id].append(citation)
+    return tuple(
+        _number_source(numbers[chunk], chunk, citations)
+        for chunk, citations in cited.items()
+        if citations
+    )
+
+
+def plain_text(text: str) -> str:
+    """Return a message's text without any marks, as a model may read it."""
+    return re.sub(rf"[ \t]*{MARK.pattern}", "", text)
+
+
+def _number_source(
+    number: int, chunk: str, citations: Sequence[Citation]
+) -> NumberedSource:
+    first = citations[0]
+    return NumberedSource(
+        number=number,
+        chunk=chunk,
+        document_id=first.document_id,
+        collection=first.collection,
+        document=first.document,
+        page=first.page,
+        section=first.section,
+        quotes=tuple(dict.fromkeys(c.quote for c in citations)),
+        citations=tuple(citations),
+        attributes=first.attributes,
+    )
+
+
+def _mark(chunks: Mapping[str, str], match: re.Match[str]) -> str:
+    chunk = chunks.get(match[1])
+    return match[0] if chunk is None else f"[chunk:{chunk}]"
+
+
+def _by_chunk(citations: Iterable[Citation]) -> tuple[Citation, ...]:
+    """The citations, labelled by their chunks: a label is of one prompt only."""
+    return tuple(c.model_copy(update={"label": c.node_id}) for c in citations)
+
+
+def _with_marks(
+    result: QueryResult, write_marks: Callable[[str], str]
+) -> tuple[tuple[Statement, ...], str]:
+    """The statements with marks, and the text that they are the parts of."""
+    statements: list[Statement] = []
+    text, position = "", 0
+    for statement in result.statements:
+        text += result.answer[position : statement.start]
+        written = write_marks(statement.text)
+        update = {
+            "text": written,
+            "start": len(text),
+            "end": len(text) + len(written),
+            "citations": _by_chunk(statement.citations),
+        }
+        statements.append(statement.model_copy(update=update))
+        text += written
+        position = statement.end
+    return tuple(statements), text + write_marks(result.answer[position:])
