@@ -169,6 +169,9 @@ SHOWN = {
     "query.system_prompt": f"{QUERY}test_generated.py::"
     "test_a_generated_answer_is_looked_up",
     "query.citation_policy": f"{QUERY}test_generated.py::test_the_policy_is_a_setting",
+    "query.judge_strategy": f"{QUERY}test_judges.py::"
+    "test_a_paraphrase_that_the_judge_refuses_is_removed",
+    "query.judge_options": f"{QUERY}test_judges.py::test_the_prompt_is_an_option",
     "query.num_queries": f"{QUERY}test_retrievers.py::test_rewrites_are_fused_in",
     "consumer.aliases": f"{CONSUMER}test_coverage.py::test_aliases_are_a_setting",
     "consumer.evidence_top_k": f"{CONSUMER}test_coverage.py::"

@@ -29,6 +29,7 @@ One `SearchPlan` holds what each stage keeps.
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from llama_index.core.base.response.schema import RESPONSE_TYPE
@@ -55,6 +56,7 @@ from elt_llm_query.caching.semantic_cache import Look, SemanticCache
 from elt_llm_query.engine import assemble
 from elt_llm_query.grounding.citations import Checked, check_answer
 from elt_llm_query.grounding.conflicts import find_conflicts
+from elt_llm_query.grounding.judges import confirm_paraphrases
 from elt_llm_query.grounding.nearest import quote_nearest
 from elt_llm_query.grounding.sources import (
     Offered,
@@ -65,7 +67,7 @@ from elt_llm_query.grounding.sources import (
 from elt_llm_query.plan import CacheOutcome, SearchPlan, search_settings
 from elt_llm_query.request import Request, open_request
 from elt_llm_query.routers.choose import choose_collections
-from elt_llm_query.stages import Strategies, strategies_of
+from elt_llm_query.stages import Strategies, build_or_leave_out, strategies_of
 
 TRIES = 5  # a document would have to be replaced at every try to need more
 
@@ -169,12 +171,14 @@ def query_collections(  # noqa: PLR0913 - what may be said of a question
         request, plan, engine, nodes = searcher.retrieve(names, question, where)
         before = account.used.cut
         response = engine.synthesize(request.bundle, nodes)
+        sources = to_sources(response.source_nodes)
+        checked, nearest, conflicts = _verify(
+            request, response, sources, store, config, models
+        )
     note_unquoted(nodes, response.source_nodes, request.log)
     _note_fallbacks(request, account)
     if account.used.cut > before:
         request.log.degrade(ANSWER_CUT)
-    sources = to_sources(response.source_nodes)
-    checked, nearest, conflicts = _verify(request, response, sources, store, config)
     result = QueryResult(
         question=question,
         status=checked.status,
@@ -199,12 +203,16 @@ def _verify(
     sources: Sequence[Offered],
     store: Store,
     config: RagConfig,
+    models: Models,
 ) -> tuple[Checked, tuple[Citation, ...], tuple[Conflict, ...]]:
     """Return the checked answer, what is nearest to a refused one, and conflicts."""
     question = request.question
     with request.log.stage("verify", len(sources)) as note:
         policy = config.query.citation_policy
-        checked = check_answer(response, sources, store, policy, question)
+        strategy = strategies_of(config).judge
+        judge = build_or_leave_out(strategy, models, request.log)
+        confirm = partial(confirm_paraphrases, judge=judge, log=request.log)
+        checked = check_answer(response, sources, store, policy, question, confirm)
         note.n_out = len(checked.citations)
         locate = locator(store)
         nearest = quote_nearest(checked.status, question, sources, locate)

@@ -20,6 +20,7 @@ from elt_llm_core.models import EMBEDDERS, LLMS
 from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_core.strategy import Models, Stage, Strategy
 from elt_llm_query.caching.semantic_cache import CACHES, SemanticCache
+from elt_llm_query.grounding.judges import JUDGES, ClaimJudge
 from elt_llm_query.retrieval.fusion import FUSIONS, Fusion
 from elt_llm_query.retrieval.search import SearchTransform
 from elt_llm_query.trace import TraceLog
@@ -34,6 +35,7 @@ SYNTHESIZERS: Stage[BaseSynthesizer] = Stage("synthesizers")
 
 __all__ = [
     "FUSIONS",
+    "JUDGES",
     "POSTPROCESSORS",
     "RERANKERS",
     "ROUTERS",
@@ -117,6 +119,12 @@ class Strategies:
         """What orders the candidates again."""
         query = self._query
         return self._one(RERANKERS, query.reranker_strategy, query.reranker_options)
+
+    @cached_property
+    def judge(self) -> Strategy[ClaimJudge | None] | MissingExtraError:
+        """What gives a second opinion on paraphrases."""
+        query = self._query
+        return self._one(JUDGES, query.judge_strategy, query.judge_options)
 
     @cached_property
     def synthesizer(self) -> Strategy[BaseSynthesizer] | MissingExtraError:
@@ -242,7 +250,13 @@ def check_installed(config: RagConfig) -> None:
 
 
 def _all(loaded: Strategies, *, with_reranker: bool) -> Iterator[object]:
-    yield from (loaded.cache, loaded.router, loaded.fusion, loaded.synthesizer)
+    yield from (
+        loaded.cache,
+        loaded.router,
+        loaded.fusion,
+        loaded.synthesizer,
+        loaded.judge,
+    )
     yield from loaded.transforms.values()
     yield from loaded.candidate_steps.values()
     yield from loaded.source_steps.values()

@@ -116,7 +116,14 @@ class QuerySection(Section):
         description="a claim whose quote is not found: strict removes it, flag marks "
         "it, lenient keeps it",
     )
-
+    judge_strategy: Name = Field(
+        default="none",
+        description="who confirms that a passage says what a model's paraphrase of it "
+        "says: none, llm (one short call a statement)",
+    )
+    judge_options: dict[str, Any] = Field(
+        default_factory=dict, description="options of the judge"
+    )
     question_timeout: float = Field(
         default=300.0,
         gt=0,

@@ -11,7 +11,7 @@ refusal is our own sentence, whatever the model wrote around its own.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -43,6 +43,7 @@ from elt_llm_query.grounding.statements import DraftStatement, split_statements
 from elt_llm_query.prompts import NO_SURE_ANSWER, REFUSAL
 
 Policy = Literal["strict", "flag", "lenient"]
+Confirm = Callable[[Sequence[StatementCheck]], list[StatementCheck]]
 
 UNVERIFIED = "[unverified]"
 NOTHING_STANDS = "No statement of the generated answer stands in the sources."
@@ -79,8 +80,18 @@ def check_answer(
     store: Store,
     policy: Policy,
     question: str = "",
+    confirm: Confirm = list,
 ) -> Checked:
-    """Return the checked answer of a LlamaIndex response over `sources`."""
+    """Return the checked answer of a LlamaIndex response over `sources`.
+
+    Args:
+        response: The response; its metadata says who wrote it, and with which quotes.
+        sources: The sources of its prompt, with their labels.
+        store: The data root, for pages and texts.
+        policy: What becomes of a statement that is not proved.
+        question: What was asked.
+        confirm: A second look at the checks of statements that a model wrote.
+    """
     if not sources:
         return _assemble([_notice(NOTHING_FOUND)], Status.NO_SOURCES, ())
     metadata = response.metadata or {}
@@ -94,8 +105,8 @@ def check_answer(
         return checked
     if STATEMENTS_KEY in metadata:
         written = metadata[STATEMENTS_KEY]
-        return cite_statements(written, sources, locate, policy, question)
-    return cite_answer(answer, sources, locate, policy, question)
+        return cite_statements(written, sources, locate, policy, question, confirm)
+    return cite_answer(answer, sources, locate, policy, question, confirm)
 
 
 def cite_answer(
@@ -104,6 +115,7 @@ def cite_answer(
     locate: Locate,
     policy: Policy,
     question: str = "",
+    confirm: Confirm = list,
 ) -> Checked:
     """Return a generated answer with every statement looked up, under the policy.
 
@@ -113,6 +125,7 @@ def cite_answer(
         locate: Finds the place of a quote.
         policy: What becomes of a statement that is not proved.
         question: What was asked; a bare "No" is checked against it.
+        confirm: A second look at the checks; by default none.
 
     Returns:
         The answer as plain text, and its statements. Under `strict` they are proved,
@@ -122,7 +135,8 @@ def cite_answer(
     drafts = split_statements(parsed.text)
     refused = _refuses(parsed.text)
     written = _Written(drafts, refused, parsed.removed)
-    return _cite_written(written, sources, locate, policy, question)
+    checks = confirm(_look_up_all(written, sources, question))
+    return _cite_written(written, checks, locate, policy)
 
 
 def cite_statements(
@@ -131,6 +145,7 @@ def cite_statements(
     locate: Locate,
     policy: Policy,
     question: str = "",
+    confirm: Confirm = list,
 ) -> Checked:
     """Return statements that a model wrote with their quotations, looked up.
 
@@ -140,6 +155,7 @@ def cite_statements(
         locate: Finds the place of a quote.
         policy: What becomes of a statement that is not proved.
         question: What was asked; a bare "No" is checked against it.
+        confirm: A second look at the checks; by default none.
     """
     known = [o.source.label for o in sources]
     drafts: list[DraftStatement] = []
@@ -150,7 +166,8 @@ def cite_statements(
         drafts.append(replace(one, text=parsed.text))
     refused = not drafts or any(_is_refusal(one) for one in drafts)
     written = _Written(drafts, refused, tuple(removed))
-    return _cite_written(written, sources, locate, policy, question)
+    checks = confirm(_look_up_all(written, sources, question))
+    return _cite_written(written, checks, locate, policy)
 
 
 @dataclass(frozen=True)
@@ -162,18 +179,23 @@ class _Written:
     unknown: tuple[str, ...]
 
 
+def _look_up_all(
+    written: _Written, sources: Sequence[Offered], question: str
+) -> list[StatementCheck]:
+    """What the sources say of each statement but the refusals."""
+    keeps = [not _is_refusal(s) for s in written.statements]
+    kept = _keep_gaps(written.statements, keeps)
+    return [look_up(statement, sources, question) for statement in kept]
+
+
 def _cite_written(
     written: _Written,
-    sources: Sequence[Offered],
+    checks: Sequence[StatementCheck],
     locate: Locate,
     policy: Policy,
-    question: str,
 ) -> Checked:
     unknown = [RemovedClaim(text=x, reason="unknown label") for x in written.unknown]
     refused = written.refused
-    keeps = [not _is_refusal(s) for s in written.statements]
-    kept = _keep_gaps(written.statements, keeps)
-    checks = [look_up(statement, sources, question) for statement in kept]
     claimed = [one for one in checks if one.claims]
     good = any(one.stands for one in claimed)
     gone = [_to_removed(one) for one in checks if not (one.leads or one.stands)]
