@@ -182,7 +182,8 @@ def relationships() -> list[dict[str, str]]:
         {
             "source": source,
             "target": target,
-            "cardinality": f"{CARDINALITY[start]}-{CARDINALITY[end]}",
+            "source_cardinality": CARDINALITY[start],
+            "target_cardinality": CARDINALITY[end],
         }
         for source, target, start, end in EDGES
         if STRAY not in {source, target}

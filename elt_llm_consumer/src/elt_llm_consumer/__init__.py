@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from elt_llm_consumer.domain_packs import Pack, find_pack, known_packs, read_pack
     from elt_llm_consumer.glossary import GlossaryJob, GlossaryRecord
     from elt_llm_consumer.linking.model_entities import (
-        EnterpriseModel,
         Entity,
+        EntityModel,
         Match,
         Matcher,
         read_aliases,
@@ -31,8 +31,8 @@ __all__ = [
     "CoverageJob",
     "Definition",
     "DefinitionSource",
-    "EnterpriseModel",
     "Entity",
+    "EntityModel",
     "GlossaryJob",
     "GlossaryRecord",
     "Match",
@@ -56,7 +56,7 @@ __getattr__ = lazy_names(
         "domain_packs": ["Pack", "find_pack", "known_packs", "read_pack"],
         "glossary": ["GlossaryJob", "GlossaryRecord"],
         "linking.model_entities": [
-            "EnterpriseModel",
+            "EntityModel",
             "Entity",
             "Match",
             "Matcher",

@@ -18,8 +18,8 @@ from elt_llm_consumer.definitions.terms import fold, normalise
 from elt_llm_consumer.linking.mentions import MentionIndex
 from elt_llm_consumer.linking.model_entities import (
     Edge,
-    EnterpriseModel,
     Entity,
+    EntityModel,
     Match,
     Matcher,
     read_aliases,
@@ -46,9 +46,7 @@ from elt_llm_core.jobs import JobContext, JobReport, Runner
 from elt_llm_core.strategy import Models
 
 
-def assemble(
-    model: EnterpriseModel, rows: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
+def assemble(model: EntityModel, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return domain to its subtypes, entities and handbook terms, in record order.
 
     Every domain of the model is a key, even if all its entities failed.
@@ -71,7 +69,7 @@ def assemble(
     return {name: domains[name] for name in sorted(domains)}
 
 
-def _domain(model: EnterpriseModel, entity: Entity) -> dict[str, Any]:
+def _domain(model: EntityModel, entity: Entity) -> dict[str, Any]:
     sheet = entity.domain_fact_sheet_id
     return {
         "fact_sheet_id": sheet,
@@ -82,7 +80,7 @@ def _domain(model: EnterpriseModel, entity: Entity) -> dict[str, Any]:
     }
 
 
-def _subtype(model: EnterpriseModel, entity: Entity) -> dict[str, Any]:
+def _subtype(model: EntityModel, entity: Entity) -> dict[str, Any]:
     sheet = entity.subtype_fact_sheet_id
     return {
         "fact_sheet_id": sheet,
@@ -156,7 +154,7 @@ class Cataloguer:
     def __init__(
         self,
         handbook: Handbook,
-        model: EnterpriseModel,
+        model: EntityModel,
         aliases: Mapping[str, Sequence[str]],
         models: Models,
         thin: float,
@@ -362,7 +360,7 @@ def relationships_of(entity: Entity, edges: Sequence[Edge]) -> list[dict[str, An
     )
 
 
-def relationship_table(model: EnterpriseModel) -> list[dict[str, Any]]:
+def relationship_table(model: EntityModel) -> list[dict[str, Any]]:
     """Return every edge of the model once, sorted by its normalised ends."""
     rows = {
         (normalise(e.source), normalise(e.target), e.cardinality): {

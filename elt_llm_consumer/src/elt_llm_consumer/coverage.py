@@ -12,8 +12,8 @@ from elt_llm_consumer.corpus import Evidence, GlossaryEntry, Handbook, quote_pas
 from elt_llm_consumer.definitions.terms import clean, fold, normalise
 from elt_llm_consumer.linking.mentions import EntityMention, MentionIndex
 from elt_llm_consumer.linking.model_entities import (
-    EnterpriseModel,
     Entity,
+    EntityModel,
     Match,
     Matcher,
     read_aliases,
@@ -244,7 +244,7 @@ class CoverageScorer:
     def __init__(
         self,
         handbook: Handbook,
-        model: EnterpriseModel,
+        model: EntityModel,
         aliases: Mapping[str, Sequence[str]],
         config: ConsumerSection,
         models: Models,

@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from elt_llm_consumer.corpus import GlossaryEntry, Handbook
 from elt_llm_consumer.linking.model_entities import (
-    EnterpriseModel,
+    EntityModel,
     Matcher,
     read_aliases,
     read_model,
@@ -139,7 +139,7 @@ class GlossaryJob(ProductJob):
 def work_items(
     handbook: Handbook,
     entries: Sequence[GlossaryEntry],
-    model: EnterpriseModel,
+    model: EntityModel,
     aliases: Mapping[str, Sequence[str]],
 ) -> list[WorkItem]:
     """Return an item per definition, keyed by its document, the model and aliases."""

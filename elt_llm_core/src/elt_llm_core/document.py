@@ -254,7 +254,8 @@ class Page(Record):
 class Sidecar(Record):
     """Structured content beside the text, for the batch products.
 
-    `kind` is `model` (entities and relationships) or `inventory` (fact sheets).
+    `kind` is `model` (entities and relationships), `inventory` (fact sheets) or
+    `enterprise_model` (see `elt_llm_core.enterprise.model`).
     """
 
     kind: str

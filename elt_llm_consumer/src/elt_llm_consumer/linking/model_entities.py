@@ -118,7 +118,7 @@ class Edge(Record):
     kind: str = ""
 
 
-class EnterpriseModel(BaseModel):
+class EntityModel(BaseModel):
     """Sorted entities and edges, with the inventory's descriptions."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -135,7 +135,7 @@ class EnterpriseModel(BaseModel):
         return digest(self.model_dump_json())
 
 
-def read_model(store: Store, collections: str | Sequence[str]) -> EnterpriseModel:
+def read_model(store: Store, collections: str | Sequence[str]) -> EntityModel:
     """Read the model of one or several collections.
 
     Drawings and inventories are joined by fact sheet id, even across collections.
@@ -155,7 +155,7 @@ def read_model(store: Store, collections: str | Sequence[str]) -> EnterpriseMode
     names = [collections] if isinstance(collections, str) else list(collections)
     names = [name for name in dict.fromkeys(names) if name]
     if not names:
-        return EnterpriseModel()
+        return EntityModel()
     contents = _sidecars(store, names, "model")
     inventories = _sidecars(store, names, "inventory")
     if not contents and not inventories:
@@ -178,7 +178,7 @@ def read_model(store: Store, collections: str | Sequence[str]) -> EnterpriseMode
         _edge(row) for content in contents for row in content.get("relationships", [])
     ]
     entities = {entity.order: entity for entity in listed}
-    return EnterpriseModel(
+    return EntityModel(
         entities=tuple(entities[key] for key in sorted(entities)),
         edges=tuple(sorted(edges, key=lambda e: e.model_dump_json())),
         descriptions=descriptions,
@@ -216,7 +216,7 @@ def _edge(row: Mapping[str, Any]) -> Edge:
         target=_field(row, "target_entity"),
         target_domain=_field(row, "target_domain").upper(),
         cardinality=_field(row, "cardinality"),
-        kind=_field(row, "relationship_type"),
+        kind=_field(row, "relationship_type") or _field(row, "label"),
     )
 
 

@@ -9,7 +9,7 @@ from elt_llm_core.errors import LoadError
 from elt_llm_ingest.limits import Limits
 from elt_llm_ingest.readers.cell_grid import header_rows
 from elt_llm_ingest.readers.detection import decode_text
-from elt_llm_ingest.readers.leanix import inventory
+from elt_llm_ingest.readers.enterprise import inventory
 from elt_llm_ingest.readers.text_builder import TextBuilder, with_sections
 
 PARSER = "csv 2"

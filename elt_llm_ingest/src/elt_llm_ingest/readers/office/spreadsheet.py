@@ -15,7 +15,7 @@ from elt_llm_ingest.readers.cell_grid import (
     header_rows,
     write_table,
 )
-from elt_llm_ingest.readers.leanix import inventory
+from elt_llm_ingest.readers.enterprise import inventory
 from elt_llm_ingest.readers.text_builder import TextBuilder, with_sections
 from elt_llm_ingest.readers.workbook import Rows, Sheet, read_sheets
 

@@ -1,12 +1,17 @@
-"""A draw.io file as pages of cells. Entities and document types are refused."""
+"""A draw.io file as pages of cells. XML entities and document types are refused.
+
+A page is XML, XML as text, or compressed text. A cell is an `mxCell`, or one in an
+`object` or `UserObject` that carries its label and attributes, or one with an object as
+its value, as early versions wrote it.
+"""
 
 import base64
 import binascii
 import re
 import urllib.parse
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from html import unescape
 from typing import Any
 
@@ -17,7 +22,14 @@ from elt_llm_core.errors import LoadError
 from elt_llm_ingest.readers.text_builder import one_line
 
 MAX_INFLATED = 50_000_000  # bytes of one page of a drawing; chosen, not measured
-TAG = re.compile(r"<[^<>]*>")
+# Known tags only: in "List<String>" there is none.
+INLINE = "a|b|code|em|font|i|s|small|span|strike|strong|sub|sup|tt|u"
+BREAKING = "blockquote|br|center|div|h[1-6]|hr|img|li|ol|p|pre|table|tbody|td|th|tr|ul"
+INLINE_TAG = re.compile(rf"</?(?:{INLINE})(?:\s[^<>]*)?/?>", re.IGNORECASE)
+BREAKING_TAG = re.compile(rf"</?(?:{BREAKING})(?:\s[^<>]*)?/?>", re.IGNORECASE)
+LOST_CELL = '<mxCell vertex="1" parent="1"/>'
+FAR = 1e9  # pixels; infinity, NaN and what is farther out are damaged numbers
+PLACEHOLDER = re.compile(r"%([^%\s]+)%")
 WRAPPERS = ("object", "UserObject")
 
 
@@ -72,11 +84,21 @@ def diagrams(name: str, data: bytes) -> list[Diagram]:
     for number, element in enumerate(root.iter("diagram"), start=1):
         model = element.find("mxGraphModel")
         if model is None:
-            model = _parse(name, _inflate(name, element.text or ""))
+            model = _parse(name, _page_xml(name, element.text or ""))
         pages.append(Diagram(number, element.get("name", ""), list(_cells(model))))
     if not pages:
         raise LoadError(name, "the draw.io file has no page")
     return pages
+
+
+def _page_xml(name: str, text: str) -> bytes:
+    """The XML of a page whose content is text: plain, URL-quoted or compressed."""
+    packed = text.strip()
+    if packed.startswith("<"):
+        return packed.encode()
+    if packed[:3].casefold() == "%3c":
+        return urllib.parse.unquote_to_bytes(packed)
+    return _inflate(name, packed)
 
 
 def _parse(name: str, data: bytes) -> Any:
@@ -114,18 +136,42 @@ def _inflate(name: str, text: str) -> bytes:
 
 
 def _cells(model: Any) -> Iterator[DrawioCell]:
-    root = model.find("root")
-    for element in root if root is not None else ():
-        if element.tag == "mxCell":
-            yield _cell(element, element.attrib, element.get("value", ""))
-        elif element.tag in WRAPPERS:
-            inner = element.find("mxCell")
-            if inner is not None:
-                yield _cell(inner, element.attrib, element.get("label", ""))
+    """The cells in document order, each with an id of its own."""
+    root = model if model.tag == "root" else model.find("root")
+    seen: set[str] = set()
+    for number, element in enumerate(root if root is not None else (), start=1):
+        cell = _read_cell(element)
+        if cell is None:
+            continue
+        name = cell.id or f"cell {number}"
+        if name in seen:
+            name = f"{name}~{number}"
+        seen.add(name)
+        yield cell if cell.id == name else replace(cell, id=name)
+
+
+def _read_cell(element: Any) -> DrawioCell | None:
+    """The cell of an element of the root; None for an element that is none."""
+    if element.tag == "mxCell":
+        value = next((e for e in element if e.get("as") == "value"), None)
+        attributes = dict(element.attrib)
+        if value is not None:
+            attributes = {**value.attrib, "id": element.get("id", "")}
+        return _cell(
+            element, attributes, attributes.get("label") or element.get("value", "")
+        )
+    if element.tag in WRAPPERS:
+        inner = element.find("mxCell")
+        # A wrapper whose cell is lost is still a thing that was drawn.
+        inner = inner if inner is not None else fromstring(LOST_CELL)
+        return _cell(inner, element.attrib, element.get("label", ""))
+    return None
 
 
 def _cell(element: Any, attributes: Mapping[str, str], label: str) -> DrawioCell:
     geometry = element.find("mxGeometry")
+    if attributes.get("placeholders") == "1":
+        label = PLACEHOLDER.sub(lambda m: attributes.get(m[1], m[0]), label)
     return DrawioCell(
         id=attributes.get("id") or element.get("id", ""),
         parent=element.get("parent", ""),
@@ -153,111 +199,18 @@ def _geometry(element: Any) -> dict[str, float] | None:
     numbers = {}
     for key in ("x", "y", "width", "height"):
         try:
-            numbers[key] = float(element.get(key) or 0.0)
+            number = float(element.get(key) or 0.0)
         except ValueError:
-            numbers[key] = 0.0
+            number = 0.0
+        numbers[key] = number if abs(number) < FAR else 0.0
     return numbers
 
 
 def clean_label(label: str) -> str:
     """A label's words: tags out, entities decoded (some are encoded twice)."""
-    text = TAG.sub(" ", label)
-    return one_line(TAG.sub(" ", unescape(unescape(text))).replace("\xa0", " "))
+    text = _without_tags(unescape(unescape(_without_tags(label))))
+    return one_line(text.replace("\xa0", " "))
 
 
-@dataclass(frozen=True)
-class Rectangle:
-    """A place on the canvas, in draw.io's pixels."""
-
-    left: float
-    top: float
-    width: float
-    height: float
-
-    @property
-    def area(self) -> float:
-        """Its size."""
-        return self.width * self.height
-
-    @property
-    def right(self) -> float:
-        """Its right edge."""
-        return self.left + self.width
-
-    @property
-    def bottom(self) -> float:
-        """Its lower edge."""
-        return self.top + self.height
-
-    def holds_centre(self, other: "Rectangle") -> bool:
-        """Whether the other's centre is inside, edges included."""
-        x, y = other.left + other.width / 2, other.top + other.height / 2
-        return self.left <= x <= self.right and self.top <= y <= self.bottom
-
-    def holds(self, other: "Rectangle") -> bool:
-        """Whether all of the other is inside, edges included."""
-        return (
-            self.left <= other.left
-            and self.top <= other.top
-            and self.right >= other.right
-            and self.bottom >= other.bottom
-        )
-
-
-class Canvas:
-    """The cells of one page and where they stand."""
-
-    def __init__(self, diagram: Diagram) -> None:
-        self.diagram = diagram
-        self.cells = {cell.id: cell for cell in diagram.cells}
-        roots = {
-            c.id for c in diagram.cells if not c.parent or c.parent not in self.cells
-        }
-        self.layers = roots | {
-            c.id
-            for c in diagram.cells
-            if c.parent in roots and not c.vertex and not c.edge
-        }
-
-    def facts(self) -> list[DrawioCell]:
-        """The fact sheets in document order."""
-        return [cell for cell in self.diagram.cells if cell.is_fact_sheet]
-
-    def edges(self) -> list[DrawioCell]:
-        """The edges in document order."""
-        return [cell for cell in self.diagram.cells if cell.edge]
-
-    def above(self, cell: DrawioCell) -> list[DrawioCell]:
-        """The cells around one, innermost first, without layers."""
-        ancestors: list[DrawioCell] = []
-        seen = {cell.id}
-        parent = self.cells.get(cell.parent)
-        while parent and parent.id not in self.layers and parent.id not in seen:
-            ancestors.append(parent)
-            seen.add(parent.id)
-            parent = self.cells.get(parent.parent)
-        return ancestors
-
-    def place(self, cell: DrawioCell) -> Rectangle:
-        """Where a shape stands on the canvas."""
-        own = cell.geometry or {}
-        left, top = own.get("x", 0.0), own.get("y", 0.0)
-        for parent in self.above(cell):
-            if parent.geometry and not parent.edge:
-                left += parent.geometry["x"]
-                top += parent.geometry["y"]
-        return Rectangle(left, top, own.get("width", 0.0), own.get("height", 0.0))
-
-    def bounds(self, cells: Sequence[DrawioCell]) -> Rectangle:
-        """The rectangle around shapes."""
-        places = [self.place(cell) for cell in cells]
-        if not places:
-            return Rectangle(0, 0, 1, 1)
-        left, top = min(p.left for p in places), min(p.top for p in places)
-        right, bottom = max(p.right for p in places), max(p.bottom for p in places)
-        return Rectangle(left, top, max(right - left, 1), max(bottom - top, 1))
-
-
-def is_group(cell: DrawioCell) -> bool:
-    """Whether a shape is one that draw.io made by grouping others."""
-    return cell.vertex and "group" in cell.style
+def _without_tags(text: str) -> str:
+    return BREAKING_TAG.sub(" ", INLINE_TAG.sub("", text))

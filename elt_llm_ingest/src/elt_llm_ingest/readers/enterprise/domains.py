@@ -7,35 +7,46 @@ entities without one.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from elt_llm_ingest.readers.leanix.xml import Canvas, DrawioCell, Rectangle, is_group
+from elt_llm_ingest.readers.enterprise.canvas import Canvas, Rectangle, is_group
+from elt_llm_ingest.readers.enterprise.drawio_cells import DrawioCell
 
 BOX_WIDTH, BOX_HEIGHT = 100, 40  # larger in both: a box for others, if any is in it
 
 
 @dataclass
 class Domain:
-    """A domain and its members. `cell` names it, `frame` is the shape around it."""
+    """A domain and its members. `cell` names it, `frame` is the shape around it.
+
+    A member comes with the shape that names the subtype around it, if a frame is one.
+    """
 
     name: str
     frame: DrawioCell
     place: Rectangle
     cell: DrawioCell | None = None
-    members: list[tuple[DrawioCell, str]] = field(default_factory=list)
+    members: list[tuple[DrawioCell, DrawioCell | None]] = field(default_factory=list)
+
+    @property
+    def named_by(self) -> DrawioCell:
+        """The shape that bears its name: a fact sheet, or the frame itself."""
+        return self.cell or self.frame
 
 
 @dataclass(frozen=True)
 class Role:
     """What a fact sheet is: domain, subtype, entity or skipped, and where.
 
-    An entity of a page that is not drawn by domains has none.
+    `subtype` is the name around it, `parent` the shape that bears that name. An entity
+    of a page that is not drawn by domains has neither.
     """
 
     kind: str
     domain: Domain | None = None
     subtype: str = ""
+    parent: DrawioCell | None = None
     reason: str = ""
 
 
@@ -47,8 +58,9 @@ class Sorter:
         self._places = {cell.id: canvas.place(cell) for cell in canvas.facts()}
         self.domains: list[Domain] = []
         self.roles: dict[str, Role] = {}
-        self.frames: dict[str, Domain] = {}
-        self._subtype_of_frame: dict[str, str] = {}
+        self.named_by: dict[str, DrawioCell] = {}  # frame to the shape with its name
+        self.titled: list[tuple[DrawioCell, Role]] = []  # frames with their own name
+        self._subtype_of_frame: dict[str, DrawioCell] = {}
         self._unplaced: list[tuple[DrawioCell, str]] = []  # with the reason
 
     def sort(self) -> None:
@@ -119,7 +131,6 @@ class Sorter:
             if inside or any(place.holds_centre(o) for o in smaller):
                 domain = Domain(cell.label, cell, place, cell)
                 self.domains.append(domain)
-                self.frames[cell.id] = domain
                 self.roles[cell.id] = Role("domain", domain)
                 roots.append(domain)
         return roots
@@ -143,11 +154,15 @@ class Sorter:
                     self._unplaced.append((cell, reason))
                 else:
                     self._skip(cell, "it has no name")
+            if frame.is_fact_sheet:
+                self._skip(frame, "it has no name")
             return
         self.domains.append(domain)
-        self.frames[frame.id] = domain
+        self.named_by[frame.id] = domain.named_by
         if label is not None:
             self.roles[label.id] = Role("domain", domain)
+        else:
+            self.titled.append((frame, Role("domain", domain)))
         if frame.is_fact_sheet and frame is not label:
             self._skip(frame, _artefact(domain.name))
         self._add_members(domain, frame, inside)
@@ -172,7 +187,7 @@ class Sorter:
             if not cell.label:
                 self._skip(cell, "it has no name")
                 continue
-            domain.members.append((cell, self._frame_subtype(cell)))
+            domain.members.append((cell, self._named_above(cell)))
 
     def _nested_frames(
         self, top: DrawioCell, inside: Sequence[DrawioCell]
@@ -192,21 +207,25 @@ class Sorter:
         name = label.label if label else frame.label
         if not name:
             return
-        self.frames[frame.id] = domain
-        self._subtype_of_frame[frame.id] = name
-        if label is not None and label.id not in self.roles:
-            self.roles[label.id] = Role("subtype", domain, name)
+        outer = self._named_above(frame)
+        role = Role("subtype", domain, outer.label if outer else "", outer)
+        self.named_by[frame.id] = self._subtype_of_frame[frame.id] = label or frame
+        if label is None:
+            self.titled.append((frame, role))
+        elif label.id not in self.roles:
+            self.roles[label.id] = role
         if frame.is_fact_sheet and frame is not label and frame.id not in self.roles:
             self._skip(frame, _artefact(name))
 
-    def _frame_subtype(self, cell: DrawioCell) -> str:
+    def _named_above(self, cell: DrawioCell) -> DrawioCell | None:
+        """The shape that names the innermost subtype around a cell, if it has one."""
         return next(
             (
                 self._subtype_of_frame[frame.id]
                 for frame in self._canvas.above(cell)
                 if frame.id in self._subtype_of_frame
             ),
-            "",
+            None,
         )
 
     def _label_of(
@@ -236,7 +255,7 @@ class Sorter:
             self._unplaced.append((cell, reason))
             return
         domain = min(around, key=lambda d: d.place.area)
-        domain.members.append((cell, ""))
+        domain.members.append((cell, None))
 
     def _subtypes(self, domain: Domain) -> None:
         """Boxes that hold others are subtypes; the smallest box around one counts."""
@@ -246,23 +265,14 @@ class Sorter:
             cell.id: _smallest(cell, boxes, places) for cell, _ in domain.members
         }
         used = {box.id for box in inside.values() if box is not None}
-        for cell, frame_subtype in domain.members:
-            if cell.id in used:
-                self.roles[cell.id] = Role("subtype", domain, cell.label)
-                continue
-            box = inside[cell.id]
-            subtype = box.label if box is not None else frame_subtype
-            self.roles[cell.id] = Role("entity", domain, subtype)
+        for cell, named in domain.members:
+            kind = "subtype" if cell.id in used else "entity"
+            around = inside[cell.id] or named
+            name = around.label if around else ""
+            self.roles[cell.id] = Role(kind, domain, name, around)
 
     def _skip(self, cell: DrawioCell, reason: str) -> None:
         self.roles[cell.id] = Role("skipped", reason=reason)
-
-    def entities(self) -> Iterator[tuple[DrawioCell, Role]]:
-        """Entities in document order."""
-        for cell in self._canvas.facts():
-            role = self.roles[cell.id]
-            if role.kind == "entity":
-                yield cell, role
 
 
 def _artefact(name: str) -> str:

@@ -1,0 +1,1 @@
+"""Enterprise models: their types, and several of them joined into one."""

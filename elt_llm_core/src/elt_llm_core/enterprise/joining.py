@@ -1,0 +1,246 @@
+"""Several models as one: drawings, inventories and exchange files of a data root."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from elt_llm_core.enterprise.model import (
+    INVENTORY_FORMAT,
+    SIDECAR_KIND,
+    EnterpriseModel,
+    ModelElement,
+    ModelRelation,
+    ModelSkip,
+    ModelView,
+    RelationEnd,
+)
+from elt_llm_core.errors import UsageError
+from elt_llm_core.records import changed
+from elt_llm_core.store import Store
+
+FILLED = (
+    "type", "fact_sheet_id", "domain", "subtype", "parent_id", "level", "status",
+    "documentation", "attributes",
+)  # fmt: skip
+
+
+def read_models(store: Store, collection: str) -> list[EnterpriseModel]:
+    """Read the models of a collection, in the order of their documents.
+
+    Args:
+        store: The data root.
+        collection: Name of the collection.
+
+    Returns:
+        A model for each drawing, inventory or exchange file; none is no error.
+
+    Raises:
+        CollectionNotFoundError: If the collection does not exist.
+    """
+    sidecars = store.sidecars(collection, SIDECAR_KIND)
+    return [EnterpriseModel.model_validate(s.content) for s in sidecars]
+
+
+def read_joined_model(store: Store, collections: Sequence[str]) -> EnterpriseModel:
+    """Read the models of several collections as one.
+
+    Args:
+        store: The data root.
+        collections: Names of collections, in the order in which what they say counts.
+
+    Returns:
+        The joined model (see `join_models`).
+
+    Raises:
+        UsageError: If none of them holds a model.
+        CollectionNotFoundError: If a collection does not exist.
+    """
+    names = list(dict.fromkeys(collections))
+    models = [model for name in names for model in read_models(store, name)]
+    # A drawing says what is a domain and what stands in it; an inventory describes.
+    models.sort(key=lambda model: model.format == INVENTORY_FORMAT)
+    if not models:
+        shown = ", ".join(map(repr, names)) or "no collection"
+        raise UsageError(
+            f"there is no enterprise model in {shown}",
+            "add a drawing, an inventory or an exchange file: "
+            f"elt-llm ingest MODEL.drawio --collection {names[0] if names else 'NAME'}",
+        )
+    return join_models(models)
+
+
+def join_models(models: Sequence[EnterpriseModel]) -> EnterpriseModel:
+    """Join models: what they say of one fact sheet becomes one element.
+
+    Elements are one if they have the same fact sheet id, or the same id and name. What
+    an earlier model says counts; a later one fills what is empty. An element whose id
+    another one has taken gets the name of its file before it. A relation whose end no
+    model has is a skip.
+
+    Args:
+        models: At least one model; a model that comes again adds nothing.
+
+    Returns:
+        One model; the model itself if it is the only one and lacks nothing.
+    """
+    distinct = {model.model_dump_json(): model for model in models}.values()
+    joiner = _Joiner()
+    for model in distinct:
+        joiner.add(model)
+    return joiner.build(list(distinct))
+
+
+class _Joiner:
+    def __init__(self) -> None:
+        self._elements: dict[str, ModelElement] = {}
+        self._of_fact_sheet: dict[str, list[str]] = {}
+        self._relations: dict[str, ModelRelation] = {}
+        self._views: dict[str, ModelView] = {}
+        self._skips: list[ModelSkip] = []
+
+    def add(self, model: EnterpriseModel) -> None:
+        """Take over a model: first the ids, then what refers to them."""
+        file = model.source_file
+        sheets = {sheet: tuple(ids) for sheet, ids in self._of_fact_sheet.items()}
+        before = dict(self._elements)
+        twins = {e.id: self._twins(e, sheets, before) for e in model.elements}
+        new_id: dict[str, str] = {}
+        for element in model.elements:
+            same = twins[element.id]
+            new_id[element.id] = (
+                same[0] if same else self._free_id(element.id, self._elements, file)
+            )
+            self._elements.setdefault(new_id[element.id], element)
+        for relation in model.relations:
+            key = self._free_id(relation.id, self._relations, file)
+            self._relations[key] = relation
+            new_id[relation.id] = key
+        for element in model.elements:
+            parent = new_id.get(element.parent_id, element.parent_id)
+            self._put(
+                changed(element, id=new_id[element.id], parent_id=parent),
+                twins[element.id],
+            )
+        self._point_at_new_ids(model, new_id)
+
+    def _twins(
+        self,
+        element: ModelElement,
+        sheets: Mapping[str, Sequence[str]],
+        before: Mapping[str, ModelElement],
+    ) -> Sequence[str]:
+        """The ids of the elements that earlier models have of the same thing."""
+        if element.fact_sheet_id and element.fact_sheet_id in sheets:
+            return sheets[element.fact_sheet_id]
+        other = before.get(element.id)
+        return (other.id,) if other is not None and _is_same(other, element) else ()
+
+    def _put(self, element: ModelElement, twins: Sequence[str]) -> None:
+        if not twins:
+            self._elements[element.id] = element
+        for twin in twins:
+            self._elements[twin] = _merge(self._elements[twin], element)
+        if element.fact_sheet_id:
+            ids = self._of_fact_sheet.setdefault(element.fact_sheet_id, [])
+            ids.extend(i for i in twins or (element.id,) if i not in ids)
+
+    def _free_id(self, wanted: str, taken: Mapping[str, Any], file: str) -> str:
+        candidate, number = wanted, 1
+        while candidate in taken:
+            candidate = f"{file}#{wanted}" + (f"~{number}" if number > 1 else "")
+            number += 1
+        return candidate
+
+    def _point_at_new_ids(
+        self, model: EnterpriseModel, new_id: Mapping[str, str]
+    ) -> None:
+        for relation in model.relations:
+            key = new_id[relation.id]
+            self._relations[key] = changed(
+                relation,
+                id=key,
+                source=_moved_end(relation.source, new_id),
+                target=_moved_end(relation.target, new_id),
+            )
+        for view in model.views:
+            key = self._free_id(view.id, self._views, model.source_file)
+            self._views[key] = changed(
+                view,
+                id=key,
+                element_ids=tuple(new_id.get(i, i) for i in view.element_ids),
+                relation_ids=tuple(new_id.get(i, i) for i in view.relation_ids),
+            )
+        self._skips.extend(model.skips)
+
+    def build(self, models: Sequence[EnterpriseModel]) -> EnterpriseModel:
+        relations, skips = self._known_relations()
+        return EnterpriseModel(
+            name=" + ".join(dict.fromkeys(m.name for m in models)),
+            source_file=", ".join(dict.fromkeys(m.source_file for m in models)),
+            format=", ".join(dict.fromkeys(m.format for m in models)),
+            documentation="\n\n".join(_distinct(m.documentation for m in models)),
+            properties={
+                k: v for m in reversed(models) for k, v in m.properties.items()
+            },
+            elements=tuple(self._elements.values()),
+            relations=relations,
+            views=tuple(self._views.values()),
+            skips=(*self._skips, *skips),
+        )
+
+    def _known_relations(self) -> tuple[tuple[ModelRelation, ...], list[ModelSkip]]:
+        """The relations between known ends; the others are skips.
+
+        A relation may end at a relation, so leaving one out can leave out another.
+        """
+        left = dict(self._relations)
+        skips: list[ModelSkip] = []
+        while lost := [r for r in left.values() if self._lost_end(r, left) is not None]:
+            for relation in lost:
+                end = self._lost_end(relation, self._relations)
+                named = (end or relation.source).name or (
+                    end or relation.source
+                ).element_id
+                skips.append(
+                    ModelSkip(
+                        kind="relation",
+                        id=relation.id,
+                        name=f"{relation.source.name} -> {relation.target.name}",
+                        reason=f"no model that was joined has its end {named!r}",
+                    )
+                )
+            for relation in lost:
+                del left[relation.id]
+        return tuple(left.values()), skips
+
+    def _lost_end(
+        self, relation: ModelRelation, relations: Mapping[str, ModelRelation]
+    ) -> RelationEnd | None:
+        for end in (relation.source, relation.target):
+            if end.element_id not in self._elements and end.element_id not in relations:
+                return end
+        return None
+
+
+def _is_same(one: ModelElement, other: ModelElement) -> bool:
+    return one.name.casefold() == other.name.casefold() and (
+        not one.fact_sheet_id or not other.fact_sheet_id
+    )
+
+
+def _merge(one: ModelElement, other: ModelElement) -> ModelElement:
+    """The first element, with what only the second one says."""
+    empty = {key: getattr(other, key) for key in FILLED if not getattr(one, key)}
+    return changed(
+        one,
+        **empty,
+        properties={**other.properties, **one.properties},
+        occurrences=(*one.occurrences, other.location, *other.occurrences),
+    )
+
+
+def _distinct(texts: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(text for text in texts if text))
+
+
+def _moved_end(end: RelationEnd, new_id: Mapping[str, str]) -> RelationEnd:
+    return changed(end, element_id=new_id.get(end.element_id, end.element_id))

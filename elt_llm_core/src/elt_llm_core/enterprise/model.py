@@ -1,0 +1,138 @@
+"""What every reader of enterprise models makes: elements, relations, views and skips.
+
+A drawing, an inventory and an exchange file have the same shape here. Every thing that
+a file draws or lists is an element, a relation, a further occurrence of one, an
+attribute of one, or a skip with its reason: nothing is lost in silence.
+"""
+
+from typing import Literal
+
+from pydantic import Field
+
+from elt_llm_core.records import Record
+from elt_llm_core.results import Box
+
+SIDECAR_KIND = "enterprise_model"
+"""The kind of the sidecar that carries an `EnterpriseModel`."""
+
+INVENTORY_FORMAT = "leanix_inventory"
+"""The format of a list of fact sheets, which has no drawing."""
+
+LEANIX_FORMAT = "leanix_drawio"
+"""The format of a drawing with fact sheets."""
+
+ElementRole = Literal["entity", "domain", "subtype", "note"]
+"""What an element is for: a thing of the model, what groups things, or a remark."""
+
+RelationDirection = Literal["none", "forward", "backward", "both"]
+"""How a relation points: not at all, to its target, to its source, both ways."""
+
+
+class ModelLocation(Record):
+    """Where an element or a relation stands in its file."""
+
+    file: str = ""
+    page: int | None = Field(default=None, ge=1, description="page, sheet or view")
+    page_name: str = ""
+    key: str = Field(
+        default="", description="id of a cell, number of a row, identifier"
+    )
+    box: Box | None = None
+
+
+class ModelElement(Record):
+    """A thing of the model. `id` is unique in the model, names need not be.
+
+    `domain` and `subtype` are the names of the groups around it, from the outside;
+    `parent_id` is the innermost group or element around it.
+    """
+
+    id: str
+    name: str
+    type: str = Field(default="", description="DataObject, BusinessActor; as the file")
+    role: ElementRole = "entity"
+    fact_sheet_id: str = Field(default="", description="what joins it to an inventory")
+    domain: str = ""
+    subtype: str = ""
+    parent_id: str = ""
+    level: str = ""
+    status: str = ""
+    documentation: str = ""
+    attributes: tuple[str, ...] = Field(
+        default=(), description="rows inside its shape: columns, members of a class"
+    )
+    properties: dict[str, str] = Field(default_factory=dict)
+    location: ModelLocation = ModelLocation()
+    occurrences: tuple[ModelLocation, ...] = Field(
+        default=(), description="where else it is drawn or listed"
+    )
+
+
+class RelationEnd(Record):
+    """One end of a relation. `cardinality` says how many of it the other end has."""
+
+    element_id: str = Field(description="of an element, or of a relation")
+    name: str
+    domain: str = ""
+    cardinality: str = Field(default="", description="1..1, 0..*; empty: not stated")
+    role: str = Field(default="", description="name of this end, if it has one")
+
+
+class ModelRelation(Record):
+    """A relation that the file states between two elements.
+
+    `name` is what the file calls this one relation, `type` its kind where the format
+    has kinds (ArchiMate, columns of an inventory). The style of a line is neither.
+    """
+
+    id: str
+    source: RelationEnd
+    target: RelationEnd
+    name: str = ""
+    type: str = ""
+    direction: RelationDirection = "none"
+    documentation: str = ""
+    properties: dict[str, str] = Field(default_factory=dict)
+    location: ModelLocation = ModelLocation()
+    occurrences: tuple[ModelLocation, ...] = ()
+
+    @property
+    def cardinality(self) -> str:
+        """Both ends, source first; `?` for one not stated, empty for neither."""
+        ends = (self.source.cardinality, self.target.cardinality)
+        return "-".join(end or "?" for end in ends) if any(ends) else ""
+
+
+class ModelView(Record):
+    """A page or diagram: which elements and relations it shows."""
+
+    id: str
+    name: str
+    viewpoint: str = ""
+    documentation: str = ""
+    element_ids: tuple[str, ...] = ()
+    relation_ids: tuple[str, ...] = ()
+
+
+class ModelSkip(Record):
+    """Something in the file that became nothing of the model, and why."""
+
+    kind: Literal["element", "relation", "view", "property"]
+    id: str
+    name: str
+    reason: str
+    page: int | None = None
+
+
+class EnterpriseModel(Record):
+    """A whole model, in the order of its file."""
+
+    name: str
+    source_file: str
+    format: str = Field(description="leanix_drawio, archimate_exchange, …")
+    documentation: str = ""
+    properties: dict[str, str] = Field(default_factory=dict)
+    elements: tuple[ModelElement, ...] = ()
+    relations: tuple[ModelRelation, ...] = ()
+    views: tuple[ModelView, ...] = ()
+    skips: tuple[ModelSkip, ...] = ()

@@ -1,0 +1,105 @@
+"""Several models as one, and what an element has by itself and from above."""
+
+import pytest
+
+from elt_llm_core.enterprise.index import ModelIndex
+from elt_llm_core.enterprise.joining import join_models, read_joined_model
+from elt_llm_core.enterprise.model import (
+    EnterpriseModel,
+    ModelElement,
+    ModelLocation,
+    ModelRelation,
+    ModelView,
+    RelationEnd,
+)
+from elt_llm_core.errors import UsageError
+
+
+def element(key: str, name: str, **more) -> ModelElement:
+    return ModelElement(id=key, name=name, location=ModelLocation(key=key), **more)
+
+
+def relation(key: str, source: str, target: str, *counts: str) -> ModelRelation:
+    ends = [
+        RelationEnd(element_id=end, name=end.upper(), cardinality=count)
+        for end, count in zip((source, target), (*counts, "", "")[:2], strict=True)
+    ]
+    return ModelRelation(id=key, source=ends[0], target=ends[1])
+
+
+def model(file: str, *elements, relations=(), views=()) -> EnterpriseModel:
+    return EnterpriseModel(
+        name=file, source_file=file, format="drawio", elements=elements,
+        relations=relations, views=views,
+    )  # fmt: skip
+
+
+def test_what_two_models_say_of_one_fact_sheet_is_one_element():
+    drawn = model(
+        "a.drawio",
+        element("f-1", "CONTRACTS", fact_sheet_id="f-1", role="domain"),
+        element("f-2", "Lease", fact_sheet_id="f-2", parent_id="f-1", domain="C"),
+        relations=[relation("r", "f-1", "f-2")],
+    )
+    listed = model(
+        "a.xlsx",
+        element("f-2", "Lease!", fact_sheet_id="f-2", documentation="A right.",
+                properties={"Owner": "Ada"}, status="DRAFT"),
+        element("f-9", "Rent", fact_sheet_id="f-9", parent_id="f-2"),
+        relations=[relation("r", "f-9", "f-2"), relation("s", "f-9", "gone")],
+    )  # fmt: skip
+    joined = join_models([drawn, listed])
+    assert [e.id for e in joined.elements] == ["f-1", "f-2", "f-9"]
+    lease = joined.elements[1]
+    assert (lease.name, lease.domain, lease.documentation, lease.status) == (
+        "Lease", "C", "A right.", "DRAFT",
+    )  # fmt: skip
+    assert lease.properties == {"Owner": "Ada"}
+    assert len(lease.occurrences) == 1
+    assert [r.id for r in joined.relations] == ["r", "a.xlsx#r"]
+    assert [(s.id, s.reason) for s in joined.skips] == [
+        ("s", "no model that was joined has its end 'GONE'")
+    ]
+
+
+def test_a_taken_id_of_another_thing_gets_its_file_and_references_follow():
+    one = model("a.xml", element("x", "Actor"))
+    two = model(
+        "b.xml", element("x", "Role"), element("y", "Part", parent_id="x"),
+        relations=[relation("r", "x", "y")],
+        views=[ModelView(id="v", name="V", element_ids=("x", "y"))],
+    )  # fmt: skip
+    joined = join_models([one, two, two])
+    assert [e.id for e in joined.elements] == ["x", "b.xml#x", "y"]
+    assert joined.elements[2].parent_id == "b.xml#x"
+    assert joined.relations[0].source.element_id == "b.xml#x"
+    assert joined.views[0].element_ids == ("b.xml#x", "y")
+    assert join_models([one]) == one
+
+
+def test_relations_of_relations_fall_with_them():
+    read = model(
+        "a", element("x", "X"),
+        relations=[
+            relation("on", "x", "r"), relation("r", "x", "gone"),
+            relation("loop", "x", "x", "1..1", ""),
+        ],
+    )  # fmt: skip
+    joined = join_models([read])
+    assert [r.id for r in joined.relations] == ["loop"]
+    assert joined.relations[0].cardinality == "1..1-?"
+    assert sorted(s.id for s in joined.skips) == ["on", "r"]
+
+
+def test_a_ring_of_parents_ends():
+    index = ModelIndex(
+        model("a", element("x", "X", parent_id="y"), element("y", "Y", parent_id="x"))
+    )
+    assert [e.id for e in index.ancestors("x")] == ["y"]
+    assert [e.id for e in index.children("x")] == ["y"]
+    assert index.ancestors("none") == []
+
+
+def test_a_collection_without_a_model(store):
+    with pytest.raises(UsageError, match="no enterprise model in no collection"):
+        read_joined_model(store, [])

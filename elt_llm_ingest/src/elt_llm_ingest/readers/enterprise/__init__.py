@@ -1,0 +1,1 @@
+"""Enterprise models: drawings in draw.io, LeanIX inventories."""
