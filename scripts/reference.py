@@ -87,6 +87,17 @@ STO004. Files that are sent to `/v1/jobs` are deleted when the job ends; its
 field `password` opens protected PDFs and is kept
 nowhere.
 
+`top_k`, `top_n` and `use_reranker` of a query take the place of the profile's
+numbers: `top_k` candidates are found, of which the answer is made from
+`top_n`. Without a reranker there are no candidates, and either one is the
+number of sources.
+
+`/v1/jobs/{job_id}/events` sends `progress` as it comes and, last, `end` with
+the job as `/v1/jobs/{job_id}` has it; a comment every 15 seconds keeps the
+connection open. Events are numbered: who sends the number of the last one as
+`Last-Event-ID`, as a browser's `EventSource` does, misses none and gets none
+twice (the newest 1,000 are kept). Close an `EventSource` at `end`.
+
 The answer is a [QueryResult](schema/QueryResult.json); its citations have
 the shape that `elt-llm query --json` prints.
 

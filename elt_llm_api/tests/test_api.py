@@ -334,6 +334,7 @@ def test_every_route_has_a_stable_name_and_an_example(client):
         "get_collection",
         "get_document_content",
         "get_job",
+        "get_job_events",
         "get_job_file",
         "get_page_image",
         "get_table",

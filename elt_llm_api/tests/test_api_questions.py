@@ -90,3 +90,37 @@ def test_an_answer_is_plain_text_or_escaped_markdown(client):
     assert marked["answer"] == as_markdown(text["answer"]) != text["answer"]
     assert marked["citations"] == text["citations"]
     assert post(client, "/v1/query", format="html").status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("asked", "sources", "reranked"),
+    [
+        ({}, 3, True),
+        ({"top_n": 1}, 1, True),
+        ({"top_k": 2}, 2, True),
+        ({"top_k": 3, "top_n": 2}, 2, True),
+        ({"use_reranker": False, "top_n": 1}, 1, False),
+        ({"use_reranker": False, "top_k": 2}, 2, False),
+    ],
+)
+def test_a_question_says_how_many_sources_it_wants(client, asked, sources, reranked):
+    result = post(client, "/v1/query", collections=["handbook"], **asked).json()
+    assert len(result["sources"]) == sources
+    stages = [stage["name"] for stage in result["trace"]["stages"]]
+    assert ("rerank" in stages) is reranked
+    assert "25 pounds" in result["answer"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"top_k": 2, "top_n": 3}, "top_n (3) exceeds top_k (2)"),
+        ({"top_k": 0}, "top_k"),
+        ({"top_n": 101}, "top_n"),
+        ({"use_reranker": "perhaps"}, "use_reranker"),
+    ],
+)
+def test_limits_that_contradict_themselves_are_refused(client, asked, words):
+    reply = post(client, "/v1/query", **asked)
+    assert reply.status_code == 422
+    assert words in reply.json()["detail"]

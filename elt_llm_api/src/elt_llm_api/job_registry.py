@@ -8,8 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
+from elt_llm_api.event_log import EventLog
 from elt_llm_api.problems import describe
 from elt_llm_api.uploads import Workspace
 from elt_llm_core.errors import EltLlmError, StoreLockedError
@@ -19,6 +21,7 @@ from elt_llm_ingest.readers.pdf.liteparse import CURE as LOCKED_CURE
 logger = logging.getLogger(__name__)
 
 KEPT = 100  # finished jobs; older ones are forgotten with their files
+PROGRESS_SECONDS = 0.2  # between two events of progress: what an eye can follow
 SEND_AGAIN = "send the file again, with its password in the field password"
 
 
@@ -46,12 +49,20 @@ class Job:
     report: JobReport | None = None
     problem: dict[str, Any] | None = None
     finished: threading.Event = field(default_factory=threading.Event)
+    events: EventLog = field(default_factory=EventLog)
+    _reported: float = 0.0
 
     def note(
         self, stage: str, done: int, total: int | None = None, detail: str = ""
     ) -> None:
         """Record progress; the `Progress` of the job's context."""
+        begins = stage != self.stage
         self.stage, self.done, self.total, self.detail = stage, done, total, detail
+        now = monotonic()
+        if begins or done == total or now - self._reported >= PROGRESS_SECONDS:
+            self._reported = now
+            names = ("stage", "done", "total", "detail")
+            self.events.add("progress", {name: getattr(self, name) for name in names})
 
     def file(self, name: str) -> Path | None:
         """Return a file the job made, by the name its report gives it, or None."""
@@ -144,6 +155,8 @@ def _run(job: Job, work: Work) -> None:
         if not (job.report and job.report.files):
             remove_folder(job.folder)
         job.finished.set()
+        job.events.add("end", {"id": job.job_id, "state": job.state.value})
+        job.events.close()
 
 
 def _without_folder(report: JobReport, folder: Path) -> JobReport:

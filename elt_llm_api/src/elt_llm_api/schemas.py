@@ -10,6 +10,7 @@ from elt_llm_core.results import Degradation
 from elt_llm_core.store import Collection, DocumentRow
 from elt_llm_core.store.database.records import MOST_PRIORITY, PRIORITY
 from elt_llm_core.tables import Relation
+from elt_llm_query.plan import SourceLimits
 
 
 class Wire(BaseModel):
@@ -31,6 +32,21 @@ WHERE: Any = Field(
     description="only chunks of this document, document_id, title, section, page, "
     "kind, rule, date, source, or what documents tell (journal, doi); a list holds "
     "alternatives, an object operators: ==, !=, in, nin, <, <=, >, >=, contains",
+)
+TOP_K: Any = Field(
+    default=None,
+    ge=1,
+    le=200,
+    description="candidates before reranking; by default those of the profile",
+)
+TOP_N: Any = Field(
+    default=None,
+    ge=1,
+    le=100,
+    description="sources that the answer is made from, at most top_k",
+)
+USE_RERANKER: Any = Field(
+    default=None, description="whether candidates are ordered again"
 )
 EXAMPLE_QUESTION = "Who may register a player?"
 
@@ -68,6 +84,9 @@ class QueryRequest(Wire):
         "ollama, or EMBEDDER+LLM such as embedded+ollama",
     )
     where: dict[str, Filter] = WHERE
+    top_k: int | None = TOP_K
+    top_n: int | None = TOP_N
+    use_reranker: bool | None = USE_RERANKER
     format: Literal["text", "markdown"] = Field(
         default="text",
         description="what `answer` is: plain text, to be shown as text, or Markdown in "
@@ -79,6 +98,11 @@ class QueryRequest(Wire):
             "examples": [{"question": EXAMPLE_QUESTION, "collections": ["handbook"]}]
         }
     )
+
+    @property
+    def limits(self) -> SourceLimits:
+        """How many sources the question finds."""
+        return SourceLimits(self.top_k, self.top_n, self.use_reranker)
 
 
 class CollectionOut(Wire):

@@ -35,6 +35,7 @@ from elt_llm_core.tables import Relation
 from elt_llm_query import Library, check_installed, example_questions
 from elt_llm_query.library import resolve_collections
 from elt_llm_query.page_images import render_page
+from elt_llm_query.plan import NO_LIMITS, SourceLimits
 
 PDF = "application/pdf"
 DEFAULT_PROFILE = "default"
@@ -169,6 +170,7 @@ class QueryService:
         profile: str = DEFAULT_PROFILE,
         where: Mapping[str, Any] | None = None,
         models: str = "",
+        limits: SourceLimits = NO_LIMITS,
     ) -> QueryResult:
         """Answer a question; see `Library.ask`.
 
@@ -178,12 +180,14 @@ class QueryService:
             profile: How to answer.
             where: Limits the sources.
             models: Models that replace those of the profile; see `model_choice`.
+            limits: How many sources this question finds, and whether they are reranked.
 
         Returns:
             The result without details of this machine.
         """
         library = self.library(profile, models)
-        return redact_result(library.ask(question, names, where=where))
+        result = library.ask(question, names, where=where, limits=limits)
+        return redact_result(result)
 
     def search(
         self,

@@ -27,6 +27,7 @@ from elt_llm_core.store import CollectionCard, DocumentRow, Store, editing
 from elt_llm_core.strategy import Models
 from elt_llm_query.caching.semantic_cache import SemanticCache, build_cache
 from elt_llm_query.conversation.turn import LOCAL, Chat, ChatResult
+from elt_llm_query.plan import NO_LIMITS, SourceLimits
 from elt_llm_query.query import query_collections, search_collections
 
 T = TypeVar("T")
@@ -217,7 +218,12 @@ class Library:
         )
 
     def ask(
-        self, question: str, collections: Names = (), *, where: Where | None = None
+        self,
+        question: str,
+        collections: Names = (),
+        *,
+        where: Where | None = None,
+        limits: SourceLimits = NO_LIMITS,
     ) -> QueryResult:
         """Answer a question from the documents, with a citation for each claim.
 
@@ -225,6 +231,7 @@ class Library:
             question: The question.
             collections: Ids or titles of the collections to ask; none means all.
             where: Limits the sources; see `search`.
+            limits: How many sources this question finds, and whether they are reranked.
 
         Returns:
             The answer or a refusal (see `status`), its citations and sources, and in
@@ -237,7 +244,7 @@ class Library:
             resolve_collections(self.store, collections),
             question,
             store=self.store,
-            config=self.config,
+            config=limits.apply(self.config),
             models=self.models,
             where=where,
             named=bool(collections),
@@ -300,11 +307,16 @@ class Library:
         )
 
     async def aask(
-        self, question: str, collections: Names = (), *, where: Where | None = None
+        self,
+        question: str,
+        collections: Names = (),
+        *,
+        where: Where | None = None,
+        limits: SourceLimits = NO_LIMITS,
     ) -> QueryResult:
         """Do as `ask`, without blocking the event loop."""
         return await self._in_thread(
-            lambda: self.ask(question, collections, where=where)
+            lambda: self.ask(question, collections, where=where, limits=limits)
         )
 
     async def achat(

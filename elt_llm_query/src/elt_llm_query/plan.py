@@ -10,8 +10,11 @@ from enum import StrEnum
 from typing import Any
 
 from elt_llm_core.config.sections import RagConfig
+from elt_llm_core.errors import UsageError
 from elt_llm_core.store import Collection
 from elt_llm_query.retrieval.hybrid import Breadth
+
+MOST_SOURCES = 1000  # as the configuration allows
 
 
 class CacheOutcome(StrEnum):
@@ -20,6 +23,67 @@ class CacheOutcome(StrEnum):
     HIT = "hit"
     PARTIAL = "partial"
     MISS = "miss"
+
+
+@dataclass(frozen=True)
+class SourceLimits:
+    """What one question may set of how many sources are found; None leaves it.
+
+    Attributes:
+        top_k: Candidates for the reranker, over all collections; without a reranker
+            and `top_n`, sources.
+        top_n: Sources that the answer is made from.
+        use_reranker: Whether candidates are ordered again.
+    """
+
+    top_k: int | None = None
+    top_n: int | None = None
+    use_reranker: bool | None = None
+
+    def apply(self, config: RagConfig) -> RagConfig:
+        """Return the settings with these limits.
+
+        A limit that is given moves one that is only configured: `top_n` raises the
+        number of candidates, `top_k` lowers the number of sources.
+
+        Args:
+            config: The settings of a question.
+
+        Raises:
+            UsageError: If `top_n` exceeds `top_k`, or one of them is not 1 to 1,000.
+        """
+        if self == NO_LIMITS:
+            return config
+        self._check()
+        query = config.query
+        reranks = query.use_reranker if self.use_reranker is None else self.use_reranker
+        top_k = self.top_k or max(query.reranker_retrieve_k, self.top_n or 0)
+        changes: dict[str, object] = {
+            "use_reranker": reranks,
+            "reranker_retrieve_k": top_k,
+            "reranker_top_k": self.top_n or min(query.reranker_top_k, top_k),
+        }
+        if not reranks and (sources := self.top_n or self.top_k):
+            changes |= {"similarity_top_k": sources, "collection_top_k": 0}
+        return config.model_copy(update={"query": query.model_copy(update=changes)})
+
+    def _check(self) -> None:
+        for name in ("top_k", "top_n"):
+            value = getattr(self, name)
+            if value is not None and not 1 <= value <= MOST_SOURCES:
+                raise UsageError(f"{name} is {value}", f"choose 1 to {MOST_SOURCES}")
+        if (
+            self.top_k is not None
+            and self.top_n is not None
+            and self.top_n > self.top_k
+        ):
+            raise UsageError(
+                f"top_n ({self.top_n}) exceeds top_k ({self.top_k})",
+                "top_k candidates are found, of which top_n are kept",
+            )
+
+
+NO_LIMITS = SourceLimits()
 
 
 @dataclass(frozen=True)

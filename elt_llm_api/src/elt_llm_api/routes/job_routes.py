@@ -1,6 +1,7 @@
 """Jobs: ingest, glossary, catalogue, coverage."""
 
 import shutil
+from collections.abc import AsyncIterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,13 +12,15 @@ from fastapi import (
     Depends,
     File,
     Form,
+    Header,
     Response,
     UploadFile,
 )
 from fastapi.responses import FileResponse
+from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import SecretStr
 
-from elt_llm_api.job_registry import JobRegistry, remove_folder
+from elt_llm_api.job_registry import Job, JobRegistry, remove_folder
 from elt_llm_api.routes.dependencies import Jobs, Service, problems
 from elt_llm_api.schemas import JobList, JobOut
 from elt_llm_api.service import NO_PASSWORD, QueryService
@@ -103,13 +106,39 @@ def list_jobs(jobs: Jobs) -> JobList:
     return JobList(data=[JobOut.of(job) for job in jobs.all()])
 
 
-@router.get("/{job_id}", operation_id="get_job", responses=problems(404))
-def get_job(job_id: str, jobs: Jobs) -> JobOut:
-    """One job: its state, progress and outcome."""
+def _job(job_id: str, jobs: Jobs) -> Job:
     job = jobs.get(job_id)
     if job is None:
         raise NothingThereError("no such job since the server started")
+    return job
+
+
+OneJob = Annotated[Job, Depends(_job)]
+
+
+@router.get("/{job_id}", operation_id="get_job", responses=problems(404))
+def get_job(job: OneJob) -> JobOut:
+    """One job: its state, progress and outcome."""
     return JobOut.of(job)
+
+
+@router.get(
+    "/{job_id}/events",
+    operation_id="get_job_events",
+    responses=problems(404),
+    response_class=EventSourceResponse,
+)
+async def get_job_events(
+    job: OneJob,
+    last_event_id: Annotated[
+        str, Header(max_length=20, description="to go on after this event")
+    ] = "",
+) -> AsyncIterator[ServerSentEvent]:
+    """The progress of a job as server-sent events; the last one, `end`, is the job."""
+    after = int(last_event_id) if last_event_id.isdecimal() else 0
+    async for event in job.events.follow(after):
+        data = JobOut.of(job) if event.name == "end" else event.data
+        yield ServerSentEvent(data=data, event=event.name, id=str(event.number))
 
 
 @router.get(

@@ -43,7 +43,12 @@ async def query(
 
     def work() -> QueryResult:
         result = service.query(
-            body.collections, body.question, body.profile, body.where, body.models
+            body.collections,
+            body.question,
+            body.profile,
+            body.where,
+            body.models,
+            body.limits,
         )
         if body.format == "text":
             return result

@@ -1,0 +1,83 @@
+"""Events that a thread records and any number of clients follow."""
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+KEPT = 1000  # events; a client that comes later gets the newest of them
+
+
+@dataclass(frozen=True)
+class LoggedEvent:
+    """An event: `number` counts from 1 and is the id that a client goes on from."""
+
+    number: int
+    name: str
+    data: Any
+
+
+Waiter = tuple[asyncio.AbstractEventLoop, asyncio.Event]
+
+
+class EventLog:
+    """The events of one job, oldest first, until it is closed.
+
+    Methods are safe to call from several threads.
+    """
+
+    def __init__(self) -> None:
+        self._events: deque[LoggedEvent] = deque(maxlen=KEPT)
+        self._count = 0
+        self._closed = False
+        self._waiters: set[Waiter] = set()
+        self._lock = threading.Lock()
+
+    def add(self, name: str, data: Any) -> None:
+        """Record an event and wake those that follow."""
+        with self._lock:
+            self._count += 1
+            self._events.append(LoggedEvent(self._count, name, data))
+        self._wake()
+
+    def close(self) -> None:
+        """Let those that follow end after the last event."""
+        with self._lock:
+            self._closed = True
+        self._wake()
+
+    async def follow(self, after: int = 0) -> AsyncIterator[LoggedEvent]:
+        """Yield events as they come, until the log is closed.
+
+        Args:
+            after: The number of the last event that the client has.
+        """
+        woken = asyncio.Event()
+        waiter = asyncio.get_running_loop(), woken
+        with self._lock:
+            self._waiters.add(waiter)
+        try:
+            while True:
+                woken.clear()
+                with self._lock:
+                    fresh = [one for one in self._events if one.number > after]
+                    closed = self._closed
+                for one in fresh:
+                    yield one
+                    after = one.number
+                if closed:
+                    return
+                await woken.wait()
+        finally:
+            with self._lock:
+                self._waiters.discard(waiter)
+
+    def _wake(self) -> None:
+        with self._lock:
+            waiters = list(self._waiters)
+        for loop, woken in waiters:
+            with suppress(RuntimeError):  # the loop has ended with its server
+                loop.call_soon_threadsafe(woken.set)
