@@ -32,7 +32,7 @@ PARTICIPLE = re.compile(
 _VERBS_AND_NOUNS = """
     open aopen embed aembed listen read feed need seed speed proceed exceed succeed
     children token widen shorten lengthen flatten tighten straighten happen loosen
-    sharpen even often seven ten when then screen green hyphen
+    sharpen reopen even often seven ten when then screen green hyphen
     """
 NO_PARTICIPLES = frozenset(_VERBS_AND_NOUNS.split())
 Names = dict[str, dict[str, list[str]]]  # count to name to where it is

@@ -194,7 +194,7 @@ def error_tree() -> str:
 def _tree(cls: type[errors.EltLlmError]) -> Iterator[type[errors.EltLlmError]]:
     yield cls
     for child in cls.__subclasses__():
-        if child.__module__.startswith(f"{errors.__name__}."):
+        if child.__module__.startswith(errors.__name__):
             yield from _tree(child)
 
 

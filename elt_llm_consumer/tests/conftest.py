@@ -182,6 +182,12 @@ def sidecar_contents() -> dict[str, dict[str, Any]]:
 
 
 @pytest.fixture
+def handbook_text() -> str:
+    """What the handbook of the store says."""
+    return HANDBOOK
+
+
+@pytest.fixture
 def models() -> Models:
     """The embedder of the stores, and no language model."""
     return Models(embedder=HashEmbedding())

@@ -55,6 +55,7 @@ def test_every_class_has_an_exit_code_a_status_and_a_sentence(
     assert inspect.getdoc(cls)
     wanted = list(inspect.signature(cls).parameters.values())
     samples = {"known": ["aaa", "bbb"], "seconds": 3.0, "sent": 9, "read": 5}
+    samples |= {"current": {"revision": 2}, "refused": {"status": "approved"}}
     given = [samples.get(p.name, f"<{p.name}>") for p in wanted if p.default is p.empty]
     error = cls(*given)
     assert error.message

@@ -25,12 +25,13 @@ OF_DOCUMENTS = tuple(
     for point in CrashPoint
     if point.startswith(("ingest.", "embed.", "document.", "backup.", "migration."))
 )
-# A product's files and conversations have tests of their own: no command of these
-# scenes writes any.
+# A product's files, conversations and reviews have tests of their own: no command of
+# these scenes writes any.
 OF_THE_REST = tuple(
     point
     for point in CrashPoint
-    if point not in OF_DOCUMENTS and not point.startswith(("files.", "turn."))
+    if point not in OF_DOCUMENTS
+    and not point.startswith(("files.", "turn.", "reviews."))
 )
 
 OF_A_CHILD = (

@@ -41,6 +41,7 @@ from elt_llm_consumer.product import (
     run_items,
     split_valid,
 )
+from elt_llm_consumer.reviewed import ReviewedProduct, ReviewedRow, review_rows
 from elt_llm_core.identifiers import digest
 from elt_llm_core.jobs import JobContext, JobReport, Runner
 from elt_llm_core.strategy import Models
@@ -95,6 +96,13 @@ CANDIDATE = (
 )
 NAMED = "named in the handbook, not defined there"
 UNNAMED = "not named in the handbook"
+REVIEWED = ReviewedProduct(
+    job="catalog",
+    label="entity_name",
+    scope=("fact_sheet_id",),
+    fields=tuple(FIELDS),
+    quotes=lambda row: [row["source"], row["handbook_term"] or ""],
+)
 _RANK = {"high": 0, "medium": 1, "low": 2}
 
 
@@ -122,11 +130,21 @@ class CatalogJob(ProductJob):
         relationships, invalid = split_valid(
             relationship_table(cataloguer.model), "relationships", "items"
         )
-        sources = Counter(row["record"]["source"].lower() for row in batch.successes)
+        records, reviews = review_rows(
+            context,
+            REVIEWED,
+            cataloguer.handbook.collections,
+            [row["record"] for row in batch.successes],
+        )
+        rows = [
+            {**row, "record": record}
+            for row, record in zip(batch.successes, records, strict=True)
+        ]
+        sources = Counter(record["source"].lower() for record in records)
         report = JobReport(
             job="catalog",
             counts=batch.counts_with(
-                **dict(sorted(sources.items())), invalid=len(invalid)
+                **dict(sorted(sources.items())), **reviews, invalid=len(invalid)
             ),
             degradations=(*batch.degradations, *invalid),
         )
@@ -134,7 +152,7 @@ class CatalogJob(ProductJob):
             context.store.data_dir, "catalog", self.collections
         )
         second_path = path.with_name(f"{path.stem}_relationships.json")
-        catalog = assemble(cataloguer.model, batch.successes)
+        catalog = assemble(cataloguer.model, rows)
         return publish_files(
             context,
             report,
@@ -241,7 +259,7 @@ class Cataloguer:
             "mapping_confidence": match.confidence if match else "",
             "mapping_rationale": rationale,
             "review_status": _needs_review(match),
-            "review_notes": "",
+            **ReviewedRow().model_dump(mode="json"),
             "relationships": relationships_of(entity, self.model.edges),
             "evidence": _dump_evidence(evidence),
         }
@@ -267,7 +285,7 @@ class Cataloguer:
             "mapping_confidence": "",
             "mapping_rationale": "discovered in the handbook; no entity has this name",
             "review_status": review_status(place),
-            "review_notes": "",
+            **ReviewedRow().model_dump(mode="json"),
             "relationships": [],
             "inferred": True,
             "inference_tier": place.tier,

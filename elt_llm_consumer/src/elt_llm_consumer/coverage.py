@@ -30,6 +30,7 @@ from elt_llm_consumer.product import (
     run_items,
     split_valid,
 )
+from elt_llm_consumer.reviewed import ReviewedProduct, ReviewedRow, review_rows
 from elt_llm_core.config.sections import ConsumerSection
 from elt_llm_core.errors import UsageError
 from elt_llm_core.identifiers import digest
@@ -171,6 +172,15 @@ class ScoredEvidence(Evidence):
     matched: str = Field(default="", description="the name or alias that was found")
 
 
+REVIEWED = ReviewedProduct(
+    job="coverage",
+    label="entity_name",
+    scope=("fact_sheet_id", "domain"),
+    fields=("verdict",),
+    quotes=lambda row: [one["quote"] for one in row["evidence"]],
+)
+
+
 class CoverageJob(ProductJob):
     """Options of the coverage report; `model` names at least one collection."""
 
@@ -198,7 +208,9 @@ class CoverageJob(ProductJob):
         batch = run_items(
             context, "coverage", scorer.items(), scorer.row, fresh=self.fresh
         )
-        rows = batch.successes
+        rows, reviews = review_rows(
+            context, REVIEWED, scorer.handbook.collections, batch.successes
+        )
         valid_gaps, invalid = split_valid(
             [gap.model_dump(mode="json") for gap in scorer.gaps()],
             "coverage",
@@ -213,7 +225,9 @@ class CoverageJob(ProductJob):
         report = JobReport(
             job="coverage",
             counts=batch.counts_with(
-                **{v.lower(): verdicts[v] for v in VERDICTS}, invalid=len(invalid)
+                **{v.lower(): verdicts[v] for v in VERDICTS},
+                **reviews,
+                invalid=len(invalid),
             ),
             degradations=(*batch.degradations, *invalid),
         )
@@ -309,6 +323,8 @@ class CoverageScorer:
             "top_chunk_preview": clean(evidence[0].quote)[:_PREVIEW]
             if evidence
             else "",
+            "review_status": "PENDING",
+            **ReviewedRow().model_dump(mode="json"),
         }
         check_schema(row, "coverage", "properties/entities/items")
         return row

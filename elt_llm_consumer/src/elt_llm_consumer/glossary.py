@@ -25,9 +25,9 @@ from elt_llm_consumer.product import (
     run_items,
     split_valid,
 )
+from elt_llm_consumer.reviewed import ReviewedProduct, ReviewedRow, review_rows
 from elt_llm_core.identifiers import digest
 from elt_llm_core.jobs import JobContext, JobReport, Runner
-from elt_llm_core.records import Record
 from elt_llm_core.results import Box, Support
 from elt_llm_core.strategy import Models
 from elt_llm_query.grounding.quote_match import check_quote
@@ -35,7 +35,7 @@ from elt_llm_query.grounding.quote_match import check_quote
 _SUPPORT_ORDER = list(Support)  # best first; a row has the worst of its spans
 
 
-class GlossaryRecord(Record):
+class GlossaryRecord(ReviewedRow):
     """One row of the glossary.
 
     `definition` is the text at characters `[start, end)` of the document, letter for
@@ -71,7 +71,16 @@ class GlossaryRecord(Record):
     status: str = "PENDING"
 
 
-COLUMNS = tuple(GlossaryRecord.model_fields)
+_REVIEW = tuple(ReviewedRow.model_fields)
+COLUMNS = (*(n for n in GlossaryRecord.model_fields if n not in _REVIEW), *_REVIEW)
+REVIEWED = ReviewedProduct(
+    job="glossary",
+    label="term",
+    scope=("collection", "document_id"),
+    fields=("term", "definition", "synonyms", "mapped_entity"),
+    quotes=lambda row: [row["resolved_definition"]],
+    status="status",
+)
 
 
 class GlossaryJob(ProductJob):
@@ -99,7 +108,9 @@ class GlossaryJob(ProductJob):
 
         items = work_items(handbook, entries, model, aliases)
         batch = run_items(context, "glossary", items, build_row, fresh=self.fresh)
-        rows = batch.successes
+        rows, reviews = review_rows(
+            context, REVIEWED, handbook.collections, batch.successes
+        )
         undefined, invalid = split_valid(
             [term.model_dump(mode="json") for term in handbook.undefined_terms],
             "undefined",
@@ -107,7 +118,7 @@ class GlossaryJob(ProductJob):
         )
         report = JobReport(
             job="glossary",
-            counts=batch.counts_with(terms=len(rows), invalid=len(invalid)),
+            counts=batch.counts_with(terms=len(rows), invalid=len(invalid), **reviews),
             degradations=(*batch.degradations, *invalid),
         )
         csv_file, json_file, undefined_file = self._files(context)

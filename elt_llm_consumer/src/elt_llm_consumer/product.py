@@ -165,7 +165,7 @@ def dump_csv(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
     """Return RFC 4180 CSV with a header.
 
     A cell that a spreadsheet would run as a formula gets a leading '. Lists become
-    "a; b", records JSON, and None an empty cell.
+    "a; b", records JSON, and None and {} an empty cell.
     """
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\r\n")
@@ -181,7 +181,7 @@ def escape_cell(text: str) -> str:
 
 
 def _cell(value: Any) -> str:
-    if value is None:
+    if value is None or value == {}:
         return ""
     if isinstance(value, list | tuple) and all(isinstance(v, str) for v in value):
         return "; ".join(value)
@@ -273,8 +273,8 @@ def publish_files(
         wrote = ", ".join(path.name for path in published.paths)
         detail = (
             f"kept because edited or not written by this program: {names}; this run "
-            f"wrote {wrote} instead (remove or rename the kept files to write there "
-            "again)"
+            f"wrote {wrote} instead (take over what people decided there: elt-llm "
+            "review import FILE --product NAME; or remove or rename the kept files)"
         )
         kept = Degradation(kind=DegradationKind.FILE_KEPT, detail=detail)
         degradations = (*degradations, kept)

@@ -63,6 +63,8 @@ class CrashPoint(StrEnum):
     FILES_ASIDE = "files.all_aside"
     FILE_REPLACED = "files.replaced"
     FILES_PUBLISHED = "files.done"
+    REVIEWS_HALF = "reviews.half"
+    REVIEWS_WRITTEN = "reviews.done"
 
 
 _passed: Counter[str] = Counter()

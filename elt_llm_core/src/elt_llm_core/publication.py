@@ -46,12 +46,12 @@ class Publication(Record):
     kept: tuple[Path, ...] = ()
 
 
-def publish(store: Store, files: Sequence[tuple[Path, str]]) -> Publication:
+def publish(store: Store, files: Sequence[tuple[Path, str | bytes]]) -> Publication:
     """Write all files, or none.
 
     Args:
         store: The data root that remembers what was written.
-        files: Path and text of each file; the paths differ.
+        files: Path and content of each file, text as UTF-8; the paths differ.
 
     Returns:
         The paths written, in order. They are the given ones, or all of them with
@@ -61,7 +61,7 @@ def publish(store: Store, files: Sequence[tuple[Path, str]]) -> Publication:
         StoreWriteError: The disk refuses; nothing was published.
         StoreLockedError: Another publication in this data root does not end.
     """
-    contents = [text.encode("utf-8") for _, text in files]
+    contents = [c.encode("utf-8") if isinstance(c, str) else c for _, c in files]
     with writer_lock(store.data_dir / LOCK, PATIENCE):
         for row in store.journal.rows(PLANNED):
             with suppress(StoreWriteError):  # its disk may be back later
@@ -69,6 +69,26 @@ def publish(store: Store, files: Sequence[tuple[Path, str]]) -> Publication:
         paths, kept = _places(store.journal, [p for p, _ in files], contents)
         _publish(store.journal, paths, contents)
     return Publication(paths=tuple(paths), kept=tuple(kept))
+
+
+def is_replaceable(store: Store, path: Path) -> bool:
+    """Return whether nothing is at `path`, or a file as this program wrote it.
+
+    Raises:
+        StoreWriteError: It cannot be read.
+    """
+    return _is_free(store.journal, path, None)
+
+
+def release_file(store: Store, path: Path) -> None:
+    """Let the next publication replace a file that a person edited.
+
+    Args:
+        store: The data root that remembers what was written.
+        path: The file; what is in it was taken over, so nothing is lost.
+    """
+    key = _key(_digest(path.read_bytes()))
+    store.journal.put(WRITTEN, key, 0, path.name, result={"path": str(path)})
 
 
 def beside(path: Path, number: int) -> Path:
@@ -95,7 +115,7 @@ def _places(
     raise AssertionError  # count() does not end
 
 
-def _is_free(journal: Journal, path: Path, content: bytes) -> bool:
+def _is_free(journal: Journal, path: Path, content: bytes | None) -> bool:
     """Whether nothing is at `path`, or the same content, or something we wrote."""
     try:
         held = path.read_bytes()

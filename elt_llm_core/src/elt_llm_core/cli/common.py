@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from elt_llm_core.strategy import Models
 
 ROOT_OPTIONS = ("--data-dir", "--profile", "--models", "--config")
-# A command ends where the sentence goes on; a path may have a full stop within.
-_COMMAND = re.compile(r"\belt-llm(?: (?!or\b|and\b)[^\s;,:()`'\"]*[^\s;,:()`'\".])+")
+# A command ends where the sentence goes on; a path may have a full stop within, and
+# the name of a product a colon.
+_COMMAND = re.compile(r"\belt-llm(?: (?!or\b|and\b)[^\s;,()`'\"]*[^\s;,:()`'\".])+")
 
 
 def given_options(arguments: Sequence[str]) -> dict[str, str]:

@@ -18,6 +18,7 @@ from elt_llm_core.store.database.journal import Journal
 from elt_llm_core.store.database.lock import LOCK, writer_lock
 from elt_llm_core.store.database.reader import FILE, Truth, file_at
 from elt_llm_core.store.database.records import CollectionCard, DocumentRow, Quarantined
+from elt_llm_core.store.database.review_rows import Reviews
 from elt_llm_core.store.database.shared_writer import SharedWriter
 from elt_llm_core.store.index.manifest import IndexFolder, Manifest
 from elt_llm_core.store.index.publish import MIN_NODES, sweep
@@ -50,6 +51,7 @@ class Store:
         self.day_ledger = DayLedger(self._truth, self._journal_writer)
         self._shared_writer = SharedWriter(data_dir)
         self.conversations = Conversations(self._truth, self._shared_writer.transaction)
+        self.reviews = Reviews(self._truth, self._shared_writer.transaction)
 
     def collections(self) -> list[CollectionCard]:
         """Every collection's card, by name."""

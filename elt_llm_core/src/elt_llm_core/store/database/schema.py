@@ -62,6 +62,23 @@ create table message(
   role text not null check(role in ('user', 'assistant')), created text not null,
   text text not null, content text not null, primary key(conversation_id, ordinal))
 """
+# Every revision of a decision is kept: the newest is the state of its item.
+REVIEW = """
+create table review_item(
+  product text not null, item_id text not null, ordinal integer not null,
+  content blob not null, primary key(product, item_id)) without rowid;
+create table review(
+  num integer primary key, product text not null, item_id text not null,
+  revision integer not null check(revision > 0), content text not null,
+  unique(product, item_id, revision));
+create trigger review_is_kept before update on review
+begin select raise(abort, 'decisions are never changed'); end;
+create trigger review_stays before delete on review
+begin select raise(abort, 'decisions are never removed'); end;
+create table review_sheet(
+  num integer primary key, sheet_id text not null unique, product text not null,
+  content blob not null)
+"""
 DOCUMENT_SHA256 = "create index document_sha256 on document(sha256)"
 
 TABLES = f"""
@@ -110,7 +127,8 @@ create table batch_item(
   item text not null, state text not null check(state in ('done', 'failed')),
   result text not null);
 create index batch_run on batch_item(run, ordinal);
-{CONVERSATION}
+{CONVERSATION};
+{REVIEW}
 """
 
 

@@ -76,6 +76,12 @@ def _from_3(connection: Connection) -> None:
         connection.execute(statement)
 
 
+def _from_4(connection: Connection) -> None:
+    """Reviews of products."""
+    for statement in tables.statements(tables.REVIEW):
+        connection.execute(statement)
+
+
 _VECTOR_2 = """
 create table vector(
   num integer primary key, key blob not null unique, data blob not null)
@@ -107,4 +113,5 @@ _STEPS: Mapping[int, Callable[[Connection], None]] = {
     1: _from_1,
     2: _from_2,
     3: _from_3,
+    4: _from_4,
 }

@@ -1,0 +1,470 @@
+"""`elt-llm review`: what people decide about the items of a product."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from elt_llm_core.cli.common import CommandContext, common_options
+from elt_llm_core.cli.terminal import in_line, text_table
+
+if TYPE_CHECKING:
+    from elt_llm_core.reviews.review_records import Decision, ReviewItem
+    from elt_llm_core.sheets.sheet_import import ImportReport
+
+SHORTEST_ID = 4  # characters of an id that may stand for it
+SHOWN = 60  # characters of a text in a list
+STATUSES = ("proposed", "approved", "rejected", "needs_work", "reopened")
+
+reviewer_option = click.option(
+    "--reviewer",
+    envvar="ELT_LLM_REVIEWER",
+    help="Who decides.  [default: $ELT_LLM_REVIEWER, else the user's name]",
+)
+status_option = click.option(
+    "--status",
+    "statuses",
+    multiple=True,
+    type=click.Choice(STATUSES),
+    help="Only items of this status (repeatable).",
+)
+FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.group()
+def review() -> None:
+    """Decide on the items of glossary, catalogue and coverage.
+
+    A decision outlives new runs: it stays while its evidence stays, and is reopened,
+    with both texts, when that changes. PRODUCT is a name such as glossary:handbook, or
+    its beginning. Exit codes: 0 done, 2 an import left conflicts or rows, 64 wrong
+    usage, 65 no such product, item or sheet, 73 an edited file is in the way, 75
+    somebody else decided meanwhile.
+    """
+
+
+@review.command("list")
+@click.argument("product", required=False)
+@status_option
+@click.option("--search", default="", help="Only items with this text.")
+@click.option("--changed", is_flag=True, help="Only items generated otherwise now.")
+@click.option("--conflicts", is_flag=True, help="Only items with two texts.")
+@click.option("--gone", is_flag=True, help="Only decisions whose item is gone.")
+@common_options
+def list_items(ctx: CommandContext, /, product: str | None, **filters: Any) -> None:
+    """List the products with their progress, or the items of one."""
+    ctx.require_named_data()
+    if product is None:
+        _list_products(ctx)
+        return
+    name = _product(ctx, product)
+    items = [i for i in ctx.store.reviews.items(name) if _matches(i, **filters)]
+    progress = ctx.store.reviews.progress(name)
+
+    def human() -> str:
+        head = ("id", "status", "item", "text", "by", "note")
+        rows = [_item_row(item) for item in items]
+        table = text_table(head, rows) if rows else "No item is like that."
+        return f"{table}\n\n{_progress_line(progress.statuses, progress.items)}"
+
+    ctx.emit(
+        {
+            "product": name,
+            "progress": progress.model_dump(mode="json"),
+            "items": [item.summary() for item in items],
+        },
+        human,
+    )
+
+
+def _list_products(ctx: CommandContext) -> None:
+    products = ctx.store.reviews.products()
+
+    def human() -> str:
+        if not products:
+            none = "No product has items yet. Generate one: "
+            return none + ctx.hint("elt-llm glossary --collection NAME")
+        return "\n".join(
+            f"{in_line(p.product)}: {_progress_line(p.statuses, p.items)}"
+            + (f", {p.conflicts} conflicts" if p.conflicts else "")
+            + (f", {p.gone} decided and gone" if p.gone else "")
+            for p in products
+        )
+
+    ctx.emit({"products": [p.model_dump(mode="json") for p in products]}, human)
+
+
+@review.command()
+@click.argument("product")
+@click.argument("item")
+@common_options
+def show(ctx: CommandContext, product: str, item: str) -> None:
+    """Show one item: what is generated, what was decided, and where it stands."""
+    one = _item(ctx, _product(ctx, product), item)
+    content = one.proposal.content if one.proposal else {}
+    ctx.emit({**one.summary(), "content": content}, lambda: _item_text(one))
+
+
+@review.command("set")
+@click.argument("product")
+@click.argument("items", nargs=-1, required=True, metavar="ITEM...")
+@click.option("--status", type=click.Choice(STATUSES[:-1]), help="The decision.")
+@click.option(
+    "--field",
+    "fields",
+    multiple=True,
+    metavar="NAME=TEXT",
+    help="Your text for a field (repeatable); NAME= empties it.",
+)
+@click.option(
+    "--take-generated",
+    "generated",
+    multiple=True,
+    metavar="NAME",
+    help="Drop your text of a field for the generated one (repeatable).",
+)
+@click.option("--notes", help="A note; empty removes it.")
+@click.option(
+    "--revision", type=int, help="Refuse where the item has another revision now."
+)
+@reviewer_option
+@common_options
+def set_items(
+    ctx: CommandContext,
+    /,
+    product: str,
+    items: Sequence[str],
+    *,
+    reviewer: str | None,
+    **options: Any,
+) -> None:
+    """Decide on items: by id, its beginning, or name. All of them or none."""
+    from elt_llm_core.reviews.review_records import ReviewChange
+
+    name = _product(ctx, product)
+    change = _change(options)
+    changes = [
+        ReviewChange(item_id=_item(ctx, name, item).item_id, **change)
+        for item in dict.fromkeys(items)
+    ]
+    made = ctx.store.reviews.change(name, changes, _reviewer(reviewer))
+    ctx.emit(
+        {"items": [item.summary() for item in made]},
+        lambda: "\n".join(_in_short(item) for item in made),
+    )
+
+
+@review.command()
+@click.argument("product")
+@click.argument("item")
+@click.option("--revision", type=int, help="Refuse where it has another one now.")
+@reviewer_option
+@common_options
+def undo(
+    ctx: CommandContext,
+    product: str,
+    item: str,
+    revision: int | None,
+    reviewer: str | None,
+) -> None:
+    """Take back the last decision on an item; again, the one before."""
+    name = _product(ctx, product)
+    item_id = _item(ctx, name, item).item_id
+    made = ctx.store.reviews.undo(name, item_id, _reviewer(reviewer), revision)
+    ctx.emit(made.summary(), lambda: _in_short(made))
+
+
+@review.command()
+@click.argument("product")
+@click.option("--to", "target", type=FILE, required=True, help="A .xlsx or .csv file.")
+@status_option
+@common_options
+def export(
+    ctx: CommandContext, product: str, target: Path, statuses: Sequence[str]
+) -> None:
+    """Write a sheet that reviewers edit and that `import` takes back."""
+    from elt_llm_core.sheets.exchange import export_sheet
+
+    name = _product(ctx, product)
+    report = export_sheet(
+        ctx.store, name, target, lambda i: not statuses or i.status in statuses
+    )
+    ctx.emit(
+        report,
+        lambda: (
+            f"{report.file}: {report.rows} rows\nEdit the columns status, notes "
+            "and the texts beside them; take it back: "
+            + ctx.hint(f"elt-llm review import {report.file}")
+        ),
+    )
+
+
+@review.command("import")
+@click.argument("file", type=FILE)
+@click.option("--product", help="Of a file that names no export of this data root.")
+@click.option("--dry-run", is_flag=True, help="Record nothing.")
+@reviewer_option
+@common_options
+def import_file(
+    ctx: CommandContext,
+    file: Path,
+    product: str | None,
+    *,
+    dry_run: bool,
+    reviewer: str | None,
+) -> None:
+    """Take the decisions of a sheet, cell by cell; others' decisions stay."""
+    report = _import(ctx, file, product, reviewer, dry_run=dry_run)
+    ctx.emit(report, lambda: _import_text(report))
+    ctx.exit(report.exit_code)
+
+
+@review.command()
+@click.argument("product_or_file")
+@common_options
+def diff(ctx: CommandContext, product_or_file: str) -> None:
+    """Show what changed since it was reviewed, or what a sheet would change."""
+    file = Path(product_or_file)
+    if file.suffix.lower() in {".csv", ".xlsx"}:
+        report = _import(ctx, file, None, None, dry_run=True)
+        ctx.emit(report, lambda: _import_text(report))
+        return
+    name = _product(ctx, product_or_file)
+    items = [
+        item
+        for item in ctx.store.reviews.items(name)
+        if item.merge.changed or item.conflicts
+    ]
+    none = "Every item is generated as it was when it was reviewed."
+    ctx.emit(
+        {"product": name, "items": [item.summary() for item in items]},
+        lambda: "\n\n".join(_item_text(item) for item in items) or none,
+    )
+
+
+@review.command()
+@click.argument("product")
+@click.argument("item", required=False)
+@common_options
+def history(ctx: CommandContext, product: str, item: str | None) -> None:
+    """List every decision of a product, or of one item, the oldest first."""
+    name = _product(ctx, product)
+    item_id = _item(ctx, name, item).item_id if item else ""
+    made = ctx.store.reviews.history(name, item_id)
+    ctx.emit(
+        {"product": name, "decisions": [one.model_dump(mode="json") for one in made]},
+        lambda: (
+            "\n".join(_decision_line(one) for one in made) or "Nothing was decided yet."
+        ),
+    )
+
+
+def _product(ctx: CommandContext, name: str) -> str:
+    """The product of that name, or the only one that begins with it."""
+    from elt_llm_core.errors import UnknownProductError
+
+    ctx.require_named_data()
+    known = [p.product for p in ctx.store.reviews.products()]
+    if name in known:
+        return name
+    near = [one for one in known if one.startswith(name)]
+    if len(near) != 1:
+        raise UnknownProductError(name, near or known)
+    return near[0]
+
+
+def _item(ctx: CommandContext, product: str, key: str) -> "ReviewItem":
+    """The item of that id, that beginning of an id, or that name.
+
+    Raises UnknownItemError, and UsageError for a key that several items have.
+    """
+    from elt_llm_core.errors import UnknownItemError, UsageError
+
+    items = ctx.store.reviews.items(product)
+    exact = [item for item in items if item.item_id == key]
+    near = exact or [
+        item
+        for item in items
+        if item.label.casefold() == key.casefold()
+        or (len(key) >= SHORTEST_ID and item.item_id.startswith(key))
+    ]
+    if not near:
+        raise UnknownItemError(product, key)
+    if len(near) > 1:
+        ids = ", ".join(item.item_id for item in near)
+        raise UsageError(f"{key!r} is {len(near)} items", f"name one by its id: {ids}")
+    return near[0]
+
+
+def _reviewer(given: str | None) -> str:
+    """Who decides, in one line.
+
+    Raises UsageError where neither the option nor the system says it.
+    """
+    import getpass
+
+    from elt_llm_core.errors import UsageError
+
+    try:
+        name = given or getpass.getuser()
+    except (OSError, KeyError):
+        name = ""
+    name = " ".join(in_line(name).split())[:200]
+    if not name:
+        raise UsageError("nobody is named as reviewer", "pass --reviewer NAME")
+    return name
+
+
+def _change(options: dict[str, Any]) -> dict[str, Any]:
+    """The change that the options of `set` ask for."""
+    from elt_llm_core.errors import UsageError
+
+    edited: dict[str, str | None] = {}
+    for pair in options["fields"]:
+        name, equals, text = pair.partition("=")
+        if not equals:
+            raise UsageError(f"--field {pair!r} has no =", "write --field NAME=TEXT")
+        edited[name.strip()] = text
+    edited.update(dict.fromkeys(options["generated"]))
+    change = {
+        "status": options["status"],
+        "edited": edited,
+        "notes": options["notes"],
+        "revision": options["revision"],
+    }
+    if not edited and change["status"] is None and change["notes"] is None:
+        raise UsageError(
+            "nothing is to be changed",
+            "pass --status, --field, --take-generated or --notes",
+        )
+    return change
+
+
+def _matches(
+    item: "ReviewItem",
+    *,
+    statuses: Sequence[str],
+    search: str,
+    changed: bool,
+    conflicts: bool,
+    gone: bool,
+) -> bool:
+    texts = " ".join([item.label, *item.merge.fields.values()]).casefold()
+    return (
+        (not statuses or item.status.value in statuses)
+        and search.casefold() in texts
+        and (not changed or bool(item.merge.changed))
+        and (not conflicts or bool(item.conflicts))
+        and (not gone or item.proposal is None)
+    )
+
+
+def _import(
+    ctx: CommandContext,
+    file: Path,
+    product: str | None,
+    reviewer: str | None,
+    *,
+    dry_run: bool,
+) -> "ImportReport":
+    from elt_llm_core.sheets.exchange import import_sheet
+
+    ctx.require_named_data()
+    name = _product(ctx, product) if product else ""
+    who = _reviewer(reviewer)
+    return import_sheet(ctx.store, file, who, name, dry_run=dry_run)
+
+
+def _progress_line(statuses: dict[str, int], items: int) -> str:
+    decided = items - statuses.get("proposed", 0) - statuses.get("reopened", 0)
+    counts = ", ".join(f"{statuses[s]} {s}" for s in STATUSES if statuses.get(s))
+    return f"{decided} of {items} decided ({counts})" if items else "no items"
+
+
+def _item_row(item: "ReviewItem") -> tuple[str, ...]:
+    fields = item.merge.fields
+    text = next((t for n, t in fields.items() if t and t != item.label), "")
+    notes = [
+        *(["gone"] if item.proposal is None else []),
+        *(f"conflict: {name}" for name in item.conflicts),
+        *(f"changed: {n}" for n in item.merge.changed if n not in item.conflicts),
+        *(["edited"] if item.decision and item.decision.edited else []),
+    ]
+    by = item.decision.reviewer if item.decision else ""
+    one_line = " ".join(text.split())
+    cut = one_line if len(one_line) <= SHOWN else one_line[: SHOWN - 1] + "…"
+    return item.item_id, item.status.value, item.label, cut, by, ", ".join(notes)
+
+
+def _in_short(item: "ReviewItem") -> str:
+    return in_line(f"{item.label}: {item.status.value} (revision {item.revision})")
+
+
+def _item_text(item: "ReviewItem") -> str:
+    """One item for people: the texts that hold, and others beside them."""
+    from elt_llm_core.sheets.review_sheet import place_of
+
+    decision = item.decision
+    place = place_of(item.proposal.content if item.proposal else {})
+    where = ", ".join(v if k != "page" else f"page {v}" for k, v in place.items() if v)
+    lines = [f"{in_line(item.label)}  [{item.item_id}]"]
+    lines.append(f"  {item.status.value}, revision {item.revision}")
+    if decision and decision.reviewer:
+        lines[-1] += f", {in_line(decision.reviewer)}, {decision.at}"
+    lines.append(f"  from: {in_line(where)}" if where else "  from: no place")
+    for name, text in item.merge.fields.items():
+        lines.append(f"  {name}: {text}")
+        lines += _other_texts(item, name, text)
+    if decision and decision.offered.get("status"):
+        lines.append(f"  offered status: {decision.offered['status']}")
+    if decision and decision.notes:
+        lines.append(f"  notes: {decision.notes}")
+    return "\n".join(lines)
+
+
+def _other_texts(item: "ReviewItem", name: str, text: str) -> list[str]:
+    decision = item.decision
+    others = [("generated now", item.generated_fields.get(name, ""))]
+    if decision and name in item.merge.changed:
+        others.append(("reviewed on", decision.base.get(name, "")))
+    if decision:
+        others.append(("offered by a sheet", decision.offered.get(name, "")))
+    return [f"    {what}: {other}" for what, other in others if other and other != text]
+
+
+def _decision_line(one: "Decision") -> str:
+    edited = ", ".join(f"{k}={v!r}" for k, v in one.edited.items())
+    parts = [
+        one.at,
+        one.item_id,
+        f"revision {one.revision}",
+        one.action.value,
+        one.status.value,
+        f"by {one.reviewer}" if one.reviewer else "",
+        one.label,
+        edited,
+        f"notes {one.notes!r}" if one.notes else "",
+    ]
+    return in_line("  ".join(part for part in parts if part))
+
+
+def _import_text(report: "ImportReport") -> str:
+    verb = "would change" if report.dry_run else "changed"
+    head = (
+        f"{report.product}: {report.items_changed} items {verb}, {report.unchanged} "
+        f"rows unchanged, {len(report.conflicts)} conflicts, "
+        f"{len(report.problems)} rows or cells not taken"
+    )
+    lines = [in_line(head)]
+    if not report.known_export:
+        lines.append("  the export is not known here: texts were only compared")
+    for edit in report.edits:
+        change = f"{edit.before!r} -> {edit.after!r}"
+        lines.append(in_line(f"  row {edit.row} {edit.label}: {edit.column} {change}"))
+    for one in report.conflicts:
+        texts = f"it is {one.current!r}, the sheet says {one.offered!r}"
+        where = f"  row {one.row} {one.label}: CONFLICT {one.column}: {texts}"
+        lines.append(in_line(where))
+    lines += [in_line(f"  row {p.row}: {p.reason}") for p in report.problems]
+    return "\n".join(lines)

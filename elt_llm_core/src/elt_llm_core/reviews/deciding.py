@@ -1,0 +1,206 @@
+"""The next revision of a decision: by a person, or by a run with other evidence."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from elt_llm_core.errors import UnknownItemError, UsageError
+from elt_llm_core.reviews.review_records import (
+    SETTABLE,
+    Decision,
+    Proposal,
+    ReviewAction,
+    ReviewChange,
+    ReviewItem,
+    ReviewStatus,
+)
+
+# What makes two revisions two: who, when and how are not decided on.
+_DECIDED = ("status", "edited", "notes", "base", "evidence", "offered")
+_BY_A_RUN = (ReviewAction.REOPENED, ReviewAction.RESTORED, ReviewAction.MOVED)
+
+
+def decide(
+    product: str,
+    item: ReviewItem | None,
+    change: ReviewChange,
+    reviewer: str,
+    now: str,
+    offered: Mapping[str, str] | None = None,
+) -> Decision | None:
+    """Return the revision that a person's change makes; None if it changes nothing.
+
+    A status is a decision on the evidence of now. An edit alone leaves a reopened item
+    open, with the evidence it was decided on.
+
+    Args:
+        product: Its name.
+        item: The item as it is.
+        change: What the person changes.
+        reviewer: Who decides.
+        now: The time of the revision.
+        offered: The texts of a sheet that did not win, where the change is imported.
+
+    Raises:
+        UnknownItemError: `item` is None.
+        UsageError: A field of the change is none of the item's, or the status is one
+            that only a run sets.
+    """
+    if item is None:
+        raise UnknownItemError(product, change.item_id)
+    _refuse_unknown(item, change)
+    before = item.decision or _nothing_decided(product, item)
+    changes: dict[str, Any] = {
+        "revision": item.revision + 1,
+        "label": item.label,
+        "action": ReviewAction.SET if offered is None else ReviewAction.IMPORTED,
+        "reviewer": reviewer,
+        "at": now,
+        "edited": _edits(item, change.edited),
+        "notes": before.notes if change.notes is None else change.notes,
+        "seen": _evidence_now(item),
+        "offered": before.offered if not offered else dict(offered),
+    }
+    if change.status is not None:
+        changes |= {
+            "status": change.status,
+            "base": item.generated_fields,
+            "evidence": _evidence_now(item),
+            "status_before": None,
+            "offered": dict(offered or {}),
+        }
+    made = before.model_copy(update=changes)
+    return None if is_same(before, made) else made
+
+
+def reopen(decision: Decision | None, proposal: Proposal, now: str) -> Decision | None:
+    """Return the revision that the evidence of a run makes; None where it stands.
+
+    Evidence that is again the one decided on restores the decision.
+    """
+    if decision is None or _is_untouched(decision):
+        return None
+    if proposal.evidence == decision.evidence:
+        if decision.status_before is None:
+            return None
+        action, status, before = (
+            ReviewAction.RESTORED,
+            decision.status_before,
+            None,
+        )
+    elif proposal.evidence == decision.seen and decision.status_before is not None:
+        return None
+    else:
+        before = decision.status_before or decision.status
+        action, status = ReviewAction.REOPENED, ReviewStatus.REOPENED
+    changes = {
+        "revision": decision.revision + 1,
+        "action": action,
+        "status": status,
+        "at": now,
+        "seen": proposal.evidence,
+        "status_before": before,
+    }
+    return decision.model_copy(update=changes)
+
+
+def undo(
+    product: str, item_id: str, past: Sequence[Decision], reviewer: str, now: str
+) -> Decision:
+    """Return a revision with the content of the one before the last.
+
+    Repeated, it goes further back: what an undo took back is skipped. Before the first
+    revision an item is proposed, without texts and notes. What a run made of a decision
+    is not taken back: the next run would make it again.
+
+    Raises:
+        UnknownItemError: Nothing of the item was decided, all of it was undone, or a
+            run made the last revision.
+    """
+    standing: list[Decision] = []
+    for one in past:
+        if one.action is ReviewAction.UNDONE and standing:
+            standing.pop()
+        elif one.action is not ReviewAction.UNDONE:
+            standing.append(one)
+    if not standing or standing[-1].action in _BY_A_RUN:
+        raise UnknownItemError(product, item_id, "there is nothing to undo")
+    last = standing[-1]
+    back = standing[-2] if len(standing) > 1 else _initial_state(last)
+    changes = {
+        "revision": past[-1].revision + 1,
+        "action": ReviewAction.UNDONE,
+        "reviewer": reviewer,
+        "at": now,
+    }
+    return back.model_copy(update=changes)
+
+
+def is_same(before: Decision, after: Decision) -> bool:
+    """Return whether two revisions decide the same."""
+    return all(getattr(before, name) == getattr(after, name) for name in _DECIDED)
+
+
+def _nothing_decided(product: str, item: ReviewItem) -> Decision:
+    """The state of an item before its first revision."""
+    return Decision(
+        product=product,
+        item_id=item.item_id,
+        revision=1,
+        label=item.label,
+        action=ReviewAction.SET,
+        status=ReviewStatus.PROPOSED,
+        reviewer="",
+        at="",
+        base=item.generated_fields,
+        evidence=_evidence_now(item),
+        seen=_evidence_now(item),
+    )
+
+
+def _is_untouched(decision: Decision) -> bool:
+    """Whether all that was decided was taken back: there is nothing to reopen."""
+    written = decision.edited or decision.notes or decision.offered
+    return decision.status is ReviewStatus.PROPOSED and not written
+
+
+def _initial_state(decision: Decision) -> Decision:
+    empty: dict[str, Any] = {
+        "status": ReviewStatus.PROPOSED,
+        "edited": {},
+        "notes": "",
+        "offered": {},
+        "status_before": None,
+    }
+    return decision.model_copy(update=empty)
+
+
+def _evidence_now(item: ReviewItem) -> str:
+    if item.proposal:
+        return item.proposal.evidence
+    return item.decision.evidence if item.decision else ""
+
+
+def _edits(item: ReviewItem, asked: Mapping[str, str | None]) -> dict[str, str]:
+    """The person's texts after a change; one that is as generated is no edit."""
+    edited = dict(item.decision.edited) if item.decision else {}
+    for name, text in asked.items():
+        if text is None or text == item.generated_fields.get(name):
+            edited.pop(name, None)
+        else:
+            edited[name] = text
+    return dict(sorted(edited.items()))
+
+
+def _refuse_unknown(item: ReviewItem, change: ReviewChange) -> None:
+    known = {*item.generated_fields, *(item.decision.edited if item.decision else {})}
+    for name in change.edited:
+        if name not in known:
+            raise UsageError(
+                f"{name!r} is no field of {item.label!r} that can be edited",
+                f"known: {', '.join(sorted(known))}",
+            )
+    if change.status is ReviewStatus.REOPENED:
+        raise UsageError(
+            "an item is reopened by a run that finds other evidence, not by hand",
+            f"known: {', '.join(SETTABLE)}",
+        )

@@ -1,0 +1,198 @@
+"""Items under review: what was generated, what was decided, and both together."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+from pydantic import Field
+
+from elt_llm_core.identifiers import digest
+from elt_llm_core.records import Record
+from elt_llm_core.reviews.merging import Merge, merge_fields, one_spaced
+
+STATUS = "status"
+NOTES = "notes"
+_ID_DIGITS = 16  # of SHA-256: a clash among a million items is one in 10^7
+
+
+class ReviewStatus(StrEnum):
+    """Where the review of an item stands."""
+
+    PROPOSED = "proposed"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    NEEDS_WORK = "needs_work"
+    REOPENED = "reopened"
+
+
+# What a person can set; an item is reopened by a run that finds other evidence.
+SETTABLE = tuple(s for s in ReviewStatus if s is not ReviewStatus.REOPENED)
+
+
+class ReviewAction(StrEnum):
+    """What made a revision of a decision."""
+
+    SET = "set"
+    IMPORTED = "imported"
+    REOPENED = "reopened"
+    RESTORED = "restored"
+    MOVED = "moved"
+    UNDONE = "undone"
+
+
+class Proposal(Record):
+    """What a run generated for one item.
+
+    `fields` are the texts that a person may change; `evidence` is a digest of them and
+    of the quotes that they rest on. `content` is the whole row of the product.
+    """
+
+    item_id: str
+    label: str
+    fields: dict[str, str]
+    evidence: str
+    content: dict[str, Any]
+
+
+class Decision(Record):
+    """The state of an item after one revision.
+
+    `base` are the generated fields that the decision was made on, `evidence` their
+    digest, `seen` the digest that the item was reopened for. `edited` are a person's
+    texts by field. `offered` are texts that an import brought and that did not win
+    over what was decided meanwhile; they stay until the next decision.
+    """
+
+    product: str
+    item_id: str
+    revision: int = Field(ge=1)
+    label: str
+    action: ReviewAction
+    status: ReviewStatus
+    reviewer: str = Field(description="who decided last; empty before that")
+    at: str = Field(description="when, in UTC, such as 2026-01-31T12:00:00Z")
+    edited: dict[str, str] = Field(default_factory=dict)
+    notes: str = ""
+    base: dict[str, str] = Field(default_factory=dict)
+    evidence: str = ""
+    seen: str = ""
+    status_before: ReviewStatus | None = Field(
+        default=None, description="the status that a reopened item had"
+    )
+    offered: dict[str, str] = Field(default_factory=dict)
+    moved_from: str = Field(default="", description="the id it had before")
+
+
+class ReviewChange(Record):
+    """What a person changes of one item; None leaves a part as it is.
+
+    `edited` maps a field to its new text, or to None for the generated one.
+    `revision` is that of the decision the person saw, 0 where there was none; None
+    skips the check.
+    """
+
+    item_id: str
+    status: ReviewStatus | None = None
+    edited: dict[str, str | None] = Field(default_factory=dict)
+    notes: str | None = None
+    revision: int | None = None
+
+
+class ReviewItem(Record):
+    """One item with both sides: what is generated now, and what was decided."""
+
+    product: str
+    item_id: str
+    proposal: Proposal | None = Field(description="None where no run finds it now")
+    decision: Decision | None = Field(description="None before the first one")
+
+    @property
+    def label(self) -> str:
+        """What people call the item."""
+        one = self.proposal or self.decision
+        return one.label if one else ""
+
+    @property
+    def status(self) -> ReviewStatus:
+        """Where the review stands."""
+        return self.decision.status if self.decision else ReviewStatus.PROPOSED
+
+    @property
+    def revision(self) -> int:
+        """How many revisions the decision has; 0 before the first."""
+        return self.decision.revision if self.decision else 0
+
+    @property
+    def generated_fields(self) -> dict[str, str]:
+        """The fields as generated now, or as last reviewed where that is gone."""
+        if self.proposal:
+            return self.proposal.fields
+        return self.decision.base if self.decision else {}
+
+    @cached_property
+    def merge(self) -> Merge:
+        """The fields as they hold now, with what changed and what conflicts."""
+        if self.decision is None:
+            return Merge(fields=dict(self.generated_fields))
+        return merge_fields(
+            self.decision.base, self.generated_fields, self.decision.edited
+        )
+
+    @property
+    def conflicts(self) -> tuple[str, ...]:
+        """Fields with two texts of which a person has to choose one."""
+        offered = self.decision.offered if self.decision else {}
+        return tuple(sorted({*self.merge.conflicts, *offered}))
+
+    def summary(self) -> dict[str, Any]:
+        """Return the item as plain JSON for every door."""
+        decision = self.decision
+        return {
+            "product": self.product,
+            "item_id": self.item_id,
+            "label": self.label,
+            "status": self.status.value,
+            "revision": self.revision,
+            "fields": self.merge.fields,
+            "generated": self.generated_fields,
+            "edited": decision.edited if decision else {},
+            "base": decision.base if decision else {},
+            "changed": list(self.merge.changed),
+            "conflicts": list(self.conflicts),
+            "offered": decision.offered if decision else {},
+            "notes": decision.notes if decision else "",
+            "reviewer": decision.reviewer if decision else "",
+            "at": decision.at if decision else "",
+            "gone": self.proposal is None,
+        }
+
+
+class ProductProgress(Record):
+    """How far the review of a product is: its items by status."""
+
+    product: str
+    items: int
+    statuses: dict[str, int]
+    conflicts: int = 0
+    gone: int = Field(default=0, description="decided items that no run finds now")
+
+
+class SyncReport(Record):
+    """What a run changed for decisions that were there, as item ids."""
+
+    reopened: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()
+    moved: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+
+
+def make_item_id(*parts: str) -> str:
+    """Return the id of an item from what stays the same from run to run."""
+    return digest(*parts)[:_ID_DIGITS]
+
+
+def evidence_digest(fields: Mapping[str, str], *quotes: str) -> str:
+    """Return the digest of generated fields and quotes; white space does not matter."""
+    parts = [f"{name}={one_spaced(text)}" for name, text in sorted(fields.items())]
+    return digest(*parts, "", *map(one_spaced, quotes))

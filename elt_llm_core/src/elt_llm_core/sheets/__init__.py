@@ -1,0 +1,1 @@
+"""Products as sheets that reviewers edit elsewhere and bring back."""
