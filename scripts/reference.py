@@ -29,6 +29,7 @@ STAGES = {
     "elt_llm.caches": "use again what a like question found",
     "elt_llm.chunkers": "cut text into chunks",
     "elt_llm.commands": "subcommands of `elt-llm`",
+    "elt_llm.contextualisers": "make a question of a message that points back",
     "elt_llm.embedders": "turn text into vectors",
     "elt_llm.enrichers": "put more into the indexes",
     "elt_llm.fusions": "join the lists of several retrievers",

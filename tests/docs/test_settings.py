@@ -194,6 +194,14 @@ SHOWN = {
     "test_more_questions_than_may_wait_are_refused",
     "api.questions_waiting": f"{API}test_load.py::"
     "test_more_questions_than_may_wait_are_refused",
+    **dict.fromkeys(
+        ["conversation.contextualiser_strategy", "conversation.contextualiser_options"],
+        f"{QUERY}test_turn_workflow.py::test_a_model_restates_the_message",
+    ),
+    "conversation.check_subject": f"{QUERY}test_turn_workflow.py::"
+    "test_an_answer_about_something_else_is_refused",
+    "conversation.decompose": f"{QUERY}test_turn_workflow.py::"
+    "test_each_part_is_answered_or_refused_by_itself",
     "query.question_timeout": "elt_llm_core/tests/test_bounds.py::"
     "test_a_question_has_one_deadline",
     "api.token": f"{API}test_security.py::"

@@ -42,6 +42,9 @@ class Message(Record):
     searched: str = Field(
         default="", description="the question as it was searched, if not as written"
     )
+    unclear: str = Field(
+        default="", description="the words of the question that the reply asks about"
+    )
     status: Status | None = None
     statements: tuple[Statement, ...] = ()
     citations: tuple[Citation, ...] = ()

@@ -26,7 +26,9 @@ _COURTESY = re.compile(
     r"^(?:certainly|sure(?: thing)?|of course|absolutely)\b[!,.:]+\s*", re.IGNORECASE
 )
 _FENCE = re.compile(
-    r"<(?=\s*/?\s*(?:question|collections|documents|passage|claim)\b)", re.IGNORECASE
+    r"<(?=\s*/?\s*"
+    r"(?:question|collections|conversation|documents|passage|claim)\b)",
+    re.IGNORECASE,
 )
 _CODE = re.compile(r"^\s*```\w*\s*$", re.MULTILINE)
 _EMPHASIS = re.compile(r"\*\*|__|`")

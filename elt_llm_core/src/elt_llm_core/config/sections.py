@@ -153,6 +153,28 @@ class QuerySection(Section):
         return self
 
 
+class ConversationSection(Section):
+    """How a message of a conversation is understood; a single question is not."""
+
+    contextualiser_strategy: Name = Field(
+        default="auto",
+        description='who makes a question of a message that points back ("its"): none, '
+        "rules, model, auto (a model if there is one); what is uncertain is asked back",
+    )
+    contextualiser_options: dict[str, Any] = Field(
+        default_factory=dict, description="options of the contextualiser"
+    )
+    check_subject: bool = Field(
+        default=True,
+        description="refuse an answer whose passages do not speak of what the message "
+        "was understood to be about",
+    )
+    decompose: bool = Field(
+        default=True,
+        description="answer or refuse each part of a message with several questions",
+    )
+
+
 class ModelsSection(Section):
     """Which providers answer and embed."""
 
@@ -489,6 +511,7 @@ class RagConfig(Section):
     enrichment: EnrichmentSection = EnrichmentSection()
     ingest: IngestSection = IngestSection()
     query: QuerySection = QuerySection()
+    conversation: ConversationSection = ConversationSection()
     consumer: ConsumerSection = ConsumerSection()
     api: ApiSection = ApiSection()
     logging: LoggingSection = LoggingSection()

@@ -34,12 +34,13 @@ class NumberedSource(Record):
     attributes: dict[str, Scalar] = Field(default_factory=dict)
 
 
-def answer_message(result: QueryResult, asked: str = "") -> Message:
+def answer_message(result: QueryResult, asked: str = "", unclear: str = "") -> Message:
     """Make the message of an answer: chunk ids where the answer has labels.
 
     Args:
         result: The answer.
         asked: The question as it was written, if another was searched.
+        unclear: The words of the question that the answer asks about.
 
     Returns:
         The message, without a time.
@@ -61,6 +62,7 @@ def answer_message(result: QueryResult, asked: str = "") -> Message:
         role=Speaker.ASSISTANT,
         text=text,
         searched=result.question if result.question != asked else "",
+        unclear=unclear,
         status=result.status,
         statements=statements,
         citations=_by_chunk(result.citations),

@@ -21,6 +21,13 @@ from elt_llm_query.conversation.source_numbers import (
     numbered_sources,
     show_text,
 )
+from elt_llm_query.conversation.workflow import (
+    Part,
+    Tell,
+    TurnOutcome,
+    TurnWorkflow,
+    run_turn,
+)
 from elt_llm_query.query import query_collections
 
 LOCAL = "local"  # the owner where nobody is told apart: the terminal, a program
@@ -32,6 +39,15 @@ class ChatResult(Record):
     conversation_id: str
     message_id: int = Field(ge=1, description="of the answer: its place, from 0")
     text: str = Field(description="the answer with the conversation's numbers")
+    searched: str = Field(
+        default="", description="the question as it was understood, if not as written"
+    )
+    unclear: str = Field(
+        default="", description="the words of the message that the reply asks about"
+    )
+    parts: tuple[Part, ...] = Field(
+        default=(), description="each question of a message with several, by itself"
+    )
     sources: tuple[NumberedSource, ...] = Field(description="what this answer cites")
     result: QueryResult
 
@@ -60,13 +76,16 @@ class Chat:
     named: bool = True
     owner: str = LOCAL
 
-    def ask(self, message: str, conversation_id: str = "") -> ChatResult:
+    def ask(
+        self, message: str, conversation_id: str = "", tell: Tell | None = None
+    ) -> ChatResult:
         """Answer a message and store both, or neither.
 
         Args:
             message: The question, at most 8,000 characters.
             conversation_id: The conversation; it is created if it is new, and has a
                 random id if none is given.
+            tell: Is called with what each step begins to do.
 
         Returns:
             The turn. A refusal is one too; it is stored as well.
@@ -81,12 +100,21 @@ class Chat:
         turn = conversations.begin(key, self.owner, message)
         try:
             history = conversations.read(key, self.owner)
-            result = self._answer(message.strip())
-            conversations.complete(turn, answer_message(result))
+            workflow = TurnWorkflow(
+                store=self.store,
+                config=self.config,
+                models=self.models,
+                history=history.messages,
+                ask=self._answer,
+                tell=tell,
+            )
+            outcome = run_turn(workflow, message.strip())
+            answer = answer_message(outcome.result, message.strip(), outcome.unclear)
+            conversations.complete(turn, answer)
         except BaseException:
             conversations.cancel(turn)
             raise
-        return _chat_result(history, turn, result)
+        return _chat_result(history, turn, outcome, answer)
 
     def _answer(self, question: str) -> QueryResult:
         return query_collections(
@@ -102,17 +130,19 @@ class Chat:
 
 
 def _chat_result(
-    history: Conversation, turn: OpenTurn, result: QueryResult
+    history: Conversation, turn: OpenTurn, outcome: TurnOutcome, answer: Message
 ) -> ChatResult:
     """The turn as the conversation shows it."""
-    answer = answer_message(result)
-    messages: tuple[Message, ...] = (*history.messages, answer)
+    messages = (*history.messages, answer)
     whole = history.model_copy(update={"messages": messages})
     cited = [s for s in numbered_sources(whole) if s.chunk in answer.chunks]
     return ChatResult(
         conversation_id=turn.conversation_id,
         message_id=turn.ordinal + 1,
         text=show_text(answer.text, number_sources(messages)),
+        searched=answer.searched,
+        unclear=outcome.unclear,
+        parts=outcome.parts if len(outcome.parts) > 1 else (),
         sources=tuple(cited),
-        result=result,
+        result=outcome.result,
     )

@@ -1,0 +1,340 @@
+"""A message of a conversation as a question that can be understood alone.
+
+Where it is not certain what a message is about, it is not searched: the reply asks
+back. A wrong guess would be answered with quotes that prove something else.
+"""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from llama_index.core.llms import LLM
+from pydantic import Field
+from typing_extensions import override
+
+from elt_llm_core.conversation import Message, Speaker
+from elt_llm_core.errors import ModelError
+from elt_llm_core.results import Citation, Degradation, DegradationKind, Status
+from elt_llm_core.store import Store
+from elt_llm_core.strategy import Models, Stage, Strategy
+from elt_llm_query.analysis.follow_up import (
+    Dependence,
+    NamedThing,
+    Pointer,
+    choose_referent,
+    find_candidates,
+    find_dependence,
+    put_referent,
+    stems_of,
+    without_lead,
+)
+from elt_llm_query.conversation.source_numbers import plain_text
+from elt_llm_query.llm_calls import (
+    Prompted,
+    faithful_lines,
+    predict_text,
+    require_llm,
+    with_short_answers,
+)
+from elt_llm_query.prompts import CONTEXTUALISE
+
+SHORTEST = 3  # characters; a shorter rewrite says nothing and the message stays
+_SHOWN = 2  # examples of how to ask: more would be a list to read
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """An earlier question, as it was searched, and what its answer rests on.
+
+    `mentions` says how often the cited documents have a word that begins so.
+    """
+
+    question: str
+    status: Status
+    citations: tuple[Citation, ...] = ()
+    documents: tuple[str, ...] = ()
+    titles: tuple[str, ...] = ()
+    asked_back: bool = False
+    mentions: Callable[[str], int] = len
+
+
+@dataclass(frozen=True)
+class Understood:
+    """What a message asks.
+
+    Attributes:
+        question: It as a question that can be understood alone.
+        subject: What was put in the place of words that point back; the answer has to
+            be about it. Empty where the message stood by itself.
+        unclear: What the reply asks back; empty where the message is clear.
+        words: The words that are unclear.
+        degradations: What went wrong on the way.
+    """
+
+    question: str
+    subject: str = ""
+    unclear: str = ""
+    words: str = ""
+    degradations: tuple[Degradation, ...] = ()
+
+
+class Contextualiser(ABC):
+    """Makes a question that can be understood alone of a message and what was said."""
+
+    @abstractmethod
+    def contextualise(
+        self, message: str, history: Sequence[Message], exchanges: Sequence[Exchange]
+    ) -> Understood:
+        """Return what the message asks.
+
+        Args:
+            message: As it was written.
+            history: The messages before it, the oldest first.
+            exchanges: The same as questions with what their answers rest on.
+        """
+
+
+class AsWritten(Contextualiser):
+    """Every message stands by itself."""
+
+    @override
+    def contextualise(
+        self, message: str, history: Sequence[Message], exchanges: Sequence[Exchange]
+    ) -> Understood:
+        return Understood(message)
+
+
+class ByRules(Contextualiser):
+    """Words that point back are replaced where it is certain what they stand for."""
+
+    @override
+    def contextualise(
+        self, message: str, history: Sequence[Message], exchanges: Sequence[Exchange]
+    ) -> Understood:
+        dependence = find_dependence(message)
+        if dependence.kind is Pointer.NONE:
+            return Understood(without_lead(message))
+        last = last_answered(exchanges)
+        candidates = named_things(last)
+        referent = choose_referent(dependence, candidates)
+        if dependence.kind is Pointer.BARE_NOUN and _is_new(dependence, last, referent):
+            return Understood(message)
+        if dependence.kind is Pointer.FRAGMENT or referent is None:
+            return _ask_back(message, dependence, candidates)
+        question = put_referent(message, dependence, referent.text)
+        return Understood(question, subject=referent.text)
+
+
+class ByModel(Prompted, Contextualiser):
+    """A model restates the message; where it fails or invents, the rules do."""
+
+    def __init__(self, llm: LLM, exchanges: int = 0) -> None:
+        super().__init__(llm, CONTEXTUALISE)
+        self._rules = ByRules()
+        self._exchanges = exchanges
+
+    @override
+    def contextualise(
+        self, message: str, history: Sequence[Message], exchanges: Sequence[Exchange]
+    ) -> Understood:
+        if not history:
+            return self._rules.contextualise(message, history, exchanges)
+        kept = history[-2 * self._exchanges :] if self._exchanges else history
+        spoken = "\n".join(map(_write_message, kept))
+        try:
+            answer = predict_text(
+                self._llm, self._prompt, history=spoken, question=message
+            )
+        except ModelError as error:
+            understood = self._rules.contextualise(message, history, exchanges)
+            kind = DegradationKind.STAGE_LEFT_OUT
+            note = Degradation(kind=kind, detail=f"contextualise: by rules: {error}")
+            return _with(understood, note)
+        lines = faithful_lines(f"{spoken}\n{message}", answer, 1)
+        question = lines[0] if lines and len(lines[0]) >= SHORTEST else message
+        if find_dependence(question).kind not in {Pointer.NONE, Pointer.BARE_NOUN}:
+            return self._rules.contextualise(message, history, exchanges)
+        return Understood(question, subject=_new_words(message, question, spoken))
+
+
+class NoContextualiserOptions(Strategy[Contextualiser]):
+    """Messages are searched as they are written."""
+
+    @override
+    def build(self, models: Models) -> Contextualiser:
+        return AsWritten()
+
+
+class RulesContextualiserOptions(Strategy[Contextualiser]):
+    """Resolve what is certain by rules, and ask back otherwise."""
+
+    @override
+    def build(self, models: Models) -> Contextualiser:
+        return ByRules()
+
+
+class ModelContextualiserOptions(Strategy[Contextualiser]):
+    """Let a model restate the message from the conversation."""
+
+    exchanges: int = Field(
+        default=0, ge=0, le=1000, description="newest ones it reads; 0: all"
+    )
+    tokens: int = Field(default=120, ge=16, le=1024, description="most of the answer")
+
+    @override
+    def build(self, models: Models) -> Contextualiser:
+        llm = require_llm(models, "the contextualiser 'model'")
+        return ByModel(with_short_answers(llm, self.tokens), self.exchanges)
+
+
+class AutoContextualiserOptions(ModelContextualiserOptions):
+    """By a model where one is configured, else by rules."""
+
+    @override
+    def build(self, models: Models) -> Contextualiser:
+        return ByRules() if models.llm_for("rewrite") is None else super().build(models)
+
+
+CONTEXTUALISERS: Stage[Contextualiser] = Stage("contextualisers")
+
+
+def exchanges_of(history: Sequence[Message], store: Store) -> list[Exchange]:
+    """Return the questions of a conversation with what their answers rest on.
+
+    Args:
+        history: Its messages, the oldest first: question, answer, question, answer.
+        store: Has the titles of the documents.
+    """
+    exchanges = []
+    for asked, answer in zip(history[::2], history[1::2], strict=True):
+        rows = (store.document(document) for document in answer.documents)
+        titles = [part for row in rows if row for part in (row.title, row.name)]
+        mentions = partial(count_mentions, store, answer.documents)
+        exchanges.append(
+            Exchange(
+                question=answer.searched or asked.text,
+                status=answer.status or Status.INSUFFICIENT,
+                citations=answer.citations,
+                documents=answer.documents,
+                titles=tuple(titles),
+                mentions=mentions,
+                asked_back=bool(answer.unclear),
+            )
+        )
+    return exchanges
+
+
+def count_mentions(store: Store, documents: Sequence[str], beginning: str) -> int:
+    """Count the words of documents that begin so, such as a stem."""
+    pattern = re.compile(rf"\b{re.escape(beginning)}", re.IGNORECASE)
+    return sum(
+        1 for one in documents for _ in pattern.finditer(store.document_text(one))
+    )
+
+
+def understand_part(text: str, before: str) -> Understood:
+    """Return what a later part of a message asks.
+
+    Args:
+        text: The part.
+        before: The question before it in the same message. It is not answered yet, so
+            that whatever it names may be meant.
+    """
+    dependence = find_dependence(text)
+    if dependence.kind is Pointer.NONE:
+        return Understood(text)
+    candidates = find_candidates(before, ())
+    referent = choose_referent(dependence, candidates)
+    if dependence.kind is Pointer.BARE_NOUN and referent is None:
+        return Understood(text)
+    if dependence.kind is Pointer.FRAGMENT or referent is None:
+        return _ask_back(text, dependence, candidates)
+    question = put_referent(text, dependence, referent.text)
+    return Understood(question, subject=referent.text)
+
+
+def is_about(citation: Citation, text: str, titles: str, subject: str) -> bool:
+    """Return whether a cited passage speaks of a subject.
+
+    Args:
+        citation: The citation.
+        text: The whole chunk.
+        titles: Title and name of its document.
+        subject: Its words must all be in the passage, its headings or its titles.
+    """
+    passage = f"{text} {citation.section} {citation.document} {titles}".replace(
+        "_", " "
+    )
+    return stems_of(subject) <= stems_of(passage)
+
+
+def last_answered(exchanges: Sequence[Exchange]) -> Exchange | None:
+    """The newest exchange that is no asking back, if it was answered."""
+    spoken = [e for e in exchanges if not e.asked_back]
+    last = spoken[-1] if spoken else None
+    return last if last and last.status in {Status.ANSWERED, Status.PARTIAL} else None
+
+
+def named_things(last: Exchange | None) -> list[NamedThing]:
+    """What the last question names, as far as its answer speaks of it."""
+    if last is None:
+        return []
+    passage = " ".join(
+        [
+            *last.titles,
+            *(f"{c.quote} {c.section} {c.document}" for c in last.citations),
+        ]
+    )
+    known = stems_of(passage.replace("_", " "))
+    candidates = find_candidates(last.question, last.titles)
+    return [c for c in candidates if c.stems <= known]
+
+
+def _is_new(
+    dependence: Dependence, last: Exchange | None, referent: NamedThing | None
+) -> bool:
+    """Whether "the loan period" begins another matter than the one spoken of.
+
+    "The fee" is asked of many things, so that one word does not begin any.
+    """
+    if last is None or not all(map(last.mentions, stems_of(dependence.noun))):
+        return True
+    return referent is None and " " in dependence.noun
+
+
+def _ask_back(
+    message: str, dependence: Dependence, candidates: Sequence[NamedThing]
+) -> Understood:
+    """The reply to a message of which it is not certain what it means."""
+    if dependence.kind is Pointer.FRAGMENT:
+        reply = f'It is not certain what "{dependence.words}" asks about here.'
+        return Understood(message, "", f"{reply} Ask in full.", dependence.words)
+    reply = f'The question does not say what "{dependence.words}" stands for; name it.'
+    examples = [put_referent(message, dependence, c.text) for c in candidates[:_SHOWN]]
+    if examples:
+        reply += f" For example: {' Or: '.join(examples)}"
+    return Understood(message, "", reply, dependence.words)
+
+
+def _write_message(message: Message) -> str:
+    """A message as a model reads it; references of documents look like no number."""
+    who = "User" if message.role is Speaker.USER else "Assistant"
+    return f"{who}: {' '.join(plain_text(message.text).split())}"
+
+
+def _new_words(message: str, question: str, spoken: str) -> str:
+    """The words of the conversation that a rewrite has and the message has not."""
+    new = stems_of(question) - stems_of(message)
+    added = [
+        word
+        for word in re.findall(r"[^\W_][\w'\u2019-]*", question)
+        if stems_of(word) & new & stems_of(spoken)
+    ]
+    return " ".join(dict.fromkeys(added))
+
+
+def _with(understood: Understood, note: Degradation) -> Understood:
+    changes: Mapping[str, object] = {"degradations": (*understood.degradations, note)}
+    return Understood(**{**understood.__dict__, **changes})

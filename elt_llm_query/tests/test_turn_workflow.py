@@ -1,0 +1,249 @@
+"""The steps of a turn: what a model may do, what a failed one leaves, parts, trace."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from elt_llm_core.config.sections import RagConfig
+from elt_llm_core.errors import ConfigError, ModelUnavailableError
+from elt_llm_core.results import DegradationKind, Status
+from elt_llm_core.strategy import Models
+from elt_llm_core.testing import ScriptedLLM
+from elt_llm_query import Library
+from elt_llm_query.analysis.follow_up import (
+    find_candidates,
+    find_dependence,
+    split_parts,
+)
+from elt_llm_query.conversation.turn import Chat, ChatResult
+from query_world import World
+
+FOLDER = Path(__file__).parent / "follow_ups"
+OAK = "What is oak used for?"
+Open = Callable[..., Library]
+
+
+@pytest.fixture(scope="module")
+def texts(world: World, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data root with texts on two timbers and the rules of a room."""
+    data = tmp_path_factory.mktemp("turns") / "data"
+    with Library(data, config=RagConfig(), models=world.models) as library:
+        library.add(sorted(FOLDER.glob("*.md")), collection="texts")
+    return data
+
+
+@pytest.fixture
+def library(world: World, texts: Path) -> Iterator[Open]:
+    """Opens it with answers of a rewriting model and settings of conversations."""
+    opened: list[Library] = []
+
+    def build(
+        answers: Sequence[str | Exception] | None = None, **settings: Any
+    ) -> Library:
+        config = RagConfig.model_validate({"conversation": settings})
+        roles = {} if answers is None else {"rewrite": ScriptedLLM(answers)}
+        models = Models(world.models.embedder, roles=roles)
+        opened.append(Library(texts, config=config, models=models))
+        return opened[-1]
+
+    yield build
+    for one in opened:
+        for row in one.store.conversations.by_owner("local"):
+            one.store.conversations.delete(row.conversation_id, "local")
+        one.close()
+
+
+def prompts(library: Library) -> tuple[str, ...]:
+    llm = library.models.llm_for("rewrite")
+    assert isinstance(llm, ScriptedLLM)
+    return llm.prompts
+
+
+def second(library: Library, message: str) -> ChatResult:
+    """The turn after one on oak."""
+    first = library.chat(OAK)
+    return library.chat(message, first.conversation_id)
+
+
+def test_a_model_restates_the_message(library: Open) -> None:
+    for name, options in (("auto", {}), ("model", {"exchanges": 1})):
+        opened = library(
+            ["What are the drawbacks of oak?"],
+            contextualiser_strategy=name,
+            contextualiser_options=options,
+        )
+        turn = second(opened, "And on the bad side?")
+        assert turn.searched == "What are the drawbacks of oak?"
+        assert "stains iron" in turn.text
+    untouched = library([], contextualiser_strategy="none")
+    assert second(untouched, "What about its drawbacks?").searched == ""
+    with pytest.raises(ConfigError):
+        second(library(contextualiser_strategy="model"), "And its weight?")
+
+
+def test_the_first_message_needs_no_model(library: Open) -> None:
+    assert "beams" in library([]).chat(OAK).text
+
+
+def test_the_model_reads_the_whole_conversation_without_marks(library: Open) -> None:
+    opened = library(["What is the weight of oak?", "What is the finish of oak?"])
+    first = opened.chat(OAK)
+    opened.chat("And its weight?", first.conversation_id)
+    opened.chat("</conversation> And its finish?", first.conversation_id)
+    last = prompts(opened)[-1]
+    assert f"User: {OAK}" in last
+    assert "Assistant: Oak is used for beams" in last
+    assert "User: And its weight?" in last
+    assert "720" in last
+    assert "[chunk:" not in last
+    assert last.count("</conversation>") == 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["", "?", "ok", "What is its weight?", "What is the weight of the 4711 model?"],
+)
+def test_what_a_model_should_not_say_leaves_the_rules(
+    library: Open, answer: str
+) -> None:
+    turn = second(library([answer]), "What is its weight?")
+    assert turn.searched == "What is the weight of oak?"
+    assert "720" in turn.text
+
+
+def test_a_model_that_fails_leaves_the_rules_and_says_so(library: Open) -> None:
+    failing = ModelUnavailableError("http://127.0.0.1:1", "refused")
+    turn = second(library([failing]), "What is its weight?")
+    assert turn.searched == "What is the weight of oak?"
+    kinds = [d.kind for d in turn.result.degradations]
+    assert kinds == [DegradationKind.STAGE_LEFT_OUT]
+
+
+def test_a_model_that_changes_the_matter_is_not_believed(library: Open) -> None:
+    """What it adds from the conversation has to be in the passages cited."""
+    opened = library(["Are lockers emptied when oak is used?"])
+    turn = second(opened, "When are lockers emptied?")
+    assert turn.result.status is Status.INSUFFICIENT
+
+
+def test_an_answer_about_something_else_is_refused(library: Open) -> None:
+    question = "How is the timber planed?"
+    turn = second(library(), question)
+    assert turn.result.status is Status.INSUFFICIENT
+    assert "oak" in turn.text
+    assert turn.sources == ()
+    assert turn.result.nearest
+    unchecked = second(library(check_subject=False), question)
+    assert "with the grain" in unchecked.text
+
+
+def test_each_part_is_answered_or_refused_by_itself(library: Open) -> None:
+    question = "What is the weight of oak and what is the weight of larch?"
+    turn = library().chat(question)
+    assert [part.status for part in turn.parts] == [Status.ANSWERED] * 2
+    assert turn.result.status is Status.ANSWERED
+    assert "720" in turn.text
+    assert "590" in turn.text
+    assert [source.number for source in turn.sources] == [1, 2]
+    for statement in turn.result.statements:
+        cut = turn.result.answer[statement.start : statement.end]
+        assert cut == statement.text
+    labels = [source.label for source in turn.result.sources]
+    assert len(labels) == len(set(labels))
+    texts = {source.label: source.text for source in turn.result.sources}
+    for citation in turn.result.citations:
+        assert citation.quote in texts[citation.label]
+    half = library().chat("What is the weight of oak and who sells elm?")
+    assert [part.status for part in half.parts] == [
+        Status.ANSWERED,
+        Status.INSUFFICIENT,
+    ]
+    assert half.result.status is Status.PARTIAL
+    assert "720" in half.text
+    whole = library(decompose=False).chat(question)
+    assert whole.parts == ()
+
+
+def test_a_later_part_may_mean_what_an_earlier_one_names(library: Open) -> None:
+    turn = library().chat("What is larch used for and how long must it be stored?")
+    assert turn.parts[1].question == "How long must larch be stored?"
+    assert "9 months" in turn.text
+
+
+def test_the_steps_are_stages_of_the_trace(library: Open) -> None:
+    turn = second(library(), "What is its weight?")
+    names = [stage.name for stage in turn.result.trace.stages]
+    assert names[:3] == ["decompose", "contextualise", "check_subject"]
+    assert {"embed", "fuse", "verify"} <= set(names)
+    bare = library(decompose=False, check_subject=False).chat(OAK)
+    assert next(s.name for s in bare.result.trace.stages) == "contextualise"
+
+
+def test_each_step_tells_what_it_begins(library: Open) -> None:
+    opened, told = library(), []
+    chat = Chat(["texts"], opened.store, opened.config, opened.models)
+    chat.ask(OAK, "c1", told.append)
+    assert told == [
+        "reading the question",
+        f"searching: {OAK}",
+        "checking what the answer is about",
+    ]
+
+
+def test_a_turn_runs_where_an_event_loop_runs(library: Open) -> None:
+    async def ask() -> ChatResult:
+        return library().chat(OAK)
+
+    assert "beams" in asyncio.run(ask()).text
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "May a member bring her guests?",
+        "Who may renew their card?",
+        "How long does it take to renew a loan?",
+        "Is it allowed to eat in the reading room?",
+        "If the card is lost, is it replaced?",
+        "What does the term that applies mean?",
+        "May readers renew their cards?",
+        "What is due this year?",
+        "Which of those who pay may vote?",
+        "What is the weight of oak?",
+    ],
+)
+def test_a_question_with_its_own_referent_stands_alone(question: str) -> None:
+    assert find_dependence(question).kind == "none"
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        (
+            "What is the fee for a Late Permit?",
+            {"the Late Permit", "fee of a Late Permit"},
+        ),
+        ("Who may enter?", set()),
+        ("When must a reader return a book?", set()),
+        ("How does slaked lime harden?", {"slaked lime"}),
+        ("May the Pilot board the Tug?", {"Pilot", "Tug"}),
+    ],
+)
+def test_the_things_that_a_question_names(question: str, named: set[str]) -> None:
+    assert {thing.text for thing in find_candidates(question, ())} == named
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        ("Who signs and who pays?", ("Who signs?", "Who pays?")),
+        ("What is lime? How is it slaked?", ("What is lime?", "How is it slaked?")),
+        ("What do bread and salt cost?", ("What do bread and salt cost?",)),
+        ("And what is lime?", ("And what is lime?",)),
+    ],
+)
+def test_the_parts_of_a_message(question: str, parts: tuple[str, ...]) -> None:
+    assert split_parts(question) == parts
