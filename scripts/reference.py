@@ -33,6 +33,7 @@ STAGES = {
     "elt_llm.embedders": "turn text into vectors",
     "elt_llm.enrichers": "put more into the indexes",
     "elt_llm.fusions": "join the lists of several retrievers",
+    "elt_llm.formats": "write and read glossaries of other catalogues",
     "elt_llm.jobs": "work that runs for a while",
     "elt_llm.llms": "write",
     "elt_llm.loaders": "read a file",
