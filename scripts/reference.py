@@ -94,6 +94,9 @@ numbers: `top_k` candidates are found, of which the answer is made from
 `top_n`. Without a reranker there are no candidates, and either one is the
 number of sources.
 
+`/v1/chat/completions` and `/v1/models` take and give the shapes of OpenAI's
+API, errors too; see [other programs](../how-to/connect-other-programs.md).
+
 `/v1/jobs/{job_id}/events` sends `progress` as it comes and, last, `end` with
 the job as `/v1/jobs/{job_id}` has it; a comment every 15 seconds keeps the
 connection open. Events are numbered: who sends the number of the last one as
