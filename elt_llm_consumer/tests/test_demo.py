@@ -133,7 +133,7 @@ def test_catalogue_and_coverage_agree(demo):
             assert row["verdict"] == "ABSENT" or "semantic" in kinds
         elif "definition" not in kinds:
             assert said == NAMED
-            assert entity["evidence"]["domain_context"]
+            assert entity["evidence"]
     quotes = [
         one["quote"]
         for row in rows

@@ -239,11 +239,8 @@ class Cataloguer:
         entry, match = mapped[0] if mapped else (None, None)
         mentions = self._mentions.of(entity.name)
         both = entry is not None or bool(mentions)
-        if entry is None and not evidence["domain_context"]:
-            evidence["domain_context"] = first_mention(
-                mentions, self.handbook, self._mentions
-            )
-            fields["domain_context"] = as_text(evidence["domain_context"])
+        if entry is None and not any(evidence.values()):
+            evidence["mention"] = first_mention(mentions, self.handbook, self._mentions)
         rationale = NAMED
         if match is not None:
             rationale = match.rationale
@@ -349,8 +346,8 @@ def _dump_evidence(evidence: Mapping[str, Sequence[Evidence]]) -> dict[str, Any]
     """Field to its evidence as JSON; fields without evidence are absent."""
     return {
         field: [quote.model_dump(mode="json") for quote in evidence[field]]
-        for field in FIELDS
-        if evidence[field]
+        for field in (*FIELDS, "mention")
+        if evidence.get(field)
     }
 
 

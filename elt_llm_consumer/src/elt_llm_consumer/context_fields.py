@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from elt_llm_consumer.corpus import Evidence, Handbook, HandbookPassage, quote_passage
 from elt_llm_consumer.definitions import patterns
@@ -24,6 +25,39 @@ FIELDS = (
     "data_classification",
     "regulatory_context",
     "associated_agreements",
+)
+
+_MODAL = r"must|shall|may|can|cannot|need|needs"
+_CHANGED = (
+    r"suspended|terminated|withdrawn|cancel(?:l)?ed|revoked|renewed|reinstated|approved|"
+    r"rejected|archived|superseded|abandoned|dissolved|expelled|pending|valid|"
+    r"closed(?!\s+(?:for|between|from|on|at)\b)"
+)
+# What a thing does, or what is done to it, when it changes its state.
+_STATE_OF_SUBJECT = (
+    r"(?:expires?|lapses?|becomes?|ceases?|takes?\s+effect|comes?\s+into\s+force|"
+    rf"(?:is|are|be|been|was|were|remains?)\s+(?:\w+\s+)?(?:{_CHANGED}))\b"
+)
+# What somebody does to it, and the noun of it: "suspend an", "the expiry of its".
+_STATE_OF_OBJECT = (
+    r"(?:(?:renew|suspend|terminate|withdraw|cancel|revoke|reinstate|archive|"
+    r"dissolve|expel)s?|(?:expiry|expiration|renewal|suspension|termination|"
+    r"withdrawal|cancellation|revocation|reinstatement|lapse)\s+of|become|"
+    r"suspended|expired|withdrawn|cancel(?:l)?ed|revoked|lapsed)"
+)
+# What is said of data: how it is classed, kept, shown and destroyed.
+_CLASSES = (
+    r"confidential(?:ly)?",
+    r"sensitive",
+    r"secret(?!\s+\w)",
+    r"personal\s+(?:data|information)",
+    r"special\s+categor\w+",
+    r"anonymi[sz]ed",
+    r"encrypted",
+    r"publicly\s+available",
+    r"(?:kept|retained|stored|preserved)\s+for\s+(?:\S+\s+){0,4}?(?:days?|years?|ever)",
+    r"(?:destroyed|deleted|erased)",
+    r"(?:disclosed|released)\s+(?:only|to)",
 )
 
 # "must" makes a sentence a governance rule; what it regulates may add more fields.
@@ -54,74 +88,156 @@ CUES = {
         r"disqualif\w+",
         r"exactly\s+\w+",
     ),
-    "lifecycle_states": _any(
-        r"expir\w+",
-        r"renew\w*",
-        r"suspen\w+",
-        r"terminat\w+",
-        r"withdraw\w*|withdrawn",
-        r"cancel\w*",
-        r"revok\w+",
-        r"reinstat\w+",
-        r"lapse[sd]?",
-        r"becomes?",
-        r"ceases?",
-        r"approved",
-        r"rejected",
-        r"pending",
-        r"closed",
-        r"archived",
-        r"superseded",
-        r"(?:comes|came)\s+into\s+force",
-        r"takes?\s+effect",
-    ),
-    "data_classification": _any(
-        r"personal\s+(?:data|information|records?)",
-        r"confidential\w*",
-        r"sensitive",
-        r"special\s+categor\w+",
-        r"privacy",
-        r"data\s+protection",
-        r"secret",
-        r"retention",
-        r"retained",
-        r"anonymi[sz]\w+",
-        r"consent",
-    ),
     "regulatory_context": re.compile(
         r"\b(?:[A-Z][\w-]+\s+){1,6}(?:Act|Regulations?|Directive|Code|Statute|Ordinance|"
         r"Convention|Treaty)\b(?:\s+(?:of\s+)?\d{4})?|\b(?:statut\w+|legislation|"
         r"by\s+law|the\s+law(?:s)?)\b"
     ),
     "associated_agreements": _any(
-        r"agreements?",
+        # Not "with the agreement of", "subject to mutual agreement": a consent.
+        r"(?<!mutual )(?<!with the )(?<!the prior )agreements?(?!\s+of\b)",
         r"contracts?",
         r"memorand(?:um|a)",
         r"leases?",
-        r"licen[cs]es?",
         r"deeds?",
         r"undertakings?",
         r"terms\s+and\s+conditions",
-        r"signed\s+by",
     ),
 }
-_RULE = CUES["governance_rules"]
-CONTEXT = _any(
-    r"(?:is|are)\s+(?:an?|the|one|part|made|kept|held|divided)",
-    r"consists?\s+of",
-    r"includes?",
-    r"compris\w+",
-    r"belongs?\s+to",
-    r"(?:is|are)\s+used",
+# What ends the noun phrase that a sentence is about, or begins another clause.
+_NOT_BEFORE_SUBJECT = _any(
+    r"of|for|to|in|on|at|by|with|without|from|under|over|between|among|through|before|"
+    r"after|until|against|into|within|during|about|beside|upon|per|than|as|like|"
+    r"that|which|who|whose|whom|if|when|where|whether|while|unless|because|"
+    r"is|are|was|were|be|been|has|have|had|does|do|did|will|would|should|could|means?",
+    _MODAL,
 )
+# "On a race day the marshal must": what stands before the subject up to a comma, or a
+# short circumstance without one; and a main clause that another one follows.
+_CIRCUMSTANCE = re.compile(
+    r"^(?:(?:on|in|at|under|before|after|during|for|until|if|when|where|unless|as|with|by|"
+    r"once|while)\s[^,]{2,120},\s+|[^,]{3,120},\s+(?:and|but|or)\s+(?=(?:an?|the|each|"
+    r"every|any|no|its|their)\s)|(?:on|in|at|during|for|under)\s+(?:an?|the|each|every|"
+    r"any)\s+(?:[\w-]+\s+){1,3}?(?=(?:an?|the|each|every|any|no|its|their)\s))",
+    re.IGNORECASE,
+)
+# What may follow a noun in the singular. Another noun does not: "the verifier
+# identifier", "session management" are about something else.
+_BEHIND_NOUN = re.compile(
+    rf"\s*(?:$|[^\w\s]|{_NOT_BEFORE_SUBJECT.pattern}|(?:and|or|but|not|nor|only|also|"
+    r"already|often|never|always|so|due|free|above|below|whenever|wherever|each|every|"
+    r"an?|the|no|sent|held|made|kept|paid|found|lent|put|set|left|lost|built|met|"
+    r"[\w-]+(?:s|ed|ing|ly|en|ble))\b)",
+    re.IGNORECASE,
+)
+_MOST_BEFORE = 6  # words of a subject before the entity: "A Flyer, a Captain or a "
+# The entity as what a rule is done to: "may lend a Flyer", "must initial the List".
+_DONE_TO = re.compile(
+    rf"\b(?:{_MODAL})\s+(?:not\s+|only\s+|also\s+|first\s+)?(?!be\b)[a-z]+\s+"
+    r"(?:(?:no\s+more\s+than|not\s+more\s+than|up\s+to|at\s+least|at\s+most)\s+)?"
+    r"(?:(?:an?|the|each|every|any|all|its|their|his|her|no|another|\d+|one|two|three)\s+)?"
+    r"(?:[\w-]+\s+)?$"
+    # "is eligible for up to seven days of", "shall be granted".
+    r"|\b(?:eligible\s+for|entitled\s+to|(?:be|is|are)\s+(?:granted|given|awarded|allowed|paid))\s+"
+    r"(?:(?!that\b|which\b|if\b|when\b|as\b)[\w-]+\s+){0,9}?(?:of\s+)?$",
+    re.IGNORECASE,
+)
+# A state within so many words behind the entity, or right before it.
+_STATE_BEHIND = re.compile(
+    rf"^(?:\s+[\w-]+){{0,2}}?\s+{_STATE_OF_SUBJECT}", re.IGNORECASE
+)
+_STATE_BEFORE = re.compile(
+    rf"\b{_STATE_OF_OBJECT}\s+"
+    r"(?:(?:an?|the|each|every|any|its|their|his|her|this|such)\s+)?(?:[\w-]+\s+)?$",
+    re.IGNORECASE,
+)
+_CLASSIFIED = re.compile(
+    r"^(?:\s+(?!that\b|which\b|who\b)[\w-]+){0,6}?\s+(?:is|are|be|remains?|contains?|holds?)\s+"
+    r"(?:(?!that\b|which\b|to\b|aware\b)[\w-]+\s+){0,5}?"
+    rf"(?:{'|'.join(_CLASSES)})\b",
+    re.IGNORECASE,
+)
+_DEFINES = re.compile(
+    r"^[\"\u201d\u2019')*_]*\s*(?:\([^)]*\)\s*)?"
+    r"(?:(?:means?|shall\s+mean|refers?\s+to)\b|[-\u2013\u2014]\s)",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(
+    rf"[,;]\s|\sand\s+(?=(?:{_MODAL}|is|are|has|have|was|were)\b)|\s(?:but|whereas)\s",
+    re.IGNORECASE,
+)
+# A party to an agreement: "a lease with the", "agreements between the".
+_PARTY = re.compile(
+    rf"{CUES['associated_agreements'].pattern}\s+(?:\w+\s+)?"
+    r"(?:with|between|of|by|for|to)\s+(?:[\w-]+\s+){0,2}$",
+    re.IGNORECASE,
+)
+_ENDS = (".", ";", ":", "!", "?", "; and", "; or", ",")
 
 
-def fields_of(sentence: str) -> list[str]:
-    """Return the context fields of a sentence, in order; most sentences have none."""
-    fields = [name for name in FIELDS if name in CUES and CUES[name].search(sentence)]
-    if not _RULE.search(sentence) and CONTEXT.search(sentence):
-        fields.insert(0, "domain_context")
-    return fields
+class MentionSentence(NamedTuple):
+    """A sentence around a mention of an entity, cut into three."""
+
+    before: str
+    mention: str
+    after: str
+
+    @property
+    def is_noun(self) -> bool:
+        """False for "the holder's report", "holder-led", "the holder report"."""
+        if not (self.mention.endswith("s") or _BEHIND_NOUN.match(self.after)):
+            return False
+        if self.mention[:1].isupper() and re.match(r"\s[A-Z][a-z]", self.after):
+            return False
+        end = f"{self.mention[-2:]}{self.after[:1]}"
+        return not re.search(r"['\u2019]s.?$|['\u2019\u2010\u2011-]$", end)
+
+    @property
+    def is_subject(self) -> bool:
+        """True if the sentence is about the entity: it is in the subject's phrase."""
+        phrase = _CIRCUMSTANCE.sub("", patterns.LEAD.sub("", self.before))
+        few = len(phrase.split()) <= _MOST_BEFORE
+        return few and not _NOT_BEFORE_SUBJECT.search(phrase)
+
+    @property
+    def is_whole(self) -> bool:
+        """False for a heading and a line of contents, which say nothing."""
+        return self.after.rstrip().endswith(_ENDS)
+
+
+def fields_of(sentence: MentionSentence) -> list[str]:
+    """Return the context fields that a sentence fills for the entity it mentions.
+
+    A cue anywhere in the sentence is not enough: what the field asks for has to be said
+    of the entity, as the subject of the sentence or, for a rule, as what it is done to.
+    Most sentences fill none.
+    """
+    if not (sentence.is_whole and sentence.is_noun):
+        return []
+    before, after = sentence.before, sentence.after
+    if _DEFINES.match(after):
+        return []
+    about = sentence.is_subject
+    # Of a sentence that is about something else only the clause that names the entity.
+    clause = after if about else _CLAUSE.split(after, maxsplit=1)[0]
+    bound = about or _DONE_TO.search(before) is not None
+    statement = f"{before}{sentence.mention}{clause}"
+    ruled = bound and CUES["governance_rules"].search(statement)
+    limited = bound and CUES["business_rules"].search(statement)
+    fills = {
+        "domain_context": about and not ruled and not limited,
+        "governance_rules": ruled,
+        "business_rules": limited,
+        "lifecycle_states": (about and _STATE_BEHIND.search(after))
+        or _STATE_BEFORE.search(before),
+        "data_classification": about and _CLASSIFIED.match(after),
+        "regulatory_context": about and CUES["regulatory_context"].search(after),
+        "associated_agreements": (
+            (about and CUES["associated_agreements"].search(after))
+            or _PARTY.search(before)
+        ),
+    }
+    return [field for field, filled in fills.items() if filled]
 
 
 _MOST_SENTENCES = 3  # per field, so that a record stays readable
@@ -153,10 +269,10 @@ def collect_context(
             *m[:2],
         ),
     )
-    seen: set[str] = set()
+    seen: set[tuple[str, str]] = set()
     for mention in order:
         passage = handbook.passages[mention.number]
-        _add_sentence(evidence, passage, index.sentence(mention), seen)
+        _add_sentence(evidence, passage, mention, index.sentence(mention), seen)
     return evidence
 
 
@@ -192,19 +308,26 @@ def _skip_mark(text: str, start: int, end: int) -> int:
 def _add_sentence(
     evidence: Mapping[str, list[Evidence]],
     passage: HandbookPassage,
+    mention: EntityMention,
     span: tuple[int, int],
-    seen: set[str],
+    seen: set[tuple[str, str]],
 ) -> None:
     start, end = _skip_mark(passage.text, *span), span[1]
     sentence = clean(passage.text[start:end])
-    if sentence in seen or "\t" in passage.text[start:end].strip():
+    if "\t" in passage.text[start:end].strip():
         return
-    seen.add(sentence)
-    for field in fields_of(sentence):
+    text = passage.text
+    around = MentionSentence(
+        text[start : mention.start],
+        text[mention.start : mention.end],
+        text[mention.end : end],
+    )
+    for field in fields_of(around):
         if field == "domain_context" and not sentence[:1].isupper():
             continue
-        if len(evidence[field]) >= _MOST_SENTENCES:
+        if len(evidence[field]) >= _MOST_SENTENCES or (field, sentence) in seen:
             continue
+        seen.add((field, sentence))
         quote = quote_passage(passage, start, end)
         if quote.support in _ACCEPTED:
             evidence[field].append(quote)

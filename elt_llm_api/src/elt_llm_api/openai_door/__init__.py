@@ -1,1 +1,0 @@
-"""Chat completions and models in the shapes of OpenAI's API."""

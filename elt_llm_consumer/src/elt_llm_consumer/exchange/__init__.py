@@ -1,1 +1,0 @@
-"""Glossaries out to other catalogues, and in from them."""

@@ -1,1 +1,0 @@
-"""The formats that ship; each is a strategy of the stage `formats`."""

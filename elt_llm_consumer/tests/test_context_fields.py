@@ -1,0 +1,72 @@
+"""A field is filled only by a sentence that says it of the entity."""
+
+import pytest
+
+from elt_llm_consumer.context_fields import MentionSentence, fields_of
+
+D, G, B = "domain_context", "governance_rules", "business_rules"
+L, C = "lifecycle_states", "data_classification"
+R, A = "regulatory_context", "associated_agreements"
+
+
+def fields(text):
+    """The fields for what stands between the brackets."""
+    before, rest = text.split("[")
+    mention, after = rest.split("]")
+    return fields_of(MentionSentence(before, mention, after))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # Rules: the entity is bound, or something is done to it.
+        ("The [Loan] must be recorded by the clerk.", [G]),
+        ("A loan officer must record the [Loan] within 3 days.", [G, B]),
+        ("Before a sale, every [Vendor] shall sign the form.", [G]),
+        ("On a sale day the [Vendor] must report to the office.", [G]),
+        (
+            "A confirmed member shall be eligible for up to 7 days of [study leave].",
+            [G, B],
+        ),
+        ("The member is granted [study leave] of at most 7 days.", [B]),
+        ("The clerk may spend up to 100 crowns in a [Season] without consent.", []),
+        ("The clerk must initial the [List] and must report within 13 hours.", [G]),
+        ("If a [Vendor] is ill, the clerk must find another.", []),
+        ("A notice of the [Council] must be posted.", []),
+        # Descriptions.
+        ("The [Newsletter] appears ten times a year.", [D]),
+        ("A hearing before the [Panel] is held in private.", []),
+        ("[Loan] means money that must be repaid.", []),
+        ("[Loan] - money that must be repaid.", []),
+        ("“[Loan]” means money that must be repaid.", []),
+        # States.
+        ("A [Permit] expires after 14 months.", [D, L]),
+        ("The [Permit] of a vendor may be revoked.", [D]),
+        ("The office may suspend a [Permit].", [L]),
+        ("The fee is due on the expiry of the [Permit].", [L]),
+        ("A [Vendor] may cancel an order at any time.", [D]),
+        ("The [Portal] is closed for maintenance on Mondays.", [D]),
+        ("Results become final before the [Panel] meets.", []),
+        # Data.
+        ("The [Medical File] is confidential.", [D, C]),
+        ("A [Medical File] must be kept for 12 years.", [G, C]),
+        ("The office may move only with the consent of the [Council].", []),
+        ("[Staff] must be aware that files are confidential.", [G]),
+        ("The long-term [Key] may be a secret key of both.", [D]),
+        # Laws and agreements.
+        ("The [Office] is registered under the Companies Act 1990.", [D, R]),
+        ("The examination for the licence of the [Marshal] has two parts.", []),
+        ("A [Tenant] signs the tenancy agreement.", [D, A]),
+        ("The company makes a contract with the [Tenant].", [A]),
+        ("A [Tenant] may keep a pet with the agreement of the owner.", [D]),
+        # No sentence, and no noun of its own.
+        ("Records 17.2 Personal data 17.3 [Notice Board] and portal 17.4 Radio", []),
+        ("The [Vendor]'s permit must be shown.", []),
+        ("The [vendor] identifier must be shown.", []),
+        ("The [vendors] offer food.", [D]),
+        ("A [vendor] found without a permit must leave.", [G]),
+        ("The [Young Vendor] Officer must write down what was said.", []),
+    ],
+)
+def test_a_sentence_fills_the_fields_that_it_says(text, expected):
+    assert fields(text) == expected
