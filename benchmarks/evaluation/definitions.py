@@ -10,11 +10,7 @@ from typing import Any
 import numpy as np
 
 from elt_llm_consumer.corpus import Handbook
-from elt_llm_consumer.definitions.explanations import (
-    confidence,
-    locate_term,
-    match_cues,
-)
+from elt_llm_consumer.definitions.cues import confidence, match_cues
 from elt_llm_consumer.definitions.extract import extract_definitions
 from elt_llm_consumer.definitions.prose import clean_term, split_paren
 from elt_llm_consumer.definitions.terms import WORD, fold
@@ -124,18 +120,14 @@ def sentence_figures(
     """How well our cues find what people marked, and other ways on the same files.
 
     A way that is fitted answers for files it has not seen. `chiefly` counts definitions
-    proper; `term_placed` is the share of what was found in which the term is, too.
+    proper.
     """
     gold = np.array([one.defines for one in marked])
     chiefly = np.array([one.chiefly for one in marked])
     files = [one.file for one in marked]
     ours = np.array([confidence(one.text) >= LIKELY for one in marked])
-    both = [o.text for o, ours_too, true in zip(marked, ours, gold, strict=True)
-            if ours_too and true]  # fmt: skip
-    placed = sum(locate_term(text) is not None for text in both)
     detail = {**average_scores([ours], gold, files), "sentences": len(marked),
-              "chiefly": score(ours, chiefly)["f1"],
-              "term_placed": round(placed / max(len(both), 1), 4)}  # fmt: skip
+              "chiefly": score(ours, chiefly)["f1"]}  # fmt: skip
     yield _figure("sentence_f1", detail, 0.7)
     for name, answers in _peers(marked, gold, models).items():
         yield _figure(f"peer_{name}", average_scores(answers, gold, files))

@@ -1,7 +1,7 @@
 """Sentences that people marked as definitions, and how well a way finds them unseen."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -144,3 +144,36 @@ def _interval(
     many = 2 * right[:, drawn].sum(axis=2) / np.maximum(marked[:, drawn].sum(axis=2), 1)
     low, high = np.percentile(many.mean(axis=0), [2.5, 97.5])
     return float(low), float(high)
+
+
+TermPair = tuple[list[str], list[str]]  # names of a term, and its definitions
+
+
+def marked_terms(folder: Path) -> Iterator[tuple[list[str], list[TermPair]]]:
+    """Yield the sentences of each DEFT file with the terms that they define."""
+    for path in sorted(folder.glob("*.deft")):
+        sentences: list[str] = []
+        tags: dict[str, list[list[str]]] = {}
+        for part in re.split(r"\n\s*\n", path.read_text(encoding="utf-8")):
+            rows = [line.split("\t") for line in part.splitlines() if line.strip()]
+            if rows:
+                sentences.append(_spoken(rows))
+            for row in (row for row in rows if row[4].strip() != "O"):
+                tags.setdefault(row[5].strip(), []).append([v.strip() for v in row])
+        yield sentences, list(_pairs(tags))
+
+
+def _pairs(tags: Mapping[str, list[list[str]]]) -> Iterator[TermPair]:
+    """Each term with the definition that points to it, alone and behind "is"."""
+    words = {name: " ".join(row[0] for row in rows) for name, rows in tags.items()}
+    for name, rows in tags.items():
+        root = rows[0][6]
+        if rows[0][4].endswith("-Definition") and root in words:
+            others = [
+                n for n, r in tags.items() if r[0][6] == root and "Term" in r[0][4]
+            ]
+            names = [words[root], *(words[n] for n in others)]
+            yield (
+                [one.replace(" - ", "-") for one in names],
+                [words[name], f"{words[root]} is {words[name]}"],
+            )

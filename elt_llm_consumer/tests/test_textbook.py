@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from elt_llm_consumer.corpus import Handbook
+from elt_llm_consumer.definitions.definition_pipeline import SURE, find_definitions
 from elt_llm_consumer.definitions.definition_records import DefinitionSource
-from elt_llm_consumer.definitions.extract import extract_explanations
 from elt_llm_core.document import Block, BlockKind
 from elt_llm_core.jobs import JOBS
 from evaluation.definitions import definition_figures
@@ -19,8 +19,9 @@ SAID = [
      "ledger", "a bound book that holds the accounts of a business"),
     ("A bound book that holds the accounts of a house is called a ledger.",
      "ledger", "A bound book that holds the accounts of a house"),
-    ("Clerks keep a day book, which is a list of entries in the order they are made.",
-     "day book", "a list of entries in the order they are made"),
+    ("A clerk is deemed to be absent if he has sent no word by noon of the day.",
+     "absent",
+     "A clerk is deemed to be absent if he has sent no word by noon of the day."),
 ]  # fmt: skip
 PLAIN = [
     "It is kept in the office.",
@@ -35,20 +36,21 @@ PLAIN = [
 ]
 
 
-def told(text):
-    return extract_explanations(
-        text, [Block(kind=BlockKind.PARAGRAPH, start=0, end=len(text))]
-    )
+def told(text, threshold=SURE):
+    blocks = [Block(kind=BlockKind.PARAGRAPH, start=0, end=len(text))]
+    return find_definitions(text, blocks, threshold)
 
 
 @pytest.mark.parametrize(("text", "term", "meaning"), SAID)
 def test_sentence_that_explains(text, term, meaning):
     (one,) = told(text)
     assert (one.term, one.definition) == (term, meaning)
-    assert one.source is DefinitionSource.TEXTBOOK
+    assert one.source is DefinitionSource.STATEMENT
     assert text[one.start : one.end] == meaning
     assert text[slice(*one.named_at)] == term
-    assert 0.5 <= one.confidence < 1
+    assert SURE <= one.confidence < 1
+    assert one.found_by
+    assert one.reasons
 
 
 @pytest.mark.parametrize("text", PLAIN)
@@ -59,18 +61,21 @@ def test_sentence_that_only_tells(text):
 EXPLAINING = SAID[0][0]
 
 
-def test_rule_books_keep_to_their_stated_definitions(store, make, add):
+def test_rule_books_keep_what_they_state(store, make, add):
     before = [e.definition for e in Handbook(store, ["handbook"]).entries]
     add(store, "handbook", make(f"# 1 On books\n{EXPLAINING}", "Essay"))
-    assert [e.definition for e in Handbook(store, ["handbook"]).entries] == before
-    asked = Handbook(store, ["handbook"], textbook=True).entries
-    assert "ledger" in {e.term for e in asked}
+    after = [e.definition for e in Handbook(store, ["handbook"]).entries]
+    (added,) = [one for one in after if one not in before]
+    assert [one for one in after if one is not added] == before
+    assert (added.term, added.source) == ("ledger", DefinitionSource.STATEMENT)
+    stated = [one.confidence for one in before if one.source == "prose"]
+    assert all(one > added.confidence for one in stated)
 
 
 def test_a_book_without_definitions_is_read_as_a_textbook(store, make, add):
     add(store, "essays", make(f"# 1 On books\n{EXPLAINING}", "Essay"))
     (one,) = Handbook(store, ["essays"]).entries
-    assert (one.term, one.definition.source) == ("ledger", DefinitionSource.TEXTBOOK)
+    assert (one.term, one.definition.source) == ("ledger", DefinitionSource.STATEMENT)
 
 
 USES = """\

@@ -28,10 +28,10 @@ def contents(report):
 def test_sentences_that_explain_are_rows_of_a_glossary(context, models, add, make):
     text = "# 1 Ropes\nA halyard is a rope that is used for hoisting a sail or a flag."
     add(context.store, "ropes", make(text, "Ropes"))
-    job = GlossaryJob(collections=("ropes",), textbook=True)
+    job = GlossaryJob(collections=("ropes",))
     report = job.build(models)(context)
     (row,) = json.loads(contents(report)["glossary_json"])
-    assert (row["term"], row["definition_source"]) == ("halyard", "textbook")
+    assert (row["term"], row["definition_source"]) == ("halyard", "statement")
 
 
 @pytest.mark.parametrize("name", JOBS)

@@ -1,21 +1,16 @@
 """The handbook as products read it: documents, passages, definitions and evidence."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
-from elt_llm_consumer.definitions.definition_records import (
-    Definition,
-    DefinitionSource,
-    text_units,
+from elt_llm_consumer.definitions.definition_pipeline import (
+    LIKELY,
+    SURE,
+    find_definitions,
 )
-from elt_llm_consumer.definitions.extract import (
-    extract_definitions,
-    extract_explanations,
-)
-from elt_llm_consumer.definitions.terms import fold
+from elt_llm_consumer.definitions.definition_records import Definition, text_units
 from elt_llm_consumer.definitions.undefined import UndefinedTerm, undefined_terms
-from elt_llm_core.document import Block
 from elt_llm_core.errors import UsageError
 from elt_llm_core.identifiers import digest
 from elt_llm_core.provenance import boxes_of_span, read
@@ -103,29 +98,19 @@ class Handbook:
     def entries(self) -> list[GlossaryEntry]:
         """Every definition, by term and then by document.
 
-        Sentences that only explain a term are used if `textbook` is set, or if none of
-        the documents states a definition.
+        With `textbook` also those that the scorer is less sure of.
         """
-        entries = self._extract(extract_definitions)
-        formal = any(
-            entry.definition.source is not DefinitionSource.ACRONYM for entry in entries
-        )
-        if self._textbook or not formal:
-            known = {fold(entry.term) for entry in entries}
-            explained = self._extract(extract_explanations)
-            entries += [entry for entry in explained if fold(entry.term) not in known]
-        return sorted(entries, key=lambda entry: entry.order)
-
-    def _extract(
-        self, extract: Callable[[str, Sequence[Block]], list[Definition]]
-    ) -> list[GlossaryEntry]:
-        return [
+        threshold = LIKELY if self._textbook else SURE
+        entries = [
             GlossaryEntry(document=document, definition=definition)
             for document in self.documents
-            for definition in extract(
-                self.text(document.document_id), self.store.blocks(document.document_id)
+            for definition in find_definitions(
+                self.text(document.document_id),
+                self.store.blocks(document.document_id),
+                threshold,
             )
         ]
+        return sorted(entries, key=lambda entry: entry.order)
 
     @cached_property
     def undefined_terms(self) -> list[UndefinedTerm]:

@@ -41,7 +41,8 @@ class GlossaryRecord(ReviewedRow):
     `definition` is the text at characters `[start, end)` of the document, letter for
     letter; `quote_support` is the verdict of checking it there. A definition that
     refers to another rule keeps its own words, and `resolved_definition` holds the
-    words of that rule.
+    words of that rule. `confidence` is the probability that the row is right;
+    `found_by` names the shape that proposed it and `reasons` what speaks for it.
     """
 
     term: str
@@ -59,6 +60,9 @@ class GlossaryRecord(ReviewedRow):
     boxes: tuple[Box, ...] = ()
     synonyms: tuple[str, ...] = ()
     definition_source: str
+    confidence: float = Field(ge=0, le=1)
+    found_by: str
+    reasons: tuple[str, ...] = ()
     reference: str = ""
     resolved_definition: str = ""
     resolved_page: int | None = None
@@ -198,6 +202,9 @@ def glossary_record(
         boxes=handbook.boxes(document_id, spans),
         synonyms=definition.synonyms,
         definition_source=definition.source.value,
+        confidence=definition.confidence,
+        found_by=definition.found_by,
+        reasons=definition.reasons,
         reference=definition.reference,
         resolved_definition=resolved.text if resolved else "",
         resolved_page=resolved.page if resolved else None,

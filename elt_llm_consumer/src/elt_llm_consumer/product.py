@@ -38,7 +38,7 @@ class ProductJob(Strategy[Runner]):
         default=None, description="YAML file of entity name to synonyms"
     )
     textbook: bool = Field(
-        default=False, description="also use sentences that only explain a term"
+        default=False, description="also use sentences that define a term less surely"
     )
 
     @field_validator("model", mode="before")

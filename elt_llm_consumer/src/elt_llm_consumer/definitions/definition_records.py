@@ -33,7 +33,7 @@ class DefinitionSource(StrEnum):
     TABLE = "table"
     ACRONYM = "acronym"
     REFERENCE = "reference"
-    TEXTBOOK = "textbook"
+    STATEMENT = "statement"
 
 
 class Excerpt(Record):
@@ -69,7 +69,11 @@ class Definition(Record):
         default=None, description="the term's span, if the sentence names it elsewhere"
     )
     confidence: float = Field(
-        default=1, ge=0, le=1, description="below 1 for a sentence that only explains"
+        default=1, ge=0, le=1, description="how probable it is that this is right"
+    )
+    found_by: str = Field(default="", description="the shape that proposed it")
+    reasons: tuple[str, ...] = Field(
+        default=(), description="features that speak for it, the weightiest first"
     )
 
     @property

@@ -17,10 +17,10 @@ from elt_llm_consumer.definitions.definition_records import (
     Definition,
     DefinitionSource,
     Excerpt,
+    TextUnit,
     text_units,
 )
 from elt_llm_consumer.definitions.definition_tables import find_in_tables
-from elt_llm_consumer.definitions.explanations import find_explanations
 from elt_llm_consumer.definitions.prose import (
     clean_term,
     find_in_brackets,
@@ -54,7 +54,23 @@ def extract_definitions(text: str, blocks: Sequence[Block]) -> list[Definition]:
     Returns:
         The definitions; their spans refer to `text`.
     """
-    units = text_units(text, blocks)
+    stated = stated_definitions(text, blocks, text_units(text, blocks))
+    return _add_acronyms(stated, text, blocks)
+
+
+def stated_definitions(
+    text: str, blocks: Sequence[Block], units: Sequence[TextUnit]
+) -> list[Definition]:
+    """Return the definitions that a connector, a list, a table or brackets show.
+
+    Args:
+        text: The text of the document.
+        blocks: Its blocks; their spans refer to `text`.
+        units: Its running text, from `text_units`.
+
+    Returns:
+        The definitions in text order, references resolved, repetitions dropped.
+    """
     stated = [*find_in_prose(text, units), *find_in_tables(text, blocks)]
     terms = set(fold_all([definition.term for definition in stated]))
     bracketed = [
@@ -63,15 +79,7 @@ def extract_definitions(text: str, blocks: Sequence[Block]) -> list[Definition]:
         if fold(definition.term) not in terms
     ]
     definitions = _in_order([*stated, *bracketed])
-    resolved = resolve_references(definitions, text, blocks)
-    return _add_acronyms(_without_repeats(resolved), text, blocks)
-
-
-def extract_explanations(text: str, blocks: Sequence[Block]) -> list[Definition]:
-    """Return what explanatory prose says terms are; less certain than definitions."""
-    return _without_repeats(
-        _in_order(find_explanations(text, text_units(text, blocks)))
-    )
+    return without_repeats(resolve_references(definitions, text, blocks))
 
 
 def _in_order(definitions: Sequence[Definition]) -> list[Definition]:
@@ -80,8 +88,8 @@ def _in_order(definitions: Sequence[Definition]) -> list[Definition]:
     return sorted(kept, key=lambda d: (d.start, d.term))
 
 
-def _without_repeats(definitions: Sequence[Definition]) -> list[Definition]:
-    """Without repetitions of the same words for the same term."""
+def without_repeats(definitions: Sequence[Definition]) -> list[Definition]:
+    """Return the definitions without the same words for the same term again."""
     terms = fold_all([d.term for d in definitions])
     meanings = fold_all([d.definition for d in definitions])
     keys = zip(terms, meanings, strict=True)
@@ -95,23 +103,37 @@ def _add_acronyms(
     definitions: Sequence[Definition], text: str, blocks: Sequence[Block]
 ) -> list[Definition]:
     """Add short forms as synonyms, and as definitions if nothing else defines them."""
-    acronyms = list(_with_blocks(find_acronyms(text), blocks))
-    other_names: dict[str, set[str]] = {}
-    for acronym, _ in acronyms:
-        other_names.setdefault(fold(acronym.short), set()).add(acronym.long)
-        other_names.setdefault(fold(acronym.long), set()).add(acronym.short)
-    extended = []
     keys = fold_all([definition.term for definition in definitions])
     synonyms = [name for definition in definitions for name in definition.synonyms]
     known = {*keys, *fold_all(synonyms)}
-    for key, definition in zip(keys, definitions, strict=True):
-        extended.append(_add_synonyms(definition, key, other_names.get(key, set())))
-    for acronym, block in acronyms:
+    extended = add_synonyms(definitions, text)
+    for acronym, block in _with_blocks(find_acronyms(text), blocks):
         key = fold(acronym.short)
         if key not in known:
             known.add(key)
             extended.append(_acronym_definition(text, acronym, block))
     return sorted(extended, key=lambda d: (d.start, d.term))
+
+
+def add_synonyms(definitions: Sequence[Definition], text: str) -> list[Definition]:
+    """Return the definitions with the short or long forms of their terms as synonyms.
+
+    Args:
+        definitions: The definitions of a document.
+        text: Its text, which introduces the short forms.
+
+    Returns:
+        The definitions in the order given.
+    """
+    other_names: dict[str, set[str]] = {}
+    for acronym in find_acronyms(text):
+        other_names.setdefault(fold(acronym.short), set()).add(acronym.long)
+        other_names.setdefault(fold(acronym.long), set()).add(acronym.short)
+    keys = fold_all([definition.term for definition in definitions])
+    return [
+        _add_synonyms(definition, key, other_names.get(key, set()))
+        for key, definition in zip(keys, definitions, strict=True)
+    ]
 
 
 def _add_synonyms(definition: Definition, key: str, names: set[str]) -> Definition:

@@ -1,0 +1,89 @@
+"""How sure it is that a candidate is a definition: one log-linear model.
+
+`benchmarks/glossary_scorer.py` fits the weights; they can be read in
+`definition_weights.json`. A probability of .7 means that about seven of ten such
+candidates are in a glossary that a person made by reading the document.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from elt_llm_consumer.definitions.definition_features import Features
+
+WEIGHTS = "definition_weights.json"
+_LARGEST = 30.0  # of a log odd, so that its exponential stays finite
+
+
+@dataclass(frozen=True)
+class FeatureWeight:
+    """Of one feature: what it adds to the log odds for each `scale` above `mean`."""
+
+    mean: float
+    scale: float
+    weight: float
+
+    def effect(self, value: float) -> float:
+        """What a value adds to the log odds."""
+        return self.weight * (value - self.mean) / self.scale
+
+
+@dataclass(frozen=True)
+class DefinitionScorer:
+    """A weighted sum of features; `intercept` is that of average ones."""
+
+    intercept: float
+    weights: Mapping[str, FeatureWeight]
+
+    def probability(self, row: Features) -> float:
+        """Return how probable it is that the candidate is a definition.
+
+        Args:
+            row: Its features, from `describe_all`; features without a weight count
+                for nothing.
+
+        Returns:
+            A share between 0 and 1.
+        """
+        total = self.intercept + sum(
+            weight.effect(row[name]) for name, weight in self.weights.items()
+        )
+        return 1.0 / (1.0 + math.exp(-max(-_LARGEST, min(_LARGEST, total))))
+
+    def reasons(self, row: Features, most: int = 3) -> tuple[str, ...]:
+        """Return the features that are there and speak most for the candidate.
+
+        Args:
+            row: Its features.
+            most: How many to name at most.
+
+        Returns:
+            Names, the weightiest first.
+        """
+        effects = {
+            name: weight.effect(row[name])
+            for name, weight in self.weights.items()
+            if row[name] > 0
+        }
+        order = sorted(effects, key=lambda name: (-effects[name], name))
+        return tuple(name for name in order[:most] if effects[name] > 0)
+
+
+@cache
+def load_scorer() -> DefinitionScorer:
+    """Return the scorer with the weights that ship with the package."""
+    return to_scorer(
+        json.loads(files(__package__).joinpath(WEIGHTS).read_text("utf-8"))
+    )
+
+
+def to_scorer(content: Mapping[str, Any]) -> DefinitionScorer:
+    """Return the scorer with the weights of a file's content."""
+    weights = {
+        name: FeatureWeight(**weight) for name, weight in content["features"].items()
+    }
+    return DefinitionScorer(float(content["intercept"]), weights)
