@@ -33,6 +33,7 @@ STAGES = {
     "elt_llm.embedders": "turn text into vectors",
     "elt_llm.enrichers": "put more into the indexes",
     "elt_llm.fusions": "join the lists of several retrievers",
+    "elt_llm.formats": "write and read glossaries of other catalogues",
     "elt_llm.jobs": "work that runs for a while",
     "elt_llm.llms": "write",
     "elt_llm.loaders": "read a file",
@@ -92,6 +93,9 @@ nowhere.
 numbers: `top_k` candidates are found, of which the answer is made from
 `top_n`. Without a reranker there are no candidates, and either one is the
 number of sources.
+
+`/v1/chat/completions` and `/v1/models` take and give the shapes of OpenAI's
+API, errors too; see [other programs](../how-to/connect-other-programs.md).
 
 `/v1/jobs/{job_id}/events` sends `progress` as it comes and, last, `end` with
 the job as `/v1/jobs/{job_id}` has it; a comment every 15 seconds keeps the

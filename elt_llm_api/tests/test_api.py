@@ -330,18 +330,21 @@ def test_every_route_has_a_stable_name_and_an_example(client):
     document = client.get("/openapi.json").json()
     names = [op["operationId"] for p in document["paths"].values() for op in p.values()]
     assert sorted(names) == [
+        "create_chat_completion",
         "create_job",
         "get_collection",
         "get_document_content",
         "get_job",
         "get_job_events",
         "get_job_file",
+        "get_model",
         "get_page_image",
         "get_table",
         "healthz",
         "list_collections",
         "list_documents",
         "list_jobs",
+        "list_models",
         "list_tables",
         "livez",
         "metrics",

@@ -6,6 +6,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from starlette.datastructures import QueryParams
 
@@ -22,7 +24,7 @@ from elt_llm_core.results import (
     Status,
 )
 from elt_llm_core.store import CollectionCard, DocumentRow
-from elt_llm_query.grounding.plain_text import as_markdown
+from elt_llm_query.grounding.plain_text import as_markdown, readable_markdown
 from samples import result_of
 
 TEMPLATES = sorted(Path(rendering.__file__).parent.glob("templates/*.html"))
@@ -178,6 +180,11 @@ VERBATIM = (
     "| a | b |\n|---|---|",
     "Setext\n===",
     "www.evil.example http://evil.example a@evil.example",
+    "1. one\n2. two\n3) three\n- four\n* five",
+    "[S1](https://evil.example)",
+    "[S1]: https://evil.example",
+    "[S1][F2](x)",
+    "---\n\n***\n\n___",
 )
 
 
@@ -193,15 +200,28 @@ def test_an_answer_is_shown_letter_for_letter(text):
 
 @pytest.mark.parametrize("text", [*VERBATIM, *PAYLOADS])
 @pytest.mark.parametrize("rules", ["commonmark", "gfm"])
-def test_markdown_of_an_answer_shows_its_text_and_nothing_else(text, rules):
+@pytest.mark.parametrize("write", [as_markdown, readable_markdown])
+def test_markdown_of_an_answer_shows_its_text_and_nothing_else(text, rules, write):
     reader = MarkdownIt("commonmark", {"html": True})
     if rules == "gfm":
         reader.enable(["table", "strikethrough"])
-    html = reader.render(as_markdown(text))
+    html = reader.render(write(text))
     assert Inspector(html).tags <= {"p", "br"}
     shown = unescape(re.sub(r"<[^>]*>", "", html)).replace("\xa0", " ")
     # CommonMark itself replaces NUL and drops blank lines.
     assert shown.split() == text.replace("\x00", "\ufffd").split()
+
+
+@settings(max_examples=600, deadline=None)
+@given(st.text(alphabet=r"ab1 *_`~[]()<>!#+-=|:.\&;@/$^{}" + '"\n', max_size=40))
+def test_no_text_becomes_markup(text):
+    reader = MarkdownIt("commonmark", {"html": True})
+    reader.enable(["table", "strikethrough"])
+    for write in (as_markdown, readable_markdown):
+        html = reader.render(write(text))
+        assert Inspector(html).tags <= {"p", "br"}
+        shown = unescape(re.sub(r"<[^>]*>", "", html)).replace("\xa0", " ")
+        assert shown.split() == text.split()
 
 
 @pytest.mark.parametrize("policy", ["strict", "flag", "lenient"])

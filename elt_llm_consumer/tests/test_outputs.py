@@ -147,6 +147,8 @@ def make_row():
             quote_support=Support.VERIFIED,
             quote_score=1,
             definition_source="prose",
+            confidence=0.9,
+            found_by="statement",
             mapping_confidence="low",
             mapping_rationale="",
         )

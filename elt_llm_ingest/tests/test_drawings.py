@@ -24,10 +24,6 @@ SWIMLANE = (
     'parent="1"><mxGeometry x="{x}" y="0" width="400" height="300" as="geometry"/>'
     "</mxCell>"
 )
-ARCHIMATE = (
-    '<?xml version="1.0"?><{root} {space} name="Bank">'
-    "<elements><element identifier='a'><name>Teller</name></element></elements></{end}>"
-)
 
 
 def read(reading, *pages: str, compressed: bool = False):
@@ -134,21 +130,6 @@ def test_an_edge_wrapped_in_an_object_is_a_relationship(reading):
     documents = read(reading, page(LANDSCAPE + wrapped))
     (relation,) = content(documents)["relationships"]
     assert (relation["label"], relation["cardinality"]) == ("pays", "?-0..*")
-
-
-@pytest.mark.parametrize(
-    ("name", "root", "space"),
-    [
-        ("bank.archimate", "archimate:model",
-         'xmlns:archimate="http://www.archimatetool.com/archimate"'),
-        ("bank.xml", "model", 'xmlns="http://www.opengroup.org/xsd/archimate/3.0/"'),
-        ("bank", "model", 'xmlns="http://www.opengroup.org/xsd/archimate/"'),
-    ],
-)  # fmt: skip
-def test_an_archimate_model_is_named(reading, name, root, space):
-    data = ARCHIMATE.format(root=root, space=space, end=root).encode()
-    with pytest.raises(LoadError, match="an ArchiMate model, which is not read yet"):
-        reading.parse(Path(name), data)
 
 
 def test_a_file_without_a_chunk_is_no_success(tmp_path):

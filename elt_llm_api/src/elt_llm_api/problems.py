@@ -35,6 +35,9 @@ from elt_llm_core.results import (
 
 logger = logging.getLogger(__name__)
 
+COMPLETIONS_PATH, MODELS_PATH = "/v1/chat/completions", "/v1/models"
+OPENAI_TYPES = {401: "authentication_error", 429: "rate_limit_error"}
+OPENAI_CODES = {"API004": "invalid_api_key", "API006": "model_not_found"}
 MEDIA_TYPE = "application/problem+json"
 # Messages of these statuses may name files of this machine.
 PRIVATE_STATUS = frozenset({500, 507})
@@ -71,8 +74,51 @@ def problem(
 ) -> JSONResponse:
     """Return a problem document with the error's status, unless another is given."""
     body = problem_body(error, status)
+    return _reply({**body, **(extra or {})})
+
+
+def is_openai_path(path: str) -> bool:
+    """Whether clients of OpenAI's API ask there and read its errors."""
+    return path == COMPLETIONS_PATH or path.startswith(MODELS_PATH)
+
+
+def openai_error(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the error object of OpenAI's API for a problem document.
+
+    Args:
+        body: A problem document; the field at fault is the beginning of its `detail`.
+    """
+    detail = str(body["detail"])
+    parameter, colon, _ = detail.partition(": ")
+    names_field = bool(colon) and parameter.replace(".", "").replace("_", "").isalnum()
+    hint = f"; {body['hint']}" if body["hint"] else ""
+    return {
+        "error": {
+            "message": f"{detail}{hint}",
+            "type": OPENAI_TYPES.get(body["status"], _openai_type(body["status"])),
+            "param": parameter.removeprefix("body.") if names_field else None,
+            "code": OPENAI_CODES.get(body["code"], body["code"]),
+        }
+    }
+
+
+def _openai_type(status: int) -> str:
+    server = status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    return "server_error" if server else "invalid_request_error"
+
+
+def _reply(
+    body: Mapping[str, Any], headers: Mapping[str, str] | None = None
+) -> JSONResponse:
+    """The reply of a problem document, in the shape that its path asks for."""
+    status = body["status"]
+    if is_openai_path(body.get("instance", "")):
+        # OpenAI's API has no 422: its clients know 400 as a request that is wrong.
+        invalid = status == RequestError.status
+        code = HTTPStatus.BAD_REQUEST if invalid else status
+        return JSONResponse(openai_error(body), status_code=code, headers=headers)
     return JSONResponse(
-        {**body, **(extra or {})}, status_code=body["status"], media_type=MEDIA_TYPE
+        dict(body), status_code=status, media_type=MEDIA_TYPE, headers=headers
     )
 
 
@@ -189,12 +235,7 @@ def _on_error(request: Request, error: Exception) -> JSONResponse:
     body = describe(error)
     seconds = error.seconds if isinstance(error, BusyError | ModelBusyError) else 0
     headers = {"retry-after": str(seconds)} if seconds else {}
-    return JSONResponse(
-        {**body, "instance": request.url.path},
-        status_code=body["status"],
-        media_type=MEDIA_TYPE,
-        headers=headers,
-    )
+    return _reply({**body, "instance": request.url.path}, headers)
 
 
 def _on_invalid(request: Request, error: Exception) -> JSONResponse:

@@ -82,6 +82,14 @@ class AdeLoader(Strategy[Loader]):
         return BuiltIn("ade")
 
 
+class ArchimateLoader(Strategy[Loader]):
+    """ArchiMate models (Open Exchange, Archi), by `elt_llm_ingest.readers`."""
+
+    @override
+    def build(self, models: Models) -> Loader:
+        return BuiltIn("archimate")
+
+
 class CsvLoader(Strategy[Loader]):
     """CSV tables, by `elt_llm_ingest.readers`."""
 

@@ -6,6 +6,7 @@ from elt_llm_api.routes import (
     collection_routes,
     document_routes,
     job_routes,
+    openai_routes,
     question_routes,
     status_routes,
 )
@@ -18,6 +19,7 @@ def routers() -> list[APIRouter]:
         collection_routes,
         document_routes,
         job_routes,
+        openai_routes,
         status_routes,
     )
     return [module.router for module in modules]

@@ -89,7 +89,7 @@ class QuestionQueue:
             AbandonedError: If the client disconnected.
         """
         answer = asyncio.ensure_future(self.run(work, seconds))
-        leaving = asyncio.ensure_future(_wait_for_disconnect(receive))
+        leaving = asyncio.ensure_future(wait_for_disconnect(receive))
         try:
             both: list[asyncio.Future[Any]] = [answer, leaving]
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
@@ -147,7 +147,7 @@ class QuestionQueue:
         return max(1, min(math.ceil(guess), LONGEST_RETRY))
 
 
-async def _wait_for_disconnect(receive: Receive) -> None:
+async def wait_for_disconnect(receive: Receive) -> None:
     """Wait until the client has closed its connection."""
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -18,6 +18,9 @@ SIDECAR_KIND = "enterprise_model"
 INVENTORY_FORMAT = "leanix_inventory"
 """The format of a list of fact sheets, which has no drawing."""
 
+ARCHIMATE_FORMATS = ("archimate_exchange", "archimate_archi")
+"""The exchange format of The Open Group, and the files of the tool Archi."""
+
 LEANIX_FORMAT = "leanix_drawio"
 """The format of a drawing with fact sheets."""
 
@@ -110,8 +113,10 @@ class ModelView(Record):
     name: str
     viewpoint: str = ""
     documentation: str = ""
+    properties: dict[str, str] = Field(default_factory=dict)
     element_ids: tuple[str, ...] = ()
     relation_ids: tuple[str, ...] = ()
+    view_ids: tuple[str, ...] = Field(default=(), description="views it links to")
 
 
 class ModelSkip(Record):

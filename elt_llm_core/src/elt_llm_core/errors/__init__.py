@@ -11,6 +11,7 @@ EltLlmError                                  code; what happened, the value, the
 │   └── UnknownModelsError      CFG008
 ├── UsageError                  USE001       exit 64: the call contradicts itself
 ├── OutputFileError             USE002       exit 73: a file that was asked for
+├── ExchangeError               EXC001       exit 65: no glossary of that format
 ├── StoreError                  STO001       exit 1
 │   ├── CollectionNotFoundError STO002       exit 65
 │   ├── CollectionMismatchError STO003       exit 78
@@ -576,6 +577,14 @@ class OutputFileError(EltLlmError):
             f"cannot write {path}: {reason}",
             "name a file in a folder that this user can write to",
         )
+
+
+class ExchangeError(EltLlmError):
+    """A file, or a product, is no glossary of the format that was named."""
+
+    code = "EXC001"
+    exit_code = 65
+    status = 422
 
 
 class GenerationError(StoreError):

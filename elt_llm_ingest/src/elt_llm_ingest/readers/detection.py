@@ -132,6 +132,7 @@ def _detect_text(data: bytes, start: int) -> tuple[str, tuple[str, ...]]:
 
 
 SUFFIXES = {
+    ".archimate": "archimate",
     ".csv": "csv",
     ".docx": "office",
     ".drawio": "leanix_drawio",
@@ -161,11 +162,12 @@ SUFFIXES = {
 FAMILIES = (
     frozenset({"csv", "markdown", "text"}),
     frozenset({"ade", "docling_json"}),
-    frozenset({"jats", "leanix_drawio"}),
+    frozenset({"archimate", "jats", "leanix_drawio"}),
 )
 TEXTS = FAMILIES[0]
 NAMES = {
     "ade": "a parsed document (ADE)",
+    "archimate": "an ArchiMate model",
     "csv": "a table of text",
     "docling_json": "a parsed document (Docling)",
     "epub": "a book (EPUB)",
@@ -226,7 +228,7 @@ ARCHIMATE = re.compile(
 )
 READ = (
     "PDF, Word, PowerPoint, Excel, HTML, EPUB, e-mail, Markdown, text, CSV, JATS, "
-    "draw.io, ADE and Docling JSON files and pictures of pages are read"
+    "draw.io, ArchiMate, ADE and Docling JSON files and pictures of pages are read"
 )
 
 
@@ -287,6 +289,8 @@ def _markup(plain: bytes) -> str:
         return "!"
     if JATS.match(plain):
         return "jats"
+    if plain.lstrip()[:1] == b"<" and ARCHIMATE.search(plain):
+        return "archimate"
     if DRAWIO.search(plain):
         return "leanix_drawio"
     return "html" if HTML.search(plain) and not _has_headers(plain) else ""
@@ -332,21 +336,12 @@ def _archive(path: Path, data: bytes) -> str:
         return "spreadsheet"
     if names & {"word/document.xml", "ppt/presentation.xml"}:
         return "office"
-    if path.suffix.lower() == ".archimate":  # a model with its pictures
-        raise _archimate(path)
+    if "model.xml" in names and path.suffix.lower() == ".archimate":
+        return "archimate"
     raise LoadError(
         path.name,
         "it is an archive, which is not read",
         "unpack it and ingest the files in it",
-    )
-
-
-def _archimate(path: Path) -> LoadError:
-    return LoadError(
-        path.name,
-        "it is an ArchiMate model, which is not read yet",
-        "LeanIX drawings (draw.io) and inventories (XLSX, CSV) with the columns id, "
-        "type and name are",
     )
 
 
@@ -365,13 +360,11 @@ def _text(path: Path, data: bytes, plain: bytes) -> str:
             "it is named .pdf but is no PDF",
             "download it again, or give it the name of what it is",
         )
-    if plain.lstrip()[:1] == b"<" and ARCHIMATE.search(plain):
-        raise _archimate(path)
     if plain.lstrip().startswith(b"<?xml") or suffix in (".drawio", ".xml"):
         raise LoadError(
             path.name,
             "it is XML of a kind that is not read",
-            "export it as draw.io, JATS, HTML or text",
+            "export it as draw.io, ArchiMate, JATS, HTML or text",
         )
     if suffix == ".json":
         raise LoadError(

@@ -8,6 +8,7 @@ from elt_llm_core.document import ParsedDocument
 from elt_llm_ingest.limits import Limits
 
 MODULES = {
+    "archimate": "elt_llm_ingest.readers.archimate.archimate_model",
     "ade": "elt_llm_ingest.readers.exports.ade",
     "csv": "elt_llm_ingest.readers.csv",
     "docling_json": "elt_llm_ingest.readers.exports.docling_json",

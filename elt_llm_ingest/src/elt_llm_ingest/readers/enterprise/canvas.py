@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from elt_llm_core.results import Box
 from elt_llm_ingest.readers.enterprise.drawio_cells import Diagram, DrawioCell
 
 
@@ -30,6 +31,20 @@ class Rectangle:
     def bottom(self) -> float:
         """Its lower edge."""
         return self.top + self.height
+
+    def as_box(self, page: int, frame: "Rectangle") -> Box:
+        """Its place on a page as fractions of the frame around everything there."""
+
+        def fraction(value: float) -> float:
+            return round(min(max(value, 0.0), 1.0), 5)
+
+        return Box(
+            page=page,
+            left=fraction((self.left - frame.left) / frame.width),
+            top=fraction((self.top - frame.top) / frame.height),
+            right=fraction((self.right - frame.left) / frame.width),
+            bottom=fraction((self.bottom - frame.top) / frame.height),
+        )
 
     def holds_centre(self, other: "Rectangle") -> bool:
         """Whether the other's centre is inside, edges included."""
@@ -122,12 +137,20 @@ class Canvas:
 
     def bounds(self, cells: Sequence[DrawioCell]) -> Rectangle:
         """The rectangle around shapes."""
-        places = [self.place(cell) for cell in cells]
-        if not places:
-            return Rectangle(0, 0, 1, 1)
-        left, top = min(p.left for p in places), min(p.top for p in places)
-        right, bottom = max(p.right for p in places), max(p.bottom for p in places)
-        return Rectangle(left, top, max(right - left, 1), max(bottom - top, 1))
+        return rectangle_around([self.place(cell) for cell in cells])
+
+
+def rectangle_around(places: Sequence[Rectangle]) -> Rectangle:
+    """Return the rectangle around others; one unit each way for none.
+
+    Args:
+        places: In the units of the canvas.
+    """
+    if not places:
+        return Rectangle(0, 0, 1, 1)
+    left, top = min(p.left for p in places), min(p.top for p in places)
+    right, bottom = max(p.right for p in places), max(p.bottom for p in places)
+    return Rectangle(left, top, max(right - left, 1), max(bottom - top, 1))
 
 
 def is_group(cell: DrawioCell) -> bool:

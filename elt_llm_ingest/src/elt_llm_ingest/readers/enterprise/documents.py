@@ -1,20 +1,26 @@
 """An enterprise model as two documents, elements and relations, and as sidecars."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from elt_llm_core.document import BlockKind, Page, ParsedDocument, Sidecar
 from elt_llm_core.enterprise.index import ModelIndex
 from elt_llm_core.enterprise.model import (
+    ARCHIMATE_FORMATS,
     LEANIX_FORMAT,
     SIDECAR_KIND,
     EnterpriseModel,
     ModelElement,
     ModelRelation,
     ModelSkip,
+    ModelView,
 )
+from elt_llm_core.enterprise.relation_words import state_relation
 from elt_llm_ingest.readers.enterprise.edges import cardinality_words
 from elt_llm_ingest.readers.text_builder import TextBuilder, one_line
+
+WORD_START = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def model_documents(
@@ -42,6 +48,8 @@ def _elements(
 ) -> ParsedDocument:
     index = ModelIndex(model)
     builder = TextBuilder()
+    if model.documentation or model.properties:
+        _add_model(builder, model)
     for element in _shown_elements(model):
         builder.add(
             BlockKind.FACT_SHEET,
@@ -57,6 +65,15 @@ def _elements(
                 "domain": element.domain,
                 "subtype": element.subtype,
             },
+        )
+    for number, view in enumerate(model.views, start=1):
+        lines = _view_lines(view, index) if _has_views(model) else []
+        builder.add(
+            BlockKind.FACT_SHEET,
+            "\n".join(lines),
+            page=number,
+            end_page=number,
+            attributes={"id": "", "name": view.name, "type": "View"},
         )
     return ParsedDocument(
         title=model.name,
@@ -79,13 +96,54 @@ def _shown_elements(model: EnterpriseModel) -> list[ModelElement]:
     )
 
 
+def _add_model(builder: TextBuilder, model: EnterpriseModel) -> None:
+    """What the model says of itself."""
+    lines = [model.name, "Type: Model"]
+    lines += [f"{k}: {one_line(v)}" for k, v in sorted(model.properties.items())]
+    lines += model.documentation.splitlines()
+    builder.add(
+        BlockKind.FACT_SHEET,
+        "\n".join(lines),
+        attributes={"id": "", "name": model.name, "type": "Model"},
+    )
+
+
+def _has_views(model: EnterpriseModel) -> bool:
+    """Whether its views are things with names of their own, not pages of a drawing."""
+    return model.format in ARCHIMATE_FORMATS
+
+
+def _view_lines(view: ModelView, index: ModelIndex) -> list[str]:
+    """Name, viewpoint and documentation of a view, and what it shows."""
+    shown = [index.elements[i] for i in view.element_ids if i in index.elements]
+    names = dict.fromkeys(e.name for e in shown if e.role != "note")
+    labelled = (
+        ("Type", "View"),
+        ("Viewpoint", view.viewpoint),
+        *sorted(view.properties.items()),
+        ("Shows", ", ".join(names)),
+    )
+    lines = [f"{one_line(k)}: {one_line(v)}" for k, v in labelled if v.strip()]
+    return [view.name, *lines, *view.documentation.splitlines()]
+
+
+def split_words(name: str) -> str:
+    """Return a type in words: "BusinessActor" is "Business Actor".
+
+    Args:
+        name: The type as the file writes it.
+    """
+    return WORD_START.sub(" ", name)
+
+
 def _element_lines(element: ModelElement, index: ModelIndex) -> list[str]:
     """Name, attributes, documentation; its relations, then those of what is above."""
     lines = [element.name]
+    is_archimate = index.model.format in ARCHIMATE_FORMATS
     labelled = (
         ("Domain", element.domain if element.domain != element.name else ""),
         ("Subtype", element.subtype),
-        ("Type", element.type),
+        ("Type", split_words(element.type) if is_archimate else element.type),
         ("Fact sheet", element.fact_sheet_id),
         ("Attributes", ", ".join(element.attributes)),
         *sorted(element.properties.items()),
@@ -94,23 +152,13 @@ def _element_lines(element: ModelElement, index: ModelIndex) -> list[str]:
     lines += [one_line(line) for line in element.documentation.splitlines()]
     direct = index.direct_relations(element.id)
     inherited = [i.relation for i in index.inherited_relations(element.id)]
-    lines += dict.fromkeys(statement(r) for r in (*direct, *inherited))
+    lines += dict.fromkeys(state_relation(r) for r in (*direct, *inherited))
     return [line for line in lines if line]
-
-
-def statement(relation: ModelRelation) -> str:
-    """Return that two elements are related, as one sentence.
-
-    Args:
-        relation: The relation.
-    """
-    verb = one_line(relation.name or relation.type) or "is related to"
-    return f"{relation.source.name} {verb} {relation.target.name}."
 
 
 def _sentences(relation: ModelRelation) -> str:
     """The relation in words, each direction by itself."""
-    sentences = [statement(relation)]
+    sentences = [state_relation(relation)]
     for one, other in (
         (relation.source, relation.target),
         (relation.target, relation.source),

@@ -21,7 +21,6 @@ from elt_llm_core.enterprise.model import (
 )
 from elt_llm_core.errors import LoadError
 from elt_llm_core.records import changed
-from elt_llm_core.results import Box
 from elt_llm_ingest.limits import Limits
 from elt_llm_ingest.readers.enterprise.canvas import Canvas, Rectangle
 from elt_llm_ingest.readers.enterprise.documents import model_documents
@@ -95,20 +94,9 @@ class _PagePlace:
             page=self.number,
             page_name=self.name,
             key=cell.id,
-            box=None if cell.edge else self._box(self.canvas.place(cell)),
-        )
-
-    def _box(self, place: Rectangle) -> Box:
-        def fraction(value: float) -> float:
-            return round(min(max(value, 0.0), 1.0), 5)
-
-        left, top, bounds = self.bounds.left, self.bounds.top, self.bounds
-        return Box(
-            page=self.number,
-            left=fraction((place.left - left) / bounds.width),
-            top=fraction((place.top - top) / bounds.height),
-            right=fraction((place.right - left) / bounds.width),
-            bottom=fraction((place.bottom - top) / bounds.height),
+            box=None
+            if cell.edge
+            else self.canvas.place(cell).as_box(self.number, self.bounds),
         )
 
 

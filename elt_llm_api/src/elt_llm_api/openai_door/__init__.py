@@ -1,0 +1,1 @@
+"""Chat completions and models in the shapes of OpenAI's API."""

@@ -1,0 +1,153 @@
+"""What a chat program sends. Fields that change nothing here are ignored."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from elt_llm_api.schemas import (
+    COLLECTIONS,
+    QUESTION,
+    TOP_K,
+    TOP_N,
+    USE_RERANKER,
+    WHERE,
+    Filter,
+    Wire,
+)
+from elt_llm_core.errors import RequestError
+from elt_llm_query.plan import SourceLimits
+
+Format = Literal["markdown", "text"]
+
+
+class Lenient(BaseModel):
+    """A shape of OpenAI's: clients send more fields than matter here."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class ContentPart(Lenient):
+    """A part of a message."""
+
+    type: str = Field(max_length=64)
+    text: str = ""
+
+
+class ChatMessage(Lenient):
+    """A message; the last one of the role `user` is the question."""
+
+    role: str = Field(max_length=64)
+    content: str | list[ContentPart] | None = None
+
+
+class StreamOptions(Lenient):
+    """What a stream ends with."""
+
+    include_usage: bool = False
+
+
+class ResponseFormat(Lenient):
+    """The shape that an answer shall have."""
+
+    type: str = Field(default="text", max_length=64)
+
+
+class AnswerOptions(Wire):
+    """Options of this server, sent as `elt_llm` (`extra_body` of OpenAI's client)."""
+
+    collections: tuple[str, ...] = COLLECTIONS
+    where: dict[str, Filter] = WHERE
+    models: str = Field(
+        default="", max_length=64, description="where models come from; see /v1/query"
+    )
+    top_k: int | None = TOP_K
+    top_n: int | None = TOP_N
+    use_reranker: bool | None = USE_RERANKER
+    format: Format = Field(
+        default="markdown",
+        description="markdown: marks of documents that a renderer would act on are "
+        "escaped; text: plain text, to be shown as text",
+    )
+
+    @property
+    def limits(self) -> SourceLimits:
+        """How many sources the question finds."""
+        return SourceLimits(self.top_k, self.top_n, self.use_reranker)
+
+
+class ChatRequest(Lenient):
+    """A request for a chat completion."""
+
+    model: str = Field(min_length=1, max_length=200, description="see /v1/models")
+    messages: list[ChatMessage] = Field(min_length=1, max_length=2000)
+    stream: bool = False
+    stream_options: StreamOptions | None = None
+    n: int | None = None
+    response_format: ResponseFormat | None = None
+    tool_choice: Any = None
+    elt_llm: AnswerOptions = AnswerOptions()
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "model": "default",
+                    "messages": [
+                        {"role": "user", "content": "Who may register a player?"}
+                    ],
+                }
+            ]
+        }
+    )
+
+    @property
+    def question(self) -> str:
+        """The text of the last message of the user.
+
+        Raises:
+            RequestError: If there is none, or it is no question.
+        """
+        texts = [_text_of(m) for m in self.messages if m.role == "user"]
+        if not texts:
+            raise RequestError("messages: none of them is of the role user")
+        try:
+            return _Question(text=texts[-1].strip()).text
+        except ValidationError as error:
+            fault = error.errors(include_input=False)[0]["msg"]
+            raise RequestError(f"messages: the question: {fault}") from error
+
+    def check(self) -> None:
+        """Refuse what would be ignored and changes what a client gets.
+
+        Raises:
+            RequestError: For several choices, another format or a forced tool.
+        """
+        if self.n not in {None, 1}:
+            raise RequestError(
+                f"n: is {self.n}, and one answer is given", "leave it out"
+            )
+        wanted = self.response_format.type if self.response_format else "text"
+        if wanted != "text":
+            raise RequestError(
+                f"response_format: {wanted!r} is not given",
+                "ask for text; elt_llm of the reply is the whole result as JSON",
+            )
+        if self.tool_choice not in {None, "none", "auto"}:
+            raise RequestError("tool_choice: no tool is called", "leave it out")
+
+
+class _Question(Wire):
+    text: Annotated[str, QUESTION]
+
+
+def _text_of(message: ChatMessage) -> str:
+    """The text of a message. Raises RequestError for a picture or a sound."""
+    if not isinstance(message.content, list):
+        return message.content or ""
+    others = {part.type for part in message.content} - {"text"}
+    if others:
+        raise RequestError(
+            f"messages: a part of the type {min(others)!r} cannot be read",
+            "send text",
+        )
+    return "\n".join(part.text for part in message.content)

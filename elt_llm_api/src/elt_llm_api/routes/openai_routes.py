@@ -1,0 +1,125 @@
+"""Chat completions and models, as programs for OpenAI's API ask for them."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+
+from anyio import to_thread
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse, StreamingResponse
+
+from elt_llm_api.openai_door.chat_request import ChatRequest
+from elt_llm_api.openai_door.completion_text import ReplyText, reply_text
+from elt_llm_api.openai_door.completions import END, Completion, sse
+from elt_llm_api.openai_door.model_names import (
+    ModelList,
+    ModelOut,
+    find_model,
+    list_models,
+    resolve_model,
+)
+from elt_llm_api.problems import describe, openai_error
+from elt_llm_api.routes.dependencies import Questions, Service, problems
+from elt_llm_api.server.question_queue import wait_for_disconnect
+from elt_llm_api.service import QueryService
+from elt_llm_core.results import QueryResult
+
+router = APIRouter(prefix="/v1", tags=["openai"])
+# What fails within this time is told by its status; later a stream has begun.
+QUICK_SECONDS = 0.5
+PING_SECONDS = 15.0  # as in other streams: proxies close what is silent for a minute
+PING = b": working\n\n"
+HEADERS = {"cache-control": "no-cache", "x-accel-buffering": "no"}
+Answered = tuple[QueryResult, ReplyText]
+
+
+@router.get("/models", operation_id="list_models")
+def get_models(service: Service) -> ModelList:
+    """A model for each profile, over all collections and over each of them."""
+    return ModelList(data=list_models(service))
+
+
+@router.get("/models/{model:path}", operation_id="get_model", responses=problems(404))
+def get_model(model: str, service: Service) -> ModelOut:
+    """One model."""
+    return find_model(service, model)
+
+
+@router.post(
+    "/chat/completions",
+    operation_id="create_chat_completion",
+    responses=problems(400, 404, 409, 429, 503),
+    response_class=Response,
+)
+async def create_chat_completion(
+    body: ChatRequest, service: Service, queue: Questions, request: Request
+) -> Response:
+    """The answer to the last message, whole or as a stream of text that was checked."""
+    work, seconds = await to_thread.run_sync(_prepare, body, service, request)
+    completion = Completion(body.model)
+    if not body.stream:
+        result, reply = await queue.answer(work, seconds, request.receive)
+        return JSONResponse(completion.body(result, reply))
+    answer = asyncio.ensure_future(queue.run(work, seconds))
+    await asyncio.wait([answer], timeout=QUICK_SECONDS)
+    if answer.done():
+        answer.result()  # raises what failed
+    events = _stream(completion, answer, body, request)
+    return StreamingResponse(events, media_type="text/event-stream", headers=HEADERS)
+
+
+def _prepare(
+    body: ChatRequest, service: QueryService, request: Request
+) -> tuple[Callable[[], Answered], float]:
+    """Check the request; return what answers it, and the seconds it may take."""
+    body.check()
+    question, options = body.question, body.elt_llm
+    asked = resolve_model(service, body.model)
+    config = service.profile_config(asked.profile, options.models)
+    base_url = str(request.base_url).rstrip("/")
+
+    def work() -> Answered:
+        result = service.query(
+            options.collections or asked.collections,
+            question,
+            asked.profile,
+            options.where,
+            options.models,
+            options.limits,
+        )
+        return result, reply_text(result, options.format, base_url)
+
+    return work, config.query.question_timeout
+
+
+async def _stream(
+    completion: Completion,
+    answer: "asyncio.Future[Answered]",
+    body: ChatRequest,
+    request: Request,
+) -> AsyncIterator[bytes]:
+    """Send the answer once it was checked; a client that leaves stops the question."""
+    leaving = asyncio.ensure_future(wait_for_disconnect(request.receive))
+    try:
+        yield completion.opening()
+        while not answer.done():
+            both: list[asyncio.Future[Answered] | asyncio.Future[None]]
+            both = [answer, leaving]
+            await asyncio.wait(
+                both, timeout=PING_SECONDS, return_when=asyncio.FIRST_COMPLETED
+            )
+            if leaving.done():
+                return
+            if not answer.done():
+                yield PING
+        failure = answer.exception()
+        if isinstance(failure, Exception):
+            yield sse(openai_error(describe(failure)))
+            yield END
+            return
+        result, reply = answer.result()
+        with_usage = bool(body.stream_options and body.stream_options.include_usage)
+        for event in completion.events(result, reply, with_usage=with_usage):
+            yield event
+    finally:
+        leaving.cancel()
+        answer.cancel()

@@ -1,0 +1,1 @@
+"""Glossaries out to other catalogues, and in from them."""

@@ -1,0 +1,146 @@
+"""Exports a product: from its JSON file to a file of another catalogue."""
+
+from collections import Counter
+from pathlib import Path
+
+from pydantic import Field
+
+from elt_llm_consumer.exchange.glossary_baseline import (
+    MergedGlossary,
+    merge_baseline,
+    read_baseline,
+)
+from elt_llm_consumer.exchange.glossary_format import GlossaryFormat
+from elt_llm_consumer.exchange.glossary_terms import Glossary, TermStatus
+from elt_llm_consumer.exchange.product_terms import (
+    glossary_of_catalog,
+    glossary_of_rows,
+    read_product,
+)
+from elt_llm_consumer.exchange.transfer import (
+    ExchangeReport,
+    WrittenGlossary,
+    restrict,
+    write_glossary,
+)
+from elt_llm_consumer.product import default_path
+from elt_llm_core.errors import UsageError
+from elt_llm_core.publication import publish
+from elt_llm_core.records import Record
+from elt_llm_core.store import Store
+
+_UNWANTED = frozenset({TermStatus.REJECTED})  # whoever rejected a term wants it gone
+
+
+class ExportOptions(Record):
+    """What is exported, and where to; `format` is the format's name."""
+
+    format: str
+    collections: tuple[str, ...] = ()
+    product: str = "glossary"
+    source: Path | None = Field(default=None, description="a product file elsewhere")
+    output: Path | None = None
+    name: str = ""
+    statuses: tuple[TermStatus, ...] = Field(
+        default=(), description="() for all but rejected ones"
+    )
+    baseline: Path | None = Field(
+        default=None, description="a file that `elt-llm import` wrote"
+    )
+    leave_out: bool = False
+    check: bool = Field(default=False, description="write nothing")
+
+
+def export_product(
+    chosen: GlossaryFormat, options: ExportOptions, store: Store
+) -> ExchangeReport:
+    """Write a product in a format, unless the target would refuse the file.
+
+    Args:
+        chosen: The format.
+        options: What to export, and where to.
+        store: The data root, which has the products and records what was written.
+
+    Raises:
+        UsageError: If neither collections nor a file are named.
+        ExchangeError: If there is no such product.
+        StoreWriteError: If the file cannot be written.
+    """
+    source = _source(options, store)
+    merged = _with_baseline(options, _read(options, source))
+    glossary = _of_status(merged.glossary, options.statuses)
+    written = write_glossary(chosen, glossary, options.leave_out)
+    report = _report(options, written, merged)
+    if options.check or report.exit_code not in {0, 2}:
+        return report
+    target = options.output or _default_output(chosen, options, source)
+    publication = publish(store, [(target, written.content)])
+    notes = tuple(
+        f"kept because edited or not written by this program: {path}"
+        for path in publication.kept
+    )
+    files = {"file": str(publication.paths[0])}
+    return report.model_copy(update={"files": files, "notes": report.notes + notes})
+
+
+def _source(options: ExportOptions, store: Store) -> Path:
+    if options.source is not None:
+        return options.source
+    if not options.collections:
+        raise UsageError(
+            "no collection is named",
+            "name it with --collection, or the file of a product with --from",
+        )
+    return default_path(store.data_dir, options.product, options.collections)
+
+
+def _read(options: ExportOptions, source: Path) -> Glossary:
+    name = options.name or "+".join(options.collections) or source.stem
+    content = read_product(source, options.product)
+    if options.product == "catalog":
+        return glossary_of_catalog(content, name)
+    return glossary_of_rows(content, name)
+
+
+def _of_status(glossary: Glossary, statuses: tuple[TermStatus, ...]) -> Glossary:
+    """The terms of some statuses, and those above them, which give them their place."""
+    wanted = set()
+    for term in glossary.terms:
+        if term.status in statuses if statuses else term.status not in _UNWANTED:
+            wanted |= {term.path[:depth] for depth in range(1, len(term.path) + 1)}
+    return restrict(glossary, wanted)
+
+
+def _with_baseline(options: ExportOptions, glossary: Glossary) -> MergedGlossary:
+    if options.baseline is None:
+        return MergedGlossary(glossary=glossary, counts={})
+    return merge_baseline(read_baseline(options.baseline), glossary)
+
+
+def _report(
+    options: ExportOptions, written: WrittenGlossary, merged: MergedGlossary
+) -> ExchangeReport:
+    terms = written.glossary.terms
+    statuses = Counter(term.status.value.lower() for term in terms)
+    unwanted = len(merged.glossary.terms) - len(terms) - len(written.left_out)
+    notes = [f"terms of another review status: {unwanted}"] if unwanted > 0 else []
+    notes += [
+        f"{name!r} stands in the baseline several times and was merged with none"
+        for name in merged.ambiguous
+    ]
+    return ExchangeReport(
+        action="check" if options.check else "export",
+        format=options.format,
+        counts={"terms": len(terms), **dict(sorted(statuses.items())), **merged.counts},
+        problems=written.problems,
+        losses=written.losses,
+        left_out=written.left_out,
+        notes=tuple(notes),
+    )
+
+
+def _default_output(
+    chosen: GlossaryFormat, options: ExportOptions, source: Path
+) -> Path:
+    name = f"{source.stem}_{options.format.replace('-', '_')}{chosen.ending}"
+    return source.with_name(name)

@@ -1,0 +1,1 @@
+"""The formats that ship; each is a strategy of the stage `formats`."""

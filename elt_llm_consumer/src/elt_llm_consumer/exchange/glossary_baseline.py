@@ -1,0 +1,147 @@
+"""An existing glossary as the baseline: kept, and completed by what documents define.
+
+What people wrote stays. Where the documents say something else, both definitions are
+kept and the term asks for clarification; a row that was reviewed here goes before the
+baseline. A name that the baseline has several times is never guessed at.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError
+
+from elt_llm_consumer.definitions.terms import fold
+from elt_llm_consumer.exchange.glossary_terms import (
+    DefinitionKind,
+    Glossary,
+    Term,
+    TermStatus,
+)
+from elt_llm_core.errors import ExchangeError
+from elt_llm_core.records import Record
+
+_LISTS = (
+    *("synonyms", "acronyms", "other_definitions", "examples", "tags", "owners"),
+    *("stewards", "experts", "relations", "resources", "evidence"),
+)
+_REVIEWED = frozenset({TermStatus.APPROVED, TermStatus.REJECTED})
+
+
+class BaselineFile(Record):
+    """The glossary of another catalogue, as `elt-llm import` writes it."""
+
+    format: str = Field(description="the format it was read from")
+    source: str = Field(description="name of the file")
+    sha256: str = Field(description="of the file")
+    glossary: Glossary
+
+
+class MergedGlossary(Record):
+    """A baseline and a glossary as one, and how many terms came from where."""
+
+    glossary: Glossary
+    counts: dict[str, int]
+    ambiguous: tuple[str, ...] = Field(
+        default=(), description="terms that the baseline has several times"
+    )
+
+
+def read_baseline(path: Path) -> Glossary:
+    """Return the glossary of a baseline file.
+
+    Raises:
+        ExchangeError: If there is none at the path, or it is something else.
+    """
+    again = "write it with `elt-llm import FORMAT FILE`"
+    try:
+        return BaselineFile.model_validate_json(path.read_bytes()).glossary
+    except OSError as error:
+        raise ExchangeError(
+            f"cannot read the baseline {path}: {error.strerror}", again
+        ) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = "/".join(map(str, first["loc"])) or "the file"
+        raise ExchangeError(
+            f"{path} is no baseline: {where}: {first['msg']}", again
+        ) from error
+
+
+def merge_baseline(baseline: Glossary, glossary: Glossary) -> MergedGlossary:
+    """Return the baseline with what a glossary adds to it.
+
+    Args:
+        baseline: Terms of an existing catalogue; all of them are kept.
+        glossary: Terms of documents, matched by name, case and plural aside.
+    """
+    by_name: dict[str, list[Term]] = {}
+    for term in baseline.terms:
+        by_name.setdefault(fold(term.name), []).append(term)
+    merged = {term.path: term for term in baseline.terms}
+    counts = {"merged": 0, "changed": 0, "only_in_baseline": 0, "only_in_documents": 0}
+    ambiguous = []
+    for term in glossary.terms:
+        base = _base(by_name.get(fold(term.name), ()), term)
+        if base is not None:
+            one = _merge(merged[base.path], term)
+            counts["merged"] += 1
+            counts["changed"] += one.status is TermStatus.NEEDS_CLARIFICATION
+            merged[base.path] = one
+            continue
+        if fold(term.name) in by_name:
+            ambiguous.append(term.name)
+        counts["only_in_documents"] += 1
+        merged[term.path] = term
+    counts["only_in_baseline"] = len(merged) - counts["merged"]
+    counts["only_in_baseline"] -= counts["only_in_documents"]
+    terms = tuple(merged.values())
+    whole = glossary.model_copy(update={"terms": ()})
+    return MergedGlossary(
+        glossary=Glossary(**{**dict(whole), "terms": terms}),
+        counts=counts,
+        ambiguous=tuple(ambiguous),
+    )
+
+
+def _base(candidates: Sequence[Term], term: Term) -> Term | None:
+    """The term of the baseline that is meant: the only one, or that of its path."""
+    if len(candidates) == 1:
+        return candidates[0]
+    return next((one for one in candidates if one.path == term.path), None)
+
+
+def _merge(base: Term, term: Term) -> Term:
+    lists: Mapping[str, Any] = {
+        field: tuple(dict.fromkeys((*getattr(base, field), *getattr(term, field))))
+        for field in _LISTS
+    }
+    reviewed = term.status in _REVIEWED
+    differ = bool(base.definition) and _words(base) != _words(term)
+    keeps = bool(base.definition) and not reviewed
+    first, second = (base, term) if keeps else (term, base)
+    others = (*lists["other_definitions"], *([second.definition] if differ else []))
+    status = term.status if reviewed else base.status
+    if differ and not reviewed:
+        status = TermStatus.NEEDS_CLARIFICATION
+    fields = {
+        **dict(base),
+        **lists,
+        "synonyms": (*lists["synonyms"], *_other_name(base, term)),
+        "definition": first.definition,
+        "definition_kind": DefinitionKind(first.definition_kind),
+        "other_definitions": tuple(x for x in others if x != first.definition),
+        "status": status,
+        "note": base.note or term.note,
+        "attributes": {**term.attributes, **base.attributes},
+    }
+    return Term(**fields)
+
+
+def _words(term: Term) -> str:
+    return " ".join(term.definition.casefold().split()).rstrip(".")
+
+
+def _other_name(base: Term, term: Term) -> tuple[str, ...]:
+    """The spelling of the documents, where it is another one."""
+    return () if base.name.casefold() == term.name.casefold() else (term.name,)

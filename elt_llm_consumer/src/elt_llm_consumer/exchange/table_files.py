@@ -1,0 +1,210 @@
+"""CSV and XLSX files as rows of text, read as untrusted and written reproducibly."""
+
+import csv
+import io
+import re
+import zipfile
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from openpyxl import Workbook, load_workbook
+from openpyxl.cell import WriteOnlyCell
+from openpyxl.styles import Alignment, Font
+
+from elt_llm_core.errors import ExchangeError
+from elt_llm_core.records import Record
+
+# Excel refuses a longer cell: "Excel specifications and limits".
+CELL_LENGTH = 32_767
+_LARGEST = 200_000_000  # bytes unpacked; a glossary of 100,000 terms has about 60 MB
+_MOST_ROWS = 1_048_576  # of a sheet: "Excel specifications and limits"
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a ZIP entry can have
+_TIMES = re.compile(rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*(<)")
+_STAMP = datetime(*_EPOCH, tzinfo=UTC).strftime("%Y-%m-%dT%H:%M:%SZ").encode()
+
+
+class TableRow(Record):
+    """One row of a table: its number as an editor counts, and column to text."""
+
+    number: int
+    cells: dict[str, str]
+
+
+class TextTable(Record):
+    """The columns of a table in their order, and its rows that are not empty."""
+
+    columns: tuple[str, ...]
+    rows: tuple[TableRow, ...]
+
+
+def write_csv(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], mark: bool = False
+) -> bytes:
+    r"""Return RFC 4180 CSV as UTF-8; lines within a cell end with `\n`.
+
+    Args:
+        columns: The header.
+        rows: The cells of each row, in the order of the columns.
+        mark: Begin with a byte order mark, by which Excel knows UTF-8.
+    """
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\r\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return buffer.getvalue().encode("utf-8-sig" if mark else "utf-8")
+
+
+def read_csv(content: bytes) -> TextTable:
+    """Return the table of a CSV file in UTF-8, separated by commas or semicolons.
+
+    Raises:
+        ExchangeError: If it is not UTF-8, has no header, or a row has another number
+            of cells than the header.
+    """
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ExchangeError(
+            f"the file is not UTF-8: byte {content[error.start]:#04x} at {error.start}",
+            "save it as CSV UTF-8",
+        ) from error
+    head = text.partition("\n")[0]
+    delimiter = max(",;\t", key=head.count)
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        return _table(list(lines))
+    except csv.Error as error:
+        raise ExchangeError(
+            f"the file is no CSV: {error}", "export it again as CSV UTF-8"
+        ) from error
+
+
+def write_xlsx(
+    sheet: str, columns: Sequence[str], rows: Iterable[Sequence[str]]
+) -> bytes:
+    """Return a workbook of one sheet: every cell is text, the first row stays in view.
+
+    The bytes depend on nothing but the arguments.
+    """
+    book = Workbook(write_only=True)
+    page = book.create_sheet(sheet)
+    page.freeze_panes = "A2"
+    for number, column in enumerate(columns):
+        letter = chr(ord("A") + number)
+        page.column_dimensions[letter].width = max(14, min(60, 2 * len(column)))
+    page.append([_text_cell(page, column, bold=True) for column in columns])
+    for row in rows:
+        page.append([_text_cell(page, value) for value in row])
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return _without_times(buffer.getvalue())
+
+
+def _text_cell(page: object, value: str, bold: bool = False) -> Any:
+    """A cell that stays text when it is edited, whatever it begins with."""
+    cell: Any = WriteOnlyCell(page, value)  # type: ignore[arg-type]
+    cell.data_type = "s"
+    cell.quotePrefix = True
+    cell.alignment = Alignment(wrap_text=True, vertical="top")
+    if bold:
+        cell.font = Font(bold=True)
+    return cell
+
+
+def _without_times(content: bytes) -> bytes:
+    """The same workbook with fixed times, so that equal rows give equal bytes."""
+    buffer = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(content)) as packed,
+        zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as fixed,
+    ):
+        for name in packed.namelist():
+            data = packed.read(name)
+            if name == "docProps/core.xml":
+                data = _TIMES.sub(rb"\g<1>" + _STAMP + rb"\g<2>", data)
+            entry = zipfile.ZipInfo(name, _EPOCH)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            fixed.writestr(entry, data)
+    return buffer.getvalue()
+
+
+def read_xlsx(content: bytes, sheet: str = "") -> TextTable:
+    """Return the table of a sheet; formulas are read as their text, never run.
+
+    Args:
+        content: The workbook.
+        sheet: The sheet's name; the first one if it is "".
+
+    Raises:
+        ExchangeError: If it is no workbook, unpacks to over 200 MB, or has no such
+            sheet.
+    """
+    _require_sane(content)
+    try:
+        book = load_workbook(io.BytesIO(content), read_only=True)
+    except Exception as error:  # openpyxl lets through what its XML parser raises
+        raise ExchangeError(
+            f"the file is no XLSX workbook: {error}", "save it as .xlsx"
+        ) from error
+    names = book.sheetnames
+    if sheet and sheet not in names:
+        raise ExchangeError(
+            f"the workbook has no sheet {sheet!r}", f"it has: {', '.join(names)}"
+        )
+    page = book[sheet] if sheet else book[names[0]]
+    lines = [
+        [_cell_text(value) for value in row]
+        for row in page.iter_rows(max_row=_MOST_ROWS, values_only=True)
+    ]
+    return _table(lines)
+
+
+def _require_sane(content: bytes) -> None:
+    """Refuse what is no ZIP archive, or unpacks to more than any glossary has."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as packed:
+            size = sum(entry.file_size for entry in packed.infolist())
+    except zipfile.BadZipFile as error:
+        raise ExchangeError(
+            "the file is no XLSX workbook", "save it as .xlsx"
+        ) from error
+    if size > _LARGEST:
+        raise ExchangeError(
+            f"the workbook unpacks to {size:,} bytes, over {_LARGEST:,}",
+            "remove pictures and other sheets",
+        )
+
+
+def _cell_text(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _table(lines: Sequence[Sequence[str]]) -> TextTable:
+    """The first line is the header; cells beyond it must be empty."""
+    if not lines or not any(lines[0]):
+        raise ExchangeError("the table has no header", "name the columns in row 1")
+    columns = [column.strip() for column in lines[0]]
+    while columns and not columns[-1]:
+        columns.pop()
+    twice = sorted({one for one in columns if columns.count(one) > 1})
+    if twice:
+        raise ExchangeError(
+            f"the column {twice[0]!r} stands in the header twice", "rename one"
+        )
+    rows = []
+    for number, line in enumerate(lines[1:], start=2):
+        if any(line[len(columns) :]):
+            raise ExchangeError(
+                f"row {number} has more cells than the header has columns",
+                "put cells that contain the separator in quotes",
+            )
+        cells = [*line, *[""] * (len(columns) - len(line))]
+        if any(cell.strip() for cell in cells):
+            named = dict(zip(columns, cells, strict=False))
+            rows.append(TableRow(number=number, cells=named))
+    return TextTable(columns=tuple(columns), rows=tuple(rows))

@@ -1,0 +1,174 @@
+"""Writes a glossary in a format and reads one: checks, losses and the report."""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from pydantic import Field
+
+from elt_llm_consumer.exchange.glossary_format import GlossaryFormat, Problem
+from elt_llm_consumer.exchange.glossary_terms import Glossary, Path, Term
+from elt_llm_core.errors import ExchangeError
+from elt_llm_core.jobs import PARTIAL
+from elt_llm_core.records import Record
+
+_EXAMPLES = 3  # terms that a loss names: enough to look it up, short on the screen
+_REFUSED = 65  # as of ExchangeError: the data, not the program, is to be changed
+
+
+class Loss(Record):
+    """A field of terms of which the file has less than the glossary."""
+
+    field: str
+    terms: int = Field(gt=0, description="how many terms lose something")
+    examples: tuple[str, ...]
+
+    def sentence(self) -> str:
+        """Return the loss in one line for the screen."""
+        names = ", ".join(repr(name) for name in self.examples)
+        more = ", …" if self.terms > len(self.examples) else ""
+        return f"{self.field}: {self.terms} terms ({names}{more})"
+
+
+class WrittenGlossary(Record):
+    """The bytes of a glossary in a format, and what there is to say about them."""
+
+    content: bytes
+    glossary: Glossary
+    problems: tuple[Problem, ...] = ()
+    losses: tuple[Loss, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+class ExchangeReport(Record):
+    """How an export or an import ended.
+
+    `problems` are what the target refuses or may refuse, `losses` what the file does
+    not hold of the glossary, `left_out` the terms that were not written.
+    """
+
+    action: str
+    format: str
+    counts: dict[str, int]
+    files: dict[str, str] = Field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+    losses: tuple[Loss, ...] = ()
+    left_out: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """0; 2 where terms were left out; 65 where the target would refuse the file."""
+        if any(problem.is_error for problem in self.problems):
+            return _REFUSED
+        return PARTIAL if self.left_out else 0
+
+
+def read_glossary(chosen: GlossaryFormat, content: bytes) -> Glossary:
+    """Return the terms of a file that passes `check`.
+
+    Raises:
+        ExchangeError: If the file is not of the format, or holds an impossible value.
+    """
+    try:
+        return chosen.read(content)
+    except ValueError as error:  # also pydantic's, for what no check foresaw
+        reason = " ".join(str(error).split())[:200]
+        raise ExchangeError(
+            f"the file is no {chosen.title} file: {reason}",
+            "export it again from where it comes from",
+        ) from error
+
+
+def write_glossary(
+    chosen: GlossaryFormat, glossary: Glossary, leave_out: bool = False
+) -> WrittenGlossary:
+    """Write a glossary, check the file and read it back to see what it lacks.
+
+    Args:
+        chosen: The format with its options.
+        glossary: The terms.
+        leave_out: Leave out terms that the target would refuse, and those below them.
+
+    Returns:
+        The bytes with their problems and losses; `glossary` is what was written.
+    """
+    left_out: list[str] = []
+    while True:
+        content = chosen.write(glossary)
+        problems = chosen.check(content)
+        refused = _refused_paths(chosen, glossary, problems)
+        if not (leave_out and refused):
+            break
+        left_out += [" > ".join(path) for path in refused]
+        wanted = {t.path for t in glossary.terms if not _is_below(t.path, refused)}
+        glossary = restrict(glossary, wanted)
+    losses = _losses(chosen, glossary, read_glossary(chosen, content))
+    return WrittenGlossary(
+        content=content,
+        glossary=glossary,
+        problems=tuple(problems),
+        losses=tuple(losses),
+        left_out=tuple(left_out),
+    )
+
+
+def restrict(glossary: Glossary, wanted: Collection[Path]) -> Glossary:
+    """Return some terms of a glossary, without relations to the others.
+
+    Args:
+        glossary: The terms.
+        wanted: The paths of those to keep.
+    """
+    dropped = {term.path for term in glossary.terms} - set(wanted)
+    terms = tuple(
+        term.model_copy(
+            update={
+                "relations": tuple(
+                    one for one in term.relations if one.target not in dropped
+                )
+            }
+        )
+        for term in glossary.terms
+        if term.path not in dropped
+    )
+    return glossary.model_copy(update={"terms": terms})
+
+
+def _refused_paths(
+    chosen: GlossaryFormat, glossary: Glossary, problems: Sequence[Problem]
+) -> list[Path]:
+    """The paths of terms with an error; entries count terms as they are written."""
+    order = sorted(glossary.terms, key=lambda term: chosen.keep(term).path)
+    entries = {p.entry for p in problems if p.is_error and p.entry is not None}
+    return [order[entry].path for entry in sorted(entries)]
+
+
+def _is_below(path: Path, tops: Sequence[Path]) -> bool:
+    return any(path[: len(top)] == top for top in tops)
+
+
+def _losses(
+    chosen: GlossaryFormat, glossary: Glossary, written: Glossary
+) -> list[Loss]:
+    """Fields that differ between a glossary and what its file says."""
+    by_path = {term.path: term for term in written.terms}
+    losers: dict[str, list[str]] = {}
+    for term in glossary.terms:
+        other = by_path.get(chosen.keep(term).path)
+        for field in _differences(term, other):
+            losers.setdefault(field, []).append(term.name)
+    return [
+        Loss(field=field, terms=len(names), examples=tuple(names[:_EXAMPLES]))
+        for field, names in sorted(losers.items())
+    ]
+
+
+def _differences(term: Term, other: Term | None) -> list[str]:
+    if other is None:
+        return ["term"]
+    one, two = _plain(term), _plain(other)
+    return [field for field in one if one[field] != two[field]]
+
+
+def _plain(term: Term) -> dict[str, Any]:
+    return term.model_dump(mode="json")

@@ -1,0 +1,250 @@
+"""`elt-llm export` and `elt-llm import`."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from elt_llm_core.cli.common import COLLECTION, CommandContext, common_options
+from elt_llm_core.cli.terminal import in_line
+
+if TYPE_CHECKING:
+    from elt_llm_consumer.exchange.glossary_format import GlossaryFormat, Problem
+    from elt_llm_consumer.exchange.transfer import ExchangeReport
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_STATUSES = (
+    *("PENDING", "APPROVED", "REJECTED", "NEEDS_CLARIFICATION"),
+    *("PROPOSED_NEW_TAXONOMY", "REOPENED"),
+)
+_SHOWN = 20  # problems and terms on the screen; --json has them all
+
+
+def _exchange_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that both commands have."""
+    options = [
+        click.option(
+            "--set",
+            "settings",
+            multiple=True,
+            metavar="KEY=VALUE",
+            help="An option of the format (repeatable); --list names them.",
+        ),
+        click.option("--output", type=_FILE, help="File to write."),
+        click.option(
+            "--check",
+            is_flag=True,
+            help="Say what the target would refuse, and write nothing.",
+        ),
+        click.option(
+            "--list",
+            "show_list",
+            is_flag=True,
+            help="List the formats with what they hold and their options.",
+        ),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+@click.command("export")
+@click.argument("format_name", metavar="FORMAT", required=False)
+@click.option(
+    "--collection",
+    "collections",
+    type=COLLECTION,
+    multiple=True,
+    help="The collections of the product (repeatable, as for `elt-llm glossary`).",
+)
+@click.option(
+    "--product",
+    type=click.Choice(["glossary", "catalog"]),
+    default="glossary",
+    show_default=True,
+    help="Which product to export.",
+)
+@click.option("--from", "source", type=_FILE, help="A product file elsewhere.")
+@click.option("--name", help="What the glossary is called.  [default: collection]")
+@click.option(
+    "--status",
+    "statuses",
+    type=click.Choice(_STATUSES, case_sensitive=False),
+    multiple=True,
+    help="Only terms of this review status (repeatable).  [default: all but REJECTED]",
+)
+@click.option(
+    "--baseline",
+    type=_FILE,
+    help="A glossary that `elt-llm import` read, to keep and to complete.",
+)
+@click.option(
+    "--leave-out",
+    is_flag=True,
+    help="Leave out terms that the target would refuse, instead of writing nothing.",
+)
+@_exchange_options
+@common_options
+def export_glossary(ctx: CommandContext, /, **options: Any) -> None:
+    """Write a glossary or catalogue in the FORMAT of another catalogue.
+
+    The file is checked against the rules of the target before anything is written,
+    and read back: what it does not hold is reported. Exit codes: 0 written, 2 written
+    without the terms that were left out, 65 the target would refuse the file (nothing
+    is written), 64 wrong call, 73 the file cannot be written.
+    """
+    from elt_llm_consumer.exchange.exporting import ExportOptions, export_product
+
+    if options["show_list"] or not options["format_name"]:
+        _show_formats(ctx)
+        return
+    chosen = _load(ctx, options["format_name"], options["settings"])
+    report = export_product(
+        chosen,
+        ExportOptions(
+            format=options["format_name"],
+            collections=options["collections"],
+            product=options["product"],
+            source=options["source"],
+            output=options["output"],
+            name=options["name"] or "",
+            statuses=tuple(options["statuses"]),
+            baseline=options["baseline"],
+            leave_out=options["leave_out"],
+            check=options["check"],
+        ),
+        ctx.store,
+    )
+    ctx.emit(report, lambda: _report_text(report))
+    ctx.exit(report.exit_code)
+
+
+@click.command("import")
+@click.argument("format_name", metavar="FORMAT", required=False)
+@click.argument("file", type=_FILE, required=False)
+@click.option(
+    "--collection",
+    "collections",
+    type=COLLECTION,
+    multiple=True,
+    help="The collections whose glossary is merged with it (repeatable).",
+)
+@_exchange_options
+@common_options
+def import_glossary(ctx: CommandContext, /, **options: Any) -> None:
+    """Read a glossary FILE of another catalogue as the baseline of an export.
+
+    Exit codes: 0 read, 65 the file is not of that format or breaks its rules (nothing
+    is written), 64 wrong call, 73 the baseline cannot be written.
+    """
+    from elt_llm_consumer.exchange.importing import ImportOptions, import_baseline
+    from elt_llm_core.errors import UsageError
+
+    if options["show_list"] or not options["format_name"]:
+        _show_formats(ctx)
+        return
+    if options["file"] is None:
+        raise UsageError("no file is named", "elt-llm import FORMAT FILE")
+    chosen = _load(ctx, options["format_name"], options["settings"])
+    report = import_baseline(
+        chosen,
+        ImportOptions(
+            format=options["format_name"],
+            file=options["file"],
+            collections=options["collections"],
+            output=options["output"],
+            check=options["check"],
+        ),
+        ctx.store,
+    )
+    ctx.emit(report, lambda: _report_text(report))
+    ctx.exit(report.exit_code)
+
+
+def _load(ctx: CommandContext, name: str, settings: Sequence[str]) -> "GlossaryFormat":
+    from elt_llm_consumer.exchange.glossary_format import load_format
+
+    return load_format(name, _options(settings), ctx.config.allowed_plugins())
+
+
+def _options(settings: Sequence[str]) -> Mapping[str, Any]:
+    """KEY=VALUE as options; a value is read as YAML, so `true` is a truth value."""
+    import yaml
+
+    from elt_llm_core.errors import UsageError
+
+    options: dict[str, Any] = {}
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not equals:
+            raise UsageError(f"--set {setting!r} has no value", "write KEY=VALUE")
+        try:
+            options[key] = yaml.safe_load(value) if value else ""
+        except yaml.YAMLError:
+            options[key] = value
+    return options
+
+
+def _show_formats(ctx: CommandContext) -> None:
+    """Name, what it is, what it holds and its options."""
+    from elt_llm_consumer.exchange.glossary_format import FORMATS
+    from elt_llm_core.errors import MissingExtraError
+
+    known: dict[str, dict[str, Any]] = {}
+    for name in FORMATS.known():
+        try:
+            cls: Any = FORMATS.strategy_class(name, ctx.config.allowed_plugins())
+        except MissingExtraError as error:
+            known[name] = {"title": "", "needs": error.hint, "holds": [], "options": []}
+            continue
+        known[name] = {
+            "title": cls.title,
+            "needs": "",
+            "holds": sorted(cls.holds),
+            "options": sorted(cls.model_fields),
+        }
+    ctx.emit({"formats": known}, lambda: "\n".join(_format_lines(known)))
+
+
+def _format_lines(known: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    lines = []
+    for name, one in known.items():
+        lines.append(f"{name:<18} {one['title'] or one['needs']}")
+        if one["holds"]:
+            lines.append(f"  holds   {', '.join(one['holds'])}")
+        if one["options"]:
+            lines.append(f"  options {', '.join(one['options'])}")
+    return lines
+
+
+def _report_text(report: "ExchangeReport") -> str:
+    counts = ", ".join(f"{number} {name}" for name, number in report.counts.items())
+    lines = [f"{report.action} {report.format}: {counts}"]
+    lines += [f"  {name:<10} {path}" for name, path in sorted(report.files.items())]
+    lines += [f"  {in_line(note)}" for note in report.notes]
+    refused = [one for one in report.problems if one.is_error]
+    unsure = [one for one in report.problems if not one.is_error]
+    lines += _list_lines("the target would refuse", [one.sentence() for one in refused])
+    lines += _list_lines("the target must have", _group_problems(unsure))
+    lines += _list_lines("left out", report.left_out)
+    lines += _list_lines("not in the file", [one.sentence() for one in report.losses])
+    return "\n".join(lines)
+
+
+def _group_problems(problems: "Sequence[Problem]") -> list[str]:
+    """A sentence per value, with the number of rows where there are several."""
+    groups: dict[tuple[str, str], list[Problem]] = {}
+    for one in problems:
+        groups.setdefault((one.column, one.value), []).append(one)
+    return [
+        group[0].sentence()
+        + (f" (and in {len(group) - 1} more rows)" * (len(group) > 1))
+        for group in groups.values()
+    ]
+
+
+def _list_lines(title: str, sentences: Sequence[str]) -> list[str]:
+    lines = [f"  {title}: {in_line(one)}" for one in sentences[:_SHOWN]]
+    more = len(sentences) - _SHOWN
+    return [*lines, f"  {title}: {more} more (--json has all)"] if more > 0 else lines
