@@ -362,7 +362,12 @@ class QueryService:
     def _build_glossary(self, names: Sequence[str]) -> Rows:
         scratch = Scratch("serve")
         try:
-            report = self.product("glossary", names, [])(scratch.path, silent)
+            options = {
+                "collections": tuple(names),
+                "output": scratch.path / "glossary.csv",
+                "reviewed": False,
+            }
+            report = self._run("glossary", options, silent)
             path = Path(report.files["glossary_json"])
             return tuple(json.loads(path.read_text(encoding="utf-8")))
         finally:

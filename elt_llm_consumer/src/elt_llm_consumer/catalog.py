@@ -131,7 +131,7 @@ class CatalogJob(ProductJob):
             relationship_table(cataloguer.model), "relationships", "items"
         )
         records, reviews = review_rows(
-            context,
+            context if self.reviewed else None,
             REVIEWED,
             cataloguer.handbook.collections,
             [row["record"] for row in batch.successes],

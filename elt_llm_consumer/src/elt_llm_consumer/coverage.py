@@ -209,7 +209,10 @@ class CoverageJob(ProductJob):
             context, "coverage", scorer.items(), scorer.row, fresh=self.fresh
         )
         rows, reviews = review_rows(
-            context, REVIEWED, scorer.handbook.collections, batch.successes
+            context if self.reviewed else None,
+            REVIEWED,
+            scorer.handbook.collections,
+            batch.successes,
         )
         valid_gaps, invalid = split_valid(
             [gap.model_dump(mode="json") for gap in scorer.gaps()],

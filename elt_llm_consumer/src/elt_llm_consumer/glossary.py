@@ -113,7 +113,10 @@ class GlossaryJob(ProductJob):
         items = work_items(handbook, entries, model, aliases)
         batch = run_items(context, "glossary", items, build_row, fresh=self.fresh)
         rows, reviews = review_rows(
-            context, REVIEWED, handbook.collections, batch.successes
+            context if self.reviewed else None,
+            REVIEWED,
+            handbook.collections,
+            batch.successes,
         )
         undefined, invalid = split_valid(
             [term.model_dump(mode="json") for term in handbook.undefined_terms],

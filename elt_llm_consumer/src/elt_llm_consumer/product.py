@@ -41,6 +41,10 @@ class ProductJob(Strategy[Runner]):
         default=False, description="also use sentences that define a term less surely"
     )
 
+    reviewed: bool = Field(
+        default=True, description="put the rows under review; false for a look only"
+    )
+
     @field_validator("model", mode="before")
     @classmethod
     def _to_tuple(cls, value: object) -> object:

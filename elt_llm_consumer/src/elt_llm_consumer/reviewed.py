@@ -90,7 +90,7 @@ def make_proposals(
 
 
 def review_rows(
-    context: JobContext,
+    context: JobContext | None,
     product: ReviewedProduct,
     collections: Sequence[str],
     rows: Sequence[Mapping[str, Any]],
@@ -98,7 +98,7 @@ def review_rows(
     """Put the rows under review, and return them with what was decided.
 
     Args:
-        context: Its store keeps the decisions.
+        context: Its store keeps the decisions; None for rows that nobody reviews.
         product: How the rows are reviewed.
         collections: Whose documents the product is of: they name it.
         rows: The rows as generated.
@@ -107,6 +107,8 @@ def review_rows(
         New rows in the same order, and counts for the report: `reopened` where evidence
         changed in this run, `gone` for decisions without an item; without zeros.
     """
+    if context is None:
+        return [dict(row) for row in rows], {}
     name = product_name(product.job, collections)
     proposals = make_proposals(product, rows)
     synced = context.store.reviews.sync(name, proposals)

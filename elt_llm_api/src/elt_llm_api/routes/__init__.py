@@ -8,6 +8,7 @@ from elt_llm_api.routes import (
     job_routes,
     openai_routes,
     question_routes,
+    review_routes,
     status_routes,
 )
 
@@ -20,6 +21,7 @@ def routers() -> list[APIRouter]:
         document_routes,
         job_routes,
         openai_routes,
+        review_routes,
         status_routes,
     )
     return [module.router for module in modules]

@@ -57,7 +57,8 @@ EltLlmError                                  code; what happened, the value, the
     ├── MethodError             API007
     ├── TooLargeError           API008
     ├── BusyError               API009
-    └── TooManyGuessesError     API010
+    ├── TooManyGuessesError     API010
+    └── RevisionNeededError     API011
 
 A message is one or two sentences: what happened with the value, then the cure.
 What is not an error but made the result poorer is a `Degradation` in the result.
@@ -453,6 +454,19 @@ class TooManyGuessesError(RequestError):
         self.seconds = seconds
 
 
+class RevisionNeededError(RequestError):
+    """A decision names no revision, and could replace one that nobody saw."""
+
+    code = "API011"
+    status = 428
+
+    def __init__(self) -> None:
+        super().__init__(
+            "a decision needs the header If-Match",
+            'send the ETag of the item that was seen, such as If-Match: "3"',
+        )
+
+
 class StoreError(EltLlmError):
     """The data root cannot serve."""
 
@@ -748,6 +762,7 @@ class SheetError(ReviewError):
 
     def __init__(self, path: str, reason: str, hint: str = "") -> None:
         super().__init__(f"cannot import {path}: {reason}", hint)
+        self.reason = reason
 
 
 class EditedSheetError(ReviewError):
@@ -863,6 +878,7 @@ __all__ = [
     "QueryError",
     "RequestError",
     "ReviewError",
+    "RevisionNeededError",
     "RunnerDiedError",
     "SheetError",
     "SilentServerError",

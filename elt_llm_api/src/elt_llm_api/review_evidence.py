@@ -1,0 +1,91 @@
+"""Where the quotes of an item under review stand, with the marked page."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from elt_llm_api.page_boxes import MAX_BOXES, format_boxes
+from elt_llm_api.review_schemas import EvidenceOut
+from elt_llm_api.service import QueryService
+from elt_llm_core.provenance import boxes_of_span, read
+from elt_llm_core.results import Box
+from elt_llm_core.reviews.review_records import ReviewItem
+
+MOST_QUOTES = 40  # of one item; the longest catalogue record of the sample has 31
+
+
+def read_evidence(service: QueryService, item: ReviewItem) -> list[EvidenceOut]:
+    """Return the quotes that an item rests on, in the order of its row.
+
+    Args:
+        service: Whose documents they are of.
+        item: An item as a run generated it; one that is gone has no evidence.
+    """
+    content = item.proposal.content if item.proposal else {}
+    collections = item.product.partition(":")[2].split("+")
+    return [
+        _locate(service, collections, field, row)
+        for field, row in list(_quotes(content))[:MOST_QUOTES]
+    ]
+
+
+def _quotes(content: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Each quote with its field: of the row itself, or of its `evidence`."""
+    if content.get("document_id"):
+        text = content.get("definition", "")
+        support = content.get("quote_support", "")
+        yield "definition", {**content, "quote": text, "support": support}
+    evidence = content.get("evidence") or {}
+    by_field = evidence if isinstance(evidence, dict) else {"verdict": evidence}
+    for field, rows in by_field.items():
+        for row in rows:
+            yield field, row
+
+
+def _locate(
+    service: QueryService,
+    collections: Sequence[str],
+    field: str,
+    row: Mapping[str, Any],
+) -> EvidenceOut:
+    document_id = row.get("document_id") or _document_of(
+        service, collections, row.get("node_id", "")
+    )
+    page = row.get("page")
+    return EvidenceOut(
+        field=field,
+        quote=row.get("quote", ""),
+        document=row.get("document", ""),
+        section=row.get("section", ""),
+        page=page,
+        support=row.get("support", ""),
+        document_id=document_id,
+        image=_image(service, document_id, page, row) if document_id and page else None,
+    )
+
+
+def _document_of(
+    service: QueryService, collections: Sequence[str], node_id: str
+) -> str:
+    known = {card.name for card in service.collections()}
+    for name in collections:
+        nodes = service.store.nodes_by_id(name, [node_id]) if name in known else {}
+        if node_id in nodes:
+            return read(nodes[node_id]).document_id
+    return ""
+
+
+def _image(
+    service: QueryService, document_id: str, page: int, row: Mapping[str, Any]
+) -> str | None:
+    if service.store.document(document_id) is None:
+        return None  # it was removed since the last run
+    if not service.has_pages(document_id):
+        return None
+    boxes = [Box.model_validate(box) for box in row.get("boxes", ())]
+    if not boxes and "start" in row:
+        pages = service.store.pages(document_id, [page])
+        boxes = list(boxes_of_span(pages, row["start"], row["end"]))
+    marks = format_boxes([box for box in boxes if box.page == page][:MAX_BOXES])
+    path = f"/v1/documents/{quote(document_id, safe='')}/pages/{page}.jpg"
+    return f"{path}?scale=2&boxes={quote(marks, safe=',;')}"

@@ -1,0 +1,128 @@
+"""The shapes of reviews on the wire."""
+
+from typing import Any
+
+from pydantic import Field
+
+from elt_llm_api.schemas import Wire
+from elt_llm_core.reviews.review_records import (
+    Decision,
+    ProductProgress,
+    ReviewChange,
+    ReviewItem,
+    ReviewStatus,
+)
+from elt_llm_core.sheets.review_sheet import place_of
+
+REVIEWER: Any = Field(min_length=1, max_length=200, description="who decides")
+LONGEST = 100_000  # characters of a text; the longest definition met has 4,000
+
+
+class ProductList(Wire):
+    """The products under review."""
+
+    data: list[ProductProgress]
+
+
+class ItemRow(Wire):
+    """One item in a list: the texts that hold, and where the review stands."""
+
+    item_id: str
+    label: str
+    status: ReviewStatus
+    revision: int
+    fields: dict[str, str]
+    edited: tuple[str, ...] = Field(description="fields with a person's text")
+    changed: tuple[str, ...]
+    conflicts: tuple[str, ...]
+    notes: str
+    reviewer: str
+    at: str
+    gone: bool
+    document: str
+    page: str
+    section: str
+
+    @classmethod
+    def of(cls, item: ReviewItem) -> "ItemRow":
+        """The row of an item."""
+        decision = item.decision
+        return cls(
+            item_id=item.item_id,
+            label=item.label,
+            status=item.status,
+            revision=item.revision,
+            fields=item.merge.fields,
+            edited=tuple(decision.edited) if decision else (),
+            changed=item.merge.changed,
+            conflicts=item.conflicts,
+            notes=decision.notes if decision else "",
+            reviewer=decision.reviewer if decision else "",
+            at=decision.at if decision else "",
+            gone=item.proposal is None,
+            **place_of(item.proposal.content if item.proposal else {}),
+        )
+
+
+class ItemList(Wire):
+    """Items of a product, and how far its review is."""
+
+    progress: ProductProgress
+    data: list[ItemRow]
+    total: int = Field(description="items that match, whatever the limit")
+    next_cursor: int | None = None
+
+
+class EvidenceOut(Wire):
+    """A quote that an item rests on, and where it stands."""
+
+    field: str
+    quote: str
+    document: str
+    section: str
+    page: int | None
+    support: str
+    document_id: str
+    image: str | None = Field(description="the page with the quote marked")
+
+
+class ItemOut(ItemRow):
+    """One item with both sides of the merge, its evidence and its history."""
+
+    generated: dict[str, str]
+    base: dict[str, str] = Field(description="generated when it was last decided on")
+    offered: dict[str, str] = Field(description="texts of a sheet that did not win")
+    evidence: list[EvidenceOut]
+    history: list[Decision]
+
+
+class ItemPatch(Wire):
+    """A decision on one item; what is left out stays."""
+
+    reviewer: str = REVIEWER
+    status: ReviewStatus | None = None
+    edited: dict[str, str | None] = Field(
+        default_factory=dict,
+        max_length=32,
+        description="texts by field; null for the generated one",
+    )
+    notes: str | None = Field(default=None, max_length=LONGEST)
+
+
+class ItemsPatch(Wire):
+    """Decisions on several items: all of them are recorded, or none."""
+
+    reviewer: str = REVIEWER
+    changes: list[ReviewChange] = Field(min_length=1, max_length=5_000)
+
+
+class ItemUndo(Wire):
+    """Who takes the last decision back."""
+
+    reviewer: str = REVIEWER
+
+
+class ItemsOut(Wire):
+    """Items after decisions on them."""
+
+    data: list[ItemRow]
