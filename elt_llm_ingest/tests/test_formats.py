@@ -193,8 +193,9 @@ def test_every_loader_is_a_llama_index_reader(tmp_path, models):
     path = tmp_path / "guide.md"
     path.write_text(MARKDOWN)
     assert sorted(LOADERS.known()) == [
-        "ade", "csv", "docling_json", "epub", "html", "image", "jats", "leanix_drawio",
-        "leanix_inventory", "mail", "markdown", "office", "pdf", "spreadsheet", "text",
+        "ade", "archimate", "csv", "docling_json", "epub", "html", "image", "jats",
+        "leanix_drawio", "leanix_inventory", "mail", "markdown", "office", "pdf",
+        "spreadsheet", "text",
     ]  # fmt: skip
     reader = LOADERS.load("markdown").build(models)
     (document,) = reader.load_data(path)

@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from elt_llm_core.cli.common import CommandContext, common_options
-from elt_llm_core.jobs import INTERRUPTED
 
 
 @click.command("mcp")
@@ -41,4 +40,6 @@ def mcp_command(ctx: CommandContext) -> None:
 
 def _leave(*_: Any) -> None:
     """End at once: the SDK's thread waits for a line of input, and nothing is lost."""
+    from elt_llm_core.jobs import INTERRUPTED
+
     os._exit(INTERRUPTED)

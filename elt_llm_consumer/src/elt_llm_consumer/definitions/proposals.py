@@ -161,7 +161,7 @@ _OWNER = re.compile(rf"(?:{_WORD}\s+){{0,3}}?[\w-]+['\u2019]s?\s+")
 _DEEMED = re.compile(
     r"\b(?:is|are|be|been|was|were)\s+(?:also\s+|then\s+)?"
     r"(?:considered|deemed|regarded|treated|recorded|counted)\s+"
-    r"(?:as\s+|to\s+(?:be|have)\s+|to\s+)?(?:an?\s+|the\s+)?[\"\u201c]?"
+    r"(?:as\s+|to\s+(?!have\b)(?:be\s+)?)?(?:an?\s+|the\s+)?[\"\u201c]?"
     rf"(?P<term>{_WORD}(?:\s+{_WORD}){{0,4}}?)"
     r"(?=[\"\u201d]?\s*(?:[,.;:()]|$|\s(?:if|when|only|unless|and|or|as|where|for|by|"
     r"in|with|to|at|because)\b))",
