@@ -330,10 +330,14 @@ def test_every_route_has_a_stable_name_and_an_example(client):
     document = client.get("/openapi.json").json()
     names = [op["operationId"] for p in document["paths"].values() for op in p.values()]
     assert sorted(names) == [
+        "change_item",
+        "change_items",
         "create_chat_completion",
         "create_job",
+        "export_sheet",
         "get_collection",
         "get_document_content",
+        "get_item",
         "get_job",
         "get_job_events",
         "get_job_file",
@@ -341,10 +345,13 @@ def test_every_route_has_a_stable_name_and_an_example(client):
         "get_page_image",
         "get_table",
         "healthz",
+        "import_sheet",
         "list_collections",
         "list_documents",
+        "list_items",
         "list_jobs",
         "list_models",
+        "list_products",
         "list_tables",
         "livez",
         "metrics",
@@ -356,6 +363,7 @@ def test_every_route_has_a_stable_name_and_an_example(client):
         "rename_document",
         "search",
         "status",
+        "undo_item",
     ]
     schemas = document["components"]["schemas"]
     assert schemas["QueryRequest"]["examples"]
