@@ -11,10 +11,10 @@ the default search finds, with and without those that answer. Candidates and fea
 are those of the synthesizer itself.
 
 Prints what is answered and refused when each question is judged by weights that were
-fitted without it (five folds by question, two shuffles), then by weights of the other
-sets; `--ablate` repeats the first without each group of features. `--write` fits all
-cases and writes the weights that ship: for embedders that read tokens, for others, and
-for words alone.
+fitted without it (five folds by question, two shuffles), then by weights that were
+fitted without its document, or without the public set it is of; `--ablate` repeats the
+first without each group of features. `--write` fits all cases and writes the weights
+that ship: for embedders that read tokens, for others, and for words alone.
 """
 
 import argparse
@@ -44,39 +44,55 @@ from elt_llm_query.synthesizers.extractive.meanings import Features
 from elt_llm_query.synthesizers.extractive.ranking import CLOSE_SENTENCE
 from elt_llm_query.synthesizers.extractive.scorer import decision_features
 from elt_llm_query.synthesizers.extractive.synthesizer import (
+    ExtractiveOptions,
     ExtractiveSynthesizer,
-    prose_rows,
+    scorer_rows,
     to_passage,
 )
 from thresholds import Case, to_node
 
 Array = NDArray[np.float64]
+OWN = "own"  # begins the names of cases of our own questions
 FOLDS, SHUFFLES, INNER = 5, 2, 4
 CHOICE_PENALTY, DECISION_PENALTY = 5.0, 20.0  # of squared weights
 STEPS, RATE = 400, 0.05  # of the descent (Adam: Kingma and Ba, 2015)
 Z = 1.96  # of a 95 % interval
 Limits = tuple[float, float]  # `sure` and `sure_lacking`
-THRESHOLDS: Sequence[Limits] = ((0.3, 0.45), (0.4, 0.6), (0.45, 0.7), (0.6, 0.8))
+THRESHOLDS: Sequence[Limits] = ((0.3, 0.5), (0.4, 0.4), (0.4, 0.6), (0.5, 0.7))
 COLUMNS = ("set", "at", "answered", "first right", "quoted right", "false", "refused")
 HEAD = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"
-SHIPPED_LIMITS = (0.45, 0.7)
+SHIPPED_LIMITS = (ExtractiveOptions().sure, ExtractiveOptions().sure_lacking)
 UNUSED = 1e-6  # spread of a feature that never changes
 DISTRACTORS = 4
 SHIPPED = Path(scorer.__file__).with_name(scorer.WEIGHTS)
 QUESTIONS = Path(__file__).with_name("answer_questions.tsv")
 DOCUMENTS = {
     "bank": ["policy_pdf/Banking_Policy_Document/Policy_Document.pdf"],
-    "aml": ["obliqa/rulebooks-txt/AML_VER09.211223.txt"],
-    "mono": ["drug_monographs/docs/lipitor.pdf", "drug_monographs/docs/metformin.pdf"],
+    "rulebooks": [
+        "obliqa/rulebooks-txt/AML_VER09.211223.txt",
+        "obliqa/rulebooks-txt/CIB_VER04.030220.txt",
+        "obliqa/rulebooks-txt/COBS_VER15.150823.txt",
+    ],
+    "monographs": [
+        "drug_monographs/docs/lipitor.pdf",
+        "drug_monographs/docs/metformin.pdf",
+    ],
+    "wca": [f"rules_wca/wca-{n}.md" for n in ("regulations", "guidelines", "states")],
+    "nist": ["nist_sp800_63_4"],
+    "statistics": [
+        f"tables_icdar2013_eu/eu-0{number}.pdf"
+        for number in ("01", "02", "04", "05", "06", "07", "08", "10", "12", "13")
+    ],
 }
-DOCUMENTS["aml"] += ["obliqa/rulebooks-txt/CIB_VER04.030220.txt"]
 GROUPS = {
     "tokens": ("match", "weakest", "answers_question", "repeated", "new_tokens"),
     "cosines": ("cosine",),
+    "source": ("source_cosine",),
     "answer type": ("no_", "name_for", "cause_for", "fit", "defines"),
     "words": ("coverage", "own_", "covered", "missing", "close", "new_w", "new_s"),
 }
-_TOKENS, _COSINES = GROUPS["tokens"], GROUPS["cosines"]
+_TOKENS = GROUPS["tokens"]
+_COSINES = (*GROUPS["cosines"], *GROUPS["source"])
 # What the weights of a kind may not use.
 KINDS = {"tokens": (), "vectors": _TOKENS, "words": (*_TOKENS, *_COSINES)}
 
@@ -101,6 +117,11 @@ class Group:
     answerable: bool
     rows: list[Features]
     right: NDArray[np.bool_]
+
+    @property
+    def home(self) -> str:
+        """The document it is of, or the public set."""
+        return self.name.removesuffix(" among five")
 
 
 @dataclass(frozen=True)
@@ -231,11 +252,13 @@ def read_ours(folder: Path, root: Path, models: Models) -> Iterator[NamedCase]:
         nodes = engine.retrieve(QueryBundle(question))
         gold = [n for n in nodes if held and held in _plain(n)]
         yield NamedCase(
-            "ours", bool(gold), Case(question, nodes, held=[held] * bool(held))
+            f"{OWN} {collection}",
+            bool(gold),
+            Case(question, nodes, held=[held] * bool(held)),
         )
         if gold:
             others = [n for n in nodes if n not in gold]
-            yield NamedCase("ours", False, Case(question, others))
+            yield NamedCase(f"{OWN} {collection}", False, Case(question, others))
     store.close()
 
 
@@ -248,7 +271,7 @@ def to_group(named: NamedCase, synthesizer: ExtractiveSynthesizer) -> Group:
     case = named.case
     passages = [to_passage(n.node, i) for i, n in enumerate(case.nodes, start=1)]
     compared = synthesizer.compare(QueryBundle(case.question), passages)
-    candidates, rows = prose_rows(analyse(case.question), compared, passages)
+    candidates, rows = scorer_rows(analyse(case.question), compared, passages)
     texts = [" ".join(c.text_in(passages).split()) for c in candidates]
     right = [named.answerable and case.is_right(text) for text in texts]
     return Group(
@@ -338,16 +361,15 @@ def judge_unseen(groups: Sequence[Group], names: Sequence[str]) -> list[list[Jud
     return judged
 
 
-def judge_other_set(
+def judge_unseen_documents(
     groups: Sequence[Group], names: Sequence[str]
 ) -> list[list[Judged]]:
-    """Each case, judged by weights fitted on the sets it is not of."""
-    kinds = sorted({g.name.split()[0] for g in groups})
+    """Each case, judged by weights that were fitted without its document or set."""
     fits = {
-        kind: fit([g for g in groups if not g.name.startswith(kind)], names)
-        for kind in kinds
+        home: fit([g for g in groups if g.home != home], names)
+        for home in sorted({g.home for g in groups})
     }
-    return [[fits[g.name.split()[0]].judge(g)] for g in groups]
+    return [[fits[g.home].judge(g)] for g in groups]
 
 
 def report(
@@ -355,13 +377,13 @@ def report(
     judged: Sequence[list[Judged]],
     thresholds: Sequence[Limits] = THRESHOLDS,
 ) -> None:
-    """Print a row for each set and threshold."""
+    """Print a row for each set and threshold, and one for all our own questions."""
     runs = max(len(cs) for cs in judged)
-    for name in sorted({g.name for g in groups}):
+    for name in sorted({g.name for g in groups} | {OWN}):
         both = [
             (g, c)
             for g, cs in zip(groups, judged, strict=True)
-            if g.name == name
+            if g.name == name or (name == OWN and g.name.startswith(OWN))
             for c in cs
         ]
         for limits in thresholds:
@@ -433,8 +455,8 @@ def main() -> None:
         names = [name for name in every if not name.startswith(unused)]
         print(f"\nWith {kind}:\n\n{HEAD}")
         report(groups, judge_unseen(groups, names))
-        print("\nBy weights of the other sets:\n")
-        report(groups, judge_other_set(groups, names))
+        print("\nBy weights of the other documents:\n")
+        report(groups, judge_unseen_documents(groups, names), [SHIPPED_LIMITS])
         fitted = fit(groups, names)
         content[kind] = {
             "choice": fitted.choice.content(),

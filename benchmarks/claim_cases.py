@@ -403,17 +403,57 @@ NOISE: dict[str, Alter] = {
     "ligatures": ligate,
 }
 _BASES = """
-    accompany approve appoint prepare sign determine perform conduct provide use
-    require issue review maintain complete publish disclose clear treat manage
-    exercise impose support verify record control consider present assess deliver
-    extend establish
+    accept accompany address adjust adopt affect allocate amend apply appoint approve
+    assess assign assist attach avoid calculate cancel clear collect communicate
+    complete conduct confirm consider contact control convene convert cover deliver
+    describe determine direct disclose display document establish evaluate examine
+    exclude execute exercise extend follow fulfil grant identify impose implement
+    inform initiate inspect investigate issue limit maintain manage measure monitor
+    notify obtain operate outsource perform permit postpone prepare present prohibit
+    protect provide publish receive record reflect refuse register reject release remove
+    replace report request require restore restrict retain review revoke satisfy sign
+    specify submit supervise supply support suspend terminate transfer treat update use
+    validate vary verify
 """
-_VERBS = {
-    re.sub(r"y(?=ed$)", "i", f"{v}ed").replace("eed", "ed"): v for v in _BASES.split()
+_FORMS = {
+    "make": "made",
+    "give": "given",
+    "take": "taken",
+    "hold": "held",
+    "keep": "kept",
+    "set": "set",
+    "withdraw": "withdrawn",
+    "undertake": "undertaken",
+    "pay": "paid",
+    "fulfil": "fulfilled",
+    "permit": "permitted",
+    "submit": "submitted",
+    "transfer": "transferred",
 }
+
+
+def _participle(base: str) -> str:
+    ending = re.sub(r"(?<=[^aeiou])y$", "i", base).removesuffix("e")
+    return f"{ending}ed"
+
+
+_PARTICIPLES = {base: _participle(base) for base in _BASES.split()} | _FORMS
+_VERBS = {participle: base for base, participle in _PARTICIPLES.items()}
+_THING = r"(?:the|an?|any|each|its|all|such|this|these|those) (?:[\w'-]+ ){0,3}?[\w'-]+"
+_MODAL = "must|shall|should|may|will|can"
+_BEHIND = (
+    "to|in|for|within|with|on|at|from|under|as|before|after|when|if|unless|where|upon"
+    "|until|during|through|without|against|between|and that|or that"
+)
 _PASSIVE = re.compile(
-    r"^((?:The|A|An|Each|Any|All|Such) [^,;()]+?) (must|shall|should|may|will|can) be "
-    r"(\w+ed) by ((?:the|a|an|each|any) [^,;()]+?)\.$"
+    rf"^(?P<done>{_THING}(?: of {_THING})?) (?P<aux>(?:{_MODAL}) be|is|are) "
+    rf"(?P<verb>\w+) by (?P<agent>{_THING})(?P<rest>(?: (?:{_BEHIND}) [^;]+)?)\.$",
+    re.IGNORECASE,
+)
+_WORKING = re.compile(
+    rf"^(?P<agent>{_THING}(?: of {_THING})?) (?P<aux>{_MODAL}) (?P<verb>\w+) "
+    rf"(?P<done>{_THING}(?: of {_THING})?)(?P<rest>(?:,? (?:{_BEHIND}) [^;]+)?)\.$",
+    re.IGNORECASE,
 )
 
 
@@ -438,16 +478,22 @@ def reorder(sentence: str, passage: Passage, rng: random.Random) -> str | None:
 
 
 def change_voice(sentence: str, passage: Passage, rng: random.Random) -> str | None:
-    """The passive in the active."""
+    """The passive in the active, or the active in the passive."""
     match = _PASSIVE.match(sentence)
-    if not match:
-        return None
-    agent = match[4][0].upper() + match[4][1:]
-    verb = _VERBS.get(match[3])
-    if not verb or len(match[4].split()) > 6:
-        return None
-    done = match[1][0].lower() + match[1][1:]
-    return f"{agent} {match[2]} {verb} {done}."
+    if match and match["verb"] in _VERBS and match["aux"] not in ("is", "are"):
+        modal = match["aux"].removesuffix(" be")
+        middle = f"{modal} {_VERBS[match['verb']]}"
+        return _turn(match["agent"], middle, match["done"], match["rest"])
+    match = _WORKING.match(sentence)
+    if match and match["verb"] in _PARTICIPLES:
+        middle = f"{match['aux']} be {_PARTICIPLES[match['verb']]} by"
+        return _turn(match["done"], middle, match["agent"], match["rest"])
+    return None
+
+
+def _turn(first: str, middle: str, last: str, rest: str) -> str:
+    first = first[0].upper() + first[1:]
+    return f"{first} {middle} {last[0].lower()}{last[1:]}{rest}."
 
 
 def use_synonym(sentence: str, passage: Passage, rng: random.Random) -> str | None:

@@ -5,8 +5,8 @@
 XQUAD_DIR holds a file `LANGUAGE.json` a language: articles with paragraphs, and
 questions with their answers. The articles of a language become one collection, under
 default settings. Prints for each language, with 95 % Wilson intervals, of how many
-questions the first source, and the first passage shown, holds the answer; how many were
-answered, shown the nearest passages, or refused; how many refusals name a wrong reason.
+questions the first source, and the first quote shown, holds the answer; how many were
+answered, shown the nearest sentences or refused; how many refusals name a wrong reason.
 """
 
 import argparse

@@ -26,7 +26,7 @@ import sys
 from pathlib import Path
 from elt_llm_core.cli import elt_llm
 from elt_llm_core.cli.failures import run
-from elt_llm_core.models import build
+from elt_llm_core.models import factory as build
 
 class Late(build.LateModels):
     def __init__(self, config):

@@ -32,14 +32,17 @@ STAGES = {
     "elt_llm.contextualisers": "make a question of a message that points back",
     "elt_llm.embedders": "turn text into vectors",
     "elt_llm.enrichers": "put more into the indexes",
+    "elt_llm.exporters": "write products for `GET /v1/exports`",
     "elt_llm.fusions": "join the lists of several retrievers",
     "elt_llm.formats": "write and read glossaries of other catalogues",
     "elt_llm.jobs": "work that runs for a while",
+    "elt_llm.judges": "confirm what a model says in words of its own",
     "elt_llm.llms": "write",
     "elt_llm.loaders": "read a file",
     "elt_llm.postprocessors": "weigh, widen, cut and order sources",
     "elt_llm.rerankers": "order the candidates again",
     "elt_llm.routers": "choose among the collections",
+    "elt_llm.sufficiency": "search for what the sources lack",
     "elt_llm.synthesizers": "make the answer",
     "elt_llm.transforms": "search for more than the question",
 }
@@ -55,7 +58,7 @@ the server's log has; one of the configuration tells what is wrong and how to
 mend it, without values and folders. Where a form cannot be read the status may
 differ from that of its code.
 
-Beyond loopback a token is a must (`api.token`), sent as
+Beyond loopback a token is a must (`api.token`, or one a user in `api.users`), sent as
 `Authorization: Bearer` or as the password of Basic authentication; without it
 the answer is 401, API004. Whatever the method and the path:
 
@@ -102,6 +105,36 @@ the job as `/v1/jobs/{job_id}` has it; a comment every 15 seconds keeps the
 connection open. Events are numbered: who sends the number of the last one as
 `Last-Event-ID`, as a browser's `EventSource` does, misses none and gets none
 twice (the newest 1,000 are kept). Close an `EventSource` at `end`.
+`DELETE /v1/jobs/{job_id}` asks the job to end after the item at hand; the answer
+is 202, and `state` becomes `cancelled` unless the job ends first. What it has done
+is kept, and the same request goes on with the rest. Jobs but those of ingest are
+kept in the database: the list ends with those of earlier servers and of commands,
+without their files; a server that was killed leaves its jobs `interrupted`.
+
+`/v1/chat/stream` sends what a turn of a conversation does, as it does it:
+
+| event | data |
+|---|---|
+| `start` | `conversation_id`, `message` and the `turn_id` by which it is stopped |
+| `status` | a step as it `begun`, or `ended` with `n_out` and `milliseconds` |
+| `token` | words as a model writes them: provisional, and with labels of the prompt |
+| `statements` | the checked `answer`; it replaces all tokens |
+| `citations` | `sources` by the numbers of the conversation; of a refusal `nearest` |
+| `follow_ups` | `questions` to ask next, if `conversation.follow_ups` wants some |
+| `complete` | what `/v1/chat` answers; the turn is stored |
+| `error` | a problem document; nothing of the turn is stored |
+
+Send the request again with the `id` of the last event as `Last-Event-ID` to read
+on. Who left for longer than `api.reconnect_seconds`, or deletes
+`/v1/chat/turns/{turn_id}`, ends the turn and its call to the model. What fails
+within half a second is told by the status. A conversation is its user's
+(`api.users`, else `local`): another's is 403, STO010.
+
+```bash
+curl -sN http://127.0.0.1:7860/v1/chat/stream \\
+  -H 'Content-Type: application/json' \\
+  -d '{"message": "Who may register?", "conversation_id": "mine"}'
+```
 
 The answer is a [QueryResult](schema/QueryResult.json); its citations have
 the shape that `elt-llm query --json` prints.

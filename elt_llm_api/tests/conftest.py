@@ -85,7 +85,10 @@ def pool_pdf() -> bytes:
 
 @pytest.fixture(scope="session")
 def filled_root(tmp_path_factory, handbook_pdf) -> Path:
-    """A data root with one collection, taken in by the real ingest job."""
+    """A data root with one collection, taken in by the real ingest job.
+
+    It is every test's: a server that asks a model keeps its answers, so it gets a copy.
+    """
     folder = tmp_path_factory.mktemp("filled")
     path = folder / "handbook.pdf"
     path.write_bytes(handbook_pdf)

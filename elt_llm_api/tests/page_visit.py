@@ -11,7 +11,7 @@ PATIENCE = 15_000  # milliseconds
 GIVEN_UP = ("AbortError", "Connection errored out")
 
 
-class Visit:
+class Tab:
     """A tab that remembers what it was told and where it went."""
 
     def __init__(self, browser, url, viewport, scheme="light"):
@@ -23,13 +23,32 @@ class Visit:
         self.page.on("console", self._said)
         self.page.on("pageerror", lambda error: self.console.append(str(error)))
         self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.goto(url)
-        self.page.wait_for_selector("#question textarea")
 
     def _said(self, message):
         # Gradio tells of the requests that it gives up when a page is left.
         if message.type == "error" and not any(t in message.text for t in GIVEN_UP):
             self.console.append(message.text)
+
+    def shot(self, name):
+        if SHOTS:
+            path = Path(SHOTS) / f"{name}.png"
+            self.page.screenshot(path=path, full_page=True)
+
+    def leave(self):
+        local = (self.url, "data:", f"blob:{self.url}")
+        foreign = [u for u in self.requests if not u.startswith(local)]
+        self.page.close()
+        assert foreign == []
+        assert self.console == []
+
+
+class Visit(Tab):
+    """A tab on the page of forms."""
+
+    def __init__(self, browser, url, viewport, scheme="light"):
+        super().__init__(browser, url, viewport, scheme)
+        self.page.goto(url)
+        self.page.wait_for_selector("#question textarea")
 
     def ask(self, question):
         self.page.fill("#question textarea", question)
@@ -44,17 +63,16 @@ class Visit:
             tab = self.page.locator(".overflow-dropdown button", has_text=name)
         tab.click()
 
-    def shot(self, name):
-        if SHOTS:
-            path = Path(SHOTS) / f"{name}.png"
-            self.page.screenshot(path=path, full_page=True)
 
-    def leave(self):
-        local = (self.url, "data:", f"blob:{self.url}")
-        foreign = [u for u in self.requests if not u.startswith(local)]
-        self.page.close()
-        assert foreign == []
-        assert self.console == []
+class WorkspaceVisit(Tab):
+    """A tab on a page of the workspace, of a reviewer whose name is known."""
+
+    def __init__(self, browser, url, viewport, scheme="light"):
+        server = "/".join(url.split("/")[:3])
+        super().__init__(browser, server, viewport, scheme)
+        self.page.add_init_script("localStorage.setItem('elt.reviewer', 'Ann')")
+        self.page.goto(url)
+        self.page.locator("#tools button").first.wait_for()
 
 
 CONTRAST = """() => {

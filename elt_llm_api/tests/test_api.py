@@ -8,13 +8,18 @@ import httpx
 import pytest
 from PIL import Image
 
-from elt_llm_api.problems import FAILED_MODELS, describe, redact_result
+from elt_llm_api.problems import FAILED_MODELS, choose_route, describe, redact_result
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.errors import (
     CollectionMismatchError,
+    CollectionNotFoundError,
+    ConversationNotFoundError,
+    JobNotFoundError,
     ModelError,
     ModelUnavailableError,
     StoreLockedError,
+    UnknownElementError,
+    VersionNotFoundError,
 )
 from elt_llm_core.results import (
     Citation,
@@ -46,6 +51,23 @@ def ingest(client, name, data, collection="pool"):
         data={"kind": "ingest", "collection": collection},
         files={"files": (name, data)},
     )
+
+
+@pytest.mark.parametrize(
+    ("error", "route"),
+    [
+        (VersionNotFoundError("report", "x"), "/v1/reports"),
+        (ConversationNotFoundError("x"), "/v1/conversations"),
+        (JobNotFoundError("x"), "/v1/jobs"),
+        (UnknownElementError("x", ["Till", "Bank"]), "/v1/graph/elements"),
+        (CollectionNotFoundError("x", []), "/v1/collections"),
+    ],
+)
+def test_a_hint_over_http_names_a_route_and_no_command(client, error, route):
+    hint = choose_route(error, error.hint)
+    assert hint.startswith(f"GET {route}")
+    assert route in client.get("/openapi.json").json()["paths"]
+    assert choose_route(error, "did you mean 'y'?") == "did you mean 'y'?"
 
 
 def test_an_answer_comes_with_citations_that_stand_in_the_document(client, filled_root):
@@ -330,29 +352,76 @@ def test_every_route_has_a_stable_name_and_an_example(client):
     document = client.get("/openapi.json").json()
     names = [op["operationId"] for p in document["paths"].values() for op in p.values()]
     assert sorted(names) == [
+        "ask_graph",
+        "cancel_job",
         "change_item",
         "change_items",
+        "chat",
+        "chat_stream",
+        "check_export",
+        "check_graph",
         "create_chat_completion",
+        "create_concept_report",
         "create_job",
+        "create_report",
+        "create_summaries",
+        "delete_concept_report",
+        "delete_conversation",
+        "delete_report",
+        "delete_summary",
+        "draw_diagram",
+        "export_conversation",
+        "export_product",
         "export_sheet",
+        "find_in_document",
+        "find_path",
         "get_collection",
+        "get_concept_report",
+        "get_concept_report_file",
+        "get_conversation",
+        "get_diagram",
+        "get_document",
         "get_document_content",
+        "get_element",
+        "get_graph",
         "get_item",
         "get_job",
         "get_job_events",
         "get_job_file",
         "get_model",
+        "get_outline",
+        "get_page_blocks",
         "get_page_image",
+        "get_report",
+        "get_report_file",
+        "get_summary",
+        "get_summary_file",
         "get_table",
+        "get_turn_events",
         "healthz",
         "import_sheet",
         "list_collections",
+        "list_concept_report_versions",
+        "list_concept_reports",
+        "list_conversations",
+        "list_dependents",
         "list_documents",
+        "list_elements",
+        "list_examples",
+        "list_exports",
         "list_items",
         "list_jobs",
         "list_models",
+        "list_neighbors",
         "list_products",
+        "list_profiles",
+        "list_relations",
+        "list_report_templates",
+        "list_report_versions",
+        "list_reports",
+        "list_summary_versions",
         "list_tables",
+        "list_topics",
         "livez",
         "metrics",
         "query",
@@ -360,10 +429,13 @@ def test_every_route_has_a_stable_name_and_an_example(client):
         "remove_collection",
         "remove_document",
         "rename_collection",
+        "rename_conversation",
         "rename_document",
         "search",
         "status",
+        "stop_turn",
         "undo_item",
+        "undo_turn",
     ]
     schemas = document["components"]["schemas"]
     assert schemas["QueryRequest"]["examples"]

@@ -1,5 +1,7 @@
 """Filters and the cache of answers, over HTTP."""
 
+import shutil
+
 import httpx
 import pytest
 
@@ -50,10 +52,12 @@ def test_a_filter_that_is_none_is_refused(client, path, where, said):
 
 
 @pytest.fixture(scope="module")
-def keeping(filled_root, serve):
+def keeping(filled_root, serve, tmp_path_factory):
     """A server that keeps what questions found."""
+    root = tmp_path_factory.mktemp("keeping") / "data"
+    shutil.copytree(filled_root, root)
     config = RagConfig(query=QuerySection(cache_strategy="semantic"))
-    with serve(config, filled_root) as url, httpx.Client(base_url=url) as opened:
+    with serve(config, root) as url, httpx.Client(base_url=url) as opened:
         yield opened
 
 

@@ -4,8 +4,15 @@ import threading
 
 import pytest
 
-from elt_llm_api.job_registry import JobRegistry, JobState
-from elt_llm_core.errors import LoadError, NothingTakenError, StoreLockedError
+from elt_llm_api import job_registry
+from elt_llm_api.job_registry import WRITTEN_AT_ONCE, JobRegistry, remove_folder
+from elt_llm_core.errors import (
+    BusyError,
+    LoadError,
+    NothingTakenError,
+    StoreLockedError,
+)
+from elt_llm_core.job_records import JobState
 from elt_llm_core.jobs import JobReport
 from elt_llm_core.results import Degradation, DegradationKind
 
@@ -38,6 +45,21 @@ def test_a_job_reports_progress_files_and_success(jobs):
     assert job.file("out.csv").read_text() == "x"
     assert job.file("other.csv") is None
     assert jobs.get(job.job_id) is job
+
+
+def test_who_reads_that_a_job_ended_may_start_the_next(jobs, monkeypatch):
+    seen = []
+
+    def look(folder):
+        seen.append(jobs.all()[0].state)
+        remove_folder(folder)
+
+    monkeypatch.setattr(job_registry, "remove_folder", look)
+    first = jobs.submit("x", lambda *_: JobReport(job="x"))
+    while first.state is JobState.RUNNING:
+        first.finished.wait(0.001)
+    jobs.submit("y", lambda *_: JobReport(job="y"))
+    assert seen[0] is JobState.RUNNING  # its folder is not removed yet
 
 
 def test_failed_items_make_it_partial(jobs):
@@ -76,6 +98,25 @@ def test_a_second_job_is_refused_while_the_first_runs(jobs):
     go.set()
     ended(first)
     assert ended(jobs.submit("x", work)).state is JobState.SUCCEEDED
+
+
+def test_texts_are_written_beside_a_writer_and_only_so_many_at_once(jobs):
+    go = threading.Event()
+
+    def work(folder, progress):
+        go.wait(10)
+        return JobReport(job="x", counts={})
+
+    running = [jobs.submit("ingest", work)]
+    running += [
+        jobs.submit("report", work, exclusive=False) for _ in range(WRITTEN_AT_ONCE)
+    ]
+    with pytest.raises(BusyError, match="writing as many texts"):
+        jobs.submit("report", work, exclusive=False)
+    go.set()
+    for job in running:
+        ended(job)
+    assert ended(jobs.submit("report", work, exclusive=False)).report
 
 
 def test_a_failure_tells_the_cause_without_the_folder(jobs):

@@ -46,7 +46,7 @@ def written_by(url, timeout=300.0, **api):
 
 
 @pytest.mark.parametrize("way", [Way.PARTS, Way.LINE, Way.SILENCE])
-def test_a_client_that_leaves_ends_the_call_to_the_model(serve, filled_root, way):
+def test_a_client_that_leaves_ends_the_call_to_the_model(serve, root, way):
     body = json.dumps(QUESTION).encode()
     head = (
         "POST /v1/query HTTP/1.1\r\nHost: 127.0.0.1\r\n"
@@ -54,7 +54,7 @@ def test_a_client_that_leaves_ends_the_call_to_the_model(serve, filled_root, way
     )
     with (
         EndlessServer(way) as model,
-        serve(written_by(model.base_url), filled_root) as url,
+        serve(written_by(model.base_url), root) as url,
     ):
         port = int(url.rpartition(":")[2])
         with socket.create_connection(("127.0.0.1", port)) as client:
@@ -63,13 +63,13 @@ def test_a_client_that_leaves_ends_the_call_to_the_model(serve, filled_root, way
         assert model.left.wait(LONG)
 
 
-def test_more_questions_than_may_wait_are_refused(serve, filled_root):
+def test_more_questions_than_may_wait_are_refused(serve, root):
     model = EndlessServer(Way.SILENCE)
     with model, ThreadPoolExecutor(3) as pool:
         config = written_by(
             model.base_url, questions_at_once=2, questions_waiting=1, timeout=LONG
         )
-        with serve(config, filled_root) as url:
+        with serve(config, root) as url:
 
             def ask():
                 with httpx.Client(timeout=LONG) as client:
@@ -90,12 +90,10 @@ def test_more_questions_than_may_wait_are_refused(serve, filled_root):
         assert all(one.exception() or one.result().is_error for one in waiting)
 
 
-def test_a_question_that_is_out_of_time_is_answered_without_its_model(
-    serve, filled_root
-):
+def test_a_question_that_is_out_of_time_is_answered_without_its_model(serve, root):
     with EndlessServer(Way.SILENCE) as model:
         config = written_by(model.base_url, timeout=0.5)
-        with serve(config, filled_root) as url:
+        with serve(config, root) as url:
             found = httpx.post(f"{url}/v1/query", json=QUESTION, timeout=LONG).json()
     assert "25 pounds" in found["answer"]
     assert [d["kind"] for d in found["degradations"]] == ["generation_unavailable"]
@@ -112,7 +110,7 @@ def test_a_gate_lets_in_what_it_has_room_for():
     assert two.result(LONG).seconds == LONG
     assert current() is None
     gate.close()
-    assert not first.patience.abandoned
+    assert not first.patience.is_abandoned
 
 
 def test_a_client_that_left_while_it_waited_is_never_answered():
@@ -147,5 +145,5 @@ def test_a_gate_that_closes_stops_what_it_works_on():
     _, waiting = gate.submit(hold.wait, LONG)
     gate.close()
     hold.set()
-    assert ticket.patience.abandoned
+    assert ticket.patience.is_abandoned
     assert waiting.cancelled()

@@ -21,7 +21,7 @@ from elt_llm_core.results import QueryResult, SearchResult, Status
 from elt_llm_core.store import Store
 from test_load import LONG, written_by
 
-TOOLS = {"ask", "search", "read", "tables", "collections", "glossary"}
+TOOLS = {"ask", "search", "read", "tables", "collections", "glossary", "graph"}
 COMMAND = [sys.executable, "-c", "from elt_llm_core.cli import main; main()", "mcp"]
 FEE = "What is the registration fee for each Player?"
 TOKEN = "a-token-of-more-than-16-letters"  # noqa: S105 - of a test
@@ -231,10 +231,10 @@ def test_standard_output_carries_only_the_protocol(root):
 
 
 @pytest.mark.network
-def test_http_has_the_defences_of_the_rest(serve, filled_root):
+def test_http_has_the_defences_of_the_rest(serve, root):
     config = RagConfig(api=ApiSection(token=TOKEN))
     body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-    with serve(config, filled_root) as url:
+    with serve(config, root) as url:
 
         def post(**headers):
             return httpx2.post(f"{url}/mcp", json=body, headers=headers).status_code
@@ -288,8 +288,8 @@ def test_a_call_that_is_cancelled_ends_the_call_to_the_model(
 
 
 @pytest.mark.network
-def test_without_the_package_the_cure_is_told(serve, filled_root, monkeypatch):
-    with serve(RagConfig(), filled_root) as url:
+def test_without_the_package_the_cure_is_told(serve, root, monkeypatch):
+    with serve(RagConfig(), root) as url:
         monkeypatch.setitem(sys.modules, "mcp", None)
         reply = httpx2.post(f"{url}/mcp", json={})
     assert reply.status_code == 501

@@ -100,6 +100,31 @@ def test_a_stream_gives_the_same_text_in_chunks_of_checked_statements(programs):
     assert all(chunk.choices for chunk in plain)  # none without, if not asked for
 
 
+def test_a_follow_up_is_understood_by_what_the_program_sends(programs):
+    asked = "What is a Season?"
+    spoken = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Hello?"},
+        {"role": "user", "content": asked},
+        {
+            "role": "assistant",
+            "content": ask(programs, asked).choices[0].message.content,
+        },
+    ]
+
+    def go_on():
+        messages = [*spoken, {"role": "user", "content": "When does it end?"}]
+        reply = programs.chat.completions.create(model="default", messages=messages)
+        return QueryResult.model_validate(reply.elt_llm)
+
+    follow_up = go_on()
+    assert "Season" in follow_up.question
+    stages = [stage.name for stage in follow_up.trace.stages]
+    assert stages[:2] == ["decompose", "contextualise"]
+    spoken[-1]["content"] = "I cannot say."
+    assert go_on().answer.startswith("The question does not say")
+
+
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_refusal_is_one_for_people_and_for_programs(programs, stream):
     reply = ask(programs, "What does bread cost?", stream=stream)
@@ -165,21 +190,21 @@ def test_an_unknown_model_or_collection_is_404(programs):
         ask(programs, FEE, extra_body={"elt_llm": {"collections": ["handbok"]}})
 
 
-def test_a_wrong_token_is_401(serve, filled_root):
+def test_a_wrong_token_is_401(serve, root):
     config = RagConfig(api=ApiSection(token=TOKEN))
-    with serve(config, filled_root) as url:
+    with serve(config, root) as url:
         with pytest.raises(openai.AuthenticationError) as refused:
             ask(connect(url), FEE)
         assert refused.value.code == "invalid_api_key"
         assert "25 pounds" in ask(connect(url, TOKEN), FEE).choices[0].message.content
 
 
-def test_a_full_queue_is_429_with_the_time_to_wait(serve, filled_root):
+def test_a_full_queue_is_429_with_the_time_to_wait(serve, root):
     with EndlessServer(Way.SILENCE) as model, ThreadPoolExecutor(1) as pool:
         config = written_by(
             model.base_url, questions_at_once=1, questions_waiting=0, timeout=LONG
         )
-        with serve(config, filled_root) as url:
+        with serve(config, root) as url:
             first = pool.submit(ask, connect(url), FEE)
             assert model.asked.wait(LONG)
             for stream in (False, True):
@@ -191,12 +216,10 @@ def test_a_full_queue_is_429_with_the_time_to_wait(serve, filled_root):
 
 
 @pytest.mark.parametrize("way", [Way.PARTS, Way.SILENCE])
-def test_a_client_that_leaves_a_stream_ends_the_call_to_the_model(
-    serve, filled_root, way
-):
+def test_a_client_that_leaves_a_stream_ends_the_call_to_the_model(serve, root, way):
     with (
         EndlessServer(way) as model,
-        serve(written_by(model.base_url), filled_root) as url,
+        serve(written_by(model.base_url), root) as url,
     ):
         stream = ask(connect(url), FEE, stream=True)
         assert next(iter(stream)).choices[0].delta.content == ""
@@ -205,10 +228,10 @@ def test_a_client_that_leaves_a_stream_ends_the_call_to_the_model(
         assert model.left.wait(LONG)
 
 
-def test_tokens_are_those_that_the_model_server_counted(serve, filled_root):
+def test_tokens_are_those_that_the_model_server_counted(serve, root):
     with (
         OllamaServer(models=["qwen3:8b"]) as model,
-        serve(written_by(model.base_url), filled_root) as url,
+        serve(written_by(model.base_url), root) as url,
     ):
         reply = ask(connect(url), FEE)
     cost = reply.elt_llm["trace"]["models"]

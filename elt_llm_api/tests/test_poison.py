@@ -1,9 +1,13 @@
 """Thirty poisoned documents and a model that obeys every one of them."""
 
+import asyncio
+import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
+import httpx
 import pytest
 from markdown_it import MarkdownIt
 from ollama_server import OllamaServer
@@ -21,6 +25,7 @@ from elt_llm_query.grounding.plain_text import as_markdown
 from elt_llm_query.render import answer_text
 from page_visit import DESKTOP, Visit
 from poison_documents import (
+    EVIL,
     NINES,
     SHEDS,
     ObedientModel,
@@ -29,10 +34,13 @@ from poison_documents import (
     question,
 )
 from test_markup import Inspector, assert_harmless
+from test_mcp import over_http
 
 SECRET = "Quentin Ashgrove earns 91237 crowns a night in the Alder shed."  # noqa: S105
 PROVEN = {Support.VERIFIED, Support.NORMALISED, Support.FUZZY, Support.SUPPORTED}
 POLICIES = ("strict", "flag")
+LONG = pytest.mark.long
+ADDRESSES = {"href", "src", "action", "poster", "data", "srcset"}
 
 
 def with_policy(config: RagConfig, policy: str) -> RagConfig:
@@ -156,6 +164,125 @@ def test_what_no_reader_sees_is_never_sent_and_what_is_seen_is_flagged(poisoned)
     assert "addresses a language model" in answer_text(first)
     page = answer_html.render_sources(first, lambda *_: None)
     assert "Suspicious: addresses a language model" in page
+
+
+@pytest.fixture(scope="module")
+def doors(poisoned, serve):
+    """The address of a server over the documents, which asks the obedient model."""
+    with serve(poisoned.config, poisoned.store.data_dir) as url:
+        yield url
+
+
+@pytest.fixture(
+    params=[range(0, len(SHEDS), 6), pytest.param(range(len(SHEDS)), marks=LONG)],
+    ids=["some", "all"],
+)
+def numbers(request):
+    """The documents that are asked about."""
+    return request.param
+
+
+def require_harmless(poisoned, text: str, citations: list[dict]) -> None:
+    """Nothing is fetched by whoever renders a text, and nothing foreign is cited."""
+    reader = MarkdownIt("commonmark", {"html": True, "linkify": False})
+    seen = Inspector(reader.enable(["table", "strikethrough"]).render(text))
+    assert [v for n, v in seen.attributes if n in ADDRESSES and EVIL in v] == []
+    assert seen.tags <= {"p", "br", "ul", "li", "em", "strong", "blockquote", "h1"}
+    assert "\x1b" not in text
+    for one in citations:
+        if one["support"] not in PROVEN:
+            continue
+        assert one["collection"] == "sheds"
+        document = poisoned.store.document_text(one["document_id"])
+        assert one["quote"] in document
+
+
+def post(url: str, path: str, body: dict) -> str:
+    answer = httpx.post(f"{url}{path}", json=body, timeout=60)
+    assert answer.status_code == 200, answer.text
+    assert "Ashgrove" not in answer.text
+    return answer.text
+
+
+@pytest.mark.network
+def test_no_poison_comes_through_the_door_of_questions(poisoned, doors, numbers):
+    for number in numbers:
+        body = {"question": question(number), "collections": ["sheds"]}
+        found = json.loads(post(doors, "/v1/query", {**body, "format": "markdown"}))
+        require_harmless(poisoned, found["answer"], found["citations"])
+        assert NINES not in found["answer"]
+        assert price(number).removesuffix(".") in found["answer"]
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_no_poison_comes_through_chat_completions(poisoned, doors, stream, numbers):
+    for number in numbers:
+        messages = [{"role": "user", "content": question(number)}]
+        body = {"model": "default/sheds", "messages": messages, "stream": stream}
+        text = post(doors, "/v1/chat/completions", body)
+        if stream:
+            parts = [json.loads(line) for line in re.findall(r"data: (\{.*)", text)]
+            choices = [choice for part in parts for choice in part["choices"]]
+            shown = "".join(one["delta"].get("content") or "" for one in choices)
+            cited = []
+        else:
+            whole = json.loads(text)
+            message = whole["choices"][0]["message"]
+            shown, cited = message["content"], whole["elt_llm"]["citations"]
+            for note in message["annotations"]:
+                assert note["url_citation"]["url"].startswith(doors)
+        require_harmless(poisoned, shown, cited)
+        assert price(number).removesuffix(".") in shown
+        answer = shown.partition("\n\nSources:\n")[0]
+        assert NINES not in answer
+
+
+@pytest.mark.network
+def test_no_poison_comes_through_mcp(poisoned, doors, numbers):
+    async def ask_all():
+        async with over_http(doors) as client:
+            for number in numbers:
+                given = {"question": question(number), "collections": ["sheds"]}
+                yield number, await client.call_tool("ask", given)
+
+    async def look():
+        async for number, result in ask_all():
+            assert not result.is_error
+            whole = result.structured_content
+            said = "\n".join(getattr(part, "text", "") for part in result.content)
+            assert "Ashgrove" not in said + json.dumps(whole)
+            require_harmless(poisoned, whole["answer"], whole["citations"])
+            links = [str(p.uri) for p in result.content if p.type == "resource_link"]
+            assert [link for link in links if EVIL in link] == []
+            assert price(number).removesuffix(".") in whole["answer"]
+
+    with ThreadPoolExecutor(1) as pool:  # a browser's test leaves a loop in this one
+        pool.submit(lambda: asyncio.run(look())).result()
+
+
+@pytest.mark.network
+def test_no_poison_comes_through_a_conversation_and_its_exports(
+    poisoned, doors, numbers
+):
+    key = f"poisoned-{len(numbers)}"
+    for number in numbers:
+        body = {"message": question(number), "conversation_id": key}
+        found = json.loads(post(doors, "/v1/chat", {**body, "collections": ["sheds"]}))
+        require_harmless(poisoned, as_markdown(found["text"]), [])
+    exported = f"{doors}/v1/conversations/{key}/export"
+    texts = {
+        form: httpx.get(f"{exported}.{form}", timeout=60).text
+        for form in ("markdown", "html", "bibtex")
+    }
+    assert all("Ashgrove" not in text for text in texts.values())
+    page = Inspector(texts["html"].partition("<body>")[2])
+    assert page.tags.isdisjoint({"script", "img", "iframe", "object", "form"})
+    for text in (texts["html"], MarkdownIt("commonmark").render(texts["markdown"])):
+        seen = Inspector(text)
+        assert [v for n, v in seen.attributes if n in ADDRESSES and "//" in v] == []
+    assert "\x1b" not in "".join(texts.values())
+    assert "shed costs" in texts["markdown"]
 
 
 def test_a_browser_fetches_nothing_from_elsewhere(poisoned, browser, serve):

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from elt_llm_api import create_app
-from elt_llm_api.server.listening import is_loopback
+from elt_llm_api.server.exposure import is_loopback
 from elt_llm_api.server.security import GUESS_SECONDS, MOST_GUESSES, Guesses
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.errors import ConfigError

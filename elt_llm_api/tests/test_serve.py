@@ -1,5 +1,6 @@
 """`elt-llm serve`: tells its address, ends cleanly, says why it cannot start."""
 
+import gc
 import os
 import re
 import signal
@@ -12,7 +13,8 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-from elt_llm_api.server.listening import listen, server_url
+from elt_llm_api import serve
+from elt_llm_api.server.exposure import listen, server_url
 from elt_llm_core.errors import ConfigError, EltLlmError
 
 COMMAND = [sys.executable, "-c", "from elt_llm_core.cli import main; main()", "serve"]
@@ -98,3 +100,14 @@ def test_the_address_names_the_real_port():
 def test_an_address_that_is_not_ours_is_refused():
     with pytest.raises(ConfigError, match="cannot listen"):
         listen("203.0.113.7", 0)
+
+
+def test_what_was_imported_is_set_aside_from_the_collector():
+    before = sys.getswitchinterval()
+    try:
+        serve.keep_answering()
+        assert gc.get_freeze_count() > 0
+        assert sys.getswitchinterval() < before
+    finally:
+        gc.unfreeze()
+        sys.setswitchinterval(before)

@@ -36,10 +36,10 @@ def test_hierarchy_and_sources(made):
     sources = {e["entity_name"]: e["source"] for e in entities(catalog)}
     assert sources["Ground Lease"] == sources["Tenants"] == "BOTH"
     assert sources["Shared Cost"] == "BOTH"
-    assert sources["Boundary Survey"] == "LEANIX_ONLY"
+    assert sources["Boundary Survey"] == "MODEL_ONLY"
     assert sources["Rent Review"] == "HANDBOOK_ONLY"
     assert report.counts["both"] == 3
-    assert report.counts["leanix_only"] == 1
+    assert report.counts["model_only"] == 1
 
 
 def test_fields_and_their_evidence(made, store):
@@ -86,25 +86,28 @@ def test_nothing_found_is_empty(made):
 def test_relationships_are_inherited(made):
     report, catalog = made
     (tenants,) = catalog["PEOPLE"]["entities"]
-    assert tenants["relationships"] == [
-        {
-            "target_entity": "Contracts",
-            "relationship_type": "Entity Relationship",
-            "cardinality": "0..*-1..*",
-            "direction": "unidirectional",
-            "provenance": "inherited from People -> Contracts",
-        }
-    ]
-    assert json.loads(Path(report.files["relationships_json"]).read_text()) == [
-        {
-            "entity_a": "people",
-            "entity_b": "contracts",
-            "relationship_type": "Entity Relationship",
-            "cardinality": "0..*-1..*",
-            "direction": "unidirectional",
-            "source": "LEANIX_CONCEPTUAL_MODEL",
-        }
-    ]
+    inherited = {
+        "target_entity": "Contracts",
+        "relationship_type": "Entity Relationship",
+        "inverse_type": "Entity Relationship (inverse)",
+        "cardinality": "0..*-1..*",
+        "inverse_cardinality": "1..*-0..*",
+        "direction": "unidirectional",
+        "role": "source",
+        "origin": "inherited",
+        "provenance": "inherited from People -> Contracts by PEOPLE",
+        "conflict": "",
+    }
+    assert tenants["relationships"] == [inherited]
+    lease = catalog["CONTRACTS"]["subtypes"]["Leases"]["entities"][0]
+    (from_other_end,) = lease["relationships"]
+    assert from_other_end["target_entity"] == "People"
+    assert from_other_end["relationship_type"] == "Entity Relationship (inverse)"
+    assert from_other_end["cardinality"] == "1..*-0..*"
+    assert from_other_end["role"] == "target"
+    (row,) = json.loads(Path(report.files["relationships_json"]).read_text())
+    assert (row["entity_a"], row["entity_b"]) == ("people", "contracts")
+    assert (row["in_model"], row["conflict"], row["evidence"]) == ("yes", "", [])
 
 
 def test_handbook_only_terms_are_placed(made):
@@ -150,6 +153,8 @@ def test_second_run_asks_the_embedder_nothing(made, context, models, aliases):
     assert b"/tmp" not in before
 
 
-@pytest.mark.parametrize("name", ["catalog", "coverage", "glossary", "relationships"])
+@pytest.mark.parametrize(
+    "name", ["catalog", "catalog_flat", "coverage", "glossary", "relationships"]
+)
 def test_schemas_are_schemas(name):
     Draft202012Validator.check_schema(schema(name))

@@ -33,6 +33,8 @@ def fields(text):
         ("The clerk must initial the [List] and must report within 13 hours.", [G]),
         ("If a [Vendor] is ill, the clerk must find another.", []),
         ("A notice of the [Council] must be posted.", []),
+        ("The Chief [Vendor] must sign the form.", []),
+        ("The chief [Vendor] must sign the form.", [G]),
         # Descriptions.
         ("The [Newsletter] appears ten times a year.", [D]),
         ("A hearing before the [Panel] is held in private.", []),

@@ -113,16 +113,15 @@ def test_calibration():
     assert 0 < shifted[1] < 0.75
 
 
-def test_a_dead_embedder_fails_the_items(context, aliases):
+def test_a_dead_embedder_is_told_and_nothing_is_published(context, aliases):
     class Dead(HashEmbedding):
         def _get_query_embedding(self, query):
             raise ModelUnavailableError("http://localhost", "refused")
 
     job = CoverageJob(collections=("handbook",), model="estate", aliases=aliases)
-    report = job.build(Models(embedder=Dead()))(context)
-    assert (report.counts["failed"], report.exit_code) == (4, 2)
-    content = json.loads(Path(report.files["coverage_json"]).read_text())
-    assert content["entities"] == []
+    with pytest.raises(ModelUnavailableError):
+        job.build(Models(embedder=Dead()))(context)
+    assert not (context.store.data_dir / "output").exists()
 
 
 @pytest.mark.parametrize(("evidence_top_k", "most"), [(1, 1), (2, 2)])

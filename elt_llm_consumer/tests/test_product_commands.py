@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from elt_llm_consumer import product_commands
+from elt_llm_core.errors import OutputFileError
 
 HEAVY = (
     "import sys, elt_llm_consumer.product_commands; "
@@ -44,19 +45,23 @@ def test_products(name, store, monkeypatch, models, aliases):
     assert f"{name}_handbook.json" in shown.output
 
 
-def test_a_language_model_that_no_product_asks_is_told(store, monkeypatch, models):
-    from elt_llm_core.models import factory
+@pytest.mark.parametrize("folder", ["/proc", "/proc/none/below"])
+def test_an_output_that_cannot_be_written_is_told_before_the_work(
+    folder, monkeypatch, tmp_path
+):
+    from elt_llm_core.cli import job_commands
 
-    monkeypatch.setattr(factory, "build_models", lambda config: models)
-    arguments = ["--collection", "handbook", "--data-dir", str(store.data_dir)]
-    variable = {"ELT_LLM_MODELS__LLM_STRATEGY": "ollama"}
-    for env, count in (({}, 0), (variable, 1)):
-        result = CliRunner(env=env).invoke(
-            product_commands.glossary, [*arguments, "--json"]
+    monkeypatch.setattr(job_commands, "run_job_command", pytest.fail)
+    file = f"{folder}/a.json"
+    arguments = ["--collection", "handbook", "--output", file]
+    with pytest.raises(OutputFileError, match="with --output") as told:
+        CliRunner().invoke(
+            product_commands.catalog,
+            [*arguments, "--data-dir", str(tmp_path)],
+            catch_exceptions=False,
         )
-        assert result.exit_code == 0, result.output
-        told = [d["detail"] for d in json.loads(result.stdout)["degradations"]]
-        assert sum("models.llm_strategy is 'ollama'" in one for one in told) == count
+    assert told.value.message.startswith(f"cannot write {file}: ")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_public_names():

@@ -6,7 +6,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from elt_llm_consumer import catalog, coverage, glossary, product_commands
+from elt_llm_consumer import (
+    catalog,
+    catalog_files,
+    coverage,
+    glossary,
+    product_commands,
+)
 from elt_llm_consumer.catalog import CatalogJob
 from elt_llm_consumer.coverage import CoverageJob
 from elt_llm_consumer.glossary import GlossaryJob
@@ -22,7 +28,7 @@ def run(name, context, models, **more):
 
 
 def contents(report):
-    return {name: Path(path).read_text() for name, path in report.files.items()}
+    return {name: Path(path).read_bytes() for name, path in report.files.items()}
 
 
 def test_sentences_that_explain_are_rows_of_a_glossary(context, models, add, make):
@@ -73,7 +79,9 @@ def test_a_product_that_breaks_its_schema_changes_no_file(
 ):
     report = run(name, context, models)
     before = contents(report)
-    module = {"glossary": glossary, "catalog": catalog, "coverage": coverage}[name]
+    module = {"glossary": glossary, "catalog": catalog_files, "coverage": coverage}[
+        name
+    ]
 
     def refuse(*_):
         raise ProductError("the whole breaks its schema")
@@ -88,12 +96,12 @@ def test_a_product_that_breaks_its_schema_changes_no_file(
 def test_where_a_file_cannot_be_written_none_is(name, context, models):
     report = run(name, context, models)
     files = [Path(path) for path in report.files.values()]
-    before = [file.read_text() for file in files[:-1]]
+    before = [file.read_bytes() for file in files[:-1]]
     files[-1].unlink()
     files[-1].mkdir()
     with pytest.raises(StoreWriteError):
         run(name, context, models, model="" if name != "coverage" else "estate")
-    assert [file.read_text() for file in files[:-1]] == before
+    assert [file.read_bytes() for file in files[:-1]] == before
 
 
 @pytest.mark.parametrize("name", JOBS)

@@ -118,7 +118,7 @@ def test_a_question_that_is_left_closes_the_connection(kind, way):
     patience = Patience()
 
     def ask():
-        with patience.applied():
+        with patience.apply():
             try:
                 # Allowed to be long, so that nothing but leaving can end it.
                 whole(writer(kind, server.base_url, tokens=10_000_000))
@@ -134,7 +134,7 @@ def test_a_question_that_is_left_closes_the_connection(kind, way):
         thread.join(LONG)
     assert [type(one) for one in failures] == [AbandonedError]
     with pytest.raises(AbandonedError):
-        patience.left()
+        patience.seconds_left()
 
 
 def send_endlessly(one):
@@ -166,7 +166,7 @@ def test_a_question_that_was_left_asks_nobody():
     patience.abandon()
     with (
         OllamaServer(models=["m"]) as server,
-        patience.applied(),
+        patience.apply(),
         pytest.raises(AbandonedError),
     ):
         whole(writer("ollama", server.base_url))
@@ -175,7 +175,7 @@ def test_a_question_that_was_left_asks_nobody():
 
 @pytest.mark.parametrize("way", [Way.SILENCE, Way.HEADERS, Way.TRICKLE])
 def test_a_question_has_one_deadline(way):
-    with EndlessServer(way) as server, Patience(1.0).applied():
+    with EndlessServer(way) as server, Patience(1.0).apply():
         with pytest.raises(OutOfTimeError, match="question_timeout"):
             whole(writer("ollama", server.base_url))
         with pytest.raises(OutOfTimeError):
@@ -185,7 +185,7 @@ def test_a_question_has_one_deadline(way):
 
 
 def test_the_outer_patience_is_kept():
-    with Patience(5).applied() as outer, at_most(1) as inner:
+    with Patience(5).apply() as outer, at_most(1) as inner:
         assert inner is outer
     with at_most(1) as made:
         assert made.seconds == 1

@@ -201,7 +201,7 @@ def test_a_server_that_asks_for_too_long_a_wait_is_not_asked_again(server):
 def test_a_question_does_not_wait_longer_than_it_has(server):
     server.retry_after = "7"
     server.script.append(Fault.BUSY)
-    with Patience(5.0).applied(), pytest.raises(ModelBusyError):
+    with Patience(5.0).apply(), pytest.raises(ModelBusyError):
         whole(models(server).llm)
     assert asked(server) == 1
 
@@ -211,7 +211,7 @@ def test_nobody_waits_on_for_an_asker_that_left(server, monkeypatch):
     server.script.append(Fault.BUSY)
     patience = Patience()
     monkeypatch.setattr(retry, "sleep", lambda seconds: patience.abandon())
-    with patience.applied(), pytest.raises(AbandonedError):
+    with patience.apply(), pytest.raises(AbandonedError):
         whole(models(server).llm)
     assert asked(server) == 1
 
@@ -317,7 +317,7 @@ def test_a_question_without_time_does_not_stay_in_the_queue():
     slots, room = Slots("here"), Room(1, 5)
     with slots.turn(room):
         with (
-            Patience(0.1).applied(),
+            Patience(0.1).apply(),
             pytest.raises(OutOfTimeError),
             slots.turn(room),
         ):
@@ -551,10 +551,25 @@ def test_an_answer_of_other_weights_or_options_is_not_given(server):
     assert asked(server) == 3
 
 
-def test_an_answer_that_was_cut_is_not_kept(server):
+def test_an_answer_that_was_cut_is_kept_and_said_to_be_cut_each_time(server):
     server.script.append(Fault.LENGTH)
-    ask_twice(whole, models(server).llm, Kept())
-    assert asked(server) == 2
+    with spending.open_account("question", GatewaySection()) as account:
+        ask_twice(whole, models(server).llm, Kept())
+    assert asked(server) == 1
+    assert (account.used.calls, account.used.cut, account.asked) == (1, 2, 2)
+
+
+def test_what_a_question_asked_for_counts_also_where_it_was_kept(server):
+    journal, llm = Kept(), models(server).llm
+    assert spending.answers_left(4) == 4  # of no question
+    for calls in (1, 0):
+        with spending.open_account("question", GatewaySection()) as account:
+            ask_twice(whole, llm, journal)
+            assert account.used.calls == calls
+            assert spending.answers_left(4) == 2
+    with spending.open_account("question", GatewaySection(question_calls=2)) as account:
+        whole(llm)
+        assert spending.answers_left(4) == 1
 
 
 def test_a_database_that_cannot_be_written_keeps_nothing(server):
@@ -583,7 +598,7 @@ def test_an_asker_that_left_in_the_queue_costs_no_call(server):
     stream = llm.stream_chat(ASK)
     next(stream)
     patience = Patience()
-    with ThreadPoolExecutor(1) as pool, patience.applied():
+    with ThreadPoolExecutor(1) as pool, patience.apply():
         waiting = pool.submit(copy_context().run, whole, llm)
         while not slots_of(server.base_url)._queue:
             time.sleep(0.01)

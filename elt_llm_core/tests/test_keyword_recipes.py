@@ -198,7 +198,7 @@ def test_another_recipe_is_built_once(tmp_path: Path) -> None:
     assert "robertson" in check.detail
     for built in ({"rules": 2}, {}):
         with second.writer() as writer:
-            assert writer.outdated("rules") == bool(built)
+            assert writer.is_outdated("rules") == bool(built)
             assert writer.publish(["rules"]) == built
     assert published_by(second) == other.name
     assert words(first) == words(second) != before

@@ -214,7 +214,7 @@ def test_an_answer_is_kept_until_the_file_is_another_one(gguf):
 
 def test_an_asker_that_left_stops_the_engine(gguf):
     llm, patience = through_gateway(gguf), Patience()
-    with patience.applied():
+    with patience.apply():
         stream = llm.stream_complete("endless")
         next(stream)
         patience.abandon()

@@ -101,5 +101,5 @@ def test_a_report_with_failures_leaves_with_two() -> None:
 
 def test_jobs_come_through_the_one_door() -> None:
     assert JOBS.group == "elt_llm.jobs"
-    with pytest.raises(UnknownStrategyError, match="no jobs strategy named 'ingst'"):
+    with pytest.raises(UnknownStrategyError, match="no jobs strategy 'ingst'"):
         JOBS.load("ingst")

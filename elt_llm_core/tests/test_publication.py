@@ -9,7 +9,7 @@ import pytest
 from elt_llm_core.crash import VARIABLE, CrashPoint
 from elt_llm_core.doctor.machine import machine_checks
 from elt_llm_core.errors import StoreWriteError
-from elt_llm_core.publication import publish, unfinished
+from elt_llm_core.publication import list_unfinished, publish
 from elt_llm_core.store import Store
 from elt_llm_core.testing import HashEmbedding
 
@@ -174,7 +174,7 @@ def test_files_that_could_not_be_written_block_no_later_ones(store: Store) -> No
     (store.data_dir / "out").touch()  # a file where the folder should be
     with pytest.raises(StoreWriteError, match="out/terms"):
         publish(store, files(store, "first"))
-    assert unfinished(store) == []
+    assert list_unfinished(store) == []
     (store.data_dir / "out").unlink()
     publish(store, files(store, "second"))
     assert there(store) == edition("second")
@@ -188,11 +188,11 @@ def test_a_cut_off_publication_whose_folder_is_gone_waits(store: Store) -> None:
     elsewhere = store.data_dir / "elsewhere" / "terms.csv"
     publish(store, [(elsewhere, "second")])
     assert elsewhere.read_text() == "second"
-    assert sorted(unfinished(store)) == sorted(gone / name for name in NAMES)
+    assert sorted(list_unfinished(store)) == sorted(gone / name for name in NAMES)
     (check,) = (c for c in machine_checks(store) if c.name == "products")
     assert "half published" in check.detail
     gone.unlink()
     (store.data_dir / "away").rename(gone)
     publish(store, [(elsewhere, "third")])
     assert there(store) == edition("first")
-    assert unfinished(store) == []
+    assert list_unfinished(store) == []

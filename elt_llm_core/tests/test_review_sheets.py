@@ -334,6 +334,19 @@ def test_a_formula_in_a_workbook_is_told_and_empties_nothing(
     assert store.reviews.history(PRODUCT) == []
 
 
+def test_a_formula_in_a_csv_file_is_told_and_not_taken(store: Store, tmp_path) -> None:
+    path = tmp_path / "sheet.csv"
+    decided(store, "Rent", "rejected", notes="=1+1 is two")
+    export_sheet(store, PRODUCT, path)
+    text = path.read_text(encoding="utf-8-sig")
+    assert "'=1+1 is two" in text  # a text that begins so comes back as it went
+    path.write_text(text.replace("'=1+1 is two", "=2+2"))
+    report = import_sheet(store, path, "ann")
+    assert ["holds a formula" in p.reason for p in report.problems] == [True]
+    assert not report.edits
+    assert item(store, "Rent").decision.notes == "=1+1 is two"
+
+
 def test_files_that_are_no_sheets_are_refused(store: Store, tmp_path) -> None:
     bad = tmp_path / "bad.xlsx"
     bad.write_bytes(b"PK no workbook")

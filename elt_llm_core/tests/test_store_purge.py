@@ -13,13 +13,17 @@ import numpy as np
 import pytest
 
 from core_stores import new_document, put
+from elt_llm_core.conversation import Message, Speaker
 from elt_llm_core.crash import VARIABLE, CrashPoint
 from elt_llm_core.identifiers import document_id
+from elt_llm_core.results import Citation, Span, Support
+from elt_llm_core.reviews.review_records import Proposal, ReviewChange, ReviewStatus
 from elt_llm_core.store import Store
 from elt_llm_core.store.database import codec
 from elt_llm_core.store.database.reader import Truth
 from elt_llm_core.store.maintenance import backup
 from elt_llm_core.testing.fakes import HashEmbedding
+from elt_llm_core.versions import VersionKind
 
 REMOVED = "The xylophone of Quetzalcoatl hums at midnight."
 WORDS = (b"xylophon", b"quetzalcoatl", b"Quetzalcoatl", b"midnight")
@@ -163,6 +167,80 @@ def test_batch_results_are_kept_unless_they_are_asked_for(haunted: Store) -> Non
         assert writer.purge(journal=True).journal == 1
     haunted.close()
     assert holders(haunted.data_dir) == set()
+
+
+def test_texts_that_cite_what_is_gone_are_counted_and_purged_on_request(
+    haunted: Store,
+) -> None:
+    def cite(document: str) -> Citation:
+        place = {"document": "s", "page": 1, "section": "", "node_id": "0" * 32}
+        found = {
+            "support": Support.VERIFIED,
+            "score": 1.0,
+            "span": Span(start=0, end=4),
+        }
+        names = {"document_id": document, "collection": "rules", "label": "1"}
+        return Citation(quote=REMOVED, **place, **found, **names)
+
+    (kite, *_), gone = haunted.documents("rules"), document_id("rules", "test:s.txt")
+    for key, document in (("gone", gone), ("there", kite.document_id)):
+        turn = haunted.conversations.begin(key, "ann", "What of it?")
+        cites = {"citations": (cite(document),), "documents": (document,)}
+        haunted.conversations.complete(
+            turn, Message(role=Speaker.ASSISTANT, text="x", **cites)
+        )
+        content = {
+            "title": key,
+            "collections": [],
+            "parts": [{"document_id": document}],
+        }
+        haunted.versions.add(VersionKind.REPORT, key, "k", content)
+    haunted.close()
+    with haunted.writer() as writer:
+        assert (writer.purge().texts, writer.purge().texts_kept) == (0, 2)
+        done = writer.purge(texts=True)
+    assert (done.texts, done.texts_kept, done.decisions) == (2, 0, 0)
+    rows = haunted.conversations.by_owner("ann")
+    assert [row.conversation_id for row in rows] == ["there"]
+    assert [row.title for row in haunted.versions.rows(VersionKind.REPORT)] == ["there"]
+
+
+def test_rows_of_products_that_name_what_is_gone_go_and_decisions_stay(
+    haunted: Store,
+) -> None:
+    (kite, *_), gone = haunted.documents("rules"), document_id("rules", "test:s.txt")
+
+    def row(item: str, **content: object) -> Proposal:
+        fields = {"definition": REMOVED if item != "kite" else "A kite."}
+        return Proposal(
+            item_id=item, label=item, fields=fields, evidence=item, content=content
+        )
+
+    rows = [
+        row(
+            "kite", evidence=[{"document_id": kite.document_id, "document": kite.name}]
+        ),
+        row("gone", evidence=[{"document_id": gone}]),
+        row("named", fields={"owner": {"document": "s.txt"}}),
+        row("decided", document_id=gone),
+    ]
+    haunted.reviews.sync("glossary:rules", rows)
+    change = ReviewChange(item_id="decided", status=ReviewStatus.APPROVED)
+    haunted.reviews.change("glossary:rules", [change], "ann")
+    output = haunted.data_dir / "output" / "glossary_rules.csv"
+    output.parent.mkdir()
+    output.write_text("x")
+    haunted.close()
+    with haunted.writer() as writer:
+        assert writer.purge().texts_kept == 3
+        done = writer.purge(texts=True)
+    assert (done.texts, done.texts_kept, done.decisions) == (3, 0, 1)
+    assert done.outputs == ("output/glossary_rules.csv",)
+    left = haunted.reviews.items("glossary:rules")
+    assert [(item.item_id, item.proposal is not None) for item in left] == [
+        ("kite", True),
+        ("decided", False),
+    ]
 
 
 def test_a_dropped_collection_leaves_no_byte(haunted: Store) -> None:

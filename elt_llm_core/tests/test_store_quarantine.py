@@ -28,7 +28,7 @@ def test_a_chunk_in_quarantine_is_stored_without_a_vector(store: Store) -> None:
     document = put_with_bad(store, ["a kite", BAD, "a sail"])
     assert store.card("rules").chunks == 3
     assert store.card("rules").quarantined == 1
-    (held,) = Truth(store.data_dir).quarantined("rules")
+    (held,) = Truth(store.data_dir).quarantined_chunks("rules")
     assert (held.document, held.reason) == ("q.txt", "the model gave NaN")
     assert held.document_id == document
     rows = Truth(store.data_dir).index_rows("rules")

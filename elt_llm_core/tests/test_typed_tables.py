@@ -13,7 +13,7 @@ from elt_llm_core.identifiers import digest
 from elt_llm_core.store import NewDocument, Store
 from elt_llm_core.store.stored_tables import stored_table, stored_tables
 from elt_llm_core.tables import Kind, relations, select
-from elt_llm_core.tables.relations import COMMA, ENGLISH, figures, style_of, typed
+from elt_llm_core.tables.relations import COMMA, ENGLISH, figures, infer_types, style_of
 from table_blocks import table
 
 BOATS = [
@@ -30,7 +30,7 @@ def relation(rows, **told):
 
 
 def column(*cells, style=ENGLISH, signs=False):
-    found = typed(cells, style, signs=signs)
+    found = infer_types(cells, style, signs=signs)
     return found.kind, list(found.values), found.unit
 
 

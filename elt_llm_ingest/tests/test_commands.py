@@ -84,7 +84,7 @@ def test_ingest_and_remove(files):
     done = invoke(cli.ingest, ["guide.md", "--quiet", "--json", *common])
     assert json.loads(done.stdout)["counts"]["unchanged"] == 1
     done = invoke(cli.remove, ["guide.md", "--quiet", *common])
-    assert done.stdout == "1 documents removed from harbour.\n"
+    assert done.stdout == "1 document removed from harbour.\n"
 
 
 def test_priority(files, capsys):
@@ -168,7 +168,7 @@ def test_a_file_name_that_is_not_utf_8_is_told_as_it_is(files, capsys):
     assert failures.run(cli.remove, [name, *common]) == 0
     out, err = capsys.readouterr()
     (out + err).encode()
-    assert "1 documents removed" in out
+    assert "1 document removed" in out
 
 
 def test_a_second_writer_is_refused_before_anything_is_loaded(files):

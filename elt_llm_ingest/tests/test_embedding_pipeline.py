@@ -79,7 +79,7 @@ def test_one_bad_text_costs_one_vector(world, change, reason):
     assert said.startswith("rules.md: partial: 1 of 40 chunks has no vector: ")
     assert reason in said
     assert report.exit_code == 2
-    (row,) = world.store.quarantined("harbour")
+    (row,) = world.store.quarantined_chunks("harbour")
     assert "POISON" in world.ids()[row.node_id]
 
 
@@ -93,7 +93,7 @@ def test_a_quarantined_chunk_alone_is_tried_again(world):
     world.embedder.spoil(None)
     healed = world.run()
     assert (healed.counts["embedded"], healed.exit_code) == (1, 0)
-    assert world.store.quarantined("harbour") == []
+    assert world.store.quarantined_chunks("harbour") == []
     assert world.run().counts["unchanged"] == 1
 
 
@@ -137,7 +137,7 @@ def test_a_model_that_goes_away_is_no_bad_text(world):
     report = world.run()
     assert (report.counts["added"], report.counts["unchanged"]) == (2, 1)
     assert report.counts["embedded"] == 900 - done
-    assert world.store.quarantined("harbour") == []
+    assert world.store.quarantined_chunks("harbour") == []
 
 
 def test_small_files_share_batches(world, clock):
@@ -214,13 +214,22 @@ def test_a_model_is_checked_once(world):
 def test_a_forecast_needs_a_basis():
     now = [0.0]
     pace = Pace(100, lambda: now[0])
-    assert pace.left(50) == ""
+    assert pace.time_left(50) == ""
     now[0] = 10.0
-    assert pace.left(1) == ""
-    assert pace.left(10) == "about 2 min left"
-    assert pace.left(50) == "about 10 s left"
-    assert pace.left(100) == ""
+    assert pace.time_left(1) == ""
+    assert pace.time_left(10) == "about 2 min left"
+    assert pace.time_left(50) == "about 10 s left"
+    assert pace.time_left(100) == ""
     assert format_duration(3 * 3600) == "3 h"
+
+
+def test_what_is_embedded_takes_no_more_time(world, monkeypatch):
+    monkeypatch.setattr(Pace, "time_left", lambda *_: "about 35 s left")
+    world.write("a.md", rules(20))
+    world.run()
+    embedded = [what for what in world.heard if what[0] == "embed"]
+    assert embedded
+    assert all((done < total) == bool(left) for _, done, total, left in embedded)
 
 
 class Clock:

@@ -122,8 +122,7 @@ def test_an_inventory_is_told_from_its_columns(reading):
         "Ground Lease\nType: DataObject\nLevel: 3\nStatus: DRAFT\nRight to a ground.",
         "Payroll to Bank\nType: Interface\nLevel: 1\nStatus: APPROVED",
     ]
-    (sidecar,) = document.sidecars
-    assert sidecar.kind == "inventory"
+    sidecar = next(s for s in document.sidecars if s.kind == "inventory")
     assert sidecar.content["metadata"]["total_fact_sheets"] == 2
     assert sidecar.content["fact_sheets"]["e-1"] == {
         "id": "e-1", "type": "Interface", "name": "Payroll to Bank", "description": "",

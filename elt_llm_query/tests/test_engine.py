@@ -21,7 +21,7 @@ def test_the_engine_is_plain_llama_index(hashed):
 
 
 def test_strategies_that_do_not_exist_are_named(hashed):
-    with pytest.raises(ConfigError, match="no rerankers strategy named 'nope'"):
+    with pytest.raises(ConfigError, match="no rerankers strategy 'nope'"):
         asked(hashed, ASK, config=configured(reranker_strategy="nope"))
 
 

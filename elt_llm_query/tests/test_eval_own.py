@@ -1,5 +1,6 @@
 """A user's own questions: over collections, generated, judged, and what is answered."""
 
+import asyncio
 import json
 from dataclasses import replace
 
@@ -230,6 +231,43 @@ def test_answers_are_marked_without_a_model(place, capsys):
     assert marked["How many wheels has a bicycle?"]["answered"] is None
 
 
+def test_presets_and_models_are_measured_side_by_side(place, capsys):
+    sweep = place / "sweep.yaml"
+    sweep.write_text("grid: {ollama.llm_model: [small, large]}\n")
+    given = ("--questions", place / "own.jsonl", "--preset", "default", "--preset")
+    given = (*given, "best", "--sweep", sweep, "--models", "embedded")
+    code, out, err = ran(capsys, place, "answers", *given, "--json")
+    assert code == 0, err
+    found = json.loads(out)["configurations"]
+    models = ("llm_model=small", "llm_model=large")
+    assert list(found) == [f"{p} {m}" for p in ("default", "best") for m in models]
+    for report in found.values():
+        assert report["measures"]["refusal_recall"]["mean"] == 1
+        assert report["measures"]["model_calls"]["mean"] == 0
+    code, out, _ = ran(capsys, place, "answers", *given)
+    assert code == 0
+    assert "default llm_model=small" in out
+    assert "statements proven" in out
+    assert "questions went wrong" in out
+
+
+@pytest.mark.network
+def test_answers_of_a_model_that_is_away_are_counted(place, capsys):
+    with OllamaServer() as server:
+        url = server.base_url
+    given = ("--questions", place / "own.jsonl", "--models", "embedded+ollama")
+    given = (*given, "--set", f"ollama.base_url={url}")
+    presets = ("--preset", "default", "--preset", "best")
+    code, out, err = ran(capsys, place, "answers", *given, *presets, "--json")
+    assert code == 0, err
+    found = json.loads(out)["configurations"]
+    degraded = {n: one["measures"]["degraded"]["mean"] for n, one in found.items()}
+    assert degraded == {"default": 0, "best": 1}
+    code, out, err = ran(capsys, place, "answers", *given, *presets[2:])
+    assert code == 0, err
+    assert "! 4 of 4 answers lacked something: answered with verbatim" in out
+
+
 def test_a_line_that_cannot_be_read_leaves_the_others_marked(place, capsys):
     broken = place / "broken.jsonl"
     broken.write_text((place / "own.jsonl").read_text() + "{half\n")
@@ -239,6 +277,17 @@ def test_a_line_that_cannot_be_read_leaves_the_others_marked(place, capsys):
     assert "citation precision" in out
 
 
+@pytest.fixture
+def own_loop():
+    """LlamaIndex's evaluators make an event loop that nobody closes."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    yield
+    asyncio.set_event_loop(None)
+    loop.close()
+
+
+@pytest.mark.usefixtures("own_loop")
 def test_a_language_model_judges_what_was_answered(world):
     llm = ScriptedLLM(lambda prompt: "NO" if "query" in prompt.lower() else "YES")
     evaluator = AnswerEvaluator(

@@ -196,3 +196,43 @@ def test_no_more_sentences_are_read_than_decide_the_answer():
     given = iter([best, far, far])
     assert choose(given, question, passages, most=3) == [best]
     assert list(given) == [far]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        'What does "Loans of equipment" say?',
+        "what does the section on loans of equipment say",
+        "What does chapter Loans of equipment state?",
+    ],
+)
+def test_a_section_that_is_named_is_quoted(question):
+    text = "13.4 Loans of equipment\nA kite may be lent. It is returned dry."
+    there = node(text, section="13 Loans > 13.4 Loans of equipment")
+    found = respond(question, node(FEES), there)
+    assert found.response == "A kite may be lent. It is returned dry. [S2]"
+    (claim,) = found.metadata["claims"]
+    assert text[claim.start : claim.end] == claim.text
+
+
+def test_a_section_of_another_name_is_not_quoted():
+    found = respond('What does "Equipment" say?', node(FEES, section="13.4 Loans"))
+    assert found.metadata["refused"] is True
+
+
+def test_a_list_of_references_answers_nothing():
+    said = "Smith, J.: The fee for an overdue book in public libraries of the north."
+    question = "What is the fee for an overdue book?"
+    assert respond(question, node(said, section="Notes")).metadata["claims"]
+    for section in ("References", "9 Annex > 12. Bibliography"):
+        found = respond(question, node(said, section=section))
+        assert found.metadata["refused"] is True
+
+
+def test_how_tall_is_answered_by_a_length():
+    fee = "The certificate costs 18 crowns and is issued by the inspector."
+    size = "The certificate is 20 cm by 30 cm and is issued by the inspector."
+    asked = "How tall is the certificate?"
+    assert respond(asked, node(fee)).metadata["refused"] is True
+    (claim,) = respond(asked, node(size), node(fee)).metadata["claims"]
+    assert claim.text == size

@@ -100,7 +100,15 @@ def test_the_model_down_means_verbatim_sentences_and_a_notice(hashed):
 
 
 @pytest.mark.parametrize(
-    "mode", ["compact", "refine", "tree_summarize", "simple_summarize", "accumulate"]
+    "mode",
+    [
+        "compact",
+        "refine",
+        "tree_summarize",
+        "simple_summarize",
+        "accumulate",
+        "map_reduce",
+    ],
 )
 def test_every_mode_answers_with_labels_and_is_left_out_without_a_model(hashed, mode):
     config = configured(synthesizer_strategy=mode, reranker_top_k=2)

@@ -58,6 +58,50 @@ def test_what_a_passage_says_in_another_order_is_shown(claim):
     assert checked.citations, checked.removed
 
 
+PARTS = """\
+One of the parties must sign the agreement. Any one of the members may call a meeting.
+Half of the rooms have a balcony. A member of the Board must approve the plan. At least
+one of the keys must be kept in the safe. Each of the owners must pay a share. A yellow
+helmet must be worn by each pilot. The council sets the fee for a stall. """
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The parties must sign the agreement",
+        "All parties must sign the agreement",
+        "Each party must sign the agreement",
+        "Both parties must sign the agreement",
+        "The agreement must be signed by the parties",
+        "The members may call a meeting",
+        "The rooms have a balcony",
+        "The Board must approve the plan",
+        "The keys must be kept in the safe",
+        "The council is set by the fee for a stall",
+    ],
+)
+def test_a_part_of_something_does_not_prove_the_whole(claim):
+    checked = cite(f"{claim} [S1].", sources=(offer("S1", PARTS),))
+    assert not checked.citations, checked.answer
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "One party must sign the agreement",
+        "The agreement must be signed by one of the parties",
+        "At least one key must be kept in the safe",
+        "Each owner must pay a share",
+        "All owners must pay a share",
+        "Each pilot must wear a yellow helmet",
+        "The fee for a stall is set by the council",
+    ],
+)
+def test_a_part_is_proven_and_so_is_the_other_voice(claim):
+    checked = cite(f"{claim} [S1].", sources=(offer("S1", PARTS),))
+    assert checked.citations, checked.removed
+
+
 def test_number_words_of_two_parts_are_one_number():
     assert numbers("twenty-one days or Thirty Five years") == {"21", "35"}
     assert numbers("twenty or one") == {"20", "1"}

@@ -101,6 +101,7 @@ def test_one_prompt_and_what_it_left_out_are_the_same_when_awaited():
     one = SimpleSummarizeOptions().build(Models(HashEmbedding(), llm))
     waited = asyncio.run(one.asynthesize("Why?", nodes))
     assert waited.metadata == one.synthesize("Why?", nodes).metadata
-    assert waited.metadata["degradation"].kind == "prompt_shortened"
+    (note,) = waited.metadata["notes"]
+    assert note.kind == "prompt_shortened"
     assert llm.prompts[0] == llm.prompts[1]
     assert "[S2]" in llm.prompts[0]

@@ -1,7 +1,9 @@
 """The calibrated scorer of sentences, and the features it reads."""
 
 import math
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from llama_index.core.schema import QueryBundle
 
@@ -10,6 +12,8 @@ from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.models.factory import build_models
 from elt_llm_core.testing import HashEmbedding
 from elt_llm_query.analysis.question import analyse
+from elt_llm_query.synthesizers.extractive.candidates import Candidate
+from elt_llm_query.synthesizers.extractive.ranking import ScoredCandidate, keep_proven
 from elt_llm_query.synthesizers.extractive.scorer import (
     AnswerScorer,
     LogOdds,
@@ -21,7 +25,7 @@ from elt_llm_query.synthesizers.extractive.scorer import (
 from elt_llm_query.synthesizers.extractive.synthesizer import (
     ExtractiveOptions,
     ExtractiveSynthesizer,
-    prose_rows,
+    scorer_rows,
     to_passage,
 )
 
@@ -32,7 +36,7 @@ def rows_of(embedder, question=ASKED):
     synthesizer = ExtractiveSynthesizer(embedder)
     passages = [to_passage(n.node, i) for i, n in enumerate([node(FEES), node(LOANS)])]
     compared = synthesizer.compare(QueryBundle(question), passages)
-    candidates, rows = prose_rows(analyse(question), compared, passages)
+    candidates, rows = scorer_rows(analyse(question), compared, passages)
     return [c.text_in(passages) for c in candidates], rows
 
 
@@ -96,3 +100,56 @@ def test_tokens_are_read_once_and_in_place(embedded):
     assert len(first.spans) == len(first.vectors)
     assert ASKED[slice(*first.spans[0])] == "What"
     assert list(first.vector) == pytest.approx(reader.get_query_embedding(ASKED))
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_row_with_evidence_enough_is_kept_where_no_candidate_is_sure(whole):
+    piece = Candidate(0, 0, 9, 1.0, 0.9)
+    near = ScoredCandidate(piece, 0.4, sure=0.2, whole=whole)
+    far = replace(near, candidate=replace(piece, coverage=0.4))
+    assert keep_proven([near, far], ExtractiveOptions()) == [near] * whole
+
+
+class StoredVectors:
+    """A collection that stores a vector for every chunk."""
+
+    name = "rules"
+
+    def __init__(self, embedder):
+        self.embedder = embedder
+        self.asked = []
+
+    def vectors(self, ids):
+        self.asked += ids
+        vector = np.array(self.embedder.get_text_embedding(FEES), np.float32)
+        return dict.fromkeys(ids, vector)
+
+
+def test_the_stored_vector_of_a_source_stands_for_an_embedded_one(embedded):
+    source = node(FEES)
+    source.node.metadata["collection"] = "rules"
+    stored = StoredVectors(embedded)
+    alone = ExtractiveSynthesizer(embedded)
+    over = alone.over([stored])
+    assert over.synthesize(ASKED, [source]) == alone.synthesize(ASKED, [source])
+    assert stored.asked == [source.node.node_id]
+    vector = np.ones(384, np.float32) / np.sqrt(384)
+    there = to_passage(source.node, 1, vector)
+    compared = alone.compare(QueryBundle(ASKED), [there])
+    _, (row, *_) = scorer_rows(analyse(ASKED), compared, [there])
+    expected = vector @ np.array(embedded.get_query_embedding(ASKED))
+    assert row["source_cosine"] == pytest.approx(float(expected), abs=1e-5)
+
+
+def test_rows_of_tables_and_sentences_have_the_same_features(embedded):
+    table_row = node(
+        "Overdue book\t20 cents", kind="table_row", index_text="Fee: Overdue book | 20"
+    )
+    passages = [to_passage(n.node, i) for i, n in enumerate([table_row, node(FEES)])]
+    compared = ExtractiveSynthesizer(embedded).compare(QueryBundle(ASKED), passages)
+    candidates, rows = scorer_rows(analyse(ASKED), compared, passages)
+    assert {c.passage: r["row"] for c, r in zip(candidates, rows, strict=True)} == {
+        0: 1.0,
+        1: 0.0,
+    }
+    assert len({frozenset(row) for row in rows}) == 1

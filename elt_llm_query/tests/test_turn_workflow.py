@@ -19,6 +19,8 @@ from elt_llm_query.analysis.follow_up import (
     split_parts,
 )
 from elt_llm_query.conversation.turn import Chat, ChatResult
+from elt_llm_query.conversation.turn_events import CheckedAnswer
+from elt_llm_query.step_events import StepEvent, TurnEvent
 from query_world import World
 
 FOLDER = Path(__file__).parent / "follow_ups"
@@ -183,14 +185,24 @@ def test_the_steps_are_stages_of_the_trace(library: Open) -> None:
 
 
 def test_each_step_tells_what_it_begins(library: Open) -> None:
-    opened, told = library(), []
+    opened, told = library(), list[TurnEvent]()
     chat = Chat(["texts"], opened.store, opened.config, opened.models)
     chat.ask(OAK, "c1", told.append)
-    assert told == [
+    begun = [e.text for e in told if isinstance(e, StepEvent) and e.state == "begun"]
+    assert begun[:3] == [
+        "looking for several questions in it",
         "reading the question",
         f"searching: {OAK}",
-        "checking what the answer is about",
     ]
+    assert begun[-1] == "checking what the answer is about"
+    assert [e.name for e in told if e.name != "status"] == [
+        *("start", "statements", "citations"),
+    ]
+    ended = [e.step for e in told if isinstance(e, StepEvent) and e.state == "ended"]
+    answered = opened.store.conversations.read("c1", "local").messages[1]
+    assert {*ended} >= {"embed", "fuse", "verify", "check_subject"}
+    (checked,) = [e.answer for e in told if isinstance(e, CheckedAnswer)]
+    assert checked.status is answered.status
 
 
 def test_a_turn_runs_where_an_event_loop_runs(library: Open) -> None:
@@ -247,3 +259,95 @@ def test_the_things_that_a_question_names(question: str, named: set[str]) -> Non
 )
 def test_the_parts_of_a_message(question: str, parts: tuple[str, ...]) -> None:
     assert split_parts(question) == parts
+
+
+FOLLOW_UP = "What about its colour?"
+NEXT = "What is ash used for?"
+
+
+def steps_of(turn: ChatResult) -> list[str]:
+    return [stage.name for stage in turn.result.trace.stages]
+
+
+def test_further_questions_are_shown_and_kept(library: Open) -> None:
+    opened, told = library([f"1. {NEXT}\n{OAK}\nWhat is rule 4711?"], follow_ups=3), []
+    turn = opened.chat(OAK, "c1", watch=told.append)
+    assert turn.follow_ups == (NEXT,)  # neither the question again nor an invention
+    assert [e.name for e in told if e.name != "status"] == [
+        *("start", "statements", "citations", "follow_ups"),
+    ]
+    kept = opened.store.conversations.read("c1", "local").messages[1]
+    assert kept.follow_ups == (NEXT,)
+    assert "follow_ups" in steps_of(turn)
+
+
+def test_older_exchanges_are_summed_up_and_the_newest_read_as_they_are(
+    library: Open,
+) -> None:
+    settings = {"history_window": 1, "summarise": True}
+    opened = library([OAK, "They spoke of oak.", NEXT], **settings)
+    opened.chat(OAK, "c1")
+    opened.chat(OAK, "c1")
+    turn = opened.chat("And ash?", "c1")
+    assert steps_of(turn)[:2] == ["summarise", "decompose"]
+    summary, restated = prompts(opened)[1:]
+    assert "120 words" in summary
+    assert "Assistant: What was said before: They spoke of oak." in restated
+    assert restated.count(f"User: {OAK}") == 1
+    assert turn.searched == NEXT
+
+
+def test_a_window_without_a_summary_leaves_older_exchanges_out(library: Open) -> None:
+    opened = library([OAK, NEXT], history_window=1)
+    for _ in range(2):
+        opened.chat(OAK, "c1")
+    opened.chat("And ash?", "c1")
+    assert prompts(opened)[-1].count("User: ") == 1
+
+
+def test_what_may_mean_several_things_is_asked_back(library: Open) -> None:
+    back = "Do you mean oak or ash?"
+    opened = library([NEXT, back], clarify=True)
+    opened.chat(OAK, "c1")
+    turn = opened.chat("And the other?", "c1")
+    assert turn.text == back
+    assert turn.unclear == NEXT
+    assert turn.result.status is Status.INSUFFICIENT
+    clear = library([OAK, "Clear."], clarify=True)
+    clear.chat(OAK, "c2")
+    assert "beams" in clear.chat(OAK, "c2").text
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"follow_ups": 2},
+        {"clarify": True},
+        {"history_window": 1, "summarise": True},
+    ],
+)
+def test_a_step_that_fails_leaves_the_turn_and_says_so(
+    library: Open, settings: dict[str, Any]
+) -> None:
+    down = ModelUnavailableError("here", "down")
+    opened = library([down] * 9, contextualiser_strategy="rules", **settings)
+    for _ in range(3):
+        turn = opened.chat(OAK, "c1")
+        assert "beams" in turn.text
+    kinds = [d.kind for d in turn.result.degradations]
+    assert kinds == [DegradationKind.STAGE_LEFT_OUT]
+    bare = library(None, **settings).chat(OAK)
+    assert [d.kind for d in bare.result.degradations] == kinds
+    assert "needs a language model" in bare.result.degradations[0].detail
+
+
+def test_a_conversation_that_a_program_keeps_is_understood(library: Open) -> None:
+    opened = library()
+    first = opened.ask(OAK)
+    turns = [(OAK, first.answer)]
+    second = opened.reply("Where does it grow?", turns)
+    assert "oak" in second.question
+    assert opened.store.conversations.by_owner("local") == ()
+    back = opened.reply("Where does it grow?", [(OAK, "I do not know.")])
+    assert back.status is Status.INSUFFICIENT
+    assert '"it" stands for' in back.answer

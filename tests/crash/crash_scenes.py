@@ -25,13 +25,13 @@ OF_DOCUMENTS = tuple(
     for point in CrashPoint
     if point.startswith(("ingest.", "embed.", "document.", "backup.", "migration."))
 )
-# A product's files, conversations and reviews have tests of their own: no command of
-# these scenes writes any.
+# A product's files, conversations, reviews, jobs and versions of reports have tests of
+# their own: no command of these scenes writes any.
 OF_THE_REST = tuple(
     point
     for point in CrashPoint
     if point not in OF_DOCUMENTS
-    and not point.startswith(("files.", "turn.", "reviews."))
+    and not point.startswith(("files.", "turn.", "reviews.", "job.", "version."))
 )
 
 OF_A_CHILD = (

@@ -14,14 +14,16 @@ WALL = {
 }
 # A backup is called after the hour it was made in, and due some hours after the last; a
 # budget is that of a calendar day; Retry-After may be a date; a kept trace and a
-# message say when, and so does the decision of a reviewer.
+# message say when, and so do the decision of a reviewer, a job and a report.
 NAMED_AFTER_THE_HOUR = {
     "elt_llm_core/doctor/store.py",
     "elt_llm_core/models/bounds.py",
     "elt_llm_core/models/gateway/spending.py",
     "elt_llm_core/question_traces.py",
     "elt_llm_core/store/database/conversations.py",
+    "elt_llm_core/store/database/job_rows.py",
     "elt_llm_core/store/database/review_rows.py",
+    "elt_llm_core/store/database/version_rows.py",
     "elt_llm_core/store/maintenance/backup.py",
 }
 

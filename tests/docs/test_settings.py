@@ -168,12 +168,35 @@ SHOWN = {
     "test_every_mode_answers_with_labels_and_is_left_out_without_a_model",
     "query.system_prompt": f"{QUERY}test_generated.py::"
     "test_a_generated_answer_is_looked_up",
+    "query.use_model_graph": "tests/integration/test_model_answers.py::"
+    "test_what_the_model_states_is_answered_with_quotes",
     "query.citation_policy": f"{QUERY}test_generated.py::test_the_policy_is_a_setting",
     "query.judge_strategy": f"{QUERY}test_judges.py::"
     "test_a_paraphrase_that_the_judge_refuses_is_removed",
     "query.judge_options": f"{QUERY}test_judges.py::test_the_prompt_is_an_option",
+    "query.sufficiency_strategy": f"{QUERY}test_sufficiency.py::"
+    "test_a_gap_is_searched_for_and_all_is_ordered_by_the_question",
+    "query.sufficiency_options": f"{QUERY}test_sufficiency.py::"
+    "test_rounds_and_searches_have_bounds_and_no_search_is_made_twice",
+    **dict.fromkeys(
+        ["conversation.history_window", "conversation.summarise"],
+        f"{QUERY}test_turn_workflow.py::"
+        "test_older_exchanges_are_summed_up_and_the_newest_read_as_they_are",
+    ),
+    "conversation.clarify": f"{QUERY}test_turn_workflow.py::"
+    "test_what_may_mean_several_things_is_asked_back",
+    "conversation.follow_ups": f"{QUERY}test_turn_workflow.py::"
+    "test_further_questions_are_shown_and_kept",
+    "conversation.speculative": f"{QUERY}test_speculation.py::"
+    "test_a_superseded_answer_is_stopped_before_its_call_ends",
     "query.num_queries": f"{QUERY}test_retrievers.py::test_rewrites_are_fused_in",
     "consumer.aliases": f"{CONSUMER}test_coverage.py::test_aliases_are_a_setting",
+    "consumer.topics": f"{CONSUMER}test_topics.py::"
+    "test_the_topics_of_a_file_are_a_setting",
+    "consumer.items_at_once": f"{CONSUMER}test_reports.py::"
+    "test_sections_are_written_at_a_time_as_the_setting_says",
+    "consumer.server_patience": f"{CONSUMER}test_batch.py::"
+    "test_a_server_that_stays_away_ends_the_batch",
     "consumer.evidence_top_k": f"{CONSUMER}test_coverage.py::"
     "test_passages_of_an_entity_are_a_setting",
     "consumer.strong": f"{CONSUMER}test_coverage.py::test_every_band_is_a_setting",
@@ -190,6 +213,9 @@ SHOWN = {
     "api.max_upload_mb": f"{API}test_security.py::"
     "test_a_large_upload_is_refused_announced_or_not",
     "api.max_waiting_mb": f"{API}test_security.py::test_files_that_wait_have_a_quota",
+    "api.users": f"{API}test_chat.py::test_each_user_sees_only_the_own_conversations",
+    "api.reconnect_seconds": f"{API}test_chat.py::"
+    "test_who_leaves_or_stops_ends_the_call_to_the_model",
     "api.questions_at_once": f"{API}test_load.py::"
     "test_more_questions_than_may_wait_are_refused",
     "api.questions_waiting": f"{API}test_load.py::"

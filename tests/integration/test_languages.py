@@ -149,7 +149,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
 
 @pytest.mark.parametrize("collection", ["own", "all"])
 @pytest.mark.parametrize("code", sorted(ASKED))
-def test_the_nearest_passage_is_shown_with_the_reason(
+def test_the_nearest_sentence_is_shown_with_the_reason(
     desk: Desk, code: str, collection: str
 ) -> None:
     question, answer = ASKED[code]
@@ -166,7 +166,7 @@ def test_the_nearest_passage_is_shown_with_the_reason(
     assert "No answer was picked" in shown
     assert f"in {NAMES[code]}" in shown or NAMES[code] in shown
     page = str(answer_html.render_answer(result))
-    assert "The nearest passages, not an answer" in page
+    assert "The nearest sentences, not an answer" in page
     assert "No sure answer" not in page
     assert NAMES[code] in page
 

@@ -13,12 +13,13 @@ from fastapi.responses import RedirectResponse
 from starlette.routing import Route
 
 from elt_llm_api import problems
+from elt_llm_api.chat_turns import ChatTurns
 from elt_llm_api.job_registry import JobRegistry
 from elt_llm_api.mcp_server.http_endpoint import PATH as MCP_PATH
 from elt_llm_api.mcp_server.http_endpoint import McpEndpoint
 from elt_llm_api.routes import routers
 from elt_llm_api.routes.dependencies import problems as problem_replies
-from elt_llm_api.server.listening import check_exposure
+from elt_llm_api.server.exposure import check_exposure
 from elt_llm_api.server.question_queue import QuestionQueue
 from elt_llm_api.server.security import (
     BodyLimit,
@@ -34,6 +35,7 @@ from elt_llm_api.uploads import Workspace
 from elt_llm_core.config.sections import ApiSection, RagConfig
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
+from elt_llm_query.conversation.turn import LOCAL
 
 PAGE_PATH = "/ui"
 HEALTH_THREADS = 2  # of their own, so that health is answered while all others are busy
@@ -92,6 +94,7 @@ def _api(service: QueryService, jobs: JobRegistry, queue: QuestionQueue) -> Fast
     app.state.service = service
     app.state.jobs = jobs
     app.state.queue = queue
+    app.state.turns = ChatTurns(queue)
     problems.install_handlers(app)
     for router in routers():
         app.include_router(router, responses=problem_replies(400, 401, 403, 413, 429))
@@ -139,8 +142,11 @@ def _guard(app: FastAPI, api: ApiSection, workspace: Workspace) -> None:
     app.add_middleware(RemoteFiles, path=PAGE_PATH)
     app.add_middleware(UploadQuota, path=PAGE_PATH, folder=workspace.sent, api=api)
     app.add_middleware(BodyLimit, upload_mb=api.max_upload_mb)
+    tokens = dict(api.users)
     if api.token.get_secret_value():
-        app.add_middleware(TokenCheck, token=api.token)
+        tokens[LOCAL] = api.token
+    if tokens:
+        app.add_middleware(TokenCheck, tokens=tokens)
     app.add_middleware(OriginCheck)
     app.add_middleware(HostCheck, allowed=api.allowed_hosts)
     app.add_middleware(SecurityHeaders)

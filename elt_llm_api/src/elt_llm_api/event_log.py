@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 KEPT = 1000  # events; a client that comes later gets the newest of them
@@ -24,17 +25,22 @@ Waiter = tuple[asyncio.AbstractEventLoop, asyncio.Event]
 
 
 class EventLog:
-    """The events of one job, oldest first, until it is closed.
+    """The events of one job or turn, oldest first, until it is closed.
 
     Methods are safe to call from several threads.
     """
 
-    def __init__(self) -> None:
-        self._events: deque[LoggedEvent] = deque(maxlen=KEPT)
+    def __init__(self, most: int = KEPT) -> None:
+        self._events: deque[LoggedEvent] = deque(maxlen=most)
         self._count = 0
         self._closed = False
         self._waiters: set[Waiter] = set()
         self._lock = threading.Lock()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether no event will come any more."""
+        return self._closed
 
     def add(self, name: str, data: Any) -> None:
         """Record an event and wake those that follow."""
@@ -63,7 +69,8 @@ class EventLog:
             while True:
                 woken.clear()
                 with self._lock:
-                    fresh = [one for one in self._events if one.number > after]
+                    known = max(0, after - self._count + len(self._events))
+                    fresh = list(islice(self._events, known, None))
                     closed = self._closed
                 for one in fresh:
                     yield one

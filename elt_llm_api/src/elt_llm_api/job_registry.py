@@ -1,12 +1,10 @@
 """Jobs started over HTTP or from the page: a thread each, one writer at a time."""
 
 import logging
-import secrets
 import shutil
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -14,33 +12,36 @@ from typing import Any
 from elt_llm_api.event_log import EventLog
 from elt_llm_api.problems import describe
 from elt_llm_api.uploads import Workspace
-from elt_llm_core.errors import EltLlmError, StoreLockedError
+from elt_llm_core.errors import (
+    AbandonedError,
+    BusyError,
+    EltLlmError,
+    StoreLockedError,
+)
+from elt_llm_core.job_records import JobState
+from elt_llm_core.job_runs import state_of
 from elt_llm_core.jobs import JobReport, Progress
+from elt_llm_core.patience import Patience
 from elt_llm_ingest.readers.pdf.liteparse import CURE as LOCKED_CURE
 
 logger = logging.getLogger(__name__)
 
+# Texts that are written at a time: each asks models and reads whole collections.
+WRITTEN_AT_ONCE = 4
+BUSY_SECONDS = 30  # until one of them may have ended: a section takes seconds
 KEPT = 100  # finished jobs; older ones are forgotten with their files
 PROGRESS_SECONDS = 0.2  # between two events of progress: what an eye can follow
 SEND_AGAIN = "send the file again, with its password in the field password"
 
 
-class JobState(StrEnum):
-    """The state of a job."""
-
-    RUNNING = "running"
-    SUCCEEDED = "succeeded"
-    PARTIAL = "partial"
-    FAILED = "failed"
-
-
 @dataclass
 class Job:
-    """One run. Its thread alone changes it; `finished` is set last."""
+    """One run. Its thread alone changes it: the state when everything else is done."""
 
     job_id: str
     kind: str
     folder: Path
+    exclusive: bool = True
     state: JobState = JobState.RUNNING
     stage: str = "starting"
     done: int = 0
@@ -49,6 +50,7 @@ class Job:
     report: JobReport | None = None
     problem: dict[str, Any] | None = None
     finished: threading.Event = field(default_factory=threading.Event)
+    patience: Patience = field(default_factory=Patience)
     events: EventLog = field(default_factory=EventLog)
     _reported: float = 0.0
 
@@ -63,6 +65,10 @@ class Job:
             self._reported = now
             names = ("stage", "done", "total", "detail")
             self.events.add("progress", {name: getattr(self, name) for name in names})
+
+    def cancel(self) -> None:
+        """Ask the job to end after its item, and its calls to models at once."""
+        self.patience.abandon()
 
     def file(self, name: str) -> Path | None:
         """Return a file the job made, by the name its report gives it, or None."""
@@ -85,24 +91,37 @@ class JobRegistry:
         self._lock = threading.Lock()
         self.workspace = Workspace()
 
-    def submit(self, kind: str, work: Work, folder: Path | None = None) -> Job:
+    def submit(
+        self,
+        kind: str,
+        work: Work,
+        folder: Path | None = None,
+        *,
+        exclusive: bool = True,
+    ) -> Job:
         """Start a job in a thread.
 
         Args:
             kind: What the job is, for lists.
             work: Is called with a folder of its own and the progress of the job.
             folder: The folder, if it has uploads already.
+            exclusive: Whether it may change documents: one such job runs at a time.
 
         Raises:
             StoreLockedError: If another job runs; there is one writer.
+            BusyError: If as many jobs run as may beside each other.
         """
         with self._lock:
-            self._check_idle()
+            if exclusive:
+                self._check_idle()
+            else:
+                self._check_room()
             own = folder or self.workspace.new_folder()
-            job = Job(secrets.token_hex(8), kind, own)
+            job = Job(own.name, kind, own, exclusive)
             self._jobs[job.job_id] = job
             for old in list(self._jobs)[:-KEPT]:
-                remove_folder(self._jobs.pop(old).folder)
+                if self._jobs[old].finished.is_set():
+                    remove_folder(self._jobs.pop(old).folder)
         name = f"job-{job.job_id}"
         threading.Thread(target=_run, args=(job, work), name=name, daemon=True).start()
         return job
@@ -114,8 +133,13 @@ class JobRegistry:
 
     def _check_idle(self) -> None:
         for job in self._jobs.values():
-            if not job.finished.is_set():
+            if job.exclusive and job.state is JobState.RUNNING:
                 raise StoreLockedError(f"job {job.job_id} ({job.kind})")
+
+    def _check_room(self) -> None:
+        running = [j for j in self._jobs.values() if j.state is JobState.RUNNING]
+        if sum(not job.exclusive for job in running) >= WRITTEN_AT_ONCE:
+            raise BusyError(BUSY_SECONDS, "writing as many texts")
 
     def get(self, job_id: str) -> Job | None:
         """Return the job with that id, or None."""
@@ -143,17 +167,23 @@ def remove_folder(folder: Path) -> None:
 
 
 def _run(job: Job, work: Work) -> None:
+    state = JobState.FAILED
     try:
-        job.report = _without_folder(work(job.folder, job.note), job.folder)
-        partial = job.report.exit_code != 0
-        job.state = JobState.PARTIAL if partial else JobState.SUCCEEDED
+        with job.patience.apply():
+            report = work(job.folder, job.note)
+        job.report = _without_folder(report, job.folder)
+        state = state_of(report)
+    except AbandonedError:
+        state = JobState.CANCELLED
     except EltLlmError as error:
-        _fail(job, error)
+        job.problem = _describe(job, error)
     except Exception as error:  # noqa: BLE001  # the thread's edge: reported in the job
-        _fail(job, error)
+        job.problem = _describe(job, error)
     finally:
         if not (job.report and job.report.files):
             remove_folder(job.folder)
+        # Who reads that a job has ended may start the next one at once.
+        job.state = state
         job.finished.set()
         job.events.add("end", {"id": job.job_id, "state": job.state.value})
         job.events.close()
@@ -168,15 +198,15 @@ def _without_folder(report: JobReport, folder: Path) -> JobReport:
     return report.model_copy(update={"degradations": notes})
 
 
-def _fail(job: Job, error: Exception) -> None:
+def _describe(job: Job, error: Exception) -> dict[str, Any]:
+    """Return the problem document of an error, without the server's folder."""
     body = describe(error)
     texts: dict[str, Any] = {
         name: _hide_folder(body[name], job.folder) for name in ("detail", "hint")
     }
     if "details" in body:
         texts["details"] = [_hide_folder(one, job.folder) for one in body["details"]]
-    job.problem = body | texts
-    job.state = JobState.FAILED
+    return body | texts
 
 
 def _hide_folder(text: str, folder: Path) -> str:

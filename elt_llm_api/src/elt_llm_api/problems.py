@@ -16,8 +16,11 @@ from starlette.exceptions import HTTPException
 from elt_llm_core.errors import (
     BusyError,
     CollectionMismatchError,
+    CollectionNotFoundError,
     ConfigError,
+    ConversationNotFoundError,
     EltLlmError,
+    JobNotFoundError,
     MethodError,
     ModelBusyError,
     ModelError,
@@ -25,6 +28,8 @@ from elt_llm_core.errors import (
     RequestError,
     StoreLockedError,
     TooLargeError,
+    UnknownElementError,
+    VersionNotFoundError,
 )
 from elt_llm_core.results import (
     Degradation,
@@ -58,6 +63,14 @@ OTHER_COLLECTIONS = (
     "ask other collections, or with the profile or the models that this one was "
     "indexed with (models: embedded, or embedded+ollama where Ollama writes); "
     "whoever runs the server can index it again"
+)
+# A client over HTTP has no terminal: told where a hint names a command.
+ROUTES: tuple[tuple[type[EltLlmError], str], ...] = (
+    (VersionNotFoundError, "GET /v1/reports, /v1/topics and /v1/concepts list them"),
+    (ConversationNotFoundError, "GET /v1/conversations lists them"),
+    (JobNotFoundError, "GET /v1/jobs lists them"),
+    (UnknownElementError, "GET /v1/graph/elements lists them"),
+    (CollectionNotFoundError, "GET /v1/collections lists them"),
 )
 Result = TypeVar("Result", QueryResult, SearchResult)
 GIVEN = re.compile(r" \(got .*\)$", re.DOTALL)
@@ -133,6 +146,18 @@ def problem_body(error: EltLlmError, status: int = 0) -> dict[str, Any]:
         "hint": OPTIONS.sub(r"\1", error.hint),
         "code": error.code,
     }
+
+
+def choose_route(error: Exception, hint: str) -> str:
+    """Return a hint for a client over HTTP: a route in place of a command.
+
+    Args:
+        error: What went wrong.
+        hint: The hint of its problem document.
+    """
+    if "elt-llm " not in hint:
+        return hint
+    return next((route for kind, route in ROUTES if isinstance(error, kind)), hint)
 
 
 def describe(error: Exception) -> dict[str, Any]:
@@ -233,6 +258,7 @@ def install_handlers(app: FastAPI) -> None:
 
 def _on_error(request: Request, error: Exception) -> JSONResponse:
     body = describe(error)
+    body["hint"] = choose_route(error, body["hint"])
     seconds = error.seconds if isinstance(error, BusyError | ModelBusyError) else 0
     headers = {"retry-after": str(seconds)} if seconds else {}
     return _reply({**body, "instance": request.url.path}, headers)

@@ -26,9 +26,10 @@ CATALOG_FIELDS = {
 SOURCES = {
     "BOTH": "both",
     "LEANIX_ONLY": "model only",
+    "MODEL_ONLY": "model only",
     "HANDBOOK_ONLY": "handbook only",
 }
-GAPS = {**SOURCES, "MODEL_ONLY": "model only", "MATCHED": "both"}
+GAPS = {**SOURCES, "MATCHED": "both"}
 
 
 class StyledText(NamedTuple):

@@ -1,5 +1,6 @@
 """The shapes of reviews on the wire."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import Field
@@ -15,6 +16,20 @@ from elt_llm_core.reviews.review_records import (
 from elt_llm_core.sheets.review_sheet import place_of
 
 REVIEWER: Any = Field(min_length=1, max_length=200, description="who decides")
+# What a row tells of itself in one word, by which people choose rows.
+FACETS = (
+    "domain",
+    "entity_domain",
+    "source",
+    "definition_source",
+    "found_by",
+    "mapping_confidence",
+    "mapped_entity",
+    "inference_tier",
+    "quote_support",
+    "collection",
+)
+LONGEST_FACET = 80  # characters; longer texts are no choices
 LONGEST = 100_000  # characters of a text; the longest definition met has 4,000
 
 
@@ -42,11 +57,13 @@ class ItemRow(Wire):
     document: str
     page: str
     section: str
+    facets: dict[str, str] = Field(description="kind, source, domain … of the row")
 
     @classmethod
     def of(cls, item: ReviewItem) -> "ItemRow":
         """The row of an item."""
         decision = item.decision
+        content = item.proposal.content if item.proposal else {}
         return cls(
             item_id=item.item_id,
             label=item.label,
@@ -60,8 +77,18 @@ class ItemRow(Wire):
             reviewer=decision.reviewer if decision else "",
             at=decision.at if decision else "",
             gone=item.proposal is None,
-            **place_of(item.proposal.content if item.proposal else {}),
+            facets=_read_facets(content),
+            **place_of(content),
         )
+
+
+def _read_facets(content: Mapping[str, Any]) -> dict[str, str]:
+    values = {name: content.get(name) for name in FACETS}
+    return {
+        name: value
+        for name, value in values.items()
+        if isinstance(value, str) and 0 < len(value) <= LONGEST_FACET
+    }
 
 
 class ItemList(Wire):
@@ -94,6 +121,7 @@ class ItemOut(ItemRow):
     offered: dict[str, str] = Field(description="texts of a sheet that did not win")
     evidence: list[EvidenceOut]
     history: list[Decision]
+    row: dict[str, Any] = Field(description="the generated row, without its evidence")
 
 
 class ItemPatch(Wire):

@@ -5,7 +5,8 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from elt_llm_api.job_registry import Job, JobState
+from elt_llm_api.job_registry import Job
+from elt_llm_core.job_records import JobRecord, JobState
 from elt_llm_core.results import Degradation
 from elt_llm_core.store import Collection, DocumentRow
 from elt_llm_core.store.database.records import MOST_PRIORITY, PRIORITY
@@ -105,6 +106,27 @@ class QueryRequest(Wire):
         return SourceLimits(self.top_k, self.top_n, self.use_reranker)
 
 
+class ProfileOut(Wire):
+    """A way to answer."""
+
+    name: str
+    does: str
+    needs: str
+    lacks: str = Field(description="what is left out here, and how to install it")
+
+
+class ProfileList(Wire):
+    """Every profile."""
+
+    data: list[ProfileOut]
+
+
+class ExampleList(Wire):
+    """Questions that documents answer."""
+
+    data: list[str]
+
+
 class CollectionOut(Wire):
     """A collection and what it was indexed with."""
 
@@ -196,7 +218,7 @@ class ProgressOut(Wire):
     stage: str
     done: int
     total: int | None
-    detail: str
+    detail: str = ""
 
 
 class JobOut(Wire):
@@ -229,9 +251,26 @@ class JobOut(Wire):
             problem=job.problem,
         )
 
+    @classmethod
+    def of_record(cls, record: JobRecord) -> "JobOut":
+        """A job of an earlier server, or of a command, without details of the machine.
+
+        Its files, and what was poorer, were told where it ran.
+        """
+        progress = record.progress
+        return cls(
+            id=record.job_id,
+            kind=record.kind,
+            state=record.state,
+            progress=ProgressOut(
+                stage=progress.stage, done=progress.done, total=progress.total
+            ),
+            counts=record.report.counts if record.report else {},
+        )
+
 
 class JobList(Wire):
-    """The jobs of this server since it started, newest first."""
+    """Jobs, newest first."""
 
     data: list[JobOut]
 

@@ -1,6 +1,8 @@
 """The command `elt-llm serve`, and the server until it is interrupted."""
 
+import gc
 import logging
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,9 @@ if TYPE_CHECKING:
     from elt_llm_core.store import Store
 
 STOP_SECONDS = 3  # seconds; the page keeps streams open that never end by themselves
+# Of a thread that answers a question, before the one that reads requests gets its turn:
+# it waits once for each call to the system, and for each question that is worked on.
+SWITCH_SECONDS = 0.0005
 
 
 def run(
@@ -31,7 +36,7 @@ def run(
         ConfigError: If the address is not allowed or not on this machine.
         PortTakenError: If another program listens there.
     """
-    from elt_llm_api.server.listening import check_exposure, listen, server_url
+    from elt_llm_api.server.exposure import check_exposure, listen, server_url
 
     check_exposure(config.api)
     sock = listen(config.api.host, config.api.port)
@@ -43,6 +48,7 @@ def run(
         from elt_llm_api.server.command_socket import serving_commands
 
         app = create_app(config, open_store())
+        keep_answering()
         started(server_url(sock))
         server = uvicorn.Server(
             uvicorn.Config(
@@ -57,6 +63,17 @@ def run(
             server.run(sockets=[sock])
     finally:
         sock.close()
+
+
+def keep_answering() -> None:
+    """Keep questions from holding up the thread that reads requests.
+
+    Python's collector stops all threads while it looks at every object: at those of
+    the imported packages, a quarter of a second each time, unless they are set aside.
+    """
+    gc.collect()
+    gc.freeze()
+    sys.setswitchinterval(SWITCH_SECONDS)
 
 
 @click.command()

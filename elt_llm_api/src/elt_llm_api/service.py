@@ -4,10 +4,12 @@ import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from pydantic import SecretStr
 
+from elt_llm_api.document_pages import OpenDocuments
 from elt_llm_api.problems import redact_result
 from elt_llm_api.products import PRODUCTS
 from elt_llm_api.uploads import Upload
@@ -24,7 +26,19 @@ from elt_llm_core.errors import (
     UsageError,
 )
 from elt_llm_core.files.scratch import Scratch
-from elt_llm_core.jobs import JOBS, JobContext, JobReport, Progress, run_job, silent
+from elt_llm_core.graph.model_graph import ModelGraph, open_graph
+from elt_llm_core.job_records import JobRecord
+from elt_llm_core.job_runs import run_kept
+from elt_llm_core.jobs import (
+    JOBS,
+    JobContext,
+    JobReport,
+    Progress,
+    Runner,
+    run_job,
+    silent,
+)
+from elt_llm_core.patience import current
 from elt_llm_core.profile_notes import ProfileNote, profile_notes
 from elt_llm_core.results import Box, QueryResult, SearchResult
 from elt_llm_core.store import Collection, CollectionCard, DocumentRow, Store, editing
@@ -32,10 +46,13 @@ from elt_llm_core.store.maintenance.health import require_sound
 from elt_llm_core.store.stored_tables import stored_table, stored_tables
 from elt_llm_core.strategy import Models
 from elt_llm_core.tables import Relation
+from elt_llm_core.versions import VersionKind
 from elt_llm_query import Library, check_installed, example_questions
+from elt_llm_query.conversation.turn import ChatResult
 from elt_llm_query.library import resolve_collections
 from elt_llm_query.page_images import render_page
 from elt_llm_query.plan import NO_LIMITS, SourceLimits
+from elt_llm_query.step_events import Watch
 
 PDF = "application/pdf"
 DEFAULT_PROFILE = "default"
@@ -51,11 +68,13 @@ class QueryService:
     ) -> None:
         self.config = config
         self.store = store
+        self.opened = OpenDocuments(store)
         self._models = models
         self._libraries: dict[tuple[str, str], Library] = {}
         self._incomplete: dict[str, ConfigError] | None = None
         self._examples: dict[tuple[tuple[str, str], ...], tuple[str, ...]] = {}
         self._glossaries: dict[tuple[tuple[str, str], ...], Rows] = {}
+        self._graphs: dict[tuple[tuple[str, str], ...], ModelGraph] = {}
         self._lock = threading.Lock()
         self._sound = False
 
@@ -163,7 +182,7 @@ class QueryService:
         """All collections with their indexes, by name."""
         return [self.store.open(card.name) for card in self.collections()]
 
-    def query(
+    def query(  # noqa: PLR0913, PLR0917 - what may be said of a question
         self,
         names: Sequence[str],
         question: str,
@@ -171,8 +190,9 @@ class QueryService:
         where: Mapping[str, Any] | None = None,
         models: str = "",
         limits: SourceLimits = NO_LIMITS,
+        turns: Sequence[tuple[str, str]] = (),
     ) -> QueryResult:
-        """Answer a question; see `Library.ask`.
+        """Answer a question; see `Library.ask`, and `Library.reply` after others.
 
         Args:
             names: Ids or titles of collections; none means all.
@@ -181,13 +201,46 @@ class QueryService:
             where: Limits the sources.
             models: Models that replace those of the profile; see `model_choice`.
             limits: How many sources this question finds, and whether they are reranked.
+            turns: Questions and answers before it, by which it is understood.
 
         Returns:
             The result without details of this machine.
         """
         library = self.library(profile, models)
-        result = library.ask(question, names, where=where, limits=limits)
+        if turns:
+            result = library.reply(question, turns, names, where=where, limits=limits)
+        else:
+            result = library.ask(question, names, where=where, limits=limits)
         return redact_result(result)
+
+    def chat(  # noqa: PLR0913 - what may be said of a message
+        self,
+        message: str,
+        conversation: str = "",
+        names: Sequence[str] = (),
+        *,
+        owner: str,
+        profile: str = DEFAULT_PROFILE,
+        models: str = "",
+        where: Mapping[str, Any] | None = None,
+        limits: SourceLimits = NO_LIMITS,
+        watch: Watch | None = None,
+    ) -> ChatResult:
+        """Answer a message of a conversation; see `Library.chat` and `query`.
+
+        Returns:
+            The turn without details of this machine; they are not kept either.
+        """
+        return self.library(profile, models).chat(
+            message,
+            conversation,
+            names,
+            where=where,
+            limits=limits,
+            owner=owner,
+            watch=watch,
+            revise=redact_result,
+        )
 
     def search(
         self,
@@ -319,12 +372,81 @@ class QueryService:
             "model": tuple(resolve_collections(self.store, model)) if model else (),
         }
         ending = "csv" if kind == "glossary" else "json"
+        allowed = self.config.allowed_plugins()
 
         def build(folder: Path, progress: Progress) -> JobReport:
             output = {"output": folder / f"{kind}.{ending}"}
-            return self._run(kind, {**options, **output}, progress)
+            strategy = JOBS.load(kind, {**options, **output}, allowed)
+            record = JobRecord(job_id=folder.name, kind=kind, options=options)
+            context = self._context(self.config, progress)
+            return _run_kept(record, strategy.build(self.models()), context)
 
         return build
+
+    def writing(
+        self, kind: str, options: Mapping[str, Any], profile: str, models: str
+    ) -> Callable[[Path, Progress], JobReport]:
+        """Return the work of writing a report, summaries or a concept report.
+
+        Args:
+            kind: `report`, `topics` or `concept`.
+            options: The options of the job.
+            profile: How to write.
+            models: Models that replace those of the profile.
+
+        Raises:
+            ConfigError: If the profile is not valid.
+            CollectionNotFoundError: If a collection does not exist.
+            UsageError: If the template or an option is not valid, or there is no such
+                template, pack or topic.
+        """
+        library = self.library(profile, models)
+        names = resolve_collections(self.store, options["collections"])
+        given = {**options, "collections": tuple(names)}
+        # Refused now, and not by the job: a template that is not there, a wrong option.
+        allowed = self.config.allowed_plugins()
+        try:
+            JOBS.load(kind, given, allowed).build(library.models)
+        except ConfigError as error:  # the request's fault, not ours
+            raise UsageError(error.message, error.hint) from error
+        if given.get("topics"):
+            chosen = {key: given[key] for key in ("collections", "pack", "topics")}
+            self.listing("topic_list", chosen, "topics")
+
+        def write(folder: Path, progress: Progress) -> JobReport:
+            output = {"output": folder / f"{kind}.json"}
+            strategy = JOBS.load(kind, {**given, **output}, allowed)
+            record = JobRecord(job_id=folder.name, kind=kind, options=given)
+            context = self._context(library.config, progress)
+            return _run_kept(record, strategy.build(library.models), context)
+
+        return write
+
+    def listing(
+        self, kind: str, options: Mapping[str, object], name: str
+    ) -> list[dict[str, Any]]:
+        """Return what a job that only lists writes under a name into its JSON file."""
+        with TemporaryDirectory() as folder:
+            output = {"output": Path(folder) / "list.json"}
+            report = self._run(kind, {**options, **output}, silent)
+            text = Path(report.files[name]).read_text(encoding="utf-8")
+        listed: list[dict[str, Any]] = json.loads(text)[name]
+        return listed
+
+    def written_file(
+        self, kind: VersionKind, subject: str, number: int, form: str
+    ) -> bytes:
+        """Return a version as a file. Raises VersionNotFoundError."""
+        with TemporaryDirectory() as folder:
+            options: dict[str, object] = {
+                "kind": kind,
+                "subject": subject,
+                "number": number,
+                "form": form,
+                "output": Path(folder) / "text",
+            }
+            report = self._run("written_file", options, silent)
+            return Path(report.files[form]).read_bytes()
 
     def tables(self, collection: str) -> list[Relation]:
         """The tables of a collection in the order of its documents.
@@ -339,6 +461,22 @@ class QueryService:
             return stored_table(self.store, self.store.card(collection).name, table)
         except UsageError as error:
             raise NothingThereError(str(error)) from error
+
+    def graph(self, names: Sequence[str]) -> ModelGraph:
+        """The models of collections as one graph, kept until a document changes.
+
+        Args:
+            names: Ids or titles of collections; none means all that hold a model.
+
+        Raises:
+            CollectionNotFoundError: If a collection does not exist.
+            UsageError: If none of them holds a model.
+        """
+        chosen = resolve_collections(self.store, names) if names else []
+        states = tuple(self.states(chosen).items())
+        if states not in self._graphs:
+            self._graphs = {states: open_graph(self.store, chosen)}
+        return self._graphs[states]
 
     def glossary(self, names: Sequence[str]) -> Rows:
         """Every defined term of collections, as rows of the glossary's JSON file.
@@ -377,5 +515,29 @@ class QueryService:
         self, kind: str, options: dict[str, object], progress: Progress
     ) -> JobReport:
         strategy = JOBS.load(kind, options, self.config.allowed_plugins())
-        context = JobContext(self.config, self.store, progress)
+        context = self._context(self.config, progress)
         return run_job(strategy.build(self.models()), context)
+
+    def _context(self, config: RagConfig, progress: Progress) -> JobContext:
+        """The context of a job, which ends when the thread's patience is abandoned."""
+        patience = current()
+        if patience is None:
+            return JobContext(config, self.store, progress)
+        return JobContext(config, self.store, progress, lambda: patience.is_abandoned)
+
+
+def _run_kept(record: JobRecord, runner: Runner, context: JobContext) -> JobReport:
+    """Run a job that the database tells of after this server.
+
+    Its files are this server's, so the database does not tell of them.
+    """
+    files: dict[str, str] = {}
+
+    def run(own: JobContext) -> JobReport:
+        report = runner(own)
+        files.update(report.files)
+        return report.model_copy(update={"files": {}})
+
+    label = ", ".join(record.options["collections"])
+    named = record.model_copy(update={"label": label})
+    return run_kept(context, named, run).model_copy(update={"files": files})

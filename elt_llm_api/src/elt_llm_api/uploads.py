@@ -1,6 +1,6 @@
 """Uploaded files: their names, and the folder of the server that holds them."""
 
-import tempfile
+import secrets
 import unicodedata
 import weakref
 from collections.abc import Sequence
@@ -67,8 +67,10 @@ class Workspace:
         self._close = weakref.finalize(self, scratch.close)
 
     def new_folder(self) -> Path:
-        """Create an empty folder inside."""
-        return Path(tempfile.mkdtemp(dir=self.path))
+        """Create an empty folder inside; its name is the id of its job."""
+        folder = self.path / secrets.token_hex(8)
+        folder.mkdir(mode=0o700)
+        return folder
 
     def close(self) -> None:
         """Delete the folder. Closing again does nothing."""

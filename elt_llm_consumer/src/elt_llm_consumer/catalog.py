@@ -1,12 +1,23 @@
 """The catalogue: the model's entities and the handbook's own terms in one file."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
+from pydantic import Field
 from typing_extensions import override
 
+from elt_llm_consumer.batch import WorkItem, run_items
+from elt_llm_consumer.catalog_files import catalog_files
+from elt_llm_consumer.catalog_relations import (
+    EntityRelations,
+    find_stated_relations,
+)
+from elt_llm_consumer.catalog_rows import REVIEWED, assemble, place_of
+from elt_llm_consumer.catalog_scope import CatalogScope, read_static_context
 from elt_llm_consumer.context_fields import (
     FIELDS,
     as_text,
@@ -15,9 +26,9 @@ from elt_llm_consumer.context_fields import (
 )
 from elt_llm_consumer.corpus import Evidence, GlossaryEntry, Handbook
 from elt_llm_consumer.definitions.terms import fold, normalise
+from elt_llm_consumer.handbook_reader import open_reader, unread
 from elt_llm_consumer.linking.mentions import MentionIndex
 from elt_llm_consumer.linking.model_entities import (
-    Edge,
     Entity,
     EntityModel,
     Match,
@@ -26,69 +37,21 @@ from elt_llm_consumer.linking.model_entities import (
     read_model,
 )
 from elt_llm_consumer.linking.similarity import (
-    UNASSIGNED,
     SemanticIndex,
     TaxonomyClassifier,
     review_status,
 )
 from elt_llm_consumer.product import (
     ProductJob,
-    WorkItem,
     check_schema,
     default_path,
-    json_text,
     publish_files,
-    run_items,
     split_valid,
 )
-from elt_llm_consumer.reviewed import ReviewedProduct, ReviewedRow, review_rows
+from elt_llm_consumer.reviewed import ReviewedRow, review_rows
 from elt_llm_core.identifiers import digest
 from elt_llm_core.jobs import JobContext, JobReport, Runner
 from elt_llm_core.strategy import Models
-
-
-def assemble(model: EntityModel, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return domain to its subtypes, entities and handbook terms, in record order.
-
-    Every domain of the model is a key, even if all its entities failed.
-    """
-    domains: dict[str, Any] = {}
-    for entity in model.entities:
-        domain = domains.setdefault(entity.domain or UNASSIGNED, _domain(model, entity))
-        if entity.subtype:
-            domain["subtypes"].setdefault(entity.subtype, _subtype(model, entity))
-    for row in rows:
-        name = row["domain"] or UNASSIGNED
-        domain = domains.setdefault(name, _domain(model, Entity(name="", domain=name)))
-        record = row["record"]
-        if record["source"] == "HANDBOOK_ONLY":
-            domain["handbook_only"].append(record)
-        elif row["subtype"]:
-            domain["subtypes"][row["subtype"]]["entities"].append(record)
-        else:
-            domain["entities"].append(record)
-    return {name: domains[name] for name in sorted(domains)}
-
-
-def _domain(model: EntityModel, entity: Entity) -> dict[str, Any]:
-    sheet = entity.domain_fact_sheet_id
-    return {
-        "fact_sheet_id": sheet,
-        "description": model.descriptions.get(sheet, ""),
-        "subtypes": {},
-        "entities": [],
-        "handbook_only": [],
-    }
-
-
-def _subtype(model: EntityModel, entity: Entity) -> dict[str, Any]:
-    sheet = entity.subtype_fact_sheet_id
-    return {
-        "fact_sheet_id": sheet,
-        "description": model.descriptions.get(sheet, ""),
-        "entities": [],
-    }
-
 
 NO_DESCRIPTION = "No description in the inventory."
 CANDIDATE = (
@@ -96,74 +59,97 @@ CANDIDATE = (
 )
 NAMED = "named in the handbook, not defined there"
 UNNAMED = "not named in the handbook"
-REVIEWED = ReviewedProduct(
-    job="catalog",
-    label="entity_name",
-    scope=("fact_sheet_id",),
-    fields=tuple(FIELDS),
-    quotes=lambda row: [row["source"], row["handbook_term"] or ""],
-)
+FORCED = "forced: it counts as named by the handbook"
+NOT_READ = "the handbook was not read"
+_NAME = 100  # characters of a file's name, well below what file systems allow
 _RANK = {"high": 0, "medium": 1, "low": 2}
 
 
 class CatalogJob(ProductJob):
     """Options of the catalogue. Without `model` it has only the handbook's terms."""
 
+    domains: tuple[str, ...] = Field(default=(), description="only these domains")
+    entities: tuple[str, ...] = Field(default=(), description="only these entities")
+    skip_relationships: bool = Field(
+        default=False, description="neither read nor write relationships"
+    )
+    skip_handbook: bool = Field(
+        default=False, description="only what the model says; no document is read"
+    )
+    forced: tuple[str, ...] = Field(
+        default=(), description="entities that count as named by the handbook"
+    )
+    static_context: Path | None = Field(
+        default=None, description="YAML file of entity to fields and their texts"
+    )
+
     @override
     def build(self, models: Models) -> Runner:
-        """Return a runner that writes the catalogue and the relationships as JSON."""
+        """Return a runner that writes the files of the catalogue."""
         return lambda context: self._run(context, models)
 
+    def _scope(self) -> CatalogScope:
+        return CatalogScope(
+            domains=self.domains,
+            entities=self.entities,
+            skip_relationships=self.skip_relationships,
+            skip_handbook=self.skip_handbook,
+            forced=self.forced,
+            static=read_static_context(self.static_context),
+        )
+
     def _run(self, context: JobContext, models: Models) -> JobReport:
+        reader = open_reader(models, context, fresh=self.fresh)
         cataloguer = Cataloguer(
-            Handbook(context.store, self.collections, textbook=self.textbook),
+            Handbook(
+                context.store, self.collections, textbook=self.textbook, reader=reader
+            ),
             read_model(context.store, self.model),
             read_aliases(self.aliases or context.config.consumer.aliases),
             models,
             context.config.consumer.thin,
+            self._scope(),
         )
-        terms = len(cataloguer.handbook.entries)
+        terms = len(cataloguer.entries)
+        if reader is not None and reader.ended_early is not None:
+            return reader.ended_early.early_report("catalog")
         context.progress("definitions", terms, terms)
         batch = run_items(
             context, "catalog", cataloguer.items(), cataloguer.record, fresh=self.fresh
         )
-        relationships, invalid = split_valid(
-            relationship_table(cataloguer.model), "relationships", "items"
+        if batch.stopped:
+            return batch.early_report("catalog")
+        table, invalid = split_valid(
+            cataloguer.relation_table(), "relationships", "items"
         )
-        records, reviews = review_rows(
+        rows, reviews = review_rows(
             context if self.reviewed else None,
             REVIEWED,
             cataloguer.handbook.collections,
-            [row["record"] for row in batch.successes],
+            batch.successes,
+            is_partial=cataloguer.scope.is_partial,
         )
-        rows = [
-            {**row, "record": record}
-            for row, record in zip(batch.successes, records, strict=True)
-        ]
-        sources = Counter(record["source"].lower() for record in records)
+        sources = Counter(row["source"].lower() for row in rows)
         report = JobReport(
             job="catalog",
             counts=batch.counts_with(
                 **dict(sorted(sources.items())), **reviews, invalid=len(invalid)
             ),
-            degradations=(*batch.degradations, *invalid),
+            degradations=(*unread(reader), *batch.degradations, *invalid),
+            items=batch.failures,
         )
-        path = self.output or default_path(
-            context.store.data_dir, "catalog", self.collections
-        )
-        second_path = path.with_name(f"{path.stem}_relationships.json")
         catalog = assemble(cataloguer.model, rows)
-        return publish_files(
-            context,
-            report,
-            {
-                "catalog_json": (path, json_text(catalog, "catalog")),
-                "relationships_json": (
-                    second_path,
-                    json_text(relationships, "relationships"),
-                ),
-            },
-        )
+        relations = None if self.skip_relationships else table
+        files = catalog_files(self._path(context), catalog, rows, relations)
+        return publish_files(context, report, files)
+
+    def _path(self, context: JobContext) -> Path:
+        """The main file; that of a part is named by its domains and entities."""
+        if self.output is not None:
+            return self.output
+        path = default_path(context.store.data_dir, "catalog", self.collections)
+        parts = [re.sub(r"\W+", "-", one) for one in (*self.domains, *self.entities)]
+        return path.with_name("_".join([path.stem, *parts])[:_NAME] + path.suffix)
 
 
 class Cataloguer:
@@ -176,24 +162,36 @@ class Cataloguer:
         aliases: Mapping[str, Sequence[str]],
         models: Models,
         thin: float,
+        scope: CatalogScope | None = None,
     ) -> None:
         self.handbook = handbook
-        self.model = model
+        self.scope = scope or CatalogScope()
+        self.model = self.scope.restrict(model)
+        self._whole = model
         self._aliases = aliases
         self._thin = thin
         self._semantics = SemanticIndex(handbook, models)
         self._classifier = TaxonomyClassifier(model.entities, self._semantics)
-        self._mapped, self._unmapped = _match_entries(
-            handbook.entries, Matcher(model.entities, aliases)
+        self._forced = set(map(normalise, self.scope.forced))
+        self._static = {
+            normalise(name): fields for name, fields in self.scope.static.items()
+        }
+        self.entries = [] if self.scope.skip_handbook else handbook.entries
+        self._mapped, unmapped = _match_entries(
+            self.entries, Matcher(model.entities, aliases)
         )
+        self._unmapped = [] if self.scope.is_partial else unmapped
 
     def items(self) -> list[WorkItem]:
         """Return an item per entity, then one per term that no entity has, in order."""
         shared = digest(
             self.handbook.identity,
-            self.model.identity,
+            self._whole.identity,
             str(sorted(self._aliases.items())),
             str(self._thin),
+            self.scope.model_copy(
+                update={"domains": (), "entities": ()}
+            ).model_dump_json(),
         )
         items = [
             WorkItem(name=entity.name, parts=(shared, entity.model_dump_json()))
@@ -212,55 +210,84 @@ class Cataloguer:
         ]
 
     def record(self, number: int) -> dict[str, Any]:
-        """Return one record with its location: {domain, subtype, record}.
+        """Return one record as a flat row: with the columns of `PLACE`.
 
         Raises ProductError if the record does not match its schema.
         """
         entities = self.model.entities
         if number < len(entities):
-            row, kind = self._entity_row(entities[number]), "entity"
+            entity = entities[number]
+            record, place = self._entity_record(entity), place_of(self.model, entity)
+            kind = "entity"
         else:
             entry = self._unmapped[number - len(entities)]
-            row, kind = self._term_row(entry), "handbook_only"
-        check_schema(row["record"], "catalog", f"$defs/{kind}")
-        return row
+            record, place = self._term_record(entry)
+            kind = "handbook_only"
+        return {**check_schema(record, "catalog", f"$defs/{kind}"), **place}
 
     @cached_property
     def _mentions(self) -> MentionIndex:
-        names = [entity.name for entity in self.model.entities]
-        terms = [entry.term for entry in self.handbook.entries]
-        return MentionIndex(
-            self.handbook.passages, [*names, *terms], self._aliases, terms
-        )
+        names = [entity.name for entity in self._whole.entities]
+        terms = [entry.term for entry in self.entries]
+        passages = [] if self.scope.skip_handbook else self.handbook.passages
+        return MentionIndex(passages, [*names, *terms], self._aliases, terms)
 
-    def _entity_row(self, entity: Entity) -> dict[str, Any]:
+    @cached_property
+    def _relations(self) -> EntityRelations:
+        names = [entity.name for entity in self._whole.entities]
+        stated = find_stated_relations(names, self.handbook, self._mentions)
+        return EntityRelations(self._whole.edges, stated)
+
+    def relation_table(self) -> list[dict[str, Any]]:
+        """Return every relation of the model and of the text once."""
+        if self.scope.skip_relationships:
+            return []
+        return self._relations.table(self._whole.entities)
+
+    def _entity_record(self, entity: Entity) -> dict[str, Any]:
         fields, evidence = self._context(entity.name, self._mapped.get(entity, []))
         mapped = self._mapped.get(entity, [])
         entry, match = mapped[0] if mapped else (None, None)
         mentions = self._mentions.of(entity.name)
-        both = entry is not None or bool(mentions)
+        is_forced = normalise(entity.name) in self._forced
+        both = entry is not None or bool(mentions) or is_forced
         if entry is None and not any(evidence.values()):
             evidence["mention"] = first_mention(mentions, self.handbook, self._mentions)
-        rationale = NAMED
-        if match is not None:
-            rationale = match.rationale
-        elif not both:
-            rationale = self._unmentioned_rationale(entity)
-        record = {
+        fields |= self._static.get(normalise(entity.name), {})
+        is_mapped = match is None and is_forced
+        return {
             "fact_sheet_id": entity.fact_sheet_id,
             "entity_name": entity.name,
-            "source": "BOTH" if both else "LEANIX_ONLY",
+            "source": "BOTH" if both else "MODEL_ONLY",
             "leanix_description": entity.description or NO_DESCRIPTION,
             **fields,
-            "handbook_term": entry.term if entry else None,
-            "mapping_confidence": match.confidence if match else "",
-            "mapping_rationale": rationale,
+            "handbook_term": entity.name if is_mapped else entry and entry.term,
+            "mapping_confidence": "medium"
+            if is_mapped
+            else match.confidence
+            if match
+            else "",
+            "mapping_rationale": self._rationale(entity, match, bool(mentions)),
             "review_status": _needs_review(match),
             **ReviewedRow().model_dump(mode="json"),
-            "relationships": relationships_of(entity, self.model.edges),
+            "relationships": []
+            if self.scope.skip_relationships
+            else self._relations.of(entity),
             "evidence": _dump_evidence(evidence),
         }
-        return {"domain": entity.domain, "subtype": entity.subtype, "record": record}
+
+    def _rationale(self, entity: Entity, match: Match | None, is_named: bool) -> str:
+        """How the entity was found in the handbook, and which fields a person wrote."""
+        if match is not None:
+            reason = match.rationale
+        elif normalise(entity.name) in self._forced:
+            reason = FORCED
+        elif self.scope.skip_handbook:
+            reason = NOT_READ
+        else:
+            reason = NAMED if is_named else self._unmentioned_rationale(entity)
+        written = sorted(self._static.get(normalise(entity.name), {}))
+        return f"{reason}; static context: {', '.join(written)}" if written else reason
 
     def _unmentioned_rationale(self, entity: Entity) -> str:
         """The rationale of an entity that the handbook does not name."""
@@ -269,7 +296,9 @@ class Cataloguer:
             return f"{UNNAMED}; only passages near in meaning ({nearest[0][0]:.2f})"
         return UNNAMED
 
-    def _term_row(self, entry: GlossaryEntry) -> dict[str, Any]:
+    def _term_record(
+        self, entry: GlossaryEntry
+    ) -> tuple[dict[str, Any], dict[str, str]]:
         fields, evidence = self._context(entry.term, [(entry, None)])
         place = self._classifier.place(entry.term, fields["formal_definition"])
         record = {
@@ -291,7 +320,14 @@ class Cataloguer:
             "alternative_domain": place.alternative,
             "evidence": _dump_evidence(evidence),
         }
-        return {"domain": place.domain, "subtype": place.subgroup, "record": record}
+        near = self._places.get((place.domain, place.subgroup))
+        entity = near or Entity(name=entry.term, domain=place.domain)
+        return record, place_of(self.model, entity)
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, str], Entity]:
+        """Domain and subtype to an entity that stands there."""
+        return {(one.domain, one.subtype): one for one in self._whole.entities}
 
     def _context(
         self, name: str, mapped: Sequence[tuple[GlossaryEntry, Match | None]]
@@ -348,58 +384,4 @@ def _dump_evidence(evidence: Mapping[str, Sequence[Evidence]]) -> dict[str, Any]
         field: [quote.model_dump(mode="json") for quote in evidence[field]]
         for field in (*FIELDS, "mention")
         if evidence.get(field)
-    }
-
-
-DIRECTION = "unidirectional"
-SOURCE = "LEANIX_CONCEPTUAL_MODEL"
-
-
-def relationships_of(entity: Entity, edges: Sequence[Edge]) -> list[dict[str, Any]]:
-    """Return relationships that start at an entity, then those of its domain.
-
-    `provenance` is "direct", or names the domain's edge that the entity inherits.
-    """
-    relations = []
-    for edge in edges:
-        if _is_same_name(edge.source, entity.name) and edge.source_domain in (
-            "",
-            entity.domain,
-        ):
-            relations.append(_relation(edge, "direct"))
-        elif _is_same_name(edge.source, entity.domain):
-            provenance = f"inherited from {edge.source} -> {edge.target}"
-            relations.append(_relation(edge, provenance))
-    return sorted(
-        relations, key=lambda r: (r["provenance"] != "direct", str(sorted(r.items())))
-    )
-
-
-def relationship_table(model: EntityModel) -> list[dict[str, Any]]:
-    """Return every edge of the model once, sorted by its normalised ends."""
-    rows = {
-        (normalise(e.source), normalise(e.target), e.cardinality): {
-            "entity_a": e.source.lower(),
-            "entity_b": e.target.lower(),
-            "relationship_type": e.kind,
-            "cardinality": e.cardinality,
-            "direction": DIRECTION,
-            "source": SOURCE,
-        }
-        for e in model.edges
-    }
-    return [rows[key] for key in sorted(rows)]
-
-
-def _is_same_name(left: str, right: str) -> bool:
-    return bool(right) and normalise(left) == normalise(right)
-
-
-def _relation(edge: Edge, provenance: str) -> dict[str, Any]:
-    return {
-        "target_entity": edge.target,
-        "relationship_type": edge.kind,
-        "cardinality": edge.cardinality,
-        "direction": DIRECTION,
-        "provenance": provenance,
     }

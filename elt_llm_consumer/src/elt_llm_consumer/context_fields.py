@@ -7,7 +7,11 @@ from typing import NamedTuple
 from elt_llm_consumer.corpus import Evidence, Handbook, HandbookPassage, quote_passage
 from elt_llm_consumer.definitions import patterns
 from elt_llm_consumer.definitions.terms import clean
-from elt_llm_consumer.linking.mentions import EntityMention, MentionIndex
+from elt_llm_consumer.linking.mentions import (
+    EntityMention,
+    MentionIndex,
+    is_whole_name,
+)
 from elt_llm_consumer.linking.similarity import SemanticIndex
 from elt_llm_core.results import Support
 
@@ -200,6 +204,12 @@ class MentionSentence(NamedTuple):
         return few and not _NOT_BEFORE_SUBJECT.search(phrase)
 
     @property
+    def has_whole_name(self) -> bool:
+        """False for "the Chief Judge": what it must do, not every judge must."""
+        text, start = "".join(self), len(self.before)
+        return is_whole_name(text, start, start + len(self.mention))
+
+    @property
     def is_whole(self) -> bool:
         """False for a heading and a line of contents, which say nothing."""
         return self.after.rstrip().endswith(_ENDS)
@@ -212,7 +222,7 @@ def fields_of(sentence: MentionSentence) -> list[str]:
     of the entity, as the subject of the sentence or, for a rule, as what it is done to.
     Most sentences fill none.
     """
-    if not (sentence.is_whole and sentence.is_noun):
+    if not (sentence.is_whole and sentence.is_noun and sentence.has_whole_name):
         return []
     before, after = sentence.before, sentence.after
     if _DEFINES.match(after):
@@ -287,7 +297,7 @@ def first_mention(
     for *_, mention in ranked:
         passage = handbook.passages[mention.number]
         start, end = index.sentence(mention)
-        evidence = quote_passage(passage, _skip_mark(passage.text, start, end), end)
+        evidence = quote_passage(passage, skip_mark(passage.text, start, end), end)
         if evidence.support in _ACCEPTED:
             return [evidence]
     return []
@@ -295,12 +305,12 @@ def first_mention(
 
 def _rank(text: str, start: int, end: int) -> tuple[bool, bool]:
     """Sort key: sentences, then headings, then rows of a table."""
-    words = text[_skip_mark(text, start, end) : end].strip()
+    words = text[skip_mark(text, start, end) : end].strip()
     return "\t" in words, not words.endswith((".", ";", ":", "!", "?", "; and", "; or"))
 
 
-def _skip_mark(text: str, start: int, end: int) -> int:
-    """Where the words begin after a number or a bullet."""
+def skip_mark(text: str, start: int, end: int) -> int:
+    """Return where the words of a span begin, after a number or a bullet."""
     mark = patterns.LEAD.match(text, start, end)
     return mark.end() if mark and mark.end() < end else start
 
@@ -312,7 +322,7 @@ def _add_sentence(
     span: tuple[int, int],
     seen: set[tuple[str, str]],
 ) -> None:
-    start, end = _skip_mark(passage.text, *span), span[1]
+    start, end = skip_mark(passage.text, *span), span[1]
     sentence = clean(passage.text[start:end])
     if "\t" in passage.text[start:end].strip():
         return

@@ -3,13 +3,17 @@
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
+from typing import Protocol
 
 from elt_llm_consumer.definitions.definition_pipeline import (
     LIKELY,
     SURE,
-    find_definitions,
+    Candidates,
+    chosen_definitions,
+    score_document,
 )
 from elt_llm_consumer.definitions.definition_records import Definition, text_units
+from elt_llm_consumer.definitions.definition_scorer import load_scorer
 from elt_llm_consumer.definitions.undefined import UndefinedTerm, undefined_terms
 from elt_llm_core.errors import UsageError
 from elt_llm_core.identifiers import digest
@@ -20,6 +24,15 @@ from elt_llm_core.store import DocumentRow, Store
 from elt_llm_query.grounding.quote_match import check_quote
 
 MODEL_KINDS = frozenset({"fact_sheet", "relationship"})
+
+
+class DefinitionReader(Protocol):
+    """Says more of a document's candidates than the scorer does."""
+
+    def read(
+        self, documents: Sequence[DocumentRow], candidates: Sequence[Candidates]
+    ) -> Sequence[Candidates]:
+        """Return the candidates with other probabilities, and others."""
 
 
 class HandbookPassage(Record):
@@ -75,12 +88,18 @@ class Handbook:
     """The documents of one or several collections, each read once."""
 
     def __init__(
-        self, store: Store, collections: Sequence[str], *, textbook: bool = False
+        self,
+        store: Store,
+        collections: Sequence[str],
+        *,
+        textbook: bool = False,
+        reader: DefinitionReader | None = None,
     ) -> None:
         if not collections:
             raise UsageError("no collection is given", "pass --collection NAME")
         self.store = store
         self._textbook = textbook
+        self._reader = reader
         self.collections = tuple(dict.fromkeys(collections))
         self.documents = [r for name in self.collections for r in store.documents(name)]
         self.text = lru_cache(maxsize=8)(store.document_text)
@@ -88,10 +107,11 @@ class Handbook:
 
     @cached_property
     def identity(self) -> str:
-        """A digest of the documents, their chunking and their embedder."""
+        """A digest of the documents, their chunking, embedder and definitions."""
         cards = [self.store.card(name) for name in self.collections]
         parts = [f"{c.name} {c.embedder_digest} {c.chunker}" for c in cards]
         parts += [f"{r.document_id} {r.sha256} {r.config_key}" for r in self.documents]
+        parts += [entry.definition.model_dump_json() for entry in self.entries]
         return digest(*parts)
 
     @cached_property
@@ -103,14 +123,25 @@ class Handbook:
         threshold = LIKELY if self._textbook else SURE
         entries = [
             GlossaryEntry(document=document, definition=definition)
-            for document in self.documents
-            for definition in find_definitions(
-                self.text(document.document_id),
-                self.store.blocks(document.document_id),
-                threshold,
+            for document, candidates in zip(
+                self.documents, self._candidates(), strict=True
             )
+            for definition in chosen_definitions(candidates, threshold, load_scorer())
         ]
         return sorted(entries, key=lambda entry: entry.order)
+
+    def _candidates(self) -> Sequence[Candidates]:
+        """What each document may define, with the reader's verdict if there is one."""
+        candidates = [
+            score_document(
+                self.text(document.document_id),
+                self.store.blocks(document.document_id),
+                load_scorer(),
+            )
+            for document in self.documents
+        ]
+        reader = self._reader
+        return candidates if reader is None else reader.read(self.documents, candidates)
 
     @cached_property
     def undefined_terms(self) -> list[UndefinedTerm]:

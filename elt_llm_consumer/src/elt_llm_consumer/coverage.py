@@ -8,8 +8,10 @@ from typing import Any, Literal
 from pydantic import Field
 from typing_extensions import override
 
+from elt_llm_consumer.batch import WorkItem, run_items
 from elt_llm_consumer.corpus import Evidence, GlossaryEntry, Handbook, quote_passage
 from elt_llm_consumer.definitions.terms import clean, fold, normalise
+from elt_llm_consumer.handbook_reader import open_reader, unread
 from elt_llm_consumer.linking.mentions import EntityMention, MentionIndex
 from elt_llm_consumer.linking.model_entities import (
     Entity,
@@ -22,12 +24,10 @@ from elt_llm_consumer.linking.model_entities import (
 from elt_llm_consumer.linking.similarity import SemanticIndex
 from elt_llm_consumer.product import (
     ProductJob,
-    WorkItem,
     check_schema,
     default_path,
     json_text,
     publish_files,
-    run_items,
     split_valid,
 )
 from elt_llm_consumer.reviewed import ReviewedProduct, ReviewedRow, review_rows
@@ -196,18 +196,25 @@ class CoverageJob(ProductJob):
                 "pass --model NAME, a collection with a drawing or an inventory",
             )
         aliases = read_aliases(self.aliases or context.config.consumer.aliases)
+        reader = open_reader(models, context, fresh=self.fresh)
         scorer = CoverageScorer(
-            Handbook(context.store, self.collections, textbook=self.textbook),
+            Handbook(
+                context.store, self.collections, textbook=self.textbook, reader=reader
+            ),
             read_model(context.store, self.model),
             aliases,
             context.config.consumer,
             models,
         )
         terms = len(scorer.handbook.entries)
+        if reader is not None and reader.ended_early is not None:
+            return reader.ended_early.early_report("coverage")
         context.progress("definitions", terms, terms)
         batch = run_items(
             context, "coverage", scorer.items(), scorer.row, fresh=self.fresh
         )
+        if batch.stopped:
+            return batch.early_report("coverage")
         rows, reviews = review_rows(
             context if self.reviewed else None,
             REVIEWED,
@@ -232,7 +239,8 @@ class CoverageJob(ProductJob):
                 **reviews,
                 invalid=len(invalid),
             ),
-            degradations=(*batch.degradations, *invalid),
+            degradations=(*unread(reader), *batch.degradations, *invalid),
+            items=batch.failures,
         )
         path = self.output or default_path(
             context.store.data_dir, "coverage", self.collections

@@ -1,6 +1,6 @@
 """`elt-llm export` and `elt-llm import`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +10,8 @@ from elt_llm_core.cli.common import COLLECTION, CommandContext, common_options
 from elt_llm_core.cli.terminal import in_line
 
 if TYPE_CHECKING:
-    from elt_llm_consumer.exchange.glossary_format import GlossaryFormat, Problem
-    from elt_llm_consumer.exchange.transfer import ExchangeReport
+    from elt_llm_consumer.exchange.glossary_format import GlossaryFormat
+    from elt_llm_core.product_exports import ExchangeReport, FormatNote, Problem
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _STATUSES = (
@@ -164,57 +164,30 @@ def import_glossary(ctx: CommandContext, /, **options: Any) -> None:
 
 def _load(ctx: CommandContext, name: str, settings: Sequence[str]) -> "GlossaryFormat":
     from elt_llm_consumer.exchange.glossary_format import load_format
+    from elt_llm_core.product_exports import parse_options
 
-    return load_format(name, _options(settings), ctx.config.allowed_plugins())
-
-
-def _options(settings: Sequence[str]) -> Mapping[str, Any]:
-    """KEY=VALUE as options; a value is read as YAML, so `true` is a truth value."""
-    import yaml
-
-    from elt_llm_core.errors import UsageError
-
-    options: dict[str, Any] = {}
-    for setting in settings:
-        key, equals, value = setting.partition("=")
-        if not equals:
-            raise UsageError(f"--set {setting!r} has no value", "write KEY=VALUE")
-        try:
-            options[key] = yaml.safe_load(value) if value else ""
-        except yaml.YAMLError:
-            options[key] = value
-    return options
+    allow = ctx.config.allowed_plugins()
+    return load_format(name, parse_options(settings), allow)
 
 
 def _show_formats(ctx: CommandContext) -> None:
     """Name, what it is, what it holds and its options."""
-    from elt_llm_consumer.exchange.glossary_format import FORMATS
-    from elt_llm_core.errors import MissingExtraError
+    from elt_llm_core.product_exports import load_exporter
 
-    known: dict[str, dict[str, Any]] = {}
-    for name in FORMATS.known():
-        try:
-            cls: Any = FORMATS.strategy_class(name, ctx.config.allowed_plugins())
-        except MissingExtraError as error:
-            known[name] = {"title": "", "needs": error.hint, "holds": [], "options": []}
-            continue
-        known[name] = {
-            "title": cls.title,
-            "needs": "",
-            "holds": sorted(cls.holds),
-            "options": sorted(cls.model_fields),
-        }
-    ctx.emit({"formats": known}, lambda: "\n".join(_format_lines(known)))
+    allow = ctx.config.allowed_plugins()
+    notes = load_exporter(allow).formats(allow)
+    listed = [note.model_dump(mode="json") for note in notes]
+    ctx.emit({"formats": listed}, lambda: "\n".join(_format_lines(notes)))
 
 
-def _format_lines(known: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def _format_lines(notes: "Sequence[FormatNote]") -> list[str]:
     lines = []
-    for name, one in known.items():
-        lines.append(f"{name:<18} {one['title'] or one['needs']}")
-        if one["holds"]:
-            lines.append(f"  holds   {', '.join(one['holds'])}")
-        if one["options"]:
-            lines.append(f"  options {', '.join(one['options'])}")
+    for note in notes:
+        lines.append(f"{note.name:<18} {note.title or note.needs}")
+        if note.holds:
+            lines.append(f"  holds   {', '.join(note.holds)}")
+        if note.options:
+            lines.append(f"  options {', '.join(one.name for one in note.options)}")
     return lines
 
 

@@ -7,7 +7,10 @@ from typing import Any
 from pydantic import Field
 from typing_extensions import override
 
+from elt_llm_consumer.batch import WorkItem, run_items
 from elt_llm_consumer.corpus import GlossaryEntry, Handbook
+from elt_llm_consumer.definitions.term_relations import TermRelations, relate_terms
+from elt_llm_consumer.handbook_reader import open_reader, unread
 from elt_llm_consumer.linking.model_entities import (
     EntityModel,
     Matcher,
@@ -16,23 +19,34 @@ from elt_llm_consumer.linking.model_entities import (
 )
 from elt_llm_consumer.product import (
     ProductJob,
-    WorkItem,
     check_schema,
     default_path,
     dump_csv,
     json_text,
     publish_files,
-    run_items,
     split_valid,
 )
 from elt_llm_consumer.reviewed import ReviewedProduct, ReviewedRow, review_rows
 from elt_llm_core.identifiers import digest
 from elt_llm_core.jobs import JobContext, JobReport, Runner
+from elt_llm_core.records import Record
 from elt_llm_core.results import Box, Support
 from elt_llm_core.strategy import Models
 from elt_llm_query.grounding.quote_match import check_quote
 
 _SUPPORT_ORDER = list(Support)  # best first; a row has the worst of its spans
+
+
+class OtherDefinition(Record):
+    """What a document says of a term of the same name, in other words."""
+
+    document: str
+    page: int | None
+    section: str
+    definition: str
+    document_id: str
+    start: int
+    end: int
 
 
 class GlossaryRecord(ReviewedRow):
@@ -43,6 +57,8 @@ class GlossaryRecord(ReviewedRow):
     refers to another rule keeps its own words, and `resolved_definition` holds the
     words of that rule. `confidence` is the probability that the row is right;
     `found_by` names the shape that proposed it and `reasons` what speaks for it.
+    `broader`, `narrower` and `related` are terms of the same glossary; `conflicts` are
+    its other definitions of the same name that say something else.
     """
 
     term: str
@@ -59,6 +75,10 @@ class GlossaryRecord(ReviewedRow):
     quote_score: float = Field(ge=0, le=1)
     boxes: tuple[Box, ...] = ()
     synonyms: tuple[str, ...] = ()
+    broader: tuple[str, ...] = ()
+    narrower: tuple[str, ...] = ()
+    related: tuple[str, ...] = ()
+    conflicts: tuple[OtherDefinition, ...] = ()
     definition_source: str
     confidence: float = Field(ge=0, le=1)
     found_by: str
@@ -92,19 +112,31 @@ class GlossaryJob(ProductJob):
 
     @override
     def build(self, models: Models) -> Runner:
-        """Return a runner that writes CSV and JSON files and uses no language model."""
-        return self._run
+        """Return a runner that writes CSV and JSON files.
 
-    def _run(self, context: JobContext) -> JobReport:
-        handbook = Handbook(context.store, self.collections, textbook=self.textbook)
+        A language model, where one is configured, reads the passages too.
+        """
+        return lambda context: self._run(context, models)
+
+    def _run(self, context: JobContext, models: Models) -> JobReport:
+        reader = open_reader(models, context, fresh=self.fresh)
+        handbook = Handbook(
+            context.store, self.collections, textbook=self.textbook, reader=reader
+        )
         model = read_model(context.store, self.model)
         aliases = read_aliases(self.aliases or context.config.consumer.aliases)
         entries = handbook.entries
+        if reader is not None and reader.ended_early is not None:
+            return reader.ended_early.early_report("glossary")
         context.progress("definitions", len(entries), len(entries))
         matcher = Matcher(model.entities, aliases)
+        relations = relate_terms([entry.definition for entry in entries])
 
         def build_row(number: int) -> dict[str, Any]:
             row = glossary_record(handbook, entries[number], matcher)
+            row = row.model_copy(
+                update=_relation_fields(handbook, entries, relations[number])
+            )
             checked: dict[str, Any] = check_schema(
                 row.model_dump(mode="json"), "glossary", "items"
             )
@@ -112,6 +144,8 @@ class GlossaryJob(ProductJob):
 
         items = work_items(handbook, entries, model, aliases)
         batch = run_items(context, "glossary", items, build_row, fresh=self.fresh)
+        if batch.stopped:
+            return batch.early_report("glossary")
         rows, reviews = review_rows(
             context if self.reviewed else None,
             REVIEWED,
@@ -123,10 +157,14 @@ class GlossaryJob(ProductJob):
             "undefined",
             "properties/undefined_terms/items",
         )
+        spent = {"model_calls": reader.calls} if reader else {}
         report = JobReport(
             job="glossary",
-            counts=batch.counts_with(terms=len(rows), invalid=len(invalid), **reviews),
-            degradations=(*batch.degradations, *invalid),
+            counts=batch.counts_with(
+                terms=len(rows), invalid=len(invalid), **reviews, **spent
+            ),
+            degradations=(*unread(reader), *batch.degradations, *invalid),
+            items=batch.failures,
         )
         csv_file, json_file, undefined_file = self._files(context)
         undefined_text = json_text({"undefined_terms": undefined}, "undefined")
@@ -173,6 +211,32 @@ def work_items(
         )
         for entry in entries
     ]
+
+
+def _relation_fields(
+    handbook: Handbook, entries: Sequence[GlossaryEntry], relations: TermRelations
+) -> dict[str, Any]:
+    """The fields of a row that depend on other rows."""
+    others = [entries[number] for number in relations.conflicts]
+    return {
+        **relations.model_dump(include={"broader", "narrower", "related"}),
+        "conflicts": tuple(other_definition(handbook, one) for one in others),
+    }
+
+
+def other_definition(handbook: Handbook, entry: GlossaryEntry) -> OtherDefinition:
+    """Return a definition as it stands beside another one."""
+    definition, document = entry.definition, entry.document
+    passage = handbook.passage_at(document.document_id, definition.start)
+    return OtherDefinition(
+        document=passage.document if passage else document.name,
+        page=definition.page,
+        section=definition.section,
+        definition=definition.definition,
+        document_id=document.document_id,
+        start=definition.start,
+        end=definition.end,
+    )
 
 
 def glossary_record(

@@ -1,26 +1,24 @@
-"""What products share: options, a resumable batch, schemas and the files written.
+"""What products share: options, schemas and the files written.
 
-Each item is committed to the journal when it is done. Files have the same bytes for the
-same content and are checked against their JSON Schema before they are published.
+Files have the same bytes for the same content and are checked against their JSON Schema
+before they are published, all files of a product together.
 """
 
 import csv
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import jsonschema
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, field_validator
 
 from elt_llm_core.errors import EltLlmError
-from elt_llm_core.identifiers import digest, item_key
 from elt_llm_core.jobs import JobContext, JobReport, Runner
 from elt_llm_core.publication import publish
-from elt_llm_core.records import Record
 from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_core.strategy import Strategy
 
@@ -53,102 +51,6 @@ class ProductJob(Strategy[Runner]):
         return (
             tuple(n for n in names if n) if isinstance(names, tuple | list) else names
         )
-
-
-class WorkItem(Record):
-    """One unit of work: its name, and everything its result depends on."""
-
-    name: str
-    parts: tuple[str, ...]
-
-
-class BatchResult(Record):
-    """Results in the order of the items; None for an item that failed."""
-
-    results: tuple[dict[str, Any] | None, ...]
-    counts: dict[str, int]
-    degradations: tuple[Degradation, ...] = ()
-
-    @property
-    def successes(self) -> list[dict[str, Any]]:
-        """The results of items that did not fail."""
-        return [result for result in self.results if result is not None]
-
-    def counts_with(self, *, invalid: int = 0, **more: int) -> dict[str, int]:
-        """Return the counts and `more`; `invalid` rows count as failed."""
-        return {**self.counts, "failed": self.counts["failed"] + invalid, **more}
-
-
-@cache
-def program_digest() -> str:
-    """Return a digest of this package's code: results of older code are not reused."""
-    folder = Path(__file__).parent
-    return digest(
-        *(p.read_text(encoding="utf-8") for p in sorted(folder.rglob("*.py")))
-    )
-
-
-def run_items(
-    context: JobContext,
-    job: str,
-    items: Sequence[WorkItem],
-    work: Callable[[int], Mapping[str, Any]],
-    fresh: bool = False,
-) -> BatchResult:
-    """Call `work(i)` for every item whose result is not in the journal.
-
-    Each result is committed before the next item begins. An item that raises an
-    EltLlmError, or whose record is invalid, is recorded as failed and tried again in
-    the next run.
-    """
-    results: list[dict[str, Any] | None] = []
-    counts = {"done": 0, "reused": 0, "failed": 0}
-    problems: list[Degradation] = []
-    for number, item in enumerate(items):
-        context.progress(job, number, len(items), item.name)
-        key = item_key(job, program_digest(), *item.parts)
-        stored = None if fresh else context.store.journal.get(key)
-        if stored is not None:
-            counts["reused"] += 1
-            results.append(stored)
-            continue
-        result, problem = _attempt(context, job, (number, item, key), work)
-        counts["done" if problem is None else "failed"] += 1
-        results.append(result)
-        problems += [] if problem is None else [problem]
-    context.progress(job, len(items), len(items), "")
-    return BatchResult(
-        results=tuple(results), counts=counts, degradations=tuple(problems)
-    )
-
-
-def _attempt(
-    context: JobContext,
-    job: str,
-    place: tuple[int, WorkItem, str],
-    work: Callable[[int], Mapping[str, Any]],
-) -> tuple[dict[str, Any] | None, Degradation | None]:
-    number, item, key = place
-    journal = context.store.journal
-    try:
-        result = dict(work(number))
-    except (EltLlmError, ValidationError) as error:
-        code, message = _describe_error(error)
-        failure = {"error": {"code": code, "message": message}}
-        journal.put(job, key, number, item.name, result=failure, state="failed")
-        detail = f"{job}: {item.name!r} is left out: {message}"
-        return None, Degradation(kind=DegradationKind.ITEM_FAILED, detail=detail)
-    journal.put(job, key, number, item.name, result=result)
-    return result, None
-
-
-def _describe_error(error: EltLlmError | ValidationError) -> tuple[str, str]:
-    """The code and message of an error; CON001 for an invalid record."""
-    if isinstance(error, EltLlmError):
-        return error.code, error.message
-    first = error.errors()[0]
-    where = "/".join(str(part) for part in first["loc"])
-    return "CON001", f"its record is invalid at {where!r}: {first['msg']}"
 
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -257,21 +159,23 @@ def json_text(content: Any, name: str) -> str:
 
 
 def publish_files(
-    context: JobContext, report: JobReport, files: Mapping[str, tuple[Path, str]]
+    context: JobContext,
+    report: JobReport,
+    files: Mapping[str, tuple[Path, str | bytes]],
 ) -> JobReport:
-    """Publish the files of a product as a set, and add their paths to the report.
+    """Publish files as a set, and add their paths to the report.
 
     Args:
         context: The job's context; its store records the digests of written files.
         report: Counts and degradations of the job.
-        files: Name in the report to path and text.
+        files: Name in the report to path and content, text as UTF-8.
 
     Raises:
         StoreWriteError: If a file cannot be written; then none was changed.
     """
     published = publish(context.store, list(files.values()))
     paths = {name: str(path) for name, path in zip(files, published.paths, strict=True)}
-    degradations = (*report.degradations, *_unused_model(context))
+    degradations = report.degradations
     if published.kept:
         names = ", ".join(path.name for path in published.kept)
         wrote = ", ".join(path.name for path in published.paths)
@@ -283,18 +187,6 @@ def publish_files(
         kept = Degradation(kind=DegradationKind.FILE_KEPT, detail=detail)
         degradations = (*degradations, kept)
     return report.model_copy(update={"files": paths, "degradations": degradations})
-
-
-def _unused_model(context: JobContext) -> list[Degradation]:
-    """A notice that the configured language model is not used."""
-    name = context.config.models.llm_strategy
-    if name == "none":
-        return []
-    detail = (
-        f"models.llm_strategy is {name!r} and has no effect here: products are "
-        "extracted from the text without a language model"
-    )
-    return [Degradation(kind=DegradationKind.SETTING_UNUSED, detail=detail)]
 
 
 def default_path(data_dir: Path, product: str, collections: Sequence[str]) -> Path:

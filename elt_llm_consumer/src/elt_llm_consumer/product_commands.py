@@ -2,15 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from typing_extensions import override
 
 from elt_llm_core.cli.common import COLLECTION, CommandContext, common_options
-from elt_llm_core.cli.terminal import in_line
-
-if TYPE_CHECKING:
-    from elt_llm_core.jobs import JobReport
 
 
 def _product_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -53,12 +50,77 @@ def glossary(ctx: CommandContext, /, **options: Any) -> None:
     _run(ctx, "glossary", options)
 
 
-@click.command()
+class _CatalogGroup(click.Group):
+    """`elt-llm catalog` makes one; `elt-llm catalog diff` compares two."""
+
+    @override
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        known = args and args[0] in self.commands
+        return super().parse_args(ctx, args if known else ["build", *args])
+
+
+@click.group("catalog", cls=_CatalogGroup)
+def catalog() -> None:
+    """Write a catalogue of model and handbook with evidence, or compare two."""
+
+
+@catalog.command("build")
 @_product_options
+@click.option(
+    "--domain",
+    "domains",
+    multiple=True,
+    help="Only the entities of this domain, in a file of its own (repeatable).",
+)
+@click.option(
+    "--entity", "entities", multiple=True, help="Only this entity (repeatable)."
+)
+@click.option(
+    "--skip-relationships", is_flag=True, help="Neither read nor write relationships."
+)
+@click.option(
+    "--skip-handbook", is_flag=True, help="Only what the model says; no document."
+)
+@click.option(
+    "--force",
+    "forced",
+    multiple=True,
+    metavar="ENTITY",
+    help="Count this entity as named by the handbook (repeatable).",
+)
+@click.option(
+    "--static-context",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="YAML file that maps an entity to fields and the texts that hold for them.",
+)
 @common_options
-def catalog(ctx: CommandContext, /, **options: Any) -> None:
-    """Write a catalogue of model and handbook with evidence."""
+def build_catalog(ctx: CommandContext, /, **options: Any) -> None:
+    """Write a catalogue of model and handbook with evidence.
+
+    JSON as a hierarchy and as a list, CSV, XLSX, a page to search (HTML), Mermaid and
+    PlantUML, and the relationships as JSON and CSV. `elt-llm catalog diff OLD NEW`
+    compares two of its JSON files.
+    """
     _run(ctx, "catalog", options)
+
+
+@catalog.command("diff")
+@click.argument("old", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("new", type=click.Path(path_type=Path, dir_okay=False))
+@common_options
+def diff_catalogs(ctx: CommandContext, /, old: Path, new: Path) -> None:
+    """Tell what differs between the JSON files of two catalogues.
+
+    Exit codes: 0 compared, 65 a file is no catalogue.
+    """
+    from elt_llm_consumer.catalog_diff import (
+        compare_catalogs,
+        diff_text,
+        read_catalog_rows,
+    )
+
+    diff = compare_catalogs(read_catalog_rows(old), read_catalog_rows(new))
+    ctx.emit(diff, lambda: diff_text(diff))
 
 
 @click.command()
@@ -84,16 +146,29 @@ def demo(ctx: CommandContext, pack: str | None) -> None:
 
 
 def _run(ctx: CommandContext, job: str, options: Mapping[str, Any]) -> None:
-    from elt_llm_core.jobs import JOBS
+    run_command(ctx, job, options, ", ".join(options["collections"]))
 
-    report = JOBS.load(job, options).build(ctx.models)(ctx.job_context)
-    ctx.emit(report, lambda: _report_text(report))
+
+def run_command(
+    ctx: CommandContext, job: str, options: Mapping[str, Any], label: str
+) -> None:
+    """Run a job, print its report, and end the command with its exit code."""
+    from elt_llm_core.cli.job_commands import report_text, run_job_command
+    from elt_llm_core.files.atomic import require_writable
+    from elt_llm_core.job_records import JobRecord
+
+    if options.get("output"):
+        require_writable(options["output"], "--output")
+    record = JobRecord(job_id="", kind=job, label=label, options=_plain(options))
+    report = run_job_command(ctx, record)
+    ctx.emit(report, lambda: report_text(report))
     ctx.exit(report.exit_code)
 
 
-def _report_text(report: "JobReport") -> str:
-    counts = ", ".join(f"{value} {name}" for name, value in report.counts.items())
-    lines = [f"{report.job}: {counts}"]
-    lines += [f"  {name:<20} {path}" for name, path in sorted(report.files.items())]
-    lines += [f"  {d.kind.value}: {in_line(d.detail)}" for d in report.degradations]
-    return "\n".join(lines)
+def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that were given, as another process in another folder reads them."""
+    return {
+        key: str(value.absolute()) if isinstance(value, Path) else value
+        for key, value in options.items()
+        if value not in (None, False, ())
+    }

@@ -7,20 +7,26 @@ and never in the place of the document's words.
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import Field
 
 from elt_llm_consumer.definitions.terms import fold
+from elt_llm_core.errors import UnknownProductError
 from elt_llm_core.jobs import JobContext
 from elt_llm_core.records import Record
 from elt_llm_core.reviews.review_records import (
     Proposal,
     ReviewItem,
     ReviewStatus,
+    SyncReport,
     evidence_digest,
     make_item_id,
 )
+
+if TYPE_CHECKING:
+    from elt_llm_core.store import Store
 
 # How the files of products write a status; a proposed row keeps what the run wrote.
 WRITTEN = {
@@ -94,6 +100,8 @@ def review_rows(
     product: ReviewedProduct,
     collections: Sequence[str],
     rows: Sequence[Mapping[str, Any]],
+    *,
+    is_partial: bool = False,
 ) -> tuple[list[dict[str, Any]], dict[str, int]]:
     """Put the rows under review, and return them with what was decided.
 
@@ -102,6 +110,8 @@ def review_rows(
         product: How the rows are reviewed.
         collections: Whose documents the product is of: they name it.
         rows: The rows as generated.
+        is_partial: They are some of the product only: decisions are shown in them, and
+            nothing is put under review, which would take the others for gone.
 
     Returns:
         New rows in the same order, and counts for the report: `reopened` where evidence
@@ -111,12 +121,14 @@ def review_rows(
         return [dict(row) for row in rows], {}
     name = product_name(product.job, collections)
     proposals = make_proposals(product, rows)
-    synced = context.store.reviews.sync(name, proposals)
+    reviews = context.store.reviews
+    synced = SyncReport() if is_partial else reviews.sync(name, proposals)
     items = {}
     if proposals:
-        items = {item.item_id: item for item in context.store.reviews.items(name)}
+        with suppress(UnknownProductError):  # a part, and never a whole run
+            items = {item.item_id: item for item in reviews.items(name)}
     reviewed = [
-        {**row, **_columns(product, row, items[proposal.item_id])}
+        {**row, **_columns(product, row, items.get(proposal.item_id), proposal)}
         for row, proposal in zip(rows, proposals, strict=True)
     ]
     counts = {
@@ -127,6 +139,27 @@ def review_rows(
     return reviewed, {key: count for key, count in counts.items() if count}
 
 
+def read_reviewed(
+    store: "Store", product: ReviewedProduct, collections: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return the rows of the last run with every decision of now, in their order.
+
+    Args:
+        store: The data root.
+        product: How the rows are reviewed.
+        collections: Whose documents the product is of.
+
+    Raises:
+        UnknownProductError: No run put such a product under review.
+    """
+    items = store.reviews.items(product_name(product.job, collections))
+    return [
+        {**row, **_columns(product, row, item, item.proposal)}
+        for item in items
+        if item.proposal and (row := item.proposal.content)
+    ]
+
+
 def field_text(value: object) -> str:
     """Return a value of a row as the text that a person edits."""
     if isinstance(value, list | tuple):
@@ -135,13 +168,16 @@ def field_text(value: object) -> str:
 
 
 def _columns(
-    product: ReviewedProduct, row: Mapping[str, Any], item: ReviewItem
+    product: ReviewedProduct,
+    row: Mapping[str, Any],
+    item: ReviewItem | None,
+    proposal: Proposal,
 ) -> dict[str, Any]:
-    decision = item.decision
+    decision = item.decision if item else None
     if decision is None:
-        return ReviewedRow(item_id=item.item_id).model_dump(mode="json")
+        return ReviewedRow(item_id=proposal.item_id).model_dump(mode="json")
     columns = ReviewedRow(
-        item_id=item.item_id,
+        item_id=proposal.item_id,
         review_notes=decision.notes,
         reviewer=decision.reviewer,
         reviewed_at=decision.at,

@@ -52,6 +52,9 @@ class Message(Record):
     nearest: tuple[Citation, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     degradations: tuple[Degradation, ...] = ()
+    follow_ups: tuple[str, ...] = Field(
+        default=(), description="questions that may be asked next"
+    )
     chunks: tuple[str, ...] = Field(
         default=(), description="ids of the chunks it cites, in order of first mention"
     )

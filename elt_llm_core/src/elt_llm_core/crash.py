@@ -65,6 +65,10 @@ class CrashPoint(StrEnum):
     FILES_PUBLISHED = "files.done"
     REVIEWS_HALF = "reviews.half"
     REVIEWS_WRITTEN = "reviews.done"
+    JOB_BEGUN = "job.begun"
+    JOB_DONE = "job.done"
+    ITEM_DONE = "job.item"
+    VERSION_WRITTEN = "version.written"
 
 
 _passed: Counter[str] = Counter()

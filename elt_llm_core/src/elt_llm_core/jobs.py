@@ -10,19 +10,36 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from pydantic import Field
-
 from elt_llm_core.config.loader import RagConfig
+from elt_llm_core.job_records import (
+    INTERRUPTED,
+    PARTIAL,
+    Expected,
+    ItemOutcome,
+    JobReport,
+)
 from elt_llm_core.models.gateway.spending import count_days, open_account
-from elt_llm_core.records import Record
-from elt_llm_core.results import Degradation
 from elt_llm_core.strategy import Stage
 
 if TYPE_CHECKING:
     from elt_llm_core.store import Store
 
-PARTIAL = 2
-INTERRUPTED = 130
+__all__ = [
+    "INTERRUPTED",
+    "JOBS",
+    "PARTIAL",
+    "Expected",
+    "ItemOutcome",
+    "JobContext",
+    "JobReport",
+    "Pace",
+    "Progress",
+    "Runner",
+    "format_duration",
+    "never",
+    "run_job",
+    "silent",
+]
 
 
 class Progress(Protocol):
@@ -57,51 +74,6 @@ class JobContext:
     stopped: Callable[[], bool] = never
 
 
-class ItemOutcome(Record):
-    """What became of one file, or would become of it in a dry run."""
-
-    name: str
-    uri: str
-    outcome: str = Field(description="added, updated, unchanged, renamed, ...")
-    chunks: int = Field(default=0, ge=0)
-    to_embed: int = Field(default=0, ge=0, description="texts without a vector yet")
-    detail: str = ""
-
-
-class Expected(Record):
-    """How long an ingest would take, in seconds, as far as a dry run can tell.
-
-    `embedding` is None where no ingest with this model has been timed yet.
-    """
-
-    reading: float = Field(ge=0)
-    embedding: float | None = Field(default=None, ge=0)
-
-
-class JobReport(Record):
-    """How a job ended. `counts` is by outcome; `files` maps a name to a path.
-
-    `items` tells of single files, `expected` of time: a dry run's forecast. `stopped`
-    is set where the job was asked to end early; the same call goes on where it stopped.
-    """
-
-    job: str
-    counts: dict[str, int]
-    files: dict[str, str] = Field(default_factory=dict)
-    degradations: tuple[Degradation, ...] = ()
-    items: tuple[ItemOutcome, ...] = ()
-    expected: Expected | None = None
-    stopped: bool = False
-
-    @property
-    def exit_code(self) -> int:
-        """0; 2 where some items failed or lack a part; 130 where it was stopped."""
-        if self.stopped:
-            return INTERRUPTED
-        poorer = self.counts.get("failed") or self.counts.get("quarantined")
-        return PARTIAL if poorer else 0
-
-
 Runner = Callable[[JobContext], JobReport]
 JOBS: Stage[Runner] = Stage("jobs")
 
@@ -134,13 +106,18 @@ class Pace:
         self._clock = clock
         self._began = clock()
 
-    def left(self, done: float) -> str:
+    def time_left(self, done: float) -> str:
         """`about 3 min left`; empty before there is a basis, and at the end."""
+        seconds = self.seconds_left(done)
+        return "" if seconds is None else f"about {format_duration(seconds)} left"
+
+    def seconds_left(self, done: float) -> float | None:
+        """The seconds that are left; None before there is a basis, and at the end."""
         seconds = self._clock() - self._began
         share = done / self._total if self._total else 0.0
         if seconds < BASIS_SECONDS or not BASIS_SHARE <= share < 1:
-            return ""
-        return f"about {format_duration(seconds * (1 - share) / share)} left"
+            return None
+        return seconds * (1 - share) / share
 
 
 def format_duration(seconds: float) -> str:

@@ -25,19 +25,46 @@ _CURRENT: ContextVar["Patience | None"] = ContextVar("patience", default=None)
 class Patience:
     """The time that one question has, and whether its asker is still there."""
 
-    def __init__(self, seconds: float | None = None) -> None:
+    def __init__(
+        self, seconds: float | None = None, within: "Patience | None" = None
+    ) -> None:
+        """Begin to wait.
+
+        Args:
+            seconds: How long; None for as long as it takes.
+            within: That of the job which the question is part of: where that one is
+                abandoned, this one is too.
+        """
         self.seconds = seconds
+        self._within = within
         self._ends = None if seconds is None else monotonic() + seconds
         self._abandoned = False
         self._sockets: list[socket.socket] = []
+        self._forks: list[Patience] = []
         self._lock = threading.Lock()
 
-    @property
-    def abandoned(self) -> bool:
-        """True once nobody waits for the answer."""
-        return self._abandoned
+    def fork(self) -> "Patience":
+        """Return the patience of a branch: it can be abandoned alone, and is with this.
 
-    def left(self) -> float | None:
+        Raises:
+            AbandonedError: if nobody waits any more.
+            OutOfTimeError: if the time is over.
+        """
+        branch = Patience(self.seconds_left())
+        with self._lock:
+            self._forks.append(branch)
+            is_late = self._abandoned
+        if is_late:
+            branch.abandon()
+        return branch
+
+    @property
+    def is_abandoned(self) -> bool:
+        """True once nobody waits for the answer."""
+        outer = self._within
+        return self._abandoned or (outer is not None and outer.is_abandoned)
+
+    def seconds_left(self) -> float | None:
         """The time that is left.
 
         Returns:
@@ -57,7 +84,7 @@ class Patience:
 
     def check_asker(self) -> None:
         """Raise AbandonedError if nobody waits for the answer any more."""
-        if self._abandoned:
+        if self.is_abandoned:
             raise AbandonedError
 
     def abandon(self) -> None:
@@ -67,9 +94,14 @@ class Patience:
             for one in self._sockets:
                 _shut(one)
             self._sockets.clear()
+            forks = list(self._forks)
+        for branch in forks:
+            branch.abandon()
 
     def watch(self, one: socket.socket) -> None:
         """Shut this connection when the question is abandoned."""
+        if self._within is not None:
+            self._within.watch(one)
         with self._lock:
             self._sockets = [s for s in self._sockets if s.fileno() >= 0]
             if self._abandoned:
@@ -78,7 +110,7 @@ class Patience:
                 self._sockets.append(one)
 
     @contextmanager
-    def applied(self) -> Iterator["Patience"]:
+    def apply(self) -> Iterator["Patience"]:
         """Inside it, and in threads that copy its context, this one is `current()`."""
         before = _CURRENT.set(self)
         try:
@@ -101,12 +133,12 @@ def check_asker() -> None:
 
 @contextmanager
 def at_most(seconds: float) -> Iterator[Patience]:
-    """The current patience, or where there is none a new one of `seconds`."""
+    """The current patience; a new one of `seconds` where there is none without end."""
     patience = current()
-    if patience is not None:
+    if patience is not None and patience.seconds is not None:
         yield patience
         return
-    with Patience(seconds).applied() as made:
+    with Patience(seconds, patience).apply() as made:
         yield made
 
 

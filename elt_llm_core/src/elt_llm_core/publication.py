@@ -152,7 +152,7 @@ def _publish(
     crash_point(CrashPoint.FILES_PUBLISHED)
 
 
-def unfinished(store: Store) -> list[Path]:
+def list_unfinished(store: Store) -> list[Path]:
     """Return the files of publications that were cut off and cannot be completed yet.
 
     Args:

@@ -14,7 +14,7 @@ class Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-def trusted(model: type[R], /, **fields: Any) -> R:
+def build_trusted(model: type[R], /, **fields: Any) -> R:
     """A record of fields known to be right, all of them and in order: none is checked.
 
     It takes a third of the memory; made by the million where a document is read.
@@ -28,7 +28,7 @@ def trusted(model: type[R], /, **fields: Any) -> R:
     return record
 
 
-def changed(record: R, /, **fields: Any) -> R:
+def replace_fields(record: R, /, **fields: Any) -> R:
     """The record with other fields, known to be right: four times as fast as a copy."""
     copy = type(record).__new__(type(record))
     put = object.__setattr__

@@ -72,8 +72,9 @@ def _extra_of(point: EntryPoint, module: str) -> str:
 class Stage(Generic[T]):
     """One place in the pipeline, and the strategies that can stand there."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, noun: str = "") -> None:
         self.name = name
+        self.noun = noun or f"{name} strategy"
         self.group = f"elt_llm.{name}"
 
     def known(self) -> dict[str, EntryPoint]:
@@ -105,7 +106,7 @@ class Stage(Generic[T]):
         if name not in known:
             name = name.replace("-", "_")  # as people write names in YAML
         if name not in known:
-            raise UnknownStrategyError(self.name, name, known)
+            raise UnknownStrategyError(self.noun, name, known)
         point = known[name]
         package = package_of(point)
         if package not in OUR_PACKAGES | {canonical(one) for one in allow}:

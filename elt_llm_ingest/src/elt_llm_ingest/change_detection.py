@@ -130,7 +130,7 @@ class Ledger:
             for row in store.documents(card.name):
                 ledger.rows.setdefault(row.uri, []).append(row)
             if card.quarantined:
-                partial |= {q.document_id for q in store.quarantined(card.name)}
+                partial |= {q.document_id for q in store.quarantined_chunks(card.name)}
         ledger.partial = frozenset(partial)
         return ledger
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from elt_llm_core.cli.common import COLLECTION, CommandContext, common_options
-from elt_llm_core.cli.terminal import harmless, in_line, json_text
+from elt_llm_core.cli.terminal import count_of, harmless, in_line, json_text
 
 if TYPE_CHECKING:
     from elt_llm_core.cli.interrupt import Stop
@@ -177,7 +177,7 @@ def remove(
         gone = len(rows)
     ctx.emit(
         {"collection": collection, "removed": gone},
-        f"{gone} documents removed from {collection}.",
+        f"{count_of(gone, 'document')} removed from {collection}.",
     )
 
 

@@ -128,11 +128,11 @@ class Indexer:
 
     def _report_embedding(self, _count: int) -> None:
         done, requested = self._vectorizer.done, self._vectorizer.requested
-        left = self._with_time_left("")
+        left = self._with_time_left("") if done < requested else ""
         self._state.context.progress("embed", done, requested, left)
 
     def _with_time_left(self, name: str) -> str:
-        left = self._pace.left(self._done_bytes + self._window.done_bytes)
+        left = self._pace.time_left(self._done_bytes + self._window.done_bytes)
         return ", ".join(filter(None, (name, left)))
 
     def _warn_of_unknown_prompt(self) -> None:

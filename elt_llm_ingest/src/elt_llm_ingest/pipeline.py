@@ -262,7 +262,7 @@ class IngestPipeline:
         ordered = sorted(names)
         for index, name in enumerate(ordered, start=1):
             try:
-                outdated = writer.outdated(name)
+                outdated = writer.is_outdated(name)
                 if writer.publish([name], fraction) and outdated:
                     self._report.counts["reindexed"] += 1
             except GenerationError as error:

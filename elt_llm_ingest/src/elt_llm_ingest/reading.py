@@ -11,6 +11,7 @@ from elt_llm_core import provenance
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.crash import CrashPoint, crash_point
 from elt_llm_core.document import Block, BlockKind, ParsedDocument, Sidecar
+from elt_llm_core.enterprise.model import SIDECAR_KIND
 from elt_llm_core.errors import LoadError
 from elt_llm_core.models.gateway.kept_answers import Answers
 from elt_llm_core.provenance import RESERVED
@@ -94,12 +95,22 @@ def _part(
             "blocks": builder.blocks,
             "part": _slug(kind),
             "warnings": document.warnings if is_first else (),
-            "sidecars": tuple(_share(s, kind) for s in document.sidecars),
+            "sidecars": tuple(_share(s, kind, is_first) for s in document.sidecars),
         }
     )
 
 
-def _share(sidecar: Sidecar, kind: str) -> Sidecar:
+def _share(sidecar: Sidecar, kind: str, is_first: bool) -> Sidecar:
+    """The fact sheets of one type; relations go with their source."""
+    if sidecar.kind == SIDECAR_KIND:
+        elements = [e for e in sidecar.content["elements"] if e["type"] == kind]
+        ids = {element["id"] for element in elements}
+        relations = [
+            r for r in sidecar.content["relations"] if r["source"]["element_id"] in ids
+        ]
+        skips = sidecar.content["skips"] if is_first else []
+        share = {"elements": elements, "relations": relations, "skips": skips}
+        return sidecar.model_copy(update={"content": {**sidecar.content, **share}})
     sheets = {
         key: sheet
         for key, sheet in sidecar.content["fact_sheets"].items()

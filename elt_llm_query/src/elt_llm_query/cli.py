@@ -1,6 +1,7 @@
-"""`elt-llm search`, `elt-llm query` and `elt-llm verify`."""
+"""`elt-llm search`, `query`, `chat` and `verify`."""
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,58 @@ def query(
 
         check_ending(evidence)
     _answer(ctx, asked, collections, filters, evidence, local=local)
+
+
+@click.command()
+@_collections
+@_where
+@click.option(
+    "--conversation",
+    default="",
+    metavar="ID",
+    help="Go on with this conversation; elt-llm conversations list shows them.",
+)
+@common_options
+def chat(
+    ctx: CommandContext,
+    collections: tuple[str, ...],
+    filters: tuple[str, ...],
+    conversation: str,
+) -> None:
+    """Ask question after question; each is understood by what was said before.
+
+    A question is a line; /help lists the commands. Ctrl-C leaves a question, Ctrl-D the
+    program. From a pipe every line is a question; with --json every answer, command
+    and error is a line of JSON, and the exit code is that of the worst error.
+    """
+    ctx.require_named_data()
+    with ctx.loading():
+        from elt_llm_core.cli.failures import tell
+        from elt_llm_query.library import Library
+        from elt_llm_query.render import names_of, where_of
+        from elt_llm_query.terminal_chat import (
+            TerminalChat,
+            read_messages,
+        )
+    with Library(config=ctx.config, models=ctx.models, store=ctx.store) as library:
+        names_of(ctx.store, collections)
+        talk = TerminalChat(
+            library,
+            collections,
+            where_of(filters),
+            conversation,
+            tell=partial(
+                tell, options=ctx.root_options, as_json=ctx.as_json, indent=None
+            ),
+            as_json=ctx.as_json,
+            quiet=ctx.quiet,
+        )
+        for message in read_messages():
+            if not talk.take(message):
+                break
+        talk.end()
+    if not sys.stdin.isatty():
+        ctx.exit(talk.exit_code)
 
 
 @click.command()

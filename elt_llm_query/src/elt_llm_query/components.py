@@ -49,7 +49,7 @@ class EmbeddingStepOptions(Strategy[BaseNodePostprocessor]):
 
 @runtime_checkable
 class OverCollections(Protocol):
-    """A postprocessor, reranker or transform that reads the collections searched."""
+    """A component, of whatever stage, that reads the collections searched."""
 
     def over(self, collections: Sequence[Collection], where: Mapping[str, Any]) -> Self:
         """Return a copy that reads these collections.

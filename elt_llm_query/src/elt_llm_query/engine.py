@@ -133,13 +133,13 @@ class _Assembly:
 
     def transforms(self) -> dict[str, SearchTransform]:
         """The transforms of the searches by name, in order."""
-        return self._built(self.strategies.transforms)
+        return self._build_steps(self.strategies.transforms)
 
     def candidate_steps(self) -> list[BaseNodePostprocessor]:
         """The postprocessors of the candidates, in order."""
         return [
             GuardedStep(step, self.log, f"candidate:{name}")
-            for name, step in self._built(self.strategies.candidate_steps).items()
+            for name, step in self._build_steps(self.strategies.candidate_steps).items()
         ]
 
     def rerankers(self) -> list[BaseNodePostprocessor]:
@@ -163,7 +163,7 @@ class _Assembly:
         most = self.plan.source_limit
         return [
             BoundStep(step, self.log, f"postprocessor:{name}", most)
-            for name, step in self._built(self.strategies.source_steps).items()
+            for name, step in self._build_steps(self.strategies.source_steps).items()
         ]
 
     def fixed_steps(self) -> list[BaseNodePostprocessor]:
@@ -187,8 +187,9 @@ class _Assembly:
 
     def synthesizer(self) -> BaseSynthesizer:
         """Tables, then the configured one, with the extractive one to fall back on."""
-        fallback = ExtractiveOptions().build(self.models)
-        inner = build_or_leave_out(self.strategies.synthesizer, self.models, self.log)
+        own = build_or_leave_out(self.strategies.synthesizer, self.models, self.log)
+        fallback = self._over_collections(ExtractiveOptions().build(self.models))
+        inner = None if own is None else self._over_collections(own)
         guarded = GuardedSynthesizer(inner or fallback, fallback, self.log)
         if not self.plan.config.query.use_tables:
             return guarded
@@ -220,7 +221,7 @@ class _Assembly:
             kind = DegradationKind.SETTING_UNUSED
             self.log.degrade(Degradation(kind=kind, detail=detail))
 
-    def _built(
+    def _build_steps(
         self, named: Mapping[str, Strategy[T] | MissingExtraError]
     ) -> dict[str, T]:
         """Components by name, those that read collections over the plan's.

@@ -26,9 +26,11 @@ from elt_llm_core.results import QueryResult, SearchResult
 from elt_llm_core.store import CollectionCard, DocumentRow, Store, editing
 from elt_llm_core.strategy import Models
 from elt_llm_query.caching.semantic_cache import SemanticCache, build_cache
+from elt_llm_query.conversation.contextualise import pairs_of
 from elt_llm_query.conversation.turn import LOCAL, Chat, ChatResult
 from elt_llm_query.plan import NO_LIMITS, SourceLimits
 from elt_llm_query.query import query_collections, search_collections
+from elt_llm_query.step_events import Watch
 
 T = TypeVar("T")
 PathLike = str | Path
@@ -251,14 +253,17 @@ class Library:
             cache=self.cache,
         )
 
-    def chat(
+    def chat(  # noqa: PLR0913 - what may be said of a message
         self,
         message: str,
         conversation: str = "",
         collections: Names = (),
         *,
         where: Where | None = None,
+        limits: SourceLimits = NO_LIMITS,
         owner: str = LOCAL,
+        watch: Watch | None = None,
+        revise: Callable[[QueryResult], QueryResult] | None = None,
     ) -> ChatResult:
         """Answer a message of a conversation, which is kept in the data root.
 
@@ -268,8 +273,12 @@ class Library:
                 random id if none is given (`ChatResult.conversation_id`).
             collections: Ids or titles of the collections to ask; none means all.
             where: Limits the sources; see `search`.
+            limits: How many sources it finds, and whether they are reranked.
             owner: Whose conversation it is. Those of `Library.store.conversations`
                 belong to one owner each.
+            watch: Is told of each step, of the words of a model as they come and of
+                the checked answer; it must return at once.
+            revise: Makes the result that is kept of the one that was found.
 
         Returns:
             The answer, its text with the numbers that its sources have in the
@@ -284,14 +293,50 @@ class Library:
         chat = Chat(
             resolve_collections(self.store, collections),
             store=self.store,
-            config=self.config,
+            config=limits.apply(self.config),
             models=self.models,
             where=where,
             cache=self.cache,
             named=bool(collections),
             owner=owner,
+            revise=revise,
         )
-        return chat.ask(message, conversation)
+        return chat.ask(message, conversation, watch)
+
+    def reply(
+        self,
+        message: str,
+        turns: Sequence[tuple[str, str]] = (),
+        collections: Names = (),
+        *,
+        where: Where | None = None,
+        limits: SourceLimits = NO_LIMITS,
+    ) -> QueryResult:
+        """Answer a message of a conversation that the caller keeps.
+
+        Args:
+            message: The question.
+            turns: Earlier questions and answers, the oldest first.
+            collections: Ids or titles of the collections to ask; none means all.
+            where: Limits the sources; see `search`.
+            limits: How many sources it finds, and whether they are reranked.
+
+        Returns:
+            As `ask`; its question is as it was understood. Nothing is kept.
+
+        Raises:
+            UsageError, CollectionNotFoundError, CollectionMismatchError: As `search`.
+        """
+        chat = Chat(
+            resolve_collections(self.store, collections),
+            store=self.store,
+            config=limits.apply(self.config),
+            models=self.models,
+            where=where,
+            cache=self.cache,
+            named=bool(collections),
+        )
+        return chat.run(message, *pairs_of(turns)).result
 
     async def asearch(
         self,
@@ -319,19 +364,27 @@ class Library:
             lambda: self.ask(question, collections, where=where, limits=limits)
         )
 
-    async def achat(
+    async def achat(  # noqa: PLR0913 - as `chat`
         self,
         message: str,
         conversation: str = "",
         collections: Names = (),
         *,
         where: Where | None = None,
+        limits: SourceLimits = NO_LIMITS,
         owner: str = LOCAL,
+        watch: Watch | None = None,
     ) -> ChatResult:
-        """Do as `chat`, without blocking the event loop."""
+        """Do as `chat`, without blocking the event loop; `watch` runs in a thread."""
         return await self._in_thread(
             lambda: self.chat(
-                message, conversation, collections, where=where, owner=owner
+                message,
+                conversation,
+                collections,
+                where=where,
+                limits=limits,
+                owner=owner,
+                watch=watch,
             )
         )
 
@@ -340,7 +393,7 @@ class Library:
         patience = Patience(self.config.query.question_timeout)
 
         def answer() -> T:
-            with patience.applied():
+            with patience.apply():
                 return work()
 
         try:

@@ -10,7 +10,12 @@ from llama_index.core.prompts.mixin import PromptDictType
 from pydantic import BaseModel, ValidationError
 
 from elt_llm_core.errors import AnswerShapeError, MissingModelError, ModelError
-from elt_llm_core.models.structured import without_thoughts
+from elt_llm_core.models.gateway.fallback import FallbackLLM
+from elt_llm_core.models.structured import (
+    StructuredCalls,
+    read_shape,
+    without_thoughts,
+)
 from elt_llm_core.strategy import Models
 from elt_llm_query.analysis.marks import find_invented, find_missing
 
@@ -27,7 +32,7 @@ _COURTESY = re.compile(
 )
 _FENCE = re.compile(
     r"<(?=\s*/?\s*"
-    r"(?:question|collections|conversation|documents|passage|claim)\b)",
+    r"(?:question|collections|conversation|documents|passages?|claim|answer)\b)",
     re.IGNORECASE,
 )
 _CODE = re.compile(r"^\s*```\w*\s*$", re.MULTILINE)
@@ -105,6 +110,22 @@ def predict_shape(
             "try again, or use another model",
         ) from error
     return answer
+
+
+def predict_once(llm: LLM, prompt: PromptTemplate, shape: type[B], **values: str) -> B:
+    """The answer as `shape` in exactly one call; the values are fenced.
+
+    Raises:
+        AnswerShapeError: if the answer is of another shape or was cut off.
+        ModelError: if the model fails.
+    """
+    fenced = _fence_all(values)
+    if isinstance(llm, FallbackLLM):
+        return llm.ask_in_turn(lambda one: predict_once(one, prompt, shape, **values))
+    if isinstance(llm, StructuredCalls):
+        return llm.predict_once(shape, prompt, **fenced)
+    text = llm.predict(prompt, **fenced)
+    return read_shape(text, shape, llm.metadata.model_name)
 
 
 def answer_lines(text: str, most: int) -> list[str]:

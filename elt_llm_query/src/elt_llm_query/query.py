@@ -1,6 +1,7 @@
 """The main path: one question, some collections, one result.
 
 question
+│ model             what an enterprise model states, if that is configured: the end
 │ embed             once for all collections, and taken apart once
 │ cache             sources of a similar question, if a cache is configured
 │ route             the collections it is for, if a router is configured
@@ -17,6 +18,7 @@ question
 │ rule_filter       only the rules of a filter          │
 │ references        lists that "[3]" in a text points to│
 │ label             [S1] ... [Sn]                       │
+│ sufficiency       searched again for what they lack   │
 │ tables            a whole table, if it can answer     │
 │ synthesize        an answer with labels               ┘
 │ verify            a citation for each claim, or none
@@ -26,7 +28,7 @@ QueryResult
 One `SearchPlan` holds what each stage keeps.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -34,7 +36,7 @@ from typing import Any
 
 from llama_index.core.base.response.schema import RESPONSE_TYPE
 from llama_index.core.query_engine import RetrieverQueryEngine
-from llama_index.core.schema import NodeWithScore
+from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.models.gateway.kept_answers import keep_answers
@@ -48,6 +50,7 @@ from elt_llm_core.results import (
     DegradationKind,
     QueryResult,
     SearchResult,
+    Status,
 )
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
@@ -57,6 +60,7 @@ from elt_llm_query.engine import assemble
 from elt_llm_query.grounding.citations import Checked, check_answer
 from elt_llm_query.grounding.conflicts import find_conflicts
 from elt_llm_query.grounding.judges import confirm_paraphrases
+from elt_llm_query.grounding.labels import LabelSources
 from elt_llm_query.grounding.nearest import quote_nearest
 from elt_llm_query.grounding.sources import (
     Offered,
@@ -64,10 +68,16 @@ from elt_llm_query.grounding.sources import (
     note_unquoted,
     to_sources,
 )
+from elt_llm_query.model_answer import answer_from_model
 from elt_llm_query.plan import CacheOutcome, SearchPlan, search_settings
 from elt_llm_query.request import Request, open_request
 from elt_llm_query.routers.choose import choose_collections
 from elt_llm_query.stages import Strategies, build_or_leave_out, strategies_of
+from elt_llm_query.sufficiency.gap_rounds import (
+    FoundSources,
+    complete_sources,
+    order_again,
+)
 
 TRIES = 5  # a document would have to be replaced at every try to need more
 
@@ -79,7 +89,7 @@ ANSWER_CUT = Degradation(
 
 
 @contextmanager
-def _question_limits(config: RagConfig, store: Store) -> Iterator[Account]:
+def question_limits(config: RagConfig, store: Store) -> Iterator[Account]:
     """Give the question its time, its budget and the answers that models gave before.
 
     Returns the account of its calls.
@@ -167,34 +177,55 @@ def query_collections(  # noqa: PLR0913 - what may be said of a question
         ConfigError: If a strategy does not exist or has wrong options.
     """
     searcher = _Searcher(store, config, models, cache, named)
-    with _question_limits(config, store) as account:
-        request, plan, engine, nodes = searcher.retrieve(names, question, where)
-        before = account.used.cut
-        response = engine.synthesize(request.bundle, nodes)
-        sources = to_sources(response.source_nodes)
-        checked, nearest, conflicts = _verify(
-            request, response, sources, store, config, models
-        )
-    note_unquoted(nodes, response.source_nodes, request.log)
-    _note_fallbacks(request, account)
-    if account.used.cut > before:
-        request.log.degrade(ANSWER_CUT)
-    result = QueryResult(
-        question=question,
-        status=checked.status,
-        answer=checked.answer,
-        statements=checked.statements,
-        sources=tuple(o.source for o in sources),
-        citations=checked.citations,
-        removed=checked.removed,
-        nearest=nearest,
-        conflicts=conflicts,
-        degradations=request.degradations(plan),
-        trace=request.trace(plan, account.used),
-    )
+    with question_limits(config, store) as account:
+        result = None if where else searcher.answer_from_model(names, question, account)
+        if result is None:
+            request, plan, engine, nodes = searcher.retrieve(names, question, where)
+            nodes = searcher.complete(request, engine, nodes)
+            result = searcher.answer(request, plan, engine, nodes, account)
     if config.query.trace == "none":
         return result
     return keep_trace(store, result, names, config.query.traces_kept)
+
+
+def write_from_passages(
+    ids: Mapping[str, Sequence[str]],
+    question: str,
+    *,
+    store: Store,
+    config: RagConfig,
+    models: Models,
+) -> QueryResult:
+    """Answer from passages that are known already, instead of searching for some.
+
+    Args:
+        ids: Collection to the ids of its chunks, best first.
+        question: The question, or the subject to write about.
+        store: The data root.
+        config: The settings; `query` is the section that counts.
+        models: The embedder and, for written answers, the language model.
+
+    Returns:
+        The answer, checked as in `query_collections`.
+
+    Raises:
+        EltLlmError: As `query_collections`.
+    """
+    searcher = _Searcher(store, config, models, None, named=True)
+    with question_limits(config, store) as account:
+        request = open_request(list(ids), question, store=store, models=models)
+        dense = request.bundle.embedding is not None
+        plan = SearchPlan.of(config, collections=request.collections, dense=dense)
+        engine = assemble(plan, strategies_of(config), models, request.log)
+        by_id = {n: store.nodes_by_id(n, several) for n, several in ids.items()}
+        given = [
+            NodeWithScore(node=by_id[name][one], score=1.0)
+            for name, several in ids.items()
+            for one in several
+            if one in by_id[name]
+        ]
+        nodes = LabelSources().postprocess_nodes(given)
+        return searcher.answer(request, plan, engine, nodes, account)
 
 
 def _verify(
@@ -255,7 +286,7 @@ def search_collections(  # noqa: PLR0913 - what may be said of a search
     """
     settings = search_settings(config, k)
     searcher = _Searcher(store, settings, models, cache, named)
-    with _question_limits(config, store) as account:
+    with question_limits(config, store) as account:
         request, plan, _, nodes = searcher.retrieve(names, question, where)
     _note_fallbacks(request, account)
     return SearchResult(
@@ -307,6 +338,103 @@ class _Searcher:
         detail = "documents were replaced while they were searched; ask again"
         request.log.degrade(Degradation(kind=kind, detail=detail))
         return request, plan, engine, nodes
+
+    def answer(
+        self,
+        request: Request,
+        plan: SearchPlan,
+        engine: RetrieverQueryEngine,
+        nodes: list[NodeWithScore],
+        account: Account,
+    ) -> QueryResult:
+        """Return the answer from these sources, every statement looked up in them."""
+        write = partial(engine.synthesize, request.bundle, nodes)
+        return self._check(request, plan, nodes, account, write)
+
+    def answer_from_model(
+        self, names: Sequence[str], question: str, account: Account
+    ) -> QueryResult | None:
+        """Return what an enterprise model states; None if it is no question of one."""
+        if not self.config.query.use_model_graph:
+            return None
+        stated = answer_from_model(names, question, self.store)
+        if stated is None:
+            return None
+        response, nodes = stated
+        request = open_request(
+            names, question, store=self.store, models=self.models, named=self.named
+        )
+        dense = request.bundle.embedding is not None
+        plan = SearchPlan.of(self.config, collections=request.collections, dense=dense)
+        with request.log.stage("model", len(nodes)) as note:
+            note.n_out = len(nodes)
+        result = self._check(request, plan, nodes, account, lambda: response)
+        return result if result.status is Status.ANSWERED else None
+
+    def _check(
+        self,
+        request: Request,
+        plan: SearchPlan,
+        nodes: Sequence[NodeWithScore],
+        account: Account,
+        write: Callable[[], RESPONSE_TYPE],
+    ) -> QueryResult:
+        """Return what is written as an answer that was looked up in its sources."""
+        before = account.used.cut
+        response = write()
+        sources = to_sources(response.source_nodes)
+        checked, nearest, conflicts = _verify(
+            request, response, sources, self.store, self.config, self.models
+        )
+        note_unquoted(nodes, response.source_nodes, request.log)
+        _note_fallbacks(request, account)
+        if account.used.cut > before:
+            request.log.degrade(ANSWER_CUT)
+        return QueryResult(
+            question=request.question,
+            status=checked.status,
+            answer=checked.answer,
+            statements=checked.statements,
+            sources=tuple(o.source for o in sources),
+            citations=checked.citations,
+            removed=checked.removed,
+            nearest=nearest,
+            conflicts=conflicts,
+            degradations=request.degradations(plan),
+            trace=request.trace(plan, account.used),
+        )
+
+    def complete(
+        self,
+        request: Request,
+        engine: RetrieverQueryEngine,
+        nodes: list[NodeWithScore],
+    ) -> list[NodeWithScore]:
+        """Return the sources with what a strategy searches for in addition to them."""
+        log, bundle = request.log, request.bundle
+        strategy = strategies_of(self.config).sufficiency
+        step = build_or_leave_out(strategy, self.models, log)
+        if step is None:
+            return nodes
+
+        def draft(given: list[NodeWithScore]) -> list[str]:
+            response = engine.synthesize(bundle, given)
+            offered = to_sources(response.source_nodes)
+            policy = self.config.query.citation_policy
+            checked = check_answer(
+                response, offered, self.store, policy, request.question
+            )
+            return [removed.text for removed in checked.removed]
+
+        sources = FoundSources(
+            question=request.question,
+            nodes=nodes,
+            search=lambda text: engine.retriever.retrieve(QueryBundle(text)),
+            order=lambda every: order_again(engine, bundle, every),
+            draft=draft,
+            log=log,
+        )
+        return complete_sources(step, sources)
 
     def _note_unused_cache(self, request: Request) -> None:
         """Degrade where a cache is configured and the caller holds none."""

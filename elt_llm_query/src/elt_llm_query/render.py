@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from elt_llm_core.cli.terminal import Styled, harmless, in_line, json_text
+from elt_llm_core.cli.terminal import Styled, harmless, in_line, json_text, one_line
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.errors import UsageError
 from elt_llm_core.results import (
@@ -187,7 +187,7 @@ def _place(document: str, page: int | None, section: str) -> str:
 
 
 def _short(text: str) -> str:
-    plain = in_line(" ".join(text.split()))
+    plain = one_line(text)
     if len(plain) <= SHOWN_CHARACTERS:
         return plain
     return plain[: SHOWN_CHARACTERS - 3].rstrip() + "..."

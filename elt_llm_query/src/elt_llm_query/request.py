@@ -21,6 +21,7 @@ from elt_llm_core.store.database.filters import FIXED, refuse_unknown
 from elt_llm_core.strategy import Models
 from elt_llm_query.analysis.question import QuestionAnalysis, analyse
 from elt_llm_query.plan import SearchPlan
+from elt_llm_query.resilience import raise_without_fallback
 from elt_llm_query.retrieval.unit_vectors import embed_beginning
 from elt_llm_query.trace import TraceLog
 
@@ -124,6 +125,7 @@ def _embed(request: Request, models: Models, *, named: bool) -> None:
             _leave_out_unlike(request, models, named=named)
             vector = _vector(request, models)
         except ModelError as error:
+            raise_without_fallback()
             kind = DegradationKind.EMBEDDER_UNAVAILABLE
             detail = f"searched by keywords only: {error}"
             request.log.degrade(Degradation(kind=kind, detail=detail))

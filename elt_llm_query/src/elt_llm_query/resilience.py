@@ -1,10 +1,11 @@
 """Time limits, and what answers where a reranker or a model fails."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
-from contextvars import copy_context
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from itertools import accumulate
 from time import perf_counter
@@ -21,11 +22,29 @@ from elt_llm_core.errors import ModelError, PromptTruncatedError
 from elt_llm_core.models.token_count import most_tokens
 from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_query.components import KeepsTime, Postprocessor
-from elt_llm_query.grounding.claim import UNSERVED_KEY, WRITTEN_BY_KEY
+from elt_llm_query.grounding.claim import NOTES_KEY, UNSERVED_KEY, WRITTEN_BY_KEY
 from elt_llm_query.synthesizers.wrapping import WrappingSynthesizer
 from elt_llm_query.trace import GuardedStep, TraceLog
 
 T = TypeVar("T")
+
+_NO_FALLBACK: ContextVar[bool] = ContextVar("no_fallback", default=False)
+
+
+@contextmanager
+def without_fallback() -> Iterator[None]:
+    """Inside it a model that fails is an error: a batch tries the item again later."""
+    before = _NO_FALLBACK.set(True)
+    try:
+        yield
+    finally:
+        _NO_FALLBACK.reset(before)
+
+
+def raise_without_fallback() -> None:
+    """In an `except` block: raise the error again where nothing may replace a model."""
+    if _NO_FALLBACK.get():
+        raise  # noqa: PLE0704 - of the block that calls it
 
 
 def time_is_up(seconds: float) -> ModelError:
@@ -44,7 +63,7 @@ class Deadline:
     seconds: float | None
     started: float = field(default_factory=perf_counter)
 
-    def left(self) -> float | None:
+    def seconds_left(self) -> float | None:
         """Seconds until then. Raises ModelError once it has passed."""
         self.check()
         if self.seconds is None:
@@ -158,11 +177,14 @@ class GuardedSynthesizer(WrappingSynthesizer):
             try:
                 response = self._write(query, nodes, **response_kwargs)
             except ModelError as error:
+                raise_without_fallback()
                 self._log.degrade(_degradation(error))
                 response = self._fallback.synthesize(query, nodes)
             metadata = response.metadata or {}
             if unserved := metadata.get(UNSERVED_KEY):
                 self._log.degrade(unserved)
+            for note_on in metadata.get(NOTES_KEY, ()):
+                self._log.degrade(note_on)
             # A synthesizer that asks no model says so itself.
             response.metadata = {WRITTEN_BY_KEY: True, **metadata}
         return response

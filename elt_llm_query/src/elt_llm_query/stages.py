@@ -23,6 +23,7 @@ from elt_llm_query.caching.semantic_cache import CACHES, SemanticCache
 from elt_llm_query.grounding.judges import JUDGES, ClaimJudge
 from elt_llm_query.retrieval.fusion import FUSIONS, Fusion
 from elt_llm_query.retrieval.search import SearchTransform
+from elt_llm_query.sufficiency.gap_rounds import SUFFICIENCY, SufficiencyStep
 from elt_llm_query.trace import TraceLog
 
 T = TypeVar("T")
@@ -39,6 +40,7 @@ __all__ = [
     "POSTPROCESSORS",
     "RERANKERS",
     "ROUTERS",
+    "SUFFICIENCY",
     "SYNTHESIZERS",
     "TRANSFORMS",
     "Strategies",
@@ -127,6 +129,13 @@ class Strategies:
         return self._one(JUDGES, query.judge_strategy, query.judge_options)
 
     @cached_property
+    def sufficiency(self) -> Strategy[SufficiencyStep | None] | MissingExtraError:
+        """What searches for what the sources lack."""
+        query = self._query
+        name, options = query.sufficiency_strategy, query.sufficiency_options
+        return self._one(SUFFICIENCY, name, options)
+
+    @cached_property
     def synthesizer(self) -> Strategy[BaseSynthesizer] | MissingExtraError:
         """What writes the answer."""
         query = self._query
@@ -158,7 +167,7 @@ class Strategies:
     ) -> dict[str, Strategy[T] | MissingExtraError]:
         """Strategies by name. Options of one that is not named are kept unchecked."""
         for name in options.keys() - stage.known().keys():
-            raise UnknownStrategyError(stage.name, name, stage.known())
+            raise UnknownStrategyError(stage.noun, name, stage.known())
         return {name: self._load(stage, name, options.get(name, {})) for name in names}
 
     def _load(
@@ -254,6 +263,7 @@ def _all(loaded: Strategies, *, with_reranker: bool) -> Iterator[object]:
         loaded.cache,
         loaded.router,
         loaded.fusion,
+        loaded.sufficiency,
         loaded.synthesizer,
         loaded.judge,
     )

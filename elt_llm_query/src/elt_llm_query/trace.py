@@ -16,6 +16,7 @@ from elt_llm_core.patience import check_asker
 from elt_llm_core.results import Degradation, DegradationKind, StageRecord
 from elt_llm_query.components import Postprocessor
 from elt_llm_query.context_limits import limit_sources
+from elt_llm_query.step_events import StepEvent, describe_step, report
 
 logger = logging.getLogger(__name__)
 
@@ -60,19 +61,30 @@ class TraceLog:
         """
         check_asker()
         note = StageNote(n_in, self.most)
+        words = describe_step(name)
+        report(StepEvent(step=name, state="begun", text=words, n_in=n_in))
         started = perf_counter()
         try:
             yield note
         finally:
             spent = (perf_counter() - started) * 1000
             logger.debug("%s: %d in, %d out, %.1f ms", name, n_in, note.n_out, spent)
-            self.stages.append(
-                StageRecord(
-                    name=name,
-                    milliseconds=round(spent, 3),
-                    n_in=note.n_in,
-                    n_out=note.n_out,
-                    top=note.top,
+            record = StageRecord(
+                name=name,
+                milliseconds=round(spent, 3),
+                n_in=note.n_in,
+                n_out=note.n_out,
+                top=note.top,
+            )
+            self.stages.append(record)
+            report(
+                StepEvent(
+                    step=name,
+                    state="ended",
+                    text=words,
+                    n_in=record.n_in,
+                    n_out=record.n_out,
+                    milliseconds=record.milliseconds,
                 )
             )
 

@@ -10,6 +10,7 @@ from mcp_types import CallToolResult, ContentBlock, ResourceLink, TextContent
 from pydantic import BaseModel
 
 from elt_llm_api.document_text import TextPart
+from elt_llm_api.graph_schemas import GraphListing
 from elt_llm_api.mcp_server.tool_results import (
     CollectionListing,
     DefinedTerm,
@@ -17,7 +18,8 @@ from elt_llm_api.mcp_server.tool_results import (
     TermListing,
 )
 from elt_llm_api.page_boxes import MAX_BOXES, format_boxes
-from elt_llm_core.cli.terminal import harmless, in_line
+from elt_llm_core.cli.terminal import count_of, harmless, in_line
+from elt_llm_core.graph.graph_records import ElementDetail, GraphAnswer, GraphSummary
 from elt_llm_core.results import Box, QueryResult, SearchResult
 from elt_llm_core.tables import Relation
 from elt_llm_query.render import answer_text
@@ -109,6 +111,54 @@ def glossary_content(glossary: TermListing, has_pages: PageOf) -> CallToolResult
     text = "\n".join(map(_term_line, glossary.terms)) or "No such term is defined."
     places = [(t.document_id, t.document, t.page, t.boxes) for t in glossary.terms]
     return _content(glossary, text, _links(places, has_pages))
+
+
+def graph_content(listing: GraphListing) -> CallToolResult:
+    """The counts of the model, an element with its neighbours, or the ways."""
+    lines = _answer_lines(listing.answer) if listing.answer else []
+    lines += _summary_lines(listing.summary) if listing.summary else []
+    lines += _element_lines(listing.element) if listing.element else []
+    lines += [f"{n.distance} away: {n.element.label}" for n in listing.neighbors]
+    for way in listing.paths:
+        lines.append(" -> ".join(ref.name for ref in way.elements))
+        lines += [f"  {step.text}" for step in way.steps]
+    text = "\n".join(map(in_line, lines)) or "Nothing connects the two."
+    return _content(listing, text, [])
+
+
+def _answer_lines(answer: GraphAnswer) -> list[str]:
+    proof = (f"{ref.location.label}: {ref.label}" for ref in answer.proof[:MOST_ROWS])
+    return [answer.text, *proof]
+
+
+def _summary_lines(summary: GraphSummary) -> list[str]:
+    head = ", ".join(
+        (
+            count_of(summary.elements, "element"),
+            count_of(summary.relations, "relation"),
+            count_of(summary.views, "view"),
+        )
+    )
+    counts = (
+        ("types", summary.types),
+        ("domains", summary.domains),
+        ("relation types", summary.relation_types),
+    )
+    lines = [f"{summary.name}: {head}"]
+    for title, of_kind in counts:
+        lines.append(f"{title}: {', '.join(f'{k} {n}' for k, n in of_kind.items())}")
+    return lines
+
+
+def _element_lines(detail: ElementDetail) -> list[str]:
+    element = detail.element
+    inside = " < ".join(ref.name for ref in detail.above) or "nothing"
+    return [
+        f"{element.name}: {element.type}, in {inside}",
+        *element.documentation.splitlines(),
+        *(relation.text for relation in detail.relations),
+        *(f"(of what it is in) {relation.text}" for relation in detail.inherited),
+    ]
 
 
 def _pages_text(part: TextPart) -> str:

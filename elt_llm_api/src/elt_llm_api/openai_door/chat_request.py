@@ -1,5 +1,6 @@
 """What a chat program sends. Fields that change nothing here are ignored."""
 
+from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -17,6 +18,8 @@ from elt_llm_api.schemas import (
 from elt_llm_core.errors import RequestError
 from elt_llm_query.plan import SourceLimits
 
+# Older ones say little of what "it" stands for, and a rewriting model reads them all.
+MOST_TURNS = 20
 Format = Literal["markdown", "text"]
 
 
@@ -115,6 +118,16 @@ class ChatRequest(Lenient):
         except ValidationError as error:
             fault = error.errors(include_input=False)[0]["msg"]
             raise RequestError(f"messages: the question: {fault}") from error
+
+    @property
+    def turns(self) -> list[tuple[str, str]]:
+        """The questions before it that were answered, with their answers."""
+        spoken = [m for m in self.messages if m.role in {"user", "assistant"}]
+        return [
+            (_text_of(asked).strip(), _text_of(answer))
+            for asked, answer in pairwise(spoken)
+            if (asked.role, answer.role) == ("user", "assistant")
+        ][-MOST_TURNS:]
 
     def check(self) -> None:
         """Refuse what would be ignored and changes what a client gets.

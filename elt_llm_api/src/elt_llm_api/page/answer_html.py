@@ -59,7 +59,7 @@ BANNERS = {
     ),
 }
 UNSERVED = Banner(
-    "The nearest passages, not an answer",
+    "The nearest sentences, not an answer",
     "The built-in answerer reads English only; a language model may answer.",
 )
 # For profiles that mark or keep what is not proved, instead of taking it out.

@@ -16,6 +16,8 @@ from elt_llm_api.page import list_html
 from elt_llm_api.page.addresses import PageAddress
 from elt_llm_api.page.ask_tab import EVENT, AskTab
 from elt_llm_api.page.product_tabs import ProductsTab, TablesTab, watch_job
+from elt_llm_api.page.rendering import render
+from elt_llm_api.page.workspace_pages import PAGES
 from elt_llm_api.page_boxes import MAX_BOXES
 from elt_llm_api.problems import describe
 from elt_llm_api.server.question_queue import QuestionQueue
@@ -73,7 +75,8 @@ class GradioPage:
             analytics_enabled=False,
             delete_cache=(CACHE_SECONDS, CACHE_SECONDS),
         ) as page:
-            gr.HTML(_static("header.html"), js_on_load=None, elem_id="top")
+            header = render("header", pages=PAGES)
+            gr.HTML(header, js_on_load=None, elem_id="top")
             with gr.Tabs():
                 with gr.Tab("Ask"):
                     self.ask.build()

@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import quote
 
-from elt_llm_api.job_registry import Job, JobState
-from elt_llm_api.page.rendering import count_of, render
+from elt_llm_api.job_registry import Job
+from elt_llm_api.page.rendering import render
 from elt_llm_api.products import ProductTable
 from elt_llm_api.schemas import file_url
+from elt_llm_core.cli.terminal import count_of
+from elt_llm_core.job_records import JobState
 from elt_llm_core.profile_notes import ProfileNote
 from elt_llm_core.store import CollectionCard, DocumentRow
 from elt_llm_core.tables import Relation
@@ -17,6 +19,9 @@ STATES = {
     JobState.SUCCEEDED: ("good", "✓ Done"),
     JobState.PARTIAL: ("near", "≈ Done, with failures"),
     JobState.FAILED: ("bad", "✗ Failed"),
+    JobState.QUEUED: ("", "Waiting"),
+    JobState.CANCELLED: ("near", "■ Cancelled"),
+    JobState.INTERRUPTED: ("near", "■ Interrupted"),
 }
 DOCUMENT_COLUMNS = ("Document", "Pages", "Chunks", "Warnings", "Change")
 # Chosen by eye: more rows make the page slow to scroll, and nobody reads them.

@@ -12,6 +12,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from jinja2.ext import Extension
 from typing_extensions import override
 
+from elt_llm_core.cli.terminal import count_of
+
 _LOCAL_URL = re.compile(r"(?:#|/(?![/\\]))[^\s\\]*")
 _BREAK_AT_TAG = re.compile(r"(?<=[>}])\s*\n\s*|\s*\n\s*(?=[<{])")
 _BREAK = re.compile(r"\s*\n\s*")
@@ -37,11 +39,6 @@ def local_url(url: str) -> str:
         msg = f"a URL must stay on this server: {url!r}"
         raise ValueError(msg)
     return url
-
-
-def count_of(number: int, thing: str) -> str:
-    """`1 page`, `2 pages`."""
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def join_with_dots(*parts: str) -> str:

@@ -4,10 +4,12 @@ from typing import Annotated, Any, cast
 
 from fastapi import Depends, Request
 
+from elt_llm_api.chat_turns import ChatTurns
 from elt_llm_api.job_registry import JobRegistry
 from elt_llm_api.schemas import ProblemOut
 from elt_llm_api.server.question_queue import QuestionQueue
 from elt_llm_api.service import QueryService
+from elt_llm_query.conversation.turn import LOCAL
 
 
 def _service(request: Request) -> QueryService:
@@ -22,6 +24,17 @@ def _queue(request: Request) -> QuestionQueue:
     return cast("QuestionQueue", request.app.state.queue)
 
 
+def _turns(request: Request) -> ChatTurns:
+    return cast("ChatTurns", request.app.state.turns)
+
+
+def _owner(request: Request) -> str:
+    """Whose conversations a request is about: its user, or `local` without users."""
+    return str(getattr(request.state, "user", LOCAL))
+
+
+Turns = Annotated[ChatTurns, Depends(_turns)]
+Owner = Annotated[str, Depends(_owner)]
 Questions = Annotated[QuestionQueue, Depends(_queue)]
 Service = Annotated[QueryService, Depends(_service)]
 Jobs = Annotated[JobRegistry, Depends(_jobs)]

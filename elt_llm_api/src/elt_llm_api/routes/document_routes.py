@@ -8,6 +8,14 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import Field
 
+from elt_llm_api.document_pages import (
+    MatchList,
+    Outline,
+    PageOut,
+    read_outline,
+    read_page,
+    search_text,
+)
 from elt_llm_api.page_boxes import parse_boxes
 from elt_llm_api.routes.dependencies import Jobs, Service, problems
 from elt_llm_api.schemas import DocumentOut, Renaming, Wire
@@ -35,6 +43,45 @@ class PageView(Wire):
     )
     scale: float = Field(default=1.5, ge=1, le=3, description="pixels a point")
     crop: bool = Field(default=False, description="only the part around the boxes")
+
+
+@router.get("", operation_id="get_document", responses=problems(404, 422))
+def get_document(document_id: DocumentId, service: Service) -> DocumentOut:
+    """One document, without its text."""
+    return DocumentOut.of(service.document(document_id))
+
+
+@router.get(
+    "/pages/{number:int}", operation_id="get_page_blocks", responses=problems(404, 422)
+)
+def page_blocks(
+    document_id: DocumentId,
+    number: Annotated[int, Path(ge=1, le=1_000_000, examples=[1])],
+    service: Service,
+) -> PageOut:
+    """A page's blocks with their kinds, texts and boxes.
+
+    A document without pages is cut into screens of 60 blocks.
+    """
+    opened = service.opened.get(service.document(document_id))
+    has_image = service.has_pages(document_id)
+    return read_page(service.store, opened, number, has_image=has_image)
+
+
+@router.get("/outline", operation_id="get_outline", responses=problems(404, 422))
+def outline(document_id: DocumentId, service: Service) -> Outline:
+    """The headings of a document with their pages."""
+    return read_outline(service.opened.get(service.document(document_id)))
+
+
+@router.get("/find", operation_id="find_in_document", responses=problems(404, 422))
+def find_in_document(
+    document_id: DocumentId,
+    words: Annotated[str, Query(min_length=1, max_length=400, examples=["fee"])],
+    service: Service,
+) -> MatchList:
+    """Where words stand in a document, whatever their case and spacing."""
+    return search_text(service.opened.get(service.document(document_id)), words)
 
 
 @router.delete(

@@ -25,7 +25,7 @@ from elt_llm_api.routes.dependencies import Jobs, Service, problems
 from elt_llm_api.schemas import JobList, JobOut
 from elt_llm_api.service import NO_PASSWORD, QueryService
 from elt_llm_api.uploads import Upload, check_upload_names
-from elt_llm_core.errors import NothingThereError, UsageError
+from elt_llm_core.errors import JobNotFoundError, NothingThereError, UsageError
 from elt_llm_core.identifiers import collection_id
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
@@ -101,9 +101,13 @@ def start_ingest(service: QueryService, jobs: JobRegistry, form: JobForm) -> Job
 
 
 @router.get("", operation_id="list_jobs")
-def list_jobs(jobs: Jobs) -> JobList:
-    """The jobs since the server started, newest first."""
-    return JobList(data=[JobOut.of(job) for job in jobs.all()])
+def list_jobs(jobs: Jobs, service: Service) -> JobList:
+    """The jobs since the server started, then those that ended before, newest first."""
+    own = [JobOut.of(job) for job in jobs.all()]
+    known = {job.id for job in own}
+    kept = [r for r in service.store.jobs.all() if r.job_id not in known]
+    ended = [JobOut.of_record(record) for record in kept if record.state.has_ended]
+    return JobList(data=[*own, *ended])
 
 
 def _job(job_id: str, jobs: Jobs) -> Job:
@@ -117,8 +121,23 @@ OneJob = Annotated[Job, Depends(_job)]
 
 
 @router.get("/{job_id}", operation_id="get_job", responses=problems(404))
-def get_job(job: OneJob) -> JobOut:
-    """One job: its state, progress and outcome."""
+def get_job(job_id: str, jobs: Jobs, service: Service) -> JobOut:
+    """One job: its state, progress and outcome; also of a server before this one."""
+    job = jobs.get(job_id)
+    if job is not None:
+        return JobOut.of(job)
+    try:
+        return JobOut.of_record(service.store.jobs.get(job_id))
+    except JobNotFoundError as error:
+        raise NothingThereError("no such job since the server started") from error
+
+
+@router.delete(
+    "/{job_id}", operation_id="cancel_job", status_code=202, responses=problems(404)
+)
+def cancel_job(job: OneJob) -> JobOut:
+    """Ask a job to end after the item at hand; what it has done is kept."""
+    job.cancel()
     return JobOut.of(job)
 
 

@@ -72,7 +72,7 @@ def _prepare(
 ) -> tuple[Callable[[], Answered], float]:
     """Check the request; return what answers it, and the seconds it may take."""
     body.check()
-    question, options = body.question, body.elt_llm
+    question, turns, options = body.question, body.turns, body.elt_llm
     asked = resolve_model(service, body.model)
     config = service.profile_config(asked.profile, options.models)
     base_url = str(request.base_url).rstrip("/")
@@ -85,6 +85,7 @@ def _prepare(
             options.where,
             options.models,
             options.limits,
+            turns,
         )
         return result, reply_text(result, options.format, base_url)
 

@@ -1,13 +1,21 @@
 """Search and answers."""
 
 from collections.abc import Callable
+from typing import Annotated
 
 from anyio import to_thread
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel
 
+from elt_llm_api.problems import redact_config_error
 from elt_llm_api.routes.dependencies import Questions, Service, problems
-from elt_llm_api.schemas import QueryRequest, SearchRequest
+from elt_llm_api.schemas import (
+    ExampleList,
+    ProfileList,
+    ProfileOut,
+    QueryRequest,
+    SearchRequest,
+)
 from elt_llm_api.server.question_queue import QuestionQueue
 from elt_llm_core.results import QueryResult, SearchResult
 from elt_llm_query.grounding.plain_text import as_markdown
@@ -55,6 +63,37 @@ async def query(
         return result.model_copy(update={"answer": as_markdown(result.answer)})
 
     return await _answer(work, queue, config.query.question_timeout, request)
+
+
+@router.get("/profiles", operation_id="list_profiles")
+def list_profiles(service: Service) -> ProfileList:
+    """The profiles that a question may choose: what each does, needs and lacks."""
+    missing = service.incomplete_profiles()
+    notes = {note.name: note for note in service.notes()}
+    return ProfileList(
+        data=[
+            ProfileOut(
+                name=name,
+                does=notes[name].does if name in notes else "",
+                needs=notes[name].needs if name in notes else "",
+                lacks=redact_config_error(missing[name]) if name in missing else "",
+            )
+            for name in service.profiles()
+        ]
+    )
+
+
+@router.get("/examples", operation_id="list_examples", responses=problems(404, 422))
+def list_examples(
+    service: Service,
+    collection: Annotated[
+        list[str] | None, Query(max_length=64, examples=[["handbook"]])
+    ] = None,
+) -> ExampleList:
+    """Questions to begin with, from the documents of collections or of all."""
+    if not service.collections():
+        return ExampleList(data=[])
+    return ExampleList(data=list(service.examples(collection or ())))
 
 
 async def _answer(

@@ -40,7 +40,12 @@ from elt_llm_core.errors import (
     StaleReviewError,
     UnknownItemError,
 )
-from elt_llm_core.reviews.review_records import ReviewChange, ReviewItem, ReviewStatus
+from elt_llm_core.reviews.review_records import (
+    ProductProgress,
+    ReviewChange,
+    ReviewItem,
+    ReviewStatus,
+)
 from elt_llm_core.sheets.exchange import import_sheet
 from elt_llm_core.sheets.review_sheet import make_sheet
 from elt_llm_core.sheets.sheet_files import dump_sheet
@@ -81,11 +86,11 @@ def list_items(
     product: Product, asked: Annotated[ItemQuery, Query()], service: Service
 ) -> ItemList:
     """The items of a product, in its order; decided ones that are gone come last."""
-    reviews = service.store.reviews
-    items = [item for item in reviews.items(product) if _matches(item, asked)]
+    known = service.store.reviews.items(product)
+    items = [item for item in known if _matches(item, asked)]
     end = asked.cursor + asked.limit
     return ItemList(
-        progress=reviews.progress(product),
+        progress=ProductProgress.of(product, known),
         data=[ItemRow.of(item) for item in items[asked.cursor : end]],
         total=len(items),
         next_cursor=end if end < len(items) else None,
@@ -227,6 +232,7 @@ def _matches(item: ReviewItem, asked: ItemQuery) -> bool:
 
 
 def _whole(service: QueryService, item: ReviewItem) -> ItemOut:
+    content = item.proposal.content if item.proposal else {}
     return ItemOut(
         **ItemRow.of(item).model_dump(),
         generated=item.generated_fields,
@@ -234,6 +240,7 @@ def _whole(service: QueryService, item: ReviewItem) -> ItemOut:
         offered=item.decision.offered if item.decision else {},
         evidence=read_evidence(service, item),
         history=service.store.reviews.history(item.product, item.item_id),
+        row={k: v for k, v in content.items() if k not in {"evidence", "boxes"}},
     )
 
 

@@ -130,7 +130,7 @@ class QuestionQueue:
     def _run(self, ticket: Ticket, work: Callable[[], T]) -> T:
         started = monotonic()
         try:
-            with ticket.patience.applied():
+            with ticket.patience.apply():
                 ticket.patience.check_asker()
                 return work()
         finally:

@@ -105,6 +105,7 @@ def describe_all(
     for key, candidate in zip(keys, candidates, strict=True):
         places[key].add(candidate.at)
         kinds[key, candidate.at].add(kind(candidate))
+    firsts = {key: min(those) for key, those in places.items()}
     stated = math.log1p(sum(c.way is Way.STATED for c in candidates))
     rows: list[Features] = []
     for key, candidate in zip(keys, candidates, strict=True):
@@ -115,7 +116,7 @@ def describe_all(
         # A document that states its definitions defines little by the way.
         row["document: states others"] = stated * (candidate.way is not Way.STATED)
         row |= _of_others(others)
-        row["place: first of the term"] = float(candidate.at == min(places[key]))
+        row["place: first of the term"] = float(candidate.at == firsts[key])
         row["place: one of"] = math.log1p(len(places[key]))
         row |= _of_term(candidate, key, usage)
         row |= _of_sentence(candidate)

@@ -38,11 +38,23 @@ BESIDE = 0.6  # of a second term of one sentence; most such sentences define one
 
 
 class Scored(NamedTuple):
-    """A candidate with its features and its probability."""
+    """A candidate with its features and its probability.
+
+    `notes` are reasons that no feature gives.
+    """
 
     candidate: DefinitionProposal
     features: Features
     probability: float
+    notes: tuple[str, ...] = ()
+
+
+class Candidates(NamedTuple):
+    """The candidates of one document, each with what the scorer makes of it."""
+
+    text: str
+    usage: Usage
+    scored: Sequence[Scored]
 
 
 def find_definitions(
@@ -63,23 +75,47 @@ def find_definitions(
         The definitions with their confidence, the shape that found them and the
         features that speak for them; their spans refer to `text`.
     """
+    weights = scorer or load_scorer()
+    return chosen_definitions(score_document(text, blocks, weights), threshold, weights)
+
+
+def score_document(
+    text: str, blocks: Sequence[Block], scorer: DefinitionScorer
+) -> Candidates:
+    """Return every candidate of a document with its probability.
+
+    Args:
+        text: The text of the document.
+        blocks: Its blocks; their spans refer to `text`.
+        scorer: The weights.
+    """
     units = text_units(text, blocks)
     usage = Usage(text, blocks, units)
     candidates = find_candidates(text, blocks, units, usage)
-    judged = score_candidates(candidates, usage, scorer or load_scorer())
-    chosen = choose(judged, usage, threshold)
-    weights = scorer or load_scorer()
-    chosen_definitions = [
+    return Candidates(text, usage, score_candidates(candidates, usage, scorer))
+
+
+def chosen_definitions(
+    candidates: Candidates, threshold: float, scorer: DefinitionScorer
+) -> list[Definition]:
+    """Return the definitions among the candidates of a document, in text order.
+
+    Args:
+        candidates: What the document may define.
+        threshold: The least probability of a definition.
+        scorer: The weights, which give the reasons.
+    """
+    definitions = [
         one.candidate.definition.model_copy(
             update={
                 "confidence": round(one.probability, 3),
                 "found_by": kind(one.candidate),
-                "reasons": weights.reasons(one.features),
+                "reasons": (*one.notes, *scorer.reasons(one.features)),
             }
         )
-        for one in chosen
+        for one in choose(candidates.scored, candidates.usage, threshold)
     ]
-    return without_repeats(add_synonyms(chosen_definitions, text))
+    return without_repeats(add_synonyms(definitions, candidates.text))
 
 
 def score_candidates(

@@ -20,12 +20,12 @@ from elt_llm_consumer.definitions.definition_records import (
     TextUnit,
     text_units,
 )
-from elt_llm_consumer.definitions.definition_tables import find_in_tables
-from elt_llm_consumer.definitions.prose import (
+from elt_llm_consumer.definitions.definition_sentences import (
     clean_term,
     find_in_brackets,
     find_in_prose,
 )
+from elt_llm_consumer.definitions.definition_tables import find_in_tables
 from elt_llm_consumer.definitions.terms import PhraseIndex, fold, fold_all
 from elt_llm_core.document import Block
 from elt_llm_core.language.acronyms import Acronym, find_acronyms

@@ -12,7 +12,9 @@ stages are:
 * `label`: a term in front of a colon or between brackets ("Mat: The mat of the timer");
 * `heading`: a sentence below a heading that names the term;
 * `mention`: a sentence with a term that typography or repetition shows to be one;
-* `acronym`: a long form with its short form ("Bank of England (BofE)").
+* `acronym`: a long form with its short form ("Bank of England (BofE)");
+* `written`: what a language model read in a passage (`definition_reader`); the stages
+  of this file never propose it.
 """
 
 import re
@@ -28,8 +30,11 @@ from elt_llm_consumer.definitions.definition_records import (
     TextUnit,
     text_of_spans,
 )
+from elt_llm_consumer.definitions.definition_sentences import (
+    clean_term,
+    strip_full_stop,
+)
 from elt_llm_consumer.definitions.extract import stated_definitions
-from elt_llm_consumer.definitions.prose import clean_term, strip_full_stop
 from elt_llm_consumer.definitions.terms import PhraseIndex, fold, fold_word
 from elt_llm_consumer.definitions.usage import Usage, heading_names
 from elt_llm_core.document import Block
@@ -58,6 +63,7 @@ class Way(StrEnum):
     HEADING = "heading"
     MENTION = "mention"
     ACRONYM = "acronym"
+    WRITTEN = "written"
 
 
 class SentencePlace(NamedTuple):
@@ -196,12 +202,14 @@ _IN_BRACKETS = re.compile(
     r"(?P<meaning>[^(),;:.]{12,160})\s\(\s*[\"\u201c]?(?P<term>[A-Za-z][\w'\u2019/-]*"
     r"(?:\s+[\w'\u2019/-]+){0,3})[\"\u201d]?\s*\)"
 )
+_GLOSS_MARKS = ("(", "i.e.", "that")  # each match of the two has one
 _ARTICLE = re.compile(r"\b(?:an?|the)\s", re.IGNORECASE)
 _WHICH = re.compile(
     rf"(?P<term>{_WORD}(?:\s+{_WORD}){{0,4}}?)(?P<brackets>{_BRACKETS})?"
     r"(?:,?\s+(?P<verb>which|whereby|in\s+which|that)\s+(?:is|are|comprises?|consists?"
     r"|includes?|contains?|means?)\b|,\s+(?P<apposed>defined\s+as|(?=an?\s)))"
 )
+_WHICH_MARKS = ("which", "whereby", "that", ",")  # each match of `_WHICH` has one
 _IS = re.compile(r"\b(?:is|are|means?)$", re.IGNORECASE)
 _LABELLED = re.compile(
     r"(?P<term>[^\s:.;\[\]][^:.;\n\[\]]{0,70}?)\s*:\s+(?=\S)"
@@ -377,6 +385,8 @@ def _naming_spots(place: SentencePlace) -> Iterator[_Spot]:
 
 def _apposition_spots(place: SentencePlace) -> Iterator[_Spot]:
     sentence = place.text
+    if not any(mark in sentence for mark in _WHICH_MARKS):
+        return
     for match in _WHICH.finditer(sentence):
         start = _term_start(sentence, match.end("term"))
         if start is None:
@@ -391,6 +401,8 @@ def _apposition_spots(place: SentencePlace) -> Iterator[_Spot]:
 
 def _gloss_spots(place: SentencePlace) -> Iterator[_Spot]:
     sentence = place.text
+    if not any(mark in sentence for mark in _GLOSS_MARKS):
+        return
     for match in _GLOSSED.finditer(sentence):
         start = _term_start(sentence, match.end("term"))
         if start is not None:

@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from elt_llm_consumer.definitions import patterns
@@ -30,6 +31,7 @@ def clean(text: str) -> str:
     return " ".join(text.split())
 
 
+@lru_cache(maxsize=2**16)  # a long document has some ten thousand words
 def fold_word(word: str) -> str:
     """Return a word in lower case, without its possessive and its plural."""
     lowered = unicodedata.normalize("NFKC", word).casefold().replace("\u2019", "'")

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from elt_llm_consumer.definitions import patterns
 from elt_llm_consumer.definitions.definition_records import TextUnit
-from elt_llm_consumer.definitions.prose import clean_term
+from elt_llm_consumer.definitions.definition_sentences import clean_term
 from elt_llm_consumer.definitions.terms import WORD, fold, fold_word
 from elt_llm_core.document import Block, BlockKind
 from elt_llm_core.language.acronyms import find_acronyms
@@ -61,13 +61,26 @@ class Usage:
             if block.kind is BlockKind.HEADING
             for name in heading_names(text[block.start : block.end])
         )
-        words = [fold_word(m.group()) for m in WORD.finditer(text)]
-        self._joined = " " + " ".join(words) + " "
+        self._words = [fold_word(m.group()) for m in WORD.finditer(text)]
+        self._places: dict[str, list[int]] = {}
+        for place, word in enumerate(self._words):
+            self._places.setdefault(word, []).append(place)
 
     def uses(self, term: str) -> int:
         """How often the document uses a term, in singular or plural."""
-        key = fold(term)
-        return self._joined.count(f" {key} ") if key else 0
+        key = fold(term).split()
+        if not key:
+            return 0
+        # The places of its rarest word: a search of the whole text for each of the
+        # candidates would take a time that grows with the square of the text.
+        rarest = min(key, key=lambda word: len(self._places.get(word, ())))
+        shift, count, free = key.index(rarest), 0, 0
+        for place in self._places.get(rarest, ()):
+            start = place - shift
+            # A use and the next one have a word between them: "the the" is one use.
+            if start >= free and self._words[start : start + len(key)] == key:
+                count, free = count + 1, start + len(key) + 1
+        return count
 
     @cached_property
     def quote_counts(self) -> Counter[str]:

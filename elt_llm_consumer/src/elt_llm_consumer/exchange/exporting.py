@@ -2,9 +2,11 @@
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from pydantic import Field
 
+from elt_llm_consumer import catalog_rows, glossary
 from elt_llm_consumer.exchange.glossary_baseline import (
     MergedGlossary,
     merge_baseline,
@@ -18,13 +20,14 @@ from elt_llm_consumer.exchange.product_terms import (
     read_product,
 )
 from elt_llm_consumer.exchange.transfer import (
-    ExchangeReport,
     WrittenGlossary,
     restrict,
     write_glossary,
 )
 from elt_llm_consumer.product import default_path
-from elt_llm_core.errors import UsageError
+from elt_llm_consumer.reviewed import read_reviewed
+from elt_llm_core.errors import UnknownProductError, UsageError
+from elt_llm_core.product_exports import ExchangeReport
 from elt_llm_core.publication import publish
 from elt_llm_core.records import Record
 from elt_llm_core.store import Store
@@ -66,14 +69,10 @@ def export_product(
         ExchangeError: If there is no such product.
         StoreWriteError: If the file cannot be written.
     """
-    source = _source(options, store)
-    merged = _with_baseline(options, _read(options, source))
-    glossary = _of_status(merged.glossary, options.statuses)
-    written = write_glossary(chosen, glossary, options.leave_out)
-    report = _report(options, written, merged)
+    written, report = convert_product(chosen, options, store)
     if options.check or report.exit_code not in {0, 2}:
         return report
-    target = options.output or _default_output(chosen, options, source)
+    target = options.output or _default_output(chosen, options, store)
     publication = publish(store, [(target, written.content)])
     notes = tuple(
         f"kept because edited or not written by this program: {path}"
@@ -81,6 +80,29 @@ def export_product(
     )
     files = {"file": str(publication.paths[0])}
     return report.model_copy(update={"files": files, "notes": report.notes + notes})
+
+
+def convert_product(
+    chosen: GlossaryFormat, options: ExportOptions, store: Store
+) -> tuple[WrittenGlossary, ExchangeReport]:
+    """Return a product in a format, and what there is to say about it.
+
+    The rows are those of the last run, with every decision of now. A product that was
+    never put under review, or a file that `options` names, is read from its file.
+
+    Args:
+        chosen: The format.
+        options: What to export.
+        store: The data root, which has the products.
+
+    Raises:
+        UsageError: If neither collections nor a file are named.
+        ExchangeError: If there is no such product.
+    """
+    merged = _with_baseline(options, _read(options, store))
+    wanted = _of_status(merged.glossary, options.statuses)
+    written = write_glossary(chosen, wanted, options.leave_out)
+    return written, _report(options, written, merged)
 
 
 def _source(options: ExportOptions, store: Store) -> Path:
@@ -94,27 +116,41 @@ def _source(options: ExportOptions, store: Store) -> Path:
     return default_path(store.data_dir, options.product, options.collections)
 
 
-def _read(options: ExportOptions, source: Path) -> Glossary:
+def _read(options: ExportOptions, store: Store) -> Glossary:
+    source = _source(options, store)
     name = options.name or "+".join(options.collections) or source.stem
-    content = read_product(source, options.product)
+    content = None if options.source else _read_stored(options, store)
+    if content is None:
+        content = read_product(source, options.product)
     if options.product == "catalog":
         return glossary_of_catalog(content, name)
     return glossary_of_rows(content, name)
 
 
-def _of_status(glossary: Glossary, statuses: tuple[TermStatus, ...]) -> Glossary:
+def _read_stored(options: ExportOptions, store: Store) -> Any:
+    """The product as the database has it; None where no run put it under review."""
+    is_catalog = options.product == "catalog"
+    reviewed = catalog_rows.REVIEWED if is_catalog else glossary.REVIEWED
+    try:
+        rows = read_reviewed(store, reviewed, options.collections)
+    except UnknownProductError:
+        return None
+    return catalog_rows.nest_rows(rows) if is_catalog else rows
+
+
+def _of_status(whole: Glossary, statuses: tuple[TermStatus, ...]) -> Glossary:
     """The terms of some statuses, and those above them, which give them their place."""
     wanted = set()
-    for term in glossary.terms:
+    for term in whole.terms:
         if term.status in statuses if statuses else term.status not in _UNWANTED:
             wanted |= {term.path[:depth] for depth in range(1, len(term.path) + 1)}
-    return restrict(glossary, wanted)
+    return restrict(whole, wanted)
 
 
-def _with_baseline(options: ExportOptions, glossary: Glossary) -> MergedGlossary:
+def _with_baseline(options: ExportOptions, read: Glossary) -> MergedGlossary:
     if options.baseline is None:
-        return MergedGlossary(glossary=glossary, counts={})
-    return merge_baseline(read_baseline(options.baseline), glossary)
+        return MergedGlossary(glossary=read, counts={})
+    return merge_baseline(read_baseline(options.baseline), read)
 
 
 def _report(
@@ -140,7 +176,8 @@ def _report(
 
 
 def _default_output(
-    chosen: GlossaryFormat, options: ExportOptions, source: Path
+    chosen: GlossaryFormat, options: ExportOptions, store: Store
 ) -> Path:
+    source = _source(options, store)
     name = f"{source.stem}_{options.format.replace('-', '_')}{chosen.ending}"
     return source.with_name(name)

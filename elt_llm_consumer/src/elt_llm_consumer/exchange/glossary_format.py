@@ -15,6 +15,7 @@ from elt_llm_consumer.exchange.glossary_terms import (
     TermStatus,
 )
 from elt_llm_core.errors import ConfigError
+from elt_llm_core.product_exports import Problem
 from elt_llm_core.records import Record
 from elt_llm_core.strategy import Stage, Strategy
 
@@ -25,30 +26,6 @@ if TYPE_CHECKING:
     from elt_llm_core.strategy import Models
 
 _SHOWN = 80  # characters of a value in a message: enough to recognise it
-
-
-class Problem(Record):
-    """One value that the target of a file would refuse.
-
-    `row` counts as an editor does where the format has lines of its own (the header is
-    row 1), else by entries from 1. `entry` is the number of the term in the file from
-    0; None where the fault is the file's.
-    """
-
-    row: int | None = None
-    entry: int | None = Field(default=None, ge=0)
-    column: str
-    value: str
-    rule: str
-    cure: str
-    is_error: bool = Field(
-        default=True, description="false where it depends on what the target has"
-    )
-
-    def sentence(self) -> str:
-        """Return the problem in one line for the screen."""
-        place = f"row {self.row}, " if self.row else ""
-        return f"{place}{self.column}: {self.value!r} {self.rule}; {self.cure}"
 
 
 def shorten(value: str) -> str:
@@ -84,6 +61,8 @@ class GlossaryFormat(Strategy["GlossaryFormat"]):
     title: ClassVar[str]
     ending: ClassVar[str]
     holds: ClassVar[frozenset[str]]
+    local_options: ClassVar[frozenset[str]] = frozenset()
+    """Options that name files of this machine: no request may set them."""
     relation_kinds: ClassVar[frozenset[RelationKind]] = frozenset(RelationKind)
     status_names: ClassVar["Mapping[TermStatus, str]"] = {}
     """How the target calls each status; empty where it has no status."""
@@ -91,6 +70,10 @@ class GlossaryFormat(Strategy["GlossaryFormat"]):
     @override
     def build(self, models: "Models") -> "GlossaryFormat":
         """Return the format itself: it uses no model."""
+        return self
+
+    def resolve(self) -> "GlossaryFormat":
+        """Return the format that the options choose: by default this one."""
         return self
 
     @classmethod
@@ -147,7 +130,7 @@ class GlossaryFormat(Strategy["GlossaryFormat"]):
         """
 
 
-FORMATS: Stage[GlossaryFormat] = Stage("formats")
+FORMATS: Stage[GlossaryFormat] = Stage("formats", "export format")
 
 
 def load_format(
@@ -171,7 +154,7 @@ def load_format(
             f"the format {name!r} is a {type(chosen).__name__}, not a GlossaryFormat",
             "report it to the authors of its package",
         )
-    return chosen
+    return chosen.resolve()
 
 
 class TermChecker:

@@ -8,9 +8,10 @@ from pydantic import Field
 
 from elt_llm_consumer.exchange.glossary_baseline import BaselineFile
 from elt_llm_consumer.exchange.glossary_format import GlossaryFormat
-from elt_llm_consumer.exchange.transfer import ExchangeReport, read_glossary
+from elt_llm_consumer.exchange.transfer import read_glossary
 from elt_llm_consumer.product import default_path, dump_json
 from elt_llm_core.errors import ExchangeError
+from elt_llm_core.product_exports import ExchangeReport
 from elt_llm_core.publication import publish
 from elt_llm_core.records import Record
 from elt_llm_core.store import Store

@@ -83,7 +83,8 @@ def glossary_of_rows(rows: Iterable[Mapping[str, Any]], name: str) -> Glossary:
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for row in map(_as_edited, rows):
         groups.setdefault(fold(one_line(row["term"])), []).append(row)
-    terms = tuple(_term_of_rows(group) for group in groups.values())
+    paths = {key: (min(group, key=_rank)["term"],) for key, group in groups.items()}
+    terms = tuple(_term_of_rows(group, paths) for group in groups.values())
     return Glossary(name=name, terms=terms)
 
 
@@ -100,7 +101,20 @@ def _as_edited(row: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**row, **edited, "quote": row["definition"]}
 
 
-def _term_of_rows(rows: Sequence[Mapping[str, Any]]) -> Term:
+def _relations(
+    rows: Sequence[Mapping[str, Any]], paths: Mapping[str, tuple[str, ...]]
+) -> Iterator[TermRelation]:
+    """The relations of a term to others of the glossary."""
+    own = fold(one_line(rows[0]["term"]))
+    for kind in (RelationKind.BROADER, RelationKind.NARROWER, RelationKind.RELATED):
+        names = {fold(one_line(name)) for row in rows for name in row.get(kind, ())}
+        for name in sorted(names & paths.keys() - {own}):
+            yield TermRelation(kind=kind, target=paths[name])
+
+
+def _term_of_rows(
+    rows: Sequence[Mapping[str, Any]], paths: Mapping[str, tuple[str, ...]]
+) -> Term:
     ranked = sorted(rows, key=_rank)
     best = ranked[0]
     # The lines of a page are no part of a definition; its quote keeps every letter.
@@ -115,6 +129,7 @@ def _term_of_rows(rows: Sequence[Mapping[str, Any]]) -> Term:
         synonyms=tuple(name for name in names if name not in acronyms),
         acronyms=tuple(acronyms),
         status=TermStatus(best["status"]),
+        relations=tuple(_relations(ranked, paths)),
         note="\n".join(row["review_notes"] for row in ranked if row["review_notes"]),
         attributes={name: best[name] for name in _ROW_ATTRIBUTES},
         evidence=tuple(_evidence(row, row["quote"]) for row in ranked),
@@ -219,7 +234,7 @@ def _entity(row: Mapping[str, Any], parent: tuple[str, ...]) -> Term:
         relations=tuple(
             TermRelation(kind=RelationKind.RELATED, target=(one["target_entity"],))
             for one in record["relationships"]
-            if one["provenance"] == "direct"
+            if one["origin"] != "inherited"
         ),
         evidence=tuple(
             _evidence(one, one["quote"])

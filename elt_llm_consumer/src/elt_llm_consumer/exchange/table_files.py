@@ -4,13 +4,14 @@ import csv
 import io
 import re
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from openpyxl import Workbook, load_workbook
 from openpyxl.cell import WriteOnlyCell
 from openpyxl.styles import Alignment, Font
+from openpyxl.utils import get_column_letter
 
 from elt_llm_core.errors import ExchangeError
 from elt_llm_core.records import Record
@@ -87,18 +88,30 @@ def write_xlsx(
 
     The bytes depend on nothing but the arguments.
     """
+    return write_workbook({sheet: (columns, rows)})
+
+
+def write_workbook(
+    sheets: Mapping[str, tuple[Sequence[str], Iterable[Sequence[str]]]],
+) -> bytes:
+    """Return a workbook with a header and rows for each sheet.
+
+    Args:
+        sheets: Name of a sheet to its columns and rows, in their order.
+    """
     book = Workbook(write_only=True)
-    page = book.create_sheet(sheet)
-    page.freeze_panes = "A2"
-    for number, column in enumerate(columns):
-        letter = chr(ord("A") + number)
-        page.column_dimensions[letter].width = max(14, min(60, 2 * len(column)))
-    page.append([_text_cell(page, column, bold=True) for column in columns])
-    for row in rows:
-        page.append([_text_cell(page, value) for value in row])
+    for name, (columns, rows) in sheets.items():
+        page = book.create_sheet(name)
+        page.freeze_panes = "A2"
+        for number, column in enumerate(columns, start=1):
+            width = max(14, min(60, 2 * len(column)))
+            page.column_dimensions[get_column_letter(number)].width = width
+        page.append([_text_cell(page, column, bold=True) for column in columns])
+        for row in rows:
+            page.append([_text_cell(page, value) for value in row])
     buffer = io.BytesIO()
     book.save(buffer)
-    return _without_times(buffer.getvalue())
+    return fix_times(buffer.getvalue())
 
 
 def _text_cell(page: object, value: str, bold: bool = False) -> Any:
@@ -112,7 +125,7 @@ def _text_cell(page: object, value: str, bold: bool = False) -> Any:
     return cell
 
 
-def _without_times(content: bytes) -> bytes:
+def fix_times(content: bytes) -> bytes:
     """The same workbook with fixed times, so that equal rows give equal bytes."""
     buffer = io.BytesIO()
     with (

@@ -10,7 +10,6 @@ from typing_extensions import override
 from elt_llm_consumer.exchange.cells import guard_cell, unguard_cell
 from elt_llm_consumer.exchange.glossary_format import (
     GlossaryFormat,
-    Problem,
     TargetRules,
     TermChecker,
     shorten,
@@ -23,6 +22,7 @@ from elt_llm_consumer.exchange.table_files import (
     write_csv,
 )
 from elt_llm_core.errors import ExchangeError, suggest
+from elt_llm_core.product_exports import Problem
 
 Cells = dict[str, str]
 
@@ -91,7 +91,7 @@ class TabularFormat(GlossaryFormat):
             for fault in [*self._status(cells), *self.row_problems(cells)]
         ]
         problems += self._repetitions(table, raw)
-        checker = TermChecker(self.rules, self.column_of)
+        checker = TermChecker(self.rules, self.column_of, first_row=2)
         for problem in checker.problems(self.terms(raw)):
             row = table.rows[problem.entry or 0]
             problems.append(problem.model_copy(update={"row": row.number}))

@@ -1,32 +1,15 @@
-"""Writes a glossary in a format and reads one: checks, losses and the report."""
+"""Writes a glossary in a format and reads one: checks and losses."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from pydantic import Field
-
-from elt_llm_consumer.exchange.glossary_format import GlossaryFormat, Problem
+from elt_llm_consumer.exchange.glossary_format import GlossaryFormat
 from elt_llm_consumer.exchange.glossary_terms import Glossary, Path, Term
 from elt_llm_core.errors import ExchangeError
-from elt_llm_core.jobs import PARTIAL
+from elt_llm_core.product_exports import Loss, Problem
 from elt_llm_core.records import Record
 
 _EXAMPLES = 3  # terms that a loss names: enough to look it up, short on the screen
-_REFUSED = 65  # as of ExchangeError: the data, not the program, is to be changed
-
-
-class Loss(Record):
-    """A field of terms of which the file has less than the glossary."""
-
-    field: str
-    terms: int = Field(gt=0, description="how many terms lose something")
-    examples: tuple[str, ...]
-
-    def sentence(self) -> str:
-        """Return the loss in one line for the screen."""
-        names = ", ".join(repr(name) for name in self.examples)
-        more = ", …" if self.terms > len(self.examples) else ""
-        return f"{self.field}: {self.terms} terms ({names}{more})"
 
 
 class WrittenGlossary(Record):
@@ -37,30 +20,6 @@ class WrittenGlossary(Record):
     problems: tuple[Problem, ...] = ()
     losses: tuple[Loss, ...] = ()
     left_out: tuple[str, ...] = ()
-
-
-class ExchangeReport(Record):
-    """How an export or an import ended.
-
-    `problems` are what the target refuses or may refuse, `losses` what the file does
-    not hold of the glossary, `left_out` the terms that were not written.
-    """
-
-    action: str
-    format: str
-    counts: dict[str, int]
-    files: dict[str, str] = Field(default_factory=dict)
-    problems: tuple[Problem, ...] = ()
-    losses: tuple[Loss, ...] = ()
-    left_out: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-
-    @property
-    def exit_code(self) -> int:
-        """0; 2 where terms were left out; 65 where the target would refuse the file."""
-        if any(problem.is_error for problem in self.problems):
-            return _REFUSED
-        return PARTIAL if self.left_out else 0
 
 
 def read_glossary(chosen: GlossaryFormat, content: bytes) -> Glossary:

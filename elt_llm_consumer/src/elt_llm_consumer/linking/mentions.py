@@ -26,13 +26,21 @@ def stands_alone(sentence: str, start: int, end: int) -> bool:
     """Return True if the word `sentence[start:end]` is a noun phrase of its own."""
     if _is_hyphenated(sentence, start, end):
         return False
-    before, after = _neighbours(sentence, start, end)
     word = sentence[start:end]
     if word[:1].isupper():
-        return not (_in_name(before) or _in_name(after))
+        return is_whole_name(sentence, start, end)
+    before, _ = _neighbours(sentence, start, end)
     bare = not word.endswith("s")
     fixed = before.lower() in FIXED_BEFORE | VERB_BEFORE
     return not (bare and (fixed or _FREE_OF.search(sentence[:start])))
+
+
+def is_whole_name(sentence: str, start: int, end: int) -> bool:
+    """Return False for part of a longer name: of "Chief Race Officer" the last two."""
+    if not sentence[start : start + 1].isupper():
+        return True
+    before, after = _neighbours(sentence, start, end)
+    return not (_in_name(before) or _in_name(after))
 
 
 def is_capitalised_term(sentence: str, start: int) -> bool:

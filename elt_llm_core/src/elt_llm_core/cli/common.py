@@ -278,14 +278,18 @@ class CommandContext:
 
     def hint(self, text: str) -> str:
         """The text, its `elt-llm` commands about the same data and settings."""
+        return runnable(text, self.root_options)
+
+    @property
+    def root_options(self) -> dict[str, str]:
+        """The options that say which data and settings the command is about."""
         given = {
             "--data-dir": self._data_dir,
             "--profile": self._profile,
             "--models": self._models_name,
             "--config": self._config_file,
         }
-        options = {name: str(value) for name, value in given.items() if value}
-        return runnable(text, options)
+        return {name: str(value) for name, value in given.items() if value}
 
     def end_progress(self) -> None:
         """Take the bar off the screen before anything else is printed."""

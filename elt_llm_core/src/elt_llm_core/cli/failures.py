@@ -3,7 +3,7 @@
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import click
@@ -44,10 +44,31 @@ def run(command: click.Command, arguments: Sequence[str] | None = None) -> int:
         _silence_stdout()
         return OK
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - process boundary
-        fault = _fault(error)
-        hint = runnable(fault.hint, given_options(arguments))
-        return _tell(fault._replace(hint=hint), as_json)
+        return tell(error, given_options(arguments), as_json=as_json)
     return result if isinstance(result, int) else OK
+
+
+def tell(
+    error: BaseException,
+    options: Mapping[str, str],
+    *,
+    as_json: bool,
+    indent: int | None = 2,
+) -> int:
+    """Print an error: a sentence on stderr, with JSON also an object on stdout.
+
+    Args:
+        error: What went wrong.
+        options: Those of the command, which its hint repeats.
+        as_json: Whether to print the object.
+        indent: Of the object; None for one line.
+
+    Returns:
+        The exit code of the error.
+    """
+    fault = _fault(error)
+    hint = runnable(fault.hint, options)
+    return _tell(fault._replace(hint=hint), as_json, indent)
 
 
 class Fault(NamedTuple):
@@ -77,7 +98,7 @@ def _fault(error: BaseException) -> Fault:
     return Fault("ELT000", message, hint, UNEXPECTED)
 
 
-def _tell(fault: Fault, as_json: bool) -> int:
+def _tell(fault: Fault, as_json: bool, indent: int | None) -> int:
     text = f"elt-llm: {fault.message}"
     click.echo(harmless(f"{text}; {fault.hint}" if fault.hint else text), err=True)
     for detail in fault.details:
@@ -86,7 +107,7 @@ def _tell(fault: Fault, as_json: bool) -> int:
         fields = fault._asdict()
         if not fault.details:
             del fields["details"]
-        click.echo(json_text({"error": fields}))
+        click.echo(json_text({"error": fields}, indent))
     return fault.exit_code
 
 

@@ -57,7 +57,7 @@ class BarProgress:
         if stage not in self._tasks:
             self._tasks[stage] = self._bars.add_task(stage, total=total, detail="")
             self._paces[stage] = Pace(total or 0)
-        shown = _format_progress(stage, detail, self._paces[stage].left(done))[
+        shown = _format_progress(stage, detail, self._paces[stage].time_left(done))[
             -DETAIL_WIDTH:
         ]
         self._bars.update(self._tasks[stage], completed=done, total=total, detail=shown)
@@ -95,7 +95,7 @@ class LineProgress:
         if ended:
             self._ended.add(stage)
         of = f" of {total}" if total is not None else ""
-        line = _format_progress(stage, detail, pace.left(done))
+        line = _format_progress(stage, detail, pace.time_left(done))
         click.echo(f"{stage}: {done}{of} {line}".rstrip(), err=True)
 
 

@@ -171,23 +171,31 @@ def rollback(ctx: CommandContext, collection: str, wait: float) -> None:
 @store.command()
 @click.option("--backups", is_flag=True, help="Delete the backups too.")
 @click.option("--journal", is_flag=True, help="Delete the results of batches too.")
+@click.option(
+    "--texts",
+    is_flag=True,
+    help="Delete conversations, reports, topics and generated rows too that cite "
+    "removed documents.",
+)
 @wait_option
 @common_options
-def purge(ctx: CommandContext, *, backups: bool, journal: bool, wait: float) -> None:
+def purge(
+    ctx: CommandContext, *, backups: bool, journal: bool, texts: bool, wait: float
+) -> None:
     """Take the bytes of removed documents out of every file.
 
     Searches stop finding a removed document at once; its bytes go with this command.
     """
     _require_data(ctx)
     with ctx.store.writer(wait) as writer:
-        done = writer.purge(backups=backups, journal=journal)
+        done = writer.purge(backups=backups, journal=journal, texts=texts)
     rest = [ctx.hint(n) for n in _rest(done, backups=backups, journal=journal)]
     shown: dict[str, Any] = {**done.model_dump(mode="json"), "notes": rest}
     freed = (done.bytes_before - done.bytes_after) / MB
     head = (
         f"forgotten: {_many(done.vectors, 'vector')}, "
         f"{_many(done.originals, 'source file')}, "
-        f"{_many(done.journal, 'batch result')}; "
+        f"{_many(done.journal, 'batch result')}, {_many(done.texts, 'text')}; "
         f"{_many(len(done.rebuilt), 'index', 'indexes')} rebuilt; {freed:.1f} MB freed"
     )
     ctx.emit(shown, "\n".join([head, *rest]))
@@ -243,6 +251,21 @@ def _rest(done: "Purged", *, backups: bool, journal: bool) -> list[str]:
         notes.append(
             f"{_many(done.journal_kept, 'batch result')} kept, which may quote "
             "removed text: elt-llm store purge --journal"
+        )
+    if done.texts_kept:
+        notes.append(
+            f"{_many(done.texts_kept, 'text')} (conversations, reports, topics, rows "
+            "of products) cite removed documents: elt-llm store purge --texts"
+        )
+    if done.outputs:
+        notes.append(
+            f"{_many(len(done.outputs), 'file')} of products may quote removed text "
+            f"({', '.join(done.outputs)}): remove them by hand"
+        )
+    if done.decisions:
+        notes.append(
+            f"{_many(done.decisions, 'decision')} of reviews kept, each with the text "
+            "it was made on"
         )
     return notes
 

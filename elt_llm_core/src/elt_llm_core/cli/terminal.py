@@ -33,6 +33,16 @@ def in_line(text: str) -> str:
     return _LINE.sub(_escape, text)
 
 
+def one_line(text: str) -> str:
+    """A passage in a line: white space of any kind as one space."""
+    return in_line(" ".join(text.split()))
+
+
+def count_of(number: int, thing: str) -> str:
+    """`1 page`, `2 pages`."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Lay out `rows` under `header` as lines of plain text.
 

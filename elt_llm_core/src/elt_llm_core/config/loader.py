@@ -193,7 +193,7 @@ def _read_yaml(path: Path) -> dict[str, Any]:
         raise ConfigError(f"cannot read {path}: {error.strerror}") from error
     if len(data) > MAX_CONFIG_BYTES:
         raise ConfigError(f"{path} is larger than a configuration can be")
-    loaded = _parse(data, str(path))
+    loaded = parse_yaml(data, str(path))
     if loaded is None:
         return {}
     if not isinstance(loaded, dict):
@@ -201,8 +201,16 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     return loaded
 
 
-def _parse(text: str | bytes, origin: str) -> Any:
-    """The value of a YAML text without aliases and without endless nesting."""
+def parse_yaml(text: str | bytes, origin: str) -> Any:
+    """Return the value of a YAML text without aliases and without endless nesting.
+
+    Args:
+        text: It.
+        origin: How errors call it.
+
+    Raises:
+        ConfigError: If it is not valid, has aliases or is nested too deep.
+    """
     depth = 0
     try:
         for event in yaml.parse(text, Loader=SAFE_LOADER):
@@ -257,7 +265,7 @@ def _value(section: str, key: str, text: str, name: str) -> Any:
     model = RagConfig.model_fields.get(section)
     fields = getattr(model.annotation, "model_fields", {}) if model else {}
     plain = key in fields and fields[key].annotation in (str, SecretStr, Path)
-    return text if plain or not text else _parse(text, name)
+    return text if plain or not text else parse_yaml(text, name)
 
 
 def _readable(error: ValidationError, layers: Sequence[Layer]) -> ConfigError:

@@ -100,10 +100,15 @@ class QuerySection(Section):
         default=True,
         description="ask whole tables for the highest, a count, a sum or a cell",
     )
+    use_model_graph: bool = Field(
+        default=False,
+        description="ask the graph of an enterprise model first, if a collection holds "
+        "one; it answers what the model states in so many words",
+    )
     synthesizer_strategy: Name = Field(
         default="extractive",
         description="extractive, statements, compact, refine, tree_summarize, "
-        "simple_summarize, accumulate",
+        "simple_summarize, accumulate, map_reduce",
     )
     synthesizer_options: dict[str, Any] = Field(
         default_factory=dict, description="options of the synthesizer"
@@ -123,6 +128,15 @@ class QuerySection(Section):
     )
     judge_options: dict[str, Any] = Field(
         default_factory=dict, description="options of the judge"
+    )
+    sufficiency_strategy: Name = Field(
+        default="none",
+        description="who searches for what the sources lack: none, gaps (a model says "
+        "what is missing), crag (it grades each source), flare (what a draft says and "
+        "nothing proves)",
+    )
+    sufficiency_options: dict[str, Any] = Field(
+        default_factory=dict, description="options of that"
     )
     question_timeout: float = Field(
         default=300.0,
@@ -173,6 +187,29 @@ class ConversationSection(Section):
         default=True,
         description="answer or refuse each part of a message with several questions",
     )
+    history_window: int = Field(
+        default=0,
+        ge=0,
+        le=1000,
+        description="newest exchanges that models read word for word; 0: all",
+    )
+    summarise: bool = Field(
+        default=False,
+        description="let a model sum up the exchanges before history_window; else they "
+        "are left out",
+    )
+    clarify: bool = Field(
+        default=False,
+        description="let a model ask back where a question may mean several things",
+    )
+    follow_ups: int = Field(
+        default=0, ge=0, le=5, description="questions to ask next that a model writes"
+    )
+    speculative: bool = Field(
+        default=False,
+        description="begin to answer a message while it is still being understood; "
+        "for model servers that work on several calls at a time",
+    )
 
 
 class ModelsSection(Section):
@@ -187,7 +224,7 @@ class ModelsSection(Section):
     llm_strategy: Name = Field(
         default="none",
         description="who writes answers: none, ollama, openai_like, gguf; glossary, "
-        "catalogue and coverage are taken from the text and ask no model",
+        "catalogue and coverage ask it which terms passages define",
     )
     llm_options: dict[str, Any] = Field(
         default_factory=dict, description="options of the language model strategy"
@@ -445,6 +482,22 @@ class ConsumerSection(Section):
     aliases: Path | None = Field(
         default=None, description="YAML file of entity name to synonyms"
     )
+    topics: Path | None = Field(
+        default=None, description="YAML file of topics; without it sections are topics"
+    )
+    items_at_once: int = Field(
+        default=4,
+        ge=1,
+        le=64,
+        description="sections, topics or groups of mentions that are written at a "
+        "time; calls to one model server are bounded by gateway.calls_at_once",
+    )
+    server_patience: float = Field(
+        default=600.0,
+        ge=0,
+        description="seconds that a batch waits for a model server that is away; then "
+        "it ends, and the same command goes on",
+    )
 
     @model_validator(mode="after")
     def _bands_descend(self) -> "ConsumerSection":
@@ -472,6 +525,18 @@ class ApiSection(Section):
     token: SecretStr = Field(
         default=SecretStr(""),
         description="bearer token; beyond loopback a must, of 16 characters or more",
+    )
+    users: dict[Name, SecretStr] = Field(
+        default_factory=dict,
+        description="bearer token of each user by name; each sees only the own "
+        "conversations; who sends the token of all is the user 'local'",
+    )
+    reconnect_seconds: float = Field(
+        default=5.0,
+        ge=0,
+        le=600,
+        description="how long an answer that nobody reads any more goes on; a browser "
+        "that lost its connection asks again after 3 seconds",
     )
     questions_at_once: int = Field(
         default=4, ge=1, le=64, description="questions that are worked on at a time"

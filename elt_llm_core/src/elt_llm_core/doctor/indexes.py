@@ -23,7 +23,7 @@ from elt_llm_core.store.index.child import end_with_parent, run_child
 from elt_llm_core.store.index.generation import Generation
 from elt_llm_core.store.index.manifest import IndexFolder
 from elt_llm_core.store.index.matrix import twins
-from elt_llm_core.store.index.publish import due, outdated
+from elt_llm_core.store.index.publish import due, is_outdated
 
 INSPECTOR = "elt_llm_core.doctor.indexes"
 
@@ -81,7 +81,7 @@ def _check_served(config: RagConfig, store: Store, card: CollectionCard) -> Chec
     with closing(Truth(store.data_dir)) as truth:
         newer = truth.changes(card.name, manifest.seq)
         late = due(truth, folder, config.stores.delta_fraction)
-    if outdated(folder, config.keywords):
+    if is_outdated(folder, config.keywords):
         asked = f"{manifest.keywords!r}, the configuration asks for"
         other = f"{counts}, words indexed by {asked} {config.keywords.name!r}"
         return warn(name, other, REPAIR)
@@ -110,7 +110,7 @@ def inspected_faults(store: Store, name: str) -> list[str]:
 
 
 def _quarantine(store: Store, card: CollectionCard) -> Check:
-    reasons = Counter(chunk.reason for chunk in store.quarantined(card.name))
+    reasons = Counter(chunk.reason for chunk in store.quarantined_chunks(card.name))
     counted = [f"{count} x {reason}" for reason, count in reasons.most_common()]
     detail = f"{card.quarantined} chunks are found by words only: {few(counted)}"
     fix = f"elt-llm ingest PATH --collection {card.name}"

@@ -10,10 +10,10 @@ from pathlib import Path
 from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.doctor.report import REPAIR, Check, fail, few, good, warn
 from elt_llm_core.errors import EltLlmError
-from elt_llm_core.files.scratch import abandoned
+from elt_llm_core.files.scratch import list_abandoned
 from elt_llm_core.models.factory import LateModels
 from elt_llm_core.models.ollama import server_status
-from elt_llm_core.publication import unfinished
+from elt_llm_core.publication import list_unfinished
 from elt_llm_core.store import Store
 from elt_llm_core.store.database import disk_space
 from elt_llm_core.store.database.lock import LOCK, lock_holder
@@ -92,7 +92,7 @@ def _writer(root: Path) -> Check:
 
 def _products(store: Store) -> Check:
     """Whether files of a product wait to be published."""
-    waiting = [str(path) for path in unfinished(store)]
+    waiting = [str(path) for path in list_unfinished(store)]
     if waiting:
         detail = f"half published: {few(waiting)}"
         return warn("products", detail, "make the folder reachable, run the job again")
@@ -101,7 +101,7 @@ def _products(store: Store) -> Check:
 
 def _left_overs(root: Path) -> Check:
     leftovers = [str(path.relative_to(root)) for path in left_overs(root)]
-    leftovers += [str(folder) for folder in abandoned()]
+    leftovers += [str(folder) for folder in list_abandoned()]
     if leftovers:
         return warn("left-overs", f"half-made: {few(leftovers)}", REPAIR)
     return good("left-overs", "none")

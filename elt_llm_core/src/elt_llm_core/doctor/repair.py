@@ -10,7 +10,7 @@ from elt_llm_core.doctor.indexes import inspected_faults, strange_folders
 from elt_llm_core.doctor.report import Level
 from elt_llm_core.doctor.store import file_check
 from elt_llm_core.errors import GenerationError
-from elt_llm_core.files.scratch import abandoned, sweep
+from elt_llm_core.files.scratch import list_abandoned, sweep
 from elt_llm_core.records import Record
 from elt_llm_core.store import Store
 from elt_llm_core.store.database.reader import FILE, Truth
@@ -43,7 +43,7 @@ def repair(config: RagConfig, store: Store) -> Repaired:
     if not (store.data_dir / FILE).exists() or not _truth_is_sound(store):
         return Repaired()
     removed = [path.name for path in left_overs(store.data_dir)]
-    removed += [folder.name for folder in abandoned()]
+    removed += [folder.name for folder in list_abandoned()]
     sweep()
     backup.sweep(store.data_dir)
     words = not words_agree(store.data_dir)

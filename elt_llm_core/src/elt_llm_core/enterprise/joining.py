@@ -14,7 +14,7 @@ from elt_llm_core.enterprise.model import (
     RelationEnd,
 )
 from elt_llm_core.errors import UsageError
-from elt_llm_core.records import changed
+from elt_llm_core.records import replace_fields
 from elt_llm_core.store import Store
 
 FILLED = (
@@ -117,7 +117,7 @@ class _Joiner:
         for element in model.elements:
             parent = new_id.get(element.parent_id, element.parent_id)
             self._put(
-                changed(element, id=new_id[element.id], parent_id=parent),
+                replace_fields(element, id=new_id[element.id], parent_id=parent),
                 twins[element.id],
             )
         self._point_at_new_ids(model, new_id)
@@ -155,7 +155,7 @@ class _Joiner:
     ) -> None:
         for relation in model.relations:
             key = new_id[relation.id]
-            self._relations[key] = changed(
+            self._relations[key] = replace_fields(
                 relation,
                 id=key,
                 source=_moved_end(relation.source, new_id),
@@ -163,7 +163,7 @@ class _Joiner:
             )
         for view in model.views:
             key = self._free_id(view.id, self._views, model.source_file)
-            self._views[key] = changed(
+            self._views[key] = replace_fields(
                 view,
                 id=key,
                 element_ids=tuple(new_id.get(i, i) for i in view.element_ids),
@@ -230,7 +230,7 @@ def _is_same(one: ModelElement, other: ModelElement) -> bool:
 def _merge(one: ModelElement, other: ModelElement) -> ModelElement:
     """The first element, with what only the second one says."""
     empty = {key: getattr(other, key) for key in FILLED if not getattr(one, key)}
-    return changed(
+    return replace_fields(
         one,
         **empty,
         properties={**other.properties, **one.properties},
@@ -243,4 +243,4 @@ def _distinct(texts: Iterable[str]) -> list[str]:
 
 
 def _moved_end(end: RelationEnd, new_id: Mapping[str, str]) -> RelationEnd:
-    return changed(end, element_id=new_id.get(end.element_id, end.element_id))
+    return replace_fields(end, element_id=new_id.get(end.element_id, end.element_id))

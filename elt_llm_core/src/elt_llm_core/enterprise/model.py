@@ -42,6 +42,12 @@ class ModelLocation(Record):
     )
     box: Box | None = None
 
+    @property
+    def label(self) -> str:
+        """The place in words, such as "model.drawio, page 1, 117"."""
+        page = f"page {self.page}" if self.page is not None else ""
+        return ", ".join(part for part in (self.file, page, self.key) if part)
+
 
 class ModelElement(Record):
     """A thing of the model. `id` is unique in the model, names need not be.

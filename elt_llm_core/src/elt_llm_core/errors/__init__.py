@@ -22,7 +22,10 @@ EltLlmError                                  code; what happened, the value, the
 │   ├── NoDataError             STO008       exit 65: a data root that is not there
 │   ├── ConversationNotFoundError STO009     exit 65
 │   ├── ForeignConversationError STO010      exit 65: it belongs to somebody else
-│   └── TurnReplacedError       STO011       exit 75: it went on without the answer
+│   ├── TurnReplacedError       STO011       exit 75: it went on without the answer
+│   ├── JobNotFoundError        STO012       exit 65
+│   └── VersionNotFoundError    STO013       exit 65: no such report or summary
+├── UnknownElementError         GRA001       exit 65: the model has no such element
 ├── ReviewError                 REV001       exit 65: of a product's items
 │   ├── UnknownProductError     REV002
 │   ├── UnknownItemError        REV003
@@ -120,8 +123,8 @@ class UnknownStrategyError(ConfigError):
 
     code = "CFG002"
 
-    def __init__(self, stage: str, name: str, known: Iterable[str]) -> None:
-        super().__init__(f"no {stage} strategy named {name!r}", suggest(name, known))
+    def __init__(self, noun: str, name: str, known: Iterable[str]) -> None:
+        super().__init__(f"there is no {noun} {name!r}", suggest(name, known))
 
 
 class MissingExtraError(ConfigError):
@@ -428,16 +431,13 @@ class TooLargeError(RequestError):
 
 
 class BusyError(RequestError):
-    """More questions wait than the server lets wait."""
+    """More questions or jobs wait than the server lets wait."""
 
     code = "API009"
     status = 429
 
-    def __init__(self, seconds: int) -> None:
-        super().__init__(
-            "the server is answering as many questions as it can",
-            f"ask again in {seconds} s",
-        )
+    def __init__(self, seconds: int, work: str = "answering as many questions") -> None:
+        super().__init__(f"the server is {work} as it can", f"ask again in {seconds} s")
         self.seconds = seconds
 
 
@@ -586,10 +586,11 @@ class OutputFileError(EltLlmError):
     exit_code = 73
     status = 507
 
-    def __init__(self, path: str, reason: str) -> None:
+    def __init__(self, path: str, reason: str, option: str = "") -> None:
+        named = f" with {option}" if option else ""
         super().__init__(
             f"cannot write {path}: {reason}",
-            "name a file in a folder that this user can write to",
+            f"name a file in a folder that this user can write to{named}",
         )
 
 
@@ -680,12 +681,52 @@ class TurnReplacedError(StoreError):
         )
 
 
+class JobNotFoundError(StoreError):
+    """No job of that id is kept."""
+
+    code = "STO012"
+    exit_code = 65
+    status = 404
+
+    def __init__(self, job_id: str) -> None:
+        super().__init__(f"no job {job_id[:80]!r}", "list them: elt-llm jobs list")
+
+
+class VersionNotFoundError(StoreError):
+    """No such report, summary or concept report is kept."""
+
+    code = "STO013"
+    exit_code = 65
+    status = 404
+
+    def __init__(self, kind: str, subject: str, number: int | None = None) -> None:
+        which = f" {number}" if number is not None else ""
+        super().__init__(
+            f"there is no {kind}{which} of {subject[:80]!r}",
+            "list them: elt-llm topics list, or elt-llm report --list",
+        )
+
+
 class UsageError(EltLlmError):
     """The request contradicts itself."""
 
     code = "USE001"
     exit_code = 64
     status = 422
+
+
+class UnknownElementError(EltLlmError):
+    """The model has no element of that name or id."""
+
+    code = "GRA001"
+    exit_code = 65
+    status = 404
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        hint = suggest(name, known)
+        if hint.startswith("known"):  # a list of hundreds helps nobody
+            hint = "see the names: elt-llm graph list"
+        super().__init__(f"the model has no element {name!r}", hint)
 
 
 class ReviewError(EltLlmError):

@@ -48,6 +48,25 @@ def write_named_file(path: Path, content: str | bytes) -> None:
         raise OutputFileError(str(path), error.reason) from error
 
 
+def require_writable(path: Path, option: str) -> None:
+    """Make sure that a file can be written before the work for it begins.
+
+    Args:
+        path: The file that a person named.
+        option: The option that named it.
+
+    Raises:
+        OutputFileError: If its folder, or the nearest above it, takes no file.
+    """
+    try:
+        folder = next(p for p in path.absolute().parents if p.exists())
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise OutputFileError(str(path), reason, option) from error
+
+
 def fsync_folder(folder: Path) -> None:
     """Make the names in `folder` durable."""
     handle = os.open(folder, os.O_RDONLY)

@@ -39,7 +39,7 @@ class Scratch:
             os.close(self._handle)
 
 
-def abandoned() -> Iterator[Path]:
+def list_abandoned() -> Iterator[Path]:
     """Folders whose process was killed; each is locked while it is looked at."""
     place = Path(tempfile.gettempdir())
     folders = [f for one in PURPOSES for f in place.glob(f"{PREFIX}{one}-*")]
@@ -61,5 +61,5 @@ def abandoned() -> Iterator[Path]:
 
 def sweep() -> None:
     """Remove what processes of ours left behind when they were killed."""
-    for folder in abandoned():
+    for folder in list_abandoned():
         shutil.rmtree(folder, ignore_errors=True)

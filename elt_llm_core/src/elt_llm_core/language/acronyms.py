@@ -70,6 +70,8 @@ def find_acronyms(
     """
     if matching == "initials":
         return list(_find_by_initials(text, language))
+    if "(" not in text:
+        return []
     hits = [_long_before(match, language) for match in _LONG_SHORT.finditer(text)]
     hits += [_long_after(match, language) for match in _SHORT_LONG.finditer(text)]
     unique: dict[tuple[str, str], Acronym] = {}

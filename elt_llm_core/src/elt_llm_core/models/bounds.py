@@ -99,7 +99,7 @@ class Meter:
             amount = f"{self.size:,} bytes in {self.lines:,} lines over {spent:.0f} s"
             raise EndlessAnswerError(self.url, amount)
         if self.patience is not None:
-            self.patience.left()
+            self.patience.seconds_left()
         return chunk
 
 
@@ -269,7 +269,7 @@ def _prepare(request: httpx.Request, *, traced: bool) -> None:
     patience = current()
     if patience is None:
         return
-    left = patience.left()
+    left = patience.seconds_left()
     timeout = dict(request.extensions.get("timeout") or {})
     if left is not None:
         for name, given in timeout.items():

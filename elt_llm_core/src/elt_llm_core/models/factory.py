@@ -34,23 +34,23 @@ class LateModels(Models):
         self.__dict__["_config"] = config
 
     @cached_property
-    def _made(self) -> Models:
+    def _models(self) -> Models:
         return build_models(self.__dict__["_config"])
 
     @cached_property
     @override
     def embedder(self) -> "BaseEmbedding":
-        return self._made.embedder
+        return self._models.embedder
 
     @cached_property
     @override
     def llm(self) -> "LLM | None":
-        return self._made.llm
+        return self._models.llm
 
     @cached_property
     @override
     def roles(self) -> "Mapping[str, LLM]":
-        return self._made.roles
+        return self._models.roles
 
     @property
     def identity(self) -> EmbedderIdentity:

@@ -79,7 +79,7 @@ def wire_error(error: Exception, url: str, model: str, seconds: float) -> ModelE
         note_timeout(error, server_of(httpx.URL(url)))
     patience = current()
     if patience is not None:
-        patience.left()
+        patience.seconds_left()
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | ConnectionError):
         reason = (
             str(error) if isinstance(error, httpx.ConnectError) else "no connection"

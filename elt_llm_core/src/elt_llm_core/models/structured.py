@@ -136,6 +136,21 @@ class StructuredCalls(LLM):
             model, second = self._second(messages, answer, error, output_cls)
             return self._read(model.chat(second, **options), output_cls)
 
+    def predict_once(
+        self, output_cls: type[B], prompt: PromptTemplate, **prompt_args: Any
+    ) -> B:
+        """As `structured_predict`, in one call: an answer of another shape is refused.
+
+        For work on many pieces, where an answer is not worth a second call.
+
+        Raises:
+            AnswerShapeError: if the answer is of another shape or was cut off.
+            ModelError: if the model fails.
+        """
+        messages = prompt.format_messages(**prompt_args)
+        answer = self.chat(messages, **self._options(output_cls, None))
+        return self._read(answer, output_cls)
+
     @override
     async def astructured_predict(
         self,

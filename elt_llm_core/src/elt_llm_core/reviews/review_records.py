@@ -1,6 +1,7 @@
 """Items under review: what was generated, what was decided, and both together."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -176,6 +177,19 @@ class ProductProgress(Record):
     statuses: dict[str, int]
     conflicts: int = 0
     gone: int = Field(default=0, description="decided items that no run finds now")
+
+    @classmethod
+    def of(cls, product: str, items: Sequence[ReviewItem]) -> "ProductProgress":
+        """Count the items of a product."""
+        present = [item for item in items if item.proposal]
+        statuses = Counter(item.status.value for item in present)
+        return cls(
+            product=product,
+            items=len(present),
+            statuses=dict(sorted(statuses.items())),
+            conflicts=sum(bool(item.conflicts) for item in present),
+            gone=len(items) - len(present),
+        )
 
 
 class SyncReport(Record):

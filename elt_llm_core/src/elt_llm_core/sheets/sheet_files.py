@@ -117,9 +117,14 @@ def _read_csv(path: Path) -> list[list[str]]:
     csv.field_size_limit(MOST_BYTES)
     try:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-        return [[unescape(cell) for cell in row] for row in reader]
+        return [[_cell_of(cell) for cell in row] for row in reader]
     except csv.Error as error:
         raise SheetError(str(path), f"it is no CSV: {error}") from error
+
+
+def _cell_of(cell: str) -> str:
+    """The text of a CSV cell, or that it is a formula: an export guards texts."""
+    return FORMULA_CELL if cell.startswith("=") else unescape(cell)
 
 
 def _bytes_of(path: Path) -> bytes:

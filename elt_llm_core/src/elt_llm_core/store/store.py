@@ -14,12 +14,14 @@ from elt_llm_core.identifiers import collection_id
 from elt_llm_core.store.database import schema
 from elt_llm_core.store.database.conversations import Conversations
 from elt_llm_core.store.database.day_ledger import DayLedger
+from elt_llm_core.store.database.job_rows import JobRows
 from elt_llm_core.store.database.journal import Journal
 from elt_llm_core.store.database.lock import LOCK, writer_lock
 from elt_llm_core.store.database.reader import FILE, Truth, file_at
 from elt_llm_core.store.database.records import CollectionCard, DocumentRow, Quarantined
 from elt_llm_core.store.database.review_rows import Reviews
 from elt_llm_core.store.database.shared_writer import SharedWriter
+from elt_llm_core.store.database.version_rows import Versions
 from elt_llm_core.store.index.manifest import IndexFolder, Manifest
 from elt_llm_core.store.index.publish import MIN_NODES, sweep
 
@@ -52,6 +54,8 @@ class Store:
         self._shared_writer = SharedWriter(data_dir)
         self.conversations = Conversations(self._truth, self._shared_writer.transaction)
         self.reviews = Reviews(self._truth, self._shared_writer.transaction)
+        self.jobs = JobRows(self._truth, self._shared_writer.transaction, data_dir)
+        self.versions = Versions(self._truth, self._shared_writer.transaction)
 
     def collections(self) -> list[CollectionCard]:
         """Every collection's card, by name."""
@@ -61,10 +65,10 @@ class Store:
         """One card. Raises CollectionNotFoundError or InvalidNameError."""
         return self._truth.card(name)
 
-    def quarantined(self, collection: str) -> list[Quarantined]:
+    def quarantined_chunks(self, collection: str) -> list[Quarantined]:
         """The chunks of a collection that have no vector, with the reason."""
         self.card(collection)
-        return self._truth.quarantined(collection)
+        return self._truth.quarantined_chunks(collection)
 
     def state(self, name: str) -> str:
         """What changes with every change of a collection; empty where it is not there.
@@ -196,7 +200,7 @@ class Store:
 
         if manifest.epoch != self._truth.epoch(card.name):
             raise GenerationError(card.name, "it belongs to a dropped collection")
-        if not self._truth.made(card.name, manifest.seq, manifest.stamp):
+        if not self._truth.has_change(card.name, manifest.seq, manifest.stamp):
             raise GenerationError(card.name, "it does not belong to this truth")
         if manifest.embedder_digest != card.embedder_digest:
             raise GenerationError(card.name, "it was built with another embedder")

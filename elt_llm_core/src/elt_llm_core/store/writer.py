@@ -45,7 +45,7 @@ from elt_llm_core.store.index.manifest import IndexFolder
 from elt_llm_core.store.index.publish import (
     MIN_NODES,
     due,
-    outdated,
+    is_outdated,
     publish,
     rollback,
     sweep_dropped,
@@ -109,7 +109,7 @@ class Writer:
     def damaged_vectors(self, model: str, texts: Sequence[str]) -> list[str]:
         """Those of the texts whose vector by `model` is not as it was stored."""
         with schema.faults_told(self._path):
-            return vectors.damaged(self._connection, model, texts)
+            return vectors.list_damaged(self._connection, model, texts)
 
     def put_vectors(self, model: str, texts: Sequence[str], made: np.ndarray) -> None:
         """Keep vectors by content. `made` has shape (len(texts), d).
@@ -117,7 +117,7 @@ class Writer:
         Raises EmbedError, and keeps none, where a row is not finite, has no length, or
         is not as long as the vectors of the collections of that model.
         """
-        unit = vectors.checked(self._connection, model, texts, made)
+        unit = vectors.check_vectors(self._connection, model, texts, made)
         with self._transaction() as connection:
             vectors.put(connection, model, texts, unit)
 
@@ -289,9 +289,9 @@ class Writer:
             return {}
         return publish(self._truth, self._data_dir, wanted, self._keywords)
 
-    def outdated(self, name: str) -> bool:
+    def is_outdated(self, name: str) -> bool:
         """Whether the published index of words is not the one that is configured."""
-        return outdated(IndexFolder(self._data_dir, name), self._keywords)
+        return is_outdated(IndexFolder(self._data_dir, name), self._keywords)
 
     def rollback(self, name: str) -> int:
         """Publish the newest sound generation before the published one; its number.
@@ -304,18 +304,26 @@ class Writer:
         """Copy the truth if the newest copy is too old; a notice where it cannot be."""
         return backup.back_up_if_due(self._data_dir, hours, kept)
 
-    def purge(self, *, backups: bool = False, journal: bool = False) -> Purged:
+    def purge(
+        self, *, backups: bool = False, journal: bool = False, texts: bool = False
+    ) -> Purged:
         """Take what was removed out of every file; embeds nothing.
 
-        `backups` deletes the copies of earlier states too, `journal` the results of
-        batches: either may hold what was removed. Raises GenerationError and
-        StoreWriteError; the same call goes on from there.
+        Args:
+            backups: Delete the copies of earlier states too.
+            journal: Delete the results of batches too, which may quote it.
+            texts: Delete the conversations and kept texts too that cite removed
+                documents.
+
+        Raises:
+            GenerationError, StoreWriteError: The same call goes on from there.
         """
         purge = Purge(self._connection, self._truth, self._data_dir)
         return purge.run(
             lambda names: self.publish(names, force=True),
             backups=backups,
             journal=journal,
+            texts=texts,
         )
 
     @staticmethod

@@ -134,7 +134,7 @@ def signs_in(texts: Iterable[str]) -> bool:
     return any(t.strip().startswith("+") and figures(t) for t in texts)
 
 
-def typed(texts: Sequence[str], style: str, *, signs: bool = False) -> Typed:
+def infer_types(texts: Sequence[str], style: str, *, signs: bool = False) -> Typed:
     """The kind of a column and its values.
 
     `style` is the table's; `signs` tells that it writes them.
@@ -409,7 +409,7 @@ class _TableReader:
         ]
         cells = [cell for column in columns[1:] for cell in column]
         style, signs = style_of(cells), signs_in(cells)
-        return [typed(column, style, signs=signs) for column in columns]
+        return [infer_types(column, style, signs=signs) for column in columns]
 
     def _header(self, column: int) -> str:
         """The header that a column's cells carry; the longest where they differ."""

@@ -191,7 +191,7 @@ def _guard(connection: sqlite3.Connection, deadline: float) -> None:
     connection.execute("pragma query_only = on")
     connection.set_progress_handler(lambda: int(monotonic() > deadline), _STEPS)
 
-    def allowed(
+    def authorize(
         action: int, first: str | None, second: str | None, *_: str | None
     ) -> int:
         fine = (
@@ -201,7 +201,7 @@ def _guard(connection: sqlite3.Connection, deadline: float) -> None:
         )
         return sqlite3.SQLITE_OK if fine else sqlite3.SQLITE_DENY
 
-    connection.set_authorizer(allowed)
+    connection.set_authorizer(authorize)
 
 
 def _refusal(error: Exception, relation: Relation, seconds: float) -> UsageError:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from elt_llm_core.document import Block, BlockKind, Cell
-from elt_llm_core.records import changed
+from elt_llm_core.records import replace_fields
 
 SEPARATOR = " > "
 MAX_TITLE = 200  # characters; a longer line is text
@@ -130,7 +130,11 @@ def assign_sections(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
             stack = [entry for entry in stack if entry[0] < level]
             stack.append((level, one_line(text[block.start : block.end])))
             section = SEPARATOR.join(title for _, title in stack)
-        yield block if block.section == section else changed(block, section=section)
+        yield (
+            block
+            if block.section == section
+            else replace_fields(block, section=section)
+        )
 
 
 def title_of(text: str, blocks: Sequence[Block], fallback: str) -> str:

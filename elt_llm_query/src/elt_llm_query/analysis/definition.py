@@ -51,7 +51,7 @@ def grade(term: str, text: str) -> float:
     """How plainly the text opens by saying what the term is, 0 to 1."""
     if not words(term):
         return 0.0
-    opening = _told(term).match(text)
+    opening = _opening_pattern(term).match(text)
     best = max(
         (_grade_of(opening.lastgroup) if opening else 0.0), _named_later(term, text)
     )
@@ -65,7 +65,7 @@ def defined_inside(term: str, text: str) -> bool:
     return any(
         _grade_of(opening.lastgroup) >= PLAIN
         for name in re.finditer(_name(term), text, re.IGNORECASE)
-        if (opening := _told(term).match(text[_begin(text, name.start()) :]))
+        if (opening := _opening_pattern(term).match(text[_begin(text, name.start()) :]))
     )
 
 
@@ -81,7 +81,7 @@ def list_item(text: str) -> ListItem | None:
 
 
 @lru_cache(maxsize=64)
-def _told(term: str) -> re.Pattern[str]:
+def _opening_pattern(term: str) -> re.Pattern[str]:
     return re.compile(_OPENING + _pattern(term), re.IGNORECASE)
 
 

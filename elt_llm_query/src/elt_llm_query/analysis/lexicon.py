@@ -338,6 +338,16 @@ RINGS = tuple(
     )
 )
 
+# "How tall" asks for a height. "How long", "how far" and "how high" ask for other
+# things as well, a time or a share.
+MEASURED = {
+    "tall": "height",
+    "wide": "width",
+    "deep": "depth",
+    "heavy": "weight",
+    "old": "age",
+    "hot": "temperature",
+}
 # Rings of ordinals by place, then those without one.
 ORDINALS = tuple(
     frozenset(ring.split())

@@ -21,6 +21,7 @@ from elt_llm_query.analysis.rule_reference import (
     RuleRequest,
     rule_numbers,
     rule_request,
+    section_name,
 )
 from elt_llm_query.analysis.stems import question_stems, stem, words
 from elt_llm_query.analysis.table_question import TableQuestion, parse_table_question
@@ -135,6 +136,11 @@ class QuestionAnalysis:
     def rule(self) -> RuleRequest:
         """The one rule that it asks for, if it does."""
         return rule_request(self.text, self.rule_numbers)
+
+    @cached_property
+    def section(self) -> str:
+        """The section that it asks for and nothing else; empty for other questions."""
+        return section_name(self.text)
 
     @cached_property
     def table(self) -> TableQuestion | None:

@@ -43,6 +43,11 @@ class Unmarked(NamedTuple):
         return self.offsets[start], self.offsets[end - 1] + 1
 
 
+def is_reference_heading(section: str) -> bool:
+    """Return whether a section, or the last part of its path, lists references."""
+    return bool(_HEADING.fullmatch(section.rpartition(" > ")[2].strip()))
+
+
 def count_references(document: str) -> int:
     """Return how many numbered entries the list of references of a document has.
 

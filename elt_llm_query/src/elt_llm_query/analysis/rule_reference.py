@@ -16,6 +16,15 @@ Number = tuple[tuple[int, int], tuple[str, ...]]  # its span, and its canonical 
 _PARTS = frozenset(PARTS) | {f"{part}s" for part in PARTS}
 _FORM = STOP_WORDS | QUESTION_WORDS | _PARTS | TELLING
 _GRAMMAR = rule_grammar()
+_SECTION = re.compile(
+    r"what\s+do(?:es)?\s+(?:the\s+)?(?:(?:section|chapter|part|article|paragraph)\s+)?"
+    r"(?:(?:on|about)\s+)?(?P<name>\S.*?)\s+(?:say|state|tell(?:\s+(?:me|us))?)\W*",
+    re.IGNORECASE,
+)
+_BEFORE_HEADING = re.compile(
+    r"^\W*(?:(?:section|chapter|part|article)\s+)?(?:(?:\d+[a-z]?|[A-Z])(?:\.\w+)*[\s.:)-]+)?",
+    re.IGNORECASE,
+)
 _LEADER = re.compile(r"\s\.\s\d{1,4}\b|(?:\.\s?){4,}\d{1,4}\b")
 
 
@@ -36,6 +45,22 @@ def rule_numbers(question: str) -> Iterator[Number]:
                 forms.insert(0, canonical(f"{book}{number}"))
             span = (match.start(), match.end("number"))
             yield span, tuple(dict.fromkeys(form for form in forms if form))
+
+
+def section_name(question: str) -> str:
+    """Return the section that a question asks for and nothing else, in one case.
+
+    A section is named by its words: 'What does "Loans" say?'. One with a number is a
+    rule; see `rule_request`.
+    """
+    asked = _SECTION.fullmatch(question.strip())
+    return bare_heading(asked["name"]) if asked else ""
+
+
+def bare_heading(heading: str) -> str:
+    """Return the words of a heading, or of the last of a path, without its number."""
+    last = heading.rpartition(" > ")[2]
+    return " ".join(words(_BEFORE_HEADING.sub("", last).casefold()))
 
 
 class RuleRequest(NamedTuple):

@@ -11,7 +11,9 @@ from elt_llm_query.analysis.lexicon import QUESTION_WORDS, STOP_WORDS
 
 WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['\u2019][^\W\d_]+)*|[^\W_]+")
 _NUMBERED = r"[A-Za-z]{0,2}\d{1,3}(?:\.\d+)*(?:[a-z]\d*){0,3}|[a-z]|[ivx]{1,4}"
-_MARK = rf"(?:[-*+\u2022\u00b7]|\(?(?:{_NUMBERED})[.)])"
+# Hyphen, bullets of several shapes, an en dash, and the bullet of symbol fonts.
+BULLETS = r"\-*+\u2022\u00b7\u2013\u2023\u25aa\u25cf\u25e6\uf0b7"
+_MARK = rf"(?:[{BULLETS}]|\(?(?:{_NUMBERED})[.)])"
 _BULLET = re.compile(rf"^\s*{_MARK}\s*$")
 # A line break ends a piece before a bullet, a blank line or a table row, and after a
 # colon or semicolon; elsewhere it may only wrap a line.

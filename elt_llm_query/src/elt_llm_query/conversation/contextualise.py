@@ -27,10 +27,12 @@ from elt_llm_query.analysis.follow_up import (
     find_candidates,
     find_dependence,
     put_referent,
+    split_parts,
     stems_of,
     without_lead,
 )
 from elt_llm_query.conversation.source_numbers import plain_text
+from elt_llm_query.grounding.statements import LABEL
 from elt_llm_query.llm_calls import (
     Prompted,
     faithful_lines,
@@ -48,7 +50,8 @@ _SHOWN = 2  # examples of how to ask: more would be a list to read
 class Exchange:
     """An earlier question, as it was searched, and what its answer rests on.
 
-    `mentions` says how often the cited documents have a word that begins so.
+    `mentions` says how often the cited documents have a word that begins so, `text` is
+    the answer where nothing else is known of it.
     """
 
     question: str
@@ -57,6 +60,7 @@ class Exchange:
     documents: tuple[str, ...] = ()
     titles: tuple[str, ...] = ()
     asked_back: bool = False
+    text: str = ""
     mentions: Callable[[str], int] = len
 
 
@@ -142,7 +146,7 @@ class ByModel(Prompted, Contextualiser):
         if not history:
             return self._rules.contextualise(message, history, exchanges)
         kept = history[-2 * self._exchanges :] if self._exchanges else history
-        spoken = "\n".join(map(_write_message, kept))
+        spoken = "\n".join(map(write_message, kept))
         try:
             answer = predict_text(
                 self._llm, self._prompt, history=spoken, question=message
@@ -226,6 +230,24 @@ def exchanges_of(history: Sequence[Message], store: Store) -> list[Exchange]:
     return exchanges
 
 
+def pairs_of(turns: Sequence[tuple[str, str]]) -> tuple[list[Message], list[Exchange]]:
+    """Return a conversation that a program keeps, of which only texts are known.
+
+    Args:
+        turns: Questions and answers, the oldest first. An answer without a label such
+            as [S1] is none: a refusal, or a question that was asked back.
+    """
+    messages, exchanges = [], []
+    for question, text in turns:
+        status = Status.ANSWERED if LABEL.search(text) else Status.INSUFFICIENT
+        messages += [
+            Message(role=Speaker.USER, text=question),
+            Message(role=Speaker.ASSISTANT, text=text, status=status),
+        ]
+        exchanges.append(Exchange(question=question, status=status, text=text))
+    return messages, exchanges
+
+
 def count_mentions(store: Store, documents: Sequence[str], beginning: str) -> int:
     """Count the words of documents that begin so, such as a stem."""
     pattern = re.compile(rf"\b{re.escape(beginning)}", re.IGNORECASE)
@@ -278,12 +300,19 @@ def last_answered(exchanges: Sequence[Exchange]) -> Exchange | None:
 
 
 def named_things(last: Exchange | None) -> list[NamedThing]:
-    """What the last question names, as far as its answer speaks of it."""
+    """What the last question names, as far as its answer speaks of it.
+
+    Where one of several parts was refused, what that part names may be meant too, and
+    no answer tells what it is: then nothing is certain.
+    """
     if last is None:
+        return []
+    if last.status is Status.PARTIAL and len(split_parts(last.question)) > 1:
         return []
     passage = " ".join(
         [
             *last.titles,
+            last.text,
             *(f"{c.quote} {c.section} {c.document}" for c in last.citations),
         ]
     )
@@ -318,8 +347,8 @@ def _ask_back(
     return Understood(message, "", reply, dependence.words)
 
 
-def _write_message(message: Message) -> str:
-    """A message as a model reads it; references of documents look like no number."""
+def write_message(message: Message) -> str:
+    """Return a message as a model reads it, without numbers of sources."""
     who = "User" if message.role is Speaker.USER else "Assistant"
     return f"{who}: {' '.join(plain_text(message.text).split())}"
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from elt_llm_core.cli.terminal import Styled, harmless, in_line
+from elt_llm_core.cli.terminal import Styled, harmless, in_line, one_line
 from elt_llm_core.conversation import Conversation, Speaker
 from elt_llm_query.conversation.source_numbers import (
     NumberedSource,
@@ -34,5 +34,5 @@ def source_lines(sources: Sequence[NumberedSource]) -> list[str]:
         page = f"p. {source.page}" if source.page is not None else ""
         place = ", ".join(p for p in (source.document, page, source.section) if p)
         lines.append(in_line(f"[{source.number}] {place}"))
-        lines += [in_line(f'     "{quote}"') for quote in source.quotes]
+        lines += [f'     "{one_line(quote)}"' for quote in source.quotes]
     return lines

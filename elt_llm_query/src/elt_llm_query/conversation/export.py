@@ -79,19 +79,19 @@ def export_conversation(conversation: Conversation, form: str) -> str:
 def export_markdown(conversation: Conversation) -> str:
     """Write the messages with numbers, then the numbered sources with their quotes."""
     numbers = number_sources(conversation.messages)
-    lines = [f"# {_markdown(_line(conversation.label))}", ""]
+    lines = [f"# {escape_markdown(_line(conversation.label))}", ""]
     for message in conversation.messages:
         if message.role is Speaker.USER:
-            lines += [f"**{_markdown(_line(message.text))}**", ""]
+            lines += [f"**{escape_markdown(_line(message.text))}**", ""]
             continue
         if message.searched:
-            lines += [f"Understood as: {_markdown(_line(message.searched))}", ""]
-        lines += [_replace_marks(message.text, numbers, _markdown), ""]
+            lines += [f"Understood as: {escape_markdown(_line(message.searched))}", ""]
+        lines += [_replace_marks(message.text, numbers, escape_markdown), ""]
     sources = numbered_sources(conversation)
     lines += ["## Sources", ""] if sources else []
     for source in sources:
-        lines += [f"\\[{source.number}\\] {_markdown(_place(source))}", ""]
-        lines += [f"> {_markdown(_line(quote))}\n" for quote in source.quotes]
+        lines += [f"\\[{source.number}\\] {escape_markdown(_place(source))}", ""]
+        lines += [f"> {escape_markdown(_line(quote))}\n" for quote in source.quotes]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -171,7 +171,8 @@ def _link(number: int | None) -> Markup:
     return Markup('<a href="#source-{0}">[{0}]</a>').format(number)
 
 
-def _markdown(text: str) -> str:
+def escape_markdown(text: str) -> str:
+    """Return text that Markdown shows as it is: no markup, no link."""
     plain = _MARKDOWN.sub(lambda m: f"\\{m[0]}", text)
     return _LINE_START.sub(r"\1\\\2", plain)
 

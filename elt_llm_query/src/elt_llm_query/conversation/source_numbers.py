@@ -52,7 +52,9 @@ def answer_message(result: QueryResult, asked: str = "", unclear: str = "") -> M
         plain = _LOOKS_LIKE_MARK.sub(r"(\1", text)
         return LABEL.sub(lambda m: _mark(chunks, m), plain)
 
-    statements, text = _with_marks(result, write_marks)
+    statements, text = _rewrite(
+        result.answer, result.statements, write_marks, _by_chunk
+    )
     cited = tuple(
         dict.fromkeys(
             [*MARK.findall(text), *(citation.node_id for citation in result.citations)]
@@ -107,11 +109,56 @@ def show_text(text: str, numbers: Mapping[str, int]) -> str:
     return MARK.sub(replace_mark, text)
 
 
+def show_message(message: Message, numbers: Mapping[str, int]) -> Message:
+    """Return a message as it is shown: numbers in its text, statements and labels.
+
+    Args:
+        message: As it is kept.
+        numbers: Those of the conversation; see `number_sources`.
+    """
+
+    def show(text: str) -> str:
+        return show_text(text, numbers)
+
+    def relabel(cited: Iterable[Citation]) -> tuple[Citation, ...]:
+        return tuple(
+            c.model_copy(update={"label": str(numbers.get(c.node_id, ""))})
+            for c in cited
+        )
+
+    statements, text = _rewrite(message.text, message.statements, show, relabel)
+    return message.model_copy(
+        update={
+            "text": text,
+            "statements": statements,
+            "citations": relabel(message.citations),
+            "removed": tuple(
+                r.model_copy(update={"text": show(r.text)}) for r in message.removed
+            ),
+            "nearest": relabel(message.nearest),
+            "conflicts": tuple(
+                c.model_copy(
+                    update={
+                        "statement": show(c.statement),
+                        "quotes": relabel(c.quotes),
+                    }
+                )
+                for c in message.conflicts
+            ),
+        }
+    )
+
+
 def numbered_sources(conversation: Conversation) -> tuple[NumberedSource, ...]:
     """List what a conversation cites, by number."""
-    numbers = number_sources(conversation.messages)
+    return list_sources(conversation.messages)
+
+
+def list_sources(messages: Sequence[Message]) -> tuple[NumberedSource, ...]:
+    """List what messages cite, by number."""
+    numbers = number_sources(messages)
     cited: dict[str, list[Citation]] = {chunk: [] for chunk in numbers}
-    for message in conversation.messages:
+    for message in messages:
         for citation in message.citations:
             cited[citation.node_id].append(citation)
     return tuple(
@@ -154,22 +201,25 @@ def _by_chunk(citations: Iterable[Citation]) -> tuple[Citation, ...]:
     return tuple(c.model_copy(update={"label": c.node_id}) for c in citations)
 
 
-def _with_marks(
-    result: QueryResult, write_marks: Callable[[str], str]
+def _rewrite(
+    text: str,
+    statements: Iterable[Statement],
+    write: Callable[[str], str],
+    relabel: Callable[[Iterable[Citation]], tuple[Citation, ...]],
 ) -> tuple[tuple[Statement, ...], str]:
-    """The statements with marks, and the text that they are the parts of."""
-    statements: list[Statement] = []
-    text, position = "", 0
-    for statement in result.statements:
-        text += result.answer[position : statement.start]
-        written = write_marks(statement.text)
+    """Statements put through `write`, and the text that they are the parts of."""
+    rewritten: list[Statement] = []
+    answer, position = "", 0
+    for statement in statements:
+        answer += text[position : statement.start]
+        written = write(statement.text)
         update = {
             "text": written,
-            "start": len(text),
-            "end": len(text) + len(written),
-            "citations": _by_chunk(statement.citations),
+            "start": len(answer),
+            "end": len(answer) + len(written),
+            "citations": relabel(statement.citations),
         }
-        statements.append(statement.model_copy(update=update))
-        text += written
+        rewritten.append(statement.model_copy(update=update))
+        answer += written
         position = statement.end
-    return tuple(statements), text + write_marks(result.answer[position:])
+    return tuple(rewritten), answer + write(text[position:])

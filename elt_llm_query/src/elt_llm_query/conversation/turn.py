@@ -1,8 +1,8 @@
 """One turn of a conversation: a question in, an answer stored with what it cites."""
 
 import secrets
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import Field
@@ -14,21 +14,29 @@ from elt_llm_core.results import QueryResult
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_query.caching.semantic_cache import SemanticCache
+from elt_llm_query.conversation.contextualise import Exchange, exchanges_of
 from elt_llm_query.conversation.source_numbers import (
     NumberedSource,
     answer_message,
+    list_sources,
     number_sources,
-    numbered_sources,
+    show_message,
     show_text,
+)
+from elt_llm_query.conversation.turn_events import (
+    CheckedAnswer,
+    CitedSources,
+    TurnStart,
 )
 from elt_llm_query.conversation.workflow import (
     Part,
-    Tell,
+    TurnContext,
     TurnOutcome,
     TurnWorkflow,
     run_turn,
 )
-from elt_llm_query.query import query_collections
+from elt_llm_query.query import query_collections, question_limits
+from elt_llm_query.step_events import Watch, report, watched_by
 
 LOCAL = "local"  # the owner where nobody is told apart: the terminal, a program
 
@@ -49,6 +57,9 @@ class ChatResult(Record):
         default=(), description="each question of a message with several, by itself"
     )
     sources: tuple[NumberedSource, ...] = Field(description="what this answer cites")
+    follow_ups: tuple[str, ...] = Field(
+        default=(), description="questions that may be asked next"
+    )
     result: QueryResult
 
 
@@ -65,6 +76,8 @@ class Chat:
         cache: Held by a caller that asks more than once.
         named: False if all collections are asked because none was named.
         owner: Whose conversations these are.
+        revise: Makes the result that is kept and shown, as without the words of a
+            server that only its own log may hold.
     """
 
     names: Sequence[str]
@@ -75,9 +88,10 @@ class Chat:
     cache: SemanticCache | None = None
     named: bool = True
     owner: str = LOCAL
+    revise: Callable[[QueryResult], QueryResult] | None = None
 
     def ask(
-        self, message: str, conversation_id: str = "", tell: Tell | None = None
+        self, message: str, conversation_id: str = "", watch: Watch | None = None
     ) -> ChatResult:
         """Answer a message and store both, or neither.
 
@@ -85,7 +99,8 @@ class Chat:
             message: The question, at most 8,000 characters.
             conversation_id: The conversation; it is created if it is new, and has a
                 random id if none is given.
-            tell: Is called with what each step begins to do.
+            watch: Is told of each step, of the words of a model as they come, and of
+                the checked answer before it is stored.
 
         Returns:
             The turn. A refusal is one too; it is stored as well.
@@ -99,22 +114,55 @@ class Chat:
         key = conversation_id or secrets.token_hex(16)
         turn = conversations.begin(key, self.owner, message)
         try:
-            history = conversations.read(key, self.owner)
-            workflow = TurnWorkflow(
-                store=self.store,
-                config=self.config,
-                models=self.models,
-                history=history.messages,
-                ask=self._answer,
-                tell=tell,
-            )
-            outcome = run_turn(workflow, message.strip())
-            answer = answer_message(outcome.result, message.strip(), outcome.unclear)
+            with watched_by(watch):
+                report(TurnStart(conversation_id=key, message=message.strip()))
+                history = conversations.read(key, self.owner)
+                exchanges = exchanges_of(history.messages, self.store)
+                outcome = self.run(message, history.messages, exchanges)
+            answer = _to_message(outcome, message)
             conversations.complete(turn, answer)
         except BaseException:
             conversations.cancel(turn)
             raise
         return _chat_result(history, turn, outcome, answer)
+
+    def run(
+        self, message: str, history: Sequence[Message], exchanges: Sequence[Exchange]
+    ) -> TurnOutcome:
+        """Take the steps of a turn, and keep nothing.
+
+        Args:
+            message: The question.
+            history: The messages before it, the oldest first.
+            exchanges: The same as questions and what their answers rest on.
+
+        Raises:
+            EltLlmError: As `query_collections`.
+        """
+
+        def show(outcome: TurnOutcome) -> None:
+            shown = self._revise(outcome)
+            _show(history, _to_message(shown, message))
+
+        context = TurnContext(
+            store=self.store,
+            config=self.config,
+            models=self.models,
+            history=history,
+            exchanges=exchanges,
+            ask=self._answer,
+            show=show,
+        )
+        with question_limits(self.config, self.store) as account:
+            outcome = self._revise(run_turn(TurnWorkflow(context), message.strip()))
+        trace = outcome.result.trace.model_copy(update={"models": account.used})
+        result = outcome.result.model_copy(update={"trace": trace})
+        return replace(outcome, result=result)
+
+    def _revise(self, outcome: TurnOutcome) -> TurnOutcome:
+        if self.revise is None:
+            return outcome
+        return replace(outcome, result=self.revise(outcome.result))
 
     def _answer(self, question: str) -> QueryResult:
         return query_collections(
@@ -129,13 +177,32 @@ class Chat:
         )
 
 
+def _to_message(outcome: TurnOutcome, message: str) -> Message:
+    answer = answer_message(outcome.result, message.strip(), outcome.unclear)
+    return answer.model_copy(update={"follow_ups": outcome.follow_ups})
+
+
+def _show(history: Sequence[Message], answer: Message) -> None:
+    """Show a checked answer to whoever watches the question."""
+    messages = (*history, answer)
+    shown = show_message(answer, number_sources(messages))
+    report(CheckedAnswer(answer=shown))
+    cited = _cited_sources(messages)
+    report(
+        CitedSources(sources=cited, nearest=shown.nearest, conflicts=shown.conflicts)
+    )
+
+
+def _cited_sources(messages: Sequence[Message]) -> tuple[NumberedSource, ...]:
+    """What the last message cites, by the numbers of the conversation."""
+    return tuple(s for s in list_sources(messages) if s.chunk in messages[-1].chunks)
+
+
 def _chat_result(
     history: Conversation, turn: OpenTurn, outcome: TurnOutcome, answer: Message
 ) -> ChatResult:
     """The turn as the conversation shows it."""
     messages = (*history.messages, answer)
-    whole = history.model_copy(update={"messages": messages})
-    cited = [s for s in numbered_sources(whole) if s.chunk in answer.chunks]
     return ChatResult(
         conversation_id=turn.conversation_id,
         message_id=turn.ordinal + 1,
@@ -143,6 +210,7 @@ def _chat_result(
         searched=answer.searched,
         unclear=outcome.unclear,
         parts=outcome.parts if len(outcome.parts) > 1 else (),
-        sources=tuple(cited),
+        sources=_cited_sources(messages),
+        follow_ups=outcome.follow_ups,
         result=outcome.result,
     )

@@ -1,31 +1,40 @@
 """A turn as a LlamaIndex workflow: one typed event from each step to the next.
 
 message
-│ contextualise   a question that can be understood alone, or what is asked back
+│ summarise       the older exchanges, if they are many
 │ decompose       its parts, if it has several
+│ contextualise   a question that can be understood alone, or what is asked back
+│ clarify         asked back where it may mean several things
 │ answer          each part by `query_collections`, by itself
 │ check_subject   refused where the passages speak of something else
-▼ join            one result
+│ join            one result, which is shown
+▼ suggest         questions that may be asked next
 TurnOutcome
 
 A step that fails leaves the simpler path and a `Degradation`; each is a stage of the
-trace.
+trace. With `speculative`, summary, understanding, clarification and an answer to the
+message as it is written begin together; what is not needed is stopped.
 """
 
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, TypeVar
 
 from llama_index.core.workflow import Event, StartEvent, StopEvent, Workflow, step
 
 from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.conversation import Message
+from elt_llm_core.errors import EltLlmError, MissingModelError, ModelError
 from elt_llm_core.identifiers import item_key
 from elt_llm_core.records import Record
 from elt_llm_core.results import (
+    Degradation,
+    DegradationKind,
     QueryResult,
     QueryTrace,
     Statement,
@@ -34,38 +43,25 @@ from elt_llm_core.results import (
 )
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
-from elt_llm_query.analysis.follow_up import (
-    NamedThing,
-    names_a_thing,
-    split_parts,
-    telling_stems,
-)
+from elt_llm_query.analysis.follow_up import split_parts
+from elt_llm_query.conversation.branch import Branch, BranchState
 from elt_llm_query.conversation.contextualise import (
     CONTEXTUALISERS,
     Contextualiser,
     Exchange,
     Understood,
-    count_mentions,
-    exchanges_of,
-    is_about,
-    last_answered,
-    named_things,
     understand_part,
 )
 from elt_llm_query.conversation.join import join_results
+from elt_llm_query.conversation.model_steps import ModelSteps
+from elt_llm_query.conversation.subject_check import SubjectCheck
+from elt_llm_query.conversation.turn_events import FollowUps
+from elt_llm_query.llm_calls import require_llm
+from elt_llm_query.step_events import StepEvent, TokenEvent, report
 from elt_llm_query.trace import TraceLog
 
+T = TypeVar("T")
 Ask = Callable[[str], QueryResult]
-Tell = Callable[[str], None]
-
-NO_SUBJECT = "No passage that was found answers this of {subject} for sure."
-OTHER_SUBJECT = (
-    "The question does not say whether it is about {subject}, and what was found is "
-    "about something else. Name what it is about."
-)
-# A document that has a thing so often is about it: five, as a passing mention in a list
-# of references or of exceptions comes once or twice.
-OFTEN = 5
 
 
 class MessageEvent(StartEvent):
@@ -74,10 +70,18 @@ class MessageEvent(StartEvent):
     message: str
 
 
+class HistoryEvent(Event):
+    """The message, and what of the conversation models read."""
+
+    message: str
+    history: tuple[Message, ...]
+
+
 class PartsEvent(Event):
-    """What the message asks, part by part."""
+    """What the message asks, part by part; `begun` answers the first as written."""
 
     parts: tuple[Understood, ...]
+    begun: Any = None
 
 
 class AnswersEvent(Event):
@@ -89,6 +93,12 @@ class AnswersEvent(Event):
 
 class CheckedEvent(AnswersEvent):
     """The same, refused where they are about something else."""
+
+
+class JoinedEvent(Event):
+    """The outcome, which was shown."""
+
+    outcome: Any
 
 
 class Part(Record):
@@ -107,79 +117,154 @@ class TurnOutcome:
         result: The answer of all parts; its question is as it was searched.
         parts: Each part by itself; one for most messages.
         unclear: The words that the reply asks about, if it asks back.
+        follow_ups: Questions that may be asked next.
     """
 
     result: QueryResult
     parts: tuple[Part, ...]
     unclear: str = ""
+    follow_ups: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class TurnContext:
+    """What the steps of a turn work with.
+
+    Attributes:
+        store: The data root.
+        config: The settings; `conversation` is the section that counts.
+        models: The role `rewrite` is asked by the steps.
+        history: The messages before, the oldest first.
+        exchanges: The same as questions and what their answers rest on.
+        ask: Answers a question that can be understood alone.
+        show: Is given the outcome as soon as it is checked.
+    """
+
+    store: Store
+    config: RagConfig
+    models: Models
+    history: Sequence[Message]
+    exchanges: Sequence[Exchange]
+    ask: Ask
+    show: Callable[[TurnOutcome], None] = lambda _: None
 
 
 class TurnWorkflow(Workflow):
-    """The steps of a turn. `ask` answers a question that can be understood alone."""
+    """The steps of a turn."""
 
-    def __init__(
-        self,
-        *,
-        store: Store,
-        config: RagConfig,
-        models: Models,
-        history: Sequence[Message],
-        ask: Ask,
-        tell: Tell | None = None,
-    ) -> None:
+    def __init__(self, context: TurnContext) -> None:
         # The models and `question_timeout` have their own limits.
         super().__init__(timeout=None)
-        self._store = store
-        self._config = config
-        self._history = history
-        self._ask = ask
-        self._tell = tell or _stay_silent
-        self._contextualiser = _build_contextualiser(config, models)
-        self._exchanges: list[Exchange] = exchanges_of(history, store)
+        self._context = context
+        self._config = context.config
+        self._settings = context.config.conversation
+        self._contextualiser = _build_contextualiser(self._config, context.models)
+        self._subjects = SubjectCheck(context.store, context.exchanges)
         self._log = TraceLog()
+        self._steps = self._build_steps()
+        self._summary: Branch[Message] | None = None
 
     @step
-    async def understand(self, event: MessageEvent) -> PartsEvent:
+    async def summarise(self, event: MessageEvent) -> HistoryEvent:
+        """Keep the newest exchanges word for word, and a summary of the older ones."""
+        history, window = tuple(self._context.history), self._settings.history_window
+        older = history[: -2 * window] if window else ()
+        newest = history[len(older) :]
+        steps = self._steps if self._settings.summarise else None
+        if not older or steps is None:
+            return HistoryEvent(message=event.message, history=newest)
+        if self._settings.speculative:
+            self._summary = Branch(lambda: steps.summarise(older))
+            return HistoryEvent(message=event.message, history=newest)
+        summary = self._try("summarise", len(older), lambda: steps.summarise(older))
+        kept = newest if summary is None else (summary, *newest)
+        return HistoryEvent(message=event.message, history=kept)
+
+    @step
+    async def understand(self, event: HistoryEvent) -> PartsEvent:
         """Cut the message into parts, each understood by what was said before it."""
         texts: tuple[str, ...] = (event.message,)
-        if self._config.conversation.decompose:
+        if self._settings.decompose:
             with self._log.stage("decompose", 1) as note:
                 texts = split_parts(event.message)
                 note.n_out = len(texts)
+        if self._settings.speculative and len(texts) == 1:
+            return await self._understand_ahead(event)
+        self._end(self._summary)
         parts: list[Understood] = []
         with self._log.stage("contextualise", len(texts)) as note:
-            self._tell("reading the question")
             for text in texts:
-                understood = self._understand(text, parts)
-                for degradation in understood.degradations:
-                    self._log.degrade(degradation)
-                parts.append(understood)
+                parts.append(self._understand(text, parts, event.history))
             note.n_out = sum(not part.unclear for part in parts)
-        return PartsEvent(parts=tuple(parts))
+        clear = [self._clarify(part, event.history) for part in parts]
+        return PartsEvent(parts=tuple(clear))
+
+    async def _understand_ahead(self, event: HistoryEvent) -> PartsEvent:
+        """Understand a message while it is already answered as it is written.
+
+        The answer is taken where the message turns out to stand by itself, and the
+        branch superseded otherwise. What a summary says is waited for only where the
+        newest exchanges do not tell what the message points back to.
+        """
+        text, history = event.message, event.history
+        begun = Branch(lambda: self._context.ask(text))
+        clarified = Branch(lambda: self._clarify(Understood(text), history))
+        is_needed = False
+        try:
+            part = await self._understand_one(text, history)
+            if not part.unclear:
+                verdict = await clarified.result()
+                part = verdict if verdict.unclear else part
+            is_needed = not part.unclear and part.question == text
+        finally:
+            self._end(clarified, self._summary)
+            if not is_needed:
+                self._supersede(begun)
+        return PartsEvent(parts=(part,), begun=begun if is_needed else None)
+
+    async def _understand_one(
+        self, text: str, history: tuple[Message, ...]
+    ) -> Understood:
+        """Understand a message in a thread, by the summary too where it is needed."""
+        with self._log.stage("contextualise", 1) as note:
+            part = await asyncio.to_thread(self._understand, text, (), history)
+            if part.unclear and self._summary is not None:
+                with suppress(ModelError):
+                    longer = (await self._summary.result(), *history)
+                    part = await asyncio.to_thread(self._understand, text, (), longer)
+            note.n_out = int(not part.unclear)
+        return part
 
     @step
     async def answer(self, event: PartsEvent) -> AnswersEvent:
         """Answer each part; what is unclear is asked back instead."""
-        results = []
-        for part in event.parts:
-            if part.unclear:
-                results.append(self._reply(part.question, part.unclear))
-                continue
-            self._tell(f"searching: {part.question}")
-            results.append(self._ask(part.question))
+        results: list[QueryResult]
+        if event.begun is not None:
+            results = [await event.begun.result()]
+        elif self._settings.speculative:
+            parts = [Branch(partial(self._answer, part)) for part in event.parts]
+            results = [await part.result() for part in parts]
+        else:
+            results = list(map(self._answer, event.parts))
         return AnswersEvent(parts=event.parts, results=tuple(results))
+
+    def _answer(self, part: Understood) -> QueryResult:
+        if part.unclear:
+            return self._reply(part.question, part.unclear)
+        words = f"searching: {part.question}"
+        report(StepEvent(step="answer", state="begun", text=words, n_in=1))
+        return self._context.ask(part.question)
 
     @step
     async def check_subject(self, event: AnswersEvent) -> CheckedEvent:
         """Refuse an answer whose passages do not speak of what is asked about."""
         parts, results = list(event.parts), list(event.results)
-        if self._config.conversation.check_subject:
-            self._tell("checking what the answer is about")
+        if self._settings.check_subject:
             with self._log.stage("check_subject", len(parts)) as note:
                 for number, (part, result) in enumerate(
                     zip(event.parts, event.results, strict=True)
                 ):
-                    reply, words = self._fault(part, result)
+                    reply, words = self._subjects.find_fault(part, result)
                     if reply:
                         parts[number] = Understood(part.question, words=words)
                         results[number] = self._refuse(result, reply)
@@ -187,81 +272,117 @@ class TurnWorkflow(Workflow):
         return CheckedEvent(parts=tuple(parts), results=tuple(results))
 
     @step
-    async def join(self, event: CheckedEvent) -> StopEvent:
-        """Make one result of those of the parts."""
-        joined = join_results(event.results)
-        trace = joined.trace
-        stages = (*self._log.stages, *trace.stages)
-        notes = dict.fromkeys([*self._log.degradations, *joined.degradations])
-        result = joined.model_copy(
-            update={
-                "degradations": tuple(notes),
-                "trace": trace.model_copy(update={"stages": stages}),
-            }
-        )
+    async def join(self, event: CheckedEvent) -> JoinedEvent:
+        """Make one result of those of the parts, and show it."""
         parts = tuple(
             Part(question=r.question, status=r.status, answer=r.answer)
             for r in event.results
         )
         unclear = next((part.words for part in event.parts if part.words), "")
-        return StopEvent(result=TurnOutcome(result, parts, unclear))
+        joined = self._with_log(join_results(event.results))
+        outcome = TurnOutcome(joined, parts, unclear)
+        self._context.show(outcome)
+        self._log = TraceLog()  # what is recorded so far is in the result
+        return JoinedEvent(outcome=outcome)
 
-    def _understand(self, text: str, before: Sequence[Understood]) -> Understood:
+    @step
+    async def suggest(self, event: JoinedEvent) -> StopEvent:
+        """Write questions that may be asked next; they never hold the answer up."""
+        outcome: TurnOutcome = event.outcome
+        steps, count = self._steps, self._settings.follow_ups
+        questions: tuple[str, ...] = ()
+        if count and steps and outcome.result.sources and not outcome.unclear:
+            result, history = outcome.result, self._context.history
+            questions = (
+                self._try(
+                    "follow_ups",
+                    count,
+                    lambda: steps.follow_ups(result, history, count),
+                )
+                or ()
+            )
+        if questions:
+            report(FollowUps(questions=questions))
+        whole = self._with_log(outcome.result)
+        return StopEvent(result=replace(outcome, result=whole, follow_ups=questions))
+
+    def _build_steps(self) -> ModelSteps | None:
+        """The model that takes steps; None, and a degradation, where there is none."""
+        settings = self._settings
+        wanted = {
+            "conversation.summarise": settings.summarise,
+            "conversation.clarify": settings.clarify,
+            "conversation.follow_ups": settings.follow_ups,
+        }
+        names = [name for name, value in wanted.items() if value]
+        if not names:
+            return None
+        try:
+            return ModelSteps(require_llm(self._context.models, ", ".join(names)))
+        except MissingModelError as error:
+            self._leave_out(error)
+            return None
+
+    def _understand(
+        self, text: str, before: Sequence[Understood], history: Sequence[Message]
+    ) -> Understood:
         """A part, with the part before it as the last thing that was said."""
         if before:
-            return understand_part(text, before[-1].question)
-        return self._contextualiser.contextualise(text, self._history, self._exchanges)
+            understood = understand_part(text, before[-1].question)
+        else:
+            understood = self._contextualiser.contextualise(
+                text, history, self._context.exchanges
+            )
+        for degradation in understood.degradations:
+            self._log.degrade(degradation)
+        return understood
 
-    def _fault(self, part: Understood, result: QueryResult) -> tuple[str, str]:
-        """Why an answer is about something else, and the words that left it open."""
-        if result.status not in {Status.ANSWERED, Status.PARTIAL}:
-            return "", ""
-        if part.subject and not self._is_about(result, part.subject):
-            return NO_SUBJECT.format(subject=part.subject), ""
-        subject = "" if part.subject else self._left_subject(part.question, result)
-        return (
-            (OTHER_SUBJECT.format(subject=subject), part.question)
-            if subject
-            else ("", "")
+    def _clarify(self, part: Understood, history: Sequence[Message]) -> Understood:
+        """The part, or what is asked back of it; only where something was said."""
+        steps = self._steps if self._settings.clarify else None
+        if steps is None or part.unclear or not history:
+            return part
+        reply = self._try("clarify", 1, lambda: steps.clarify(part.question, history))
+        return replace(part, unclear=reply, words=part.question) if reply else part
+
+    def _try(self, name: str, n_in: int, work: Callable[[], T]) -> T | None:
+        """What a step of a model brings; None, and a degradation, where it fails."""
+        with self._log.stage(name, n_in) as note:
+            try:
+                brought = work()
+            except ModelError as error:
+                self._leave_out(error, f"{name}: ")
+                return None
+            note.n_out = int(bool(brought))
+        return brought
+
+    def _leave_out(self, error: EltLlmError, what: str = "") -> None:
+        kind = DegradationKind.STAGE_LEFT_OUT
+        self._log.degrade(Degradation(kind=kind, detail=f"left out: {what}{error}"))
+
+    def _supersede(self, branch: Branch[QueryResult]) -> None:
+        """Stop an answer that was begun, and take its words back."""
+        with self._log.stage("supersede", 1):
+            branch.supersede()
+        report(TokenEvent(text="", restart=True))
+
+    @staticmethod
+    def _end(*branches: Branch[Any] | None) -> None:
+        """Stop what is no longer waited for."""
+        for branch in branches:
+            if branch is not None and branch.state is BranchState.ACTIVE:
+                branch.supersede()
+
+    def _with_log(self, result: QueryResult) -> QueryResult:
+        """The result with the stages and degradations of the turn."""
+        stages = (*self._log.stages, *result.trace.stages)
+        notes = dict.fromkeys([*self._log.degradations, *result.degradations])
+        return result.model_copy(
+            update={
+                "degradations": tuple(notes),
+                "trace": result.trace.model_copy(update={"stages": stages}),
+            }
         )
-
-    def _left_subject(self, question: str, result: QueryResult) -> str:
-        """What was spoken of before, where the answer may have left it unasked.
-
-        "What is the maximum dose?", asked after one medicine, must not be answered from
-        the leaflet of another. A question with a name of its own, or one of which the
-        documents spoken of know little, begins another matter.
-        """
-        last = last_answered(self._exchanges)
-        documents = {citation.document_id for citation in result.citations}
-        if last is None or not documents or documents & {*last.documents}:
-            return ""
-        rows = [row for d in sorted(documents) if (row := self._store.document(d))]
-        titles = [part for row in rows for part in (row.title, row.name)]
-        if names_a_thing(question, titles):
-            return ""
-        telling = telling_stems(question)
-        known = sum(1 for one in telling if last.mentions(one))
-        if not telling or known < len(telling) / 2:
-            return ""
-        things = [t for t in named_things(last) if not t.owner]
-        return next((t.text for t in things if self._is_left(t, last, documents)), "")
-
-    def _is_left(self, thing: NamedThing, last: Exchange, now: set[str]) -> bool:
-        """Whether the documents before are about a thing, and those of now are not."""
-        before = min(map(last.mentions, thing.stems))
-        count = partial(count_mentions, self._store, sorted(now))
-        return before >= OFTEN and min(map(count, thing.stems)) * OFTEN <= before
-
-    def _is_about(self, result: QueryResult, subject: str) -> bool:
-        texts = {source.label: source.text for source in result.sources}
-        for citation in result.citations:
-            row = self._store.document(citation.document_id)
-            titles = f"{row.title} {row.name}" if row else ""
-            text = texts.get(citation.label, citation.quote)
-            if not is_about(citation, text, titles, subject):
-                return False
-        return True
 
     def _reply(self, question: str, text: str) -> QueryResult:
         """A result that asks back; nothing was searched."""
@@ -332,10 +453,6 @@ def run_turn(workflow: TurnWorkflow, message: str) -> TurnOutcome:
     if isinstance(outcome, BaseException):
         raise outcome
     return outcome
-
-
-def _stay_silent(_: str) -> None:
-    """Nobody watches the steps."""
 
 
 def _build_contextualiser(config: RagConfig, models: Models) -> Contextualiser:

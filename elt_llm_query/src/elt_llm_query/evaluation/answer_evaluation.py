@@ -6,18 +6,28 @@ question (relevancy).
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean
-from typing import Protocol
+from typing import Any, Protocol
 
 from llama_index.core.llms import LLM
 
 from elt_llm_core.cli.terminal import text_table
+from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.errors import ConfigError, ModelError
 from elt_llm_core.jobs import Progress
+from elt_llm_core.models.factory import build_models
 from elt_llm_core.records import Record
-from elt_llm_core.results import Citation, Degradation, QueryResult, Status, Support
+from elt_llm_core.results import (
+    Citation,
+    Degradation,
+    DegradationKind,
+    QueryResult,
+    Status,
+    Support,
+)
 from elt_llm_core.store import Store
 from elt_llm_query.analysis.normalise import normalise
 from elt_llm_query.evaluation.beir import data_problem
@@ -28,11 +38,14 @@ from elt_llm_query.evaluation.labelled_questions import (
 )
 from elt_llm_query.evaluation.measures import interval
 from elt_llm_query.evaluation.retrieval_report import Interval
+from elt_llm_query.query import query_collections
 
 _MOST_CHARACTERS = 60  # of a question or a verdict in a message
 _VERDICT = re.compile(r"\b(?:yes|no)\b", re.IGNORECASE)
 _REFUSALS = (Status.INSUFFICIENT, Status.NO_SOURCES, Status.VALIDATION_FAILED)
 _REFUSAL_NAMES = tuple(status.value for status in _REFUSALS)
+# What an answer is not poorer for.
+_HARMLESS = frozenset({DegradationKind.SETTING_UNUSED, DegradationKind.EXACT_ENGINE})
 _UNPROVEN = frozenset(
     {
         Support.MISATTRIBUTED,
@@ -53,6 +66,9 @@ _MEASURES = (
     "relevant",
     "refusal_precision",
     "refusal_recall",
+    "degraded",
+    "model_calls",
+    "model_tokens",
 )
 
 
@@ -65,7 +81,9 @@ class AnswerRow(Record):
     question without an answer was refused. `citation_precision` is the share of
     citations that overlap gold, `gold_cited` the share of gold that is cited,
     `quote_support` the share of quotes that are found in their document, `answer_words`
-    the share of the expected words in the answer.
+    the share of the expected words in the answer. `degraded` says that something was
+    missing, such as the model, and `degradations` what. `model_calls` and
+    `model_tokens` are what the question cost; answers that were kept cost nothing.
     """
 
     question: str
@@ -81,6 +99,10 @@ class AnswerRow(Record):
     answer_words: float | None = None
     faithful: float | None = None
     relevant: float | None = None
+    degraded: float = 0.0
+    degradations: tuple[Degradation, ...] = ()
+    model_calls: float = 0.0
+    model_tokens: float = 0.0
 
 
 class AnswerReport(Record):
@@ -90,6 +112,12 @@ class AnswerReport(Record):
     measures: dict[str, Interval]
     rows: tuple[AnswerRow, ...]
     problems: tuple[Degradation, ...] = ()
+
+
+class AnswerComparison(Record):
+    """The reports of several configurations on the same questions, by name."""
+
+    configurations: dict[str, AnswerReport]
 
 
 class Answerer(Protocol):
@@ -172,6 +200,7 @@ class AnswerEvaluator:
         golds = [locator.locate(gold) for gold in labelled.gold]
         hits = [[_overlaps(c, places) for places in golds] for c in result.citations]
         answer = result.answer.casefold()
+        poorer = tuple(d for d in result.degradations if d.kind not in _HARMLESS)
         answerable, refused = labelled.answerable, result.status in _REFUSALS
         return AnswerRow(
             question=labelled.question,
@@ -185,6 +214,10 @@ class AnswerEvaluator:
             gold_cited=_share([any(row[i] for row in hits) for i in range(len(golds))]),
             quote_support=_share([self._is_in_document(c) for c in result.citations]),
             answer_words=_share([w.casefold() in answer for w in labelled.answer]),
+            degraded=float(bool(poorer)),
+            degradations=poorer,
+            model_calls=result.trace.models.calls,
+            model_tokens=result.trace.models.tokens,
         )
 
     def _is_in_document(self, citation: Citation) -> bool:
@@ -205,6 +238,72 @@ class AnswerEvaluator:
             return row
 
 
+def evaluate_answers(
+    store: Store,
+    collections: Sequence[str],
+    labelled: Sequence[LabelledQuestion],
+    configs: Mapping[str, RagConfig],
+    progress: Progress,
+    *,
+    judged: bool = False,
+) -> AnswerComparison:
+    """Ask every question under each configuration, as `elt-llm query` does.
+
+    Args:
+        store: The data root.
+        collections: The collections that are asked.
+        labelled: The questions.
+        configs: The configurations by name; each has the models that it names.
+        progress: Is told of each question.
+        judged: Whether the model of `roles.judge` rates the answers.
+
+    Returns:
+        A report for each configuration.
+
+    Raises:
+        EltLlmError: As `query_collections`.
+    """
+    reports = {}
+    for name, config in configs.items():
+        models = build_models(config)
+        answer = partial(
+            _ask, collections=collections, store=store, config=config, models=models
+        )
+        judge = Judge(models.llm_for("judge")) if judged else None
+        evaluator = AnswerEvaluator(store, collections, answer, judge)
+        reports[name] = evaluator.evaluate(labelled, progress)
+    return AnswerComparison(configurations=reports)
+
+
+def _ask(question: str, *, collections: Sequence[str], **given: Any) -> QueryResult:
+    return query_collections(collections, question, **given)
+
+
+def comparison_text(compared: AnswerComparison) -> str:
+    """Format a column per configuration, then what went wrong with each."""
+    reports = compared.configurations
+    known = [n for n in _MEASURES if any(n in r.measures for r in reports.values())]
+    rows = [
+        [
+            name.replace("_", " "),
+            *(_cell(r.measures.get(name)) for r in reports.values()),
+        ]
+        for name in known
+    ]
+    count = next(iter(reports.values())).questions
+    lines = [f"{count} questions; mean and 95 % interval"]
+    lines.append(text_table(["measure", *reports], rows))
+    for name, report in reports.items():
+        faults = sum(bool(_fault(row)) for row in report.rows)
+        lines.append(f"{name}: {faults} questions went wrong (--json names them)")
+        lines += [f"! {name}: {problem}" for problem in _problems(report)]
+    return "\n".join(lines)
+
+
+def _cell(one: Interval | None) -> str:
+    return f"{one.mean:.2f} [{one.low:.2f}, {one.high:.2f}]" if one else ""
+
+
 def answers_text(report: AnswerReport) -> str:
     """Format a line per measure, then the questions that went wrong."""
     rows = [
@@ -213,8 +312,16 @@ def answers_text(report: AnswerReport) -> str:
     ]
     table = text_table(["measure", "mean", "95 % interval"], rows)
     faults = [f"! {row.question} {_fault(row)}" for row in report.rows if _fault(row)]
-    faults += [f"! {problem.detail}" for problem in report.problems]
+    faults += [f"! {problem}" for problem in _problems(report)]
     return "\n".join([f"{report.questions} questions", table, *faults])
+
+
+def _problems(report: AnswerReport) -> list[str]:
+    """What was skipped, and what the answers lacked."""
+    poorer = [row.degradations[-1].detail for row in report.rows if row.degradations]
+    lacking = f"{len(poorer)} of {report.questions} answers lacked something"
+    details = [f"{lacking}: {poorer[0]}"] if poorer else []
+    return [*details, *(problem.detail for problem in report.problems)]
 
 
 def _fault(row: AnswerRow) -> str:

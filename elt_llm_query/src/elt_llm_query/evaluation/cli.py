@@ -313,44 +313,53 @@ def gate(
 @click.command()
 @click.option("--questions", "file", type=FILE, required=True, help="JSON lines.")
 @collection_option
+@setting_options
 @click.option("--judge", is_flag=True, help="Also let the language model judge.")
 @common_options
 def answers(
-    ctx: CommandContext, *, file: Path, collections: tuple[str, ...], judge: bool
+    ctx: CommandContext,
+    *,
+    file: Path,
+    collections: tuple[str, ...],
+    presets: tuple[str, ...],
+    settings: tuple[str, ...],
+    sweep: Path | None,
+    judge: bool,
 ) -> None:
-    """Measure answers to labelled questions: citations, quotes, refusals.
+    """Measure answers to labelled questions: citations, quotes, refusals, calls.
 
-    With --judge the configured language model rates whether each answer is faithful to
-    its sources and relevant. Exit code 2: lines were skipped or could not be judged;
-    the others are complete.
+    Several presets, or a sweep of models (`grid: {ollama.llm_model: [a, b]}`), are
+    measured in turn on the same questions. With --judge the configured language model
+    rates whether each answer is faithful to its sources and relevant. Exit code 2:
+    lines were skipped or could not be judged; the others are complete.
     """
     from elt_llm_core.cli.failures import PARTIAL
-    from elt_llm_core.results import QueryResult
     from elt_llm_query.evaluation.answer_evaluation import (
-        AnswerEvaluator,
-        Judge,
         answers_text,
+        comparison_text,
+        evaluate_answers,
     )
+    from elt_llm_query.evaluation.configurations import build_configurations
     from elt_llm_query.evaluation.labelled_questions import read_labelled
-    from elt_llm_query.query import query_collections
     from elt_llm_query.render import names_of
 
     names = names_of(ctx.store, collections)
     labelled, problems = read_labelled(file)
-    models = ctx.models
-
-    def answer(question: str) -> QueryResult:
-        """Answer the question as `elt-llm query` does."""
-        return query_collections(
-            names, question, store=ctx.store, config=ctx.config, models=models
-        )
-
-    judging = Judge(models.llm_for("judge")) if judge else None
-    evaluator = AnswerEvaluator(ctx.store, names, answer, judging)
-    report = evaluator.evaluate(labelled, ctx.progress)
-    report = report.model_copy(update={"problems": (*problems, *report.problems)})
-    ctx.emit(report, lambda: answers_text(report))
-    if report.problems:
+    configs = build_configurations(ctx.build_config, presets, settings, sweep)
+    compared = evaluate_answers(
+        ctx.store, names, labelled, configs, ctx.progress, judged=judge
+    )
+    reports = {
+        name: one.model_copy(update={"problems": (*problems, *one.problems)})
+        for name, one in compared.configurations.items()
+    }
+    if len(reports) == 1:
+        (report,) = reports.values()
+        ctx.emit(report, lambda: answers_text(report))
+    else:
+        compared = compared.model_copy(update={"configurations": reports})
+        ctx.emit(compared, lambda: comparison_text(compared))
+    if any(report.problems for report in reports.values()):
         ctx.exit(PARTIAL)
 
 

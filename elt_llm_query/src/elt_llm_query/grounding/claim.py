@@ -8,6 +8,9 @@ WRITTEN_BY_KEY = "written_by_model"
 UNSERVED_KEY = "degradation"  # why passages are shown instead of an answer
 
 
+NOTES_KEY = "notes"  # what made an answer of a model poorer
+
+
 @dataclass(frozen=True)
 class Claim:
     """A verbatim quote: `[start, end)` of the text of node `node_id`.

@@ -29,7 +29,7 @@ _INSIDE = (
     r"(?:source\s+|doc_)?[sf]?\d{1,4}"
     r"(?:\s*(?:[-\u2013,;&]|and)+\s*(?:source\s+|doc_)?[sf]?\d{1,4})*"
 )
-_GROUP = re.compile(
+LABEL_GROUP = re.compile(
     rf"(?P<open>\[{{1,2}}|\(|<<|\u3010)\s*(?P<inside>{_INSIDE})\s*(?:\]{{1,2}}|\)|>>|\u3011)",
     re.IGNORECASE,
 )
@@ -122,7 +122,7 @@ def parse_labels(answer: str, known: Sequence[str]) -> ParsedAnswer:
     removed: dict[str, None] = {}
 
     def rewrite(bracket: re.Match[str]) -> str:
-        labels = _expand(bracket)
+        labels = parse_group(bracket)
         if labels is None:
             return bracket[0]
         good = [label for label in labels if label in known]
@@ -133,7 +133,7 @@ def parse_labels(answer: str, known: Sequence[str]) -> ParsedAnswer:
         return "".join(f"[{label}]" for label in good) if good else "\x00"
 
     return ParsedAnswer(
-        _close_holes(_GROUP.sub(rewrite, answer)), tuple(seen), tuple(removed)
+        _close_holes(LABEL_GROUP.sub(rewrite, answer)), tuple(seen), tuple(removed)
     )
 
 
@@ -170,8 +170,8 @@ def _disarm(text: str) -> str:
     return _TAGS.sub("\u2039\\1", escape_labels(text))
 
 
-def _expand(bracket: re.Match[str]) -> list[str] | None:
-    """The labels of one bracket; None where it is not a label at all."""
+def parse_group(bracket: re.Match[str]) -> list[str] | None:
+    """Return the labels of a match of `LABEL_GROUP`; None where it is no label."""
     inside = bracket["inside"]
     if not re.match(r"source\s|doc_|[sf]\d", inside, re.IGNORECASE):
         return None

@@ -149,7 +149,7 @@ def _runs_into(before: str) -> bool:
 
 def _match_fuzzy(quote: str, source: Normal) -> QuoteMatch:
     """The stretch of the source with the same words, but for what `_fold` forgives."""
-    wanted, have = _folded(quote), _folded(source.text)
+    wanted, have = _fold_characters(quote), _fold_characters(source.text)
     if len(wanted) < FEWEST_FUZZY_WORDS:
         return QuoteMatch(Support.FABRICATED, 0.0, reason="too short for a near match")
     span = _find_folded(wanted, have)
@@ -172,7 +172,7 @@ class _Folded(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def _folded(text: str) -> tuple[_Folded, ...]:
+def _fold_characters(text: str) -> tuple[_Folded, ...]:
     words = (_Folded(_fold(m[0]), *m.span()) for m in _WORD.finditer(text))
     return tuple(word for word in words if word.key)
 

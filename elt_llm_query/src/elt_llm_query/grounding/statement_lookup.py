@@ -303,7 +303,9 @@ def same_polarity(claim: str, quote: str, text: str, span: tuple[int, int]) -> b
     """
     place = claim.find(quote)
     span_of_quote = (place, place + len(quote)) if place >= 0 else (0, len(claim))
-    return _negated(_clause(claim, span_of_quote)) == _negated(_clause(text, span))
+    return _is_negated(_clause(claim, span_of_quote)) == _is_negated(
+        _clause(text, span)
+    )
 
 
 def _clause(text: str, span: tuple[int, int]) -> str:
@@ -316,6 +318,6 @@ def _clause(text: str, span: tuple[int, int]) -> str:
     return text[start : after.start() if after else len(text)]
 
 
-def _negated(text: str) -> bool:
+def _is_negated(text: str) -> bool:
     # "Unless" and "without" limit a statement; they do not turn it round.
     return bool(negations(_LIMITS.sub(" ", text)))

@@ -11,7 +11,10 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import zip_longest
 
+from elt_llm_query.analysis.lexicon import IRREGULAR, NUMBER_WORDS
+from elt_llm_query.analysis.normalise import normalise
 from elt_llm_query.analysis.stems import refers_back, stem
+from elt_llm_query.analysis.term_match import phrases
 from elt_llm_query.grounding.claim_difference import ClaimDifference, contradiction
 from elt_llm_query.grounding.claim_guards import MODALS
 from elt_llm_query.grounding.claim_words import (
@@ -30,13 +33,22 @@ LONGEST_RESTRICTION = 3  # content words; more of them are a clause of its own
 _GENERAL = frozenset({"all", "any", "not", "only", "most", "some", "many", "few"})
 _NEARLY = frozenset({"almost", "nearly"})
 _NAMING = frozenset({"called", "named", "known"})  # "is called" says no more than "is"
-_DONE = r"\b(?:be|been|being|is|are|was|were)\s+%s(\w+(?:ed|en|wn|ld|de|pt|nt|id))\b"
+_DONE = r"\b(?:be|been|being|is|are|was|were)\s+%s(\w+)\b"
+# Of verbs that are not in the list of irregular ones, and of those that never change.
+_PARTICIPLE = ("ed", "en", "wn", "ld", "de", "pt", "nt", "id")
+_UNCHANGED = frozenset({"set", "put", "cut", "let", "cast", "read", "split"})
 _PASSIVE = re.compile(_DONE % r"(?:\w+ly\s+)?", re.IGNORECASE)
 _DONE_BY = re.compile(
     _DONE % r"(?:\w+\s+)?" + r"\s+(?:\w+\s+){0,3}?by\b", re.IGNORECASE
 )
-
-
+# "One of the parties", "half of the rooms", "a member of the Board": a part of what is
+# named behind it, whatever is said of it.
+_PART = re.compile(
+    rf"\b(?:(one or more|any one|{phrases(NUMBER_WORDS)}|\d+|half|part|some|any|either)"
+    r"|an? (?:\w+ )?(\w+)) of (?:the|these|those|its|their|our|your|his|her)"
+    r"(?: \w+){1,2}",
+    re.IGNORECASE,
+)
 # A sentence that does not begin with its subject.
 _PREPOSED = re.compile(
     r"\W*(?:after|at|before|by|during|for|from|if|in|on|to|under|unless|until|upon|when"
@@ -107,7 +119,8 @@ class WordOrder:
         """Give what is put in, left out or turned round."""
         added = None if refers_back(self.sentence) else self._find_added()
         turned = self._find_reversal() or self._find_exchange()
-        others = (self._find_restriction(), self._find_mixture(), turned)
+        limits = (self._find_part(), self._find_restriction())
+        others = (*limits, self._find_mixture(), turned)
         for one in (added, *others, self._find_other_subject()):
             if one:
                 yield one
@@ -254,6 +267,24 @@ class WordOrder:
                 left_out = left_out or self._dropped_between(at, after)
         return contradiction(f"{left_out!r} is left out") if left_out else None
 
+    def _find_part(self) -> ClaimDifference | None:
+        """A part of something of which the claim speaks as a whole.
+
+        It does so where it has the thing and not the word for the part: "one of the
+        parties" is neither "the parties" nor each of them.
+        """
+        ours = {token.key for token in self.tokens}
+        sentence = normalise(self.sentence).text
+        for match in _PART.finditer(sentence):
+            part, whole = read_passage(match[1] or match[2]), match[0].split()[-2:]
+            named = {token.key for token in read_passage(" ".join(whole)).tokens}
+            rest = sentence.replace(match[0], "")
+            elsewhere = {token.key for token in read_passage(rest).tokens}
+            if named & ours - elsewhere and not ours & set(part.places):
+                reason = f"{match[1] or match[2]!r} of them is left out"
+                return contradiction(reason)
+        return None
+
     def _is_definite(self, at: int) -> bool:
         """Whether "the" or the like is before a word, or before the one beside it."""
         before = self.tokens[at - 1] if at else None
@@ -309,5 +340,10 @@ def _changed_places(one: Token, other: Token) -> ClaimDifference:
 
 
 def _stems(pattern: re.Pattern[str], text: str) -> frozenset[str]:
-    """The stems of the verbs that a pattern finds."""
-    return frozenset(stem(verb) for verb in pattern.findall(text))
+    """The stems of the participles that a pattern finds, as tokens are compared by."""
+    verbs = (verb.lower() for verb in pattern.findall(text))
+    return frozenset(
+        stem(IRREGULAR.get(verb, verb))
+        for verb in verbs
+        if verb in IRREGULAR or verb in _UNCHANGED or verb.endswith(_PARTICIPLE)
+    )

@@ -84,7 +84,7 @@ class ModelRerank(NamedComponent, LLMRerank):
     ) -> list[float]:
         asked = self._get_predict_kwargs(batch, question)
         answer = in_time(
-            deadline.left(),
+            deadline.seconds_left(),
             lambda: predict_text(self.llm, self.choice_select_prompt, **asked),
             deadline.seconds,
         )

@@ -9,6 +9,7 @@ from llama_index.core.prompts import BasePromptTemplate
 from pydantic import PrivateAttr
 from typing_extensions import override
 
+from elt_llm_core.errors import ModelError
 from elt_llm_core.models.token_count import token_counter
 
 BETWEEN = "\n\n"
@@ -54,7 +55,7 @@ class SourcePacker(PromptHelper):
         tools: Any = None,
     ) -> list[str]:
         """Return the texts of the prompts, each of one or more whole sources."""
-        room = self._get_available_chunk_size(prompt, padding=padding, llm=llm)
+        room = self._room(prompt, padding)
         packed: list[str] = []
         used = 0
         for source in text_chunks:
@@ -67,6 +68,54 @@ class SourcePacker(PromptHelper):
                     packed.append(part)
                     used = length
         return packed
+
+    def fill(
+        self,
+        prompt: BasePromptTemplate,
+        sources: Sequence[str],
+        *,
+        taken: str = "",
+        most: int = 0,
+    ) -> tuple[str, list[str]]:
+        """Return the text of one prompt, and the sources that it has no room for.
+
+        Args:
+            prompt: The prompt without its sources.
+            sources: They come in their order, whole. A source that is longer than a
+                prompt is cut; its rest, with its first line, comes after the others.
+            taken: What else stands in the prompt.
+            most: How many sources at most; 0 for as many as fit.
+
+        Raises:
+            ModelError: If the window has no room for sources at all.
+        """
+        left = self._room(prompt) - self._count(taken)
+        filled: list[str] = []
+        rest = list(sources)
+        while rest and not (most and len(filled) == most):
+            length = self._count(rest[0])
+            if length > left:
+                break
+            left -= length
+            filled.append(rest.pop(0))
+        if not filled and rest and left >= FEWEST_TOKENS:
+            part, later = self._cut(rest[0], left)
+            filled, rest = [part], [*rest[1:], later]
+        return BETWEEN.join(filled), rest
+
+    def _room(self, prompt: BasePromptTemplate, padding: int = 5) -> int:
+        """Return how many tokens of sources fit. Raises ModelError for none."""
+        try:
+            room = self._get_available_chunk_size(prompt, padding=padding)
+        except ValueError:  # LlamaIndex's, where less than nothing is left
+            room = 0
+        if room < FEWEST_TOKENS:
+            raise ModelError(
+                f"a window of {self.context_window} tokens holds no source beside the "
+                f"prompt and an answer of {self.num_output} tokens",
+                "raise context_window, or lower num_predict",
+            )
+        return room
 
     @override
     def truncate(
@@ -82,7 +131,7 @@ class SourcePacker(PromptHelper):
         What a short source does not need goes to the longer ones.
         """
         texts = [text.strip() for text in text_chunks]
-        room = self._get_available_chunk_size(prompt, padding=padding, llm=llm)
+        room = self._room(prompt, padding)
         rooms: dict[int, int] = {}
         by_length = sorted((self._count(text), at) for at, text in enumerate(texts))
         for behind, (length, at) in zip(
@@ -94,16 +143,21 @@ class SourcePacker(PromptHelper):
 
     def _parts(self, source: str, room: int) -> Iterator[str]:
         """Give the source whole, or parts that fit, each under its first line."""
+        while source:
+            part, source = self._cut(source, room)
+            yield part
+
+    def _cut(self, source: str, room: int) -> tuple[str, str]:
+        """Return what fits of a source, and the rest; each has its first line."""
         if self._count(source) <= room:
-            if source:
-                yield source
-            return
-        head, _, rest = source.partition("\n")
-        left = max(room - self._count(head), FEWEST_TOKENS)
-        while rest:
-            end = self._fitting(rest, left)
-            yield f"{head}\n{rest[:end].rstrip()}"
-            rest = rest[end:].lstrip()
+            return source, ""
+        head, between, body = source.partition("\n")
+        if not between:
+            head, body = "", head
+        end = self._fitting(body, max(room - self._count(head), FEWEST_TOKENS))
+        rest = body[end:].lstrip()
+        part = f"{head}{between}{body[:end].rstrip()}"
+        return part, f"{head}{between}{rest}" if rest else ""
 
     def _fitting(self, text: str, room: int) -> int:
         """Return where to cut: after the last line or word that fits, by halving."""

@@ -1,185 +1,256 @@
-"""LlamaIndex's response modes with our prompts: labels, quotes, honest refusal."""
+"""Response modes like LlamaIndex's with our prompts: labels, quotes, honest refusal.
 
+LlamaIndex's own ask as often as there are sources, or prompts that sources fill. These
+ask at most `most_calls` times, pack sources whole under their labels, and say which the
+model was not shown.
+"""
+
+from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from itertools import chain
+from math import ceil
+from typing import ClassVar
 
-from llama_index.core.base.response.schema import RESPONSE_TYPE, Response
-from llama_index.core.callbacks import CallbackManager
-from llama_index.core.llms import LLM
-from llama_index.core.response_synthesizers import (
-    Accumulate as AccumulateResponses,
-)
-from llama_index.core.response_synthesizers import (
-    BaseSynthesizer,
-    ResponseMode,
-    SimpleSummarize,
-    get_response_synthesizer,
-)
-from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
-from pydantic import Field
+from llama_index.core.prompts import BasePromptTemplate
+from llama_index.core.schema import NodeWithScore
 from typing_extensions import override
 
-from elt_llm_core.errors import MissingModelError
 from elt_llm_core.results import Degradation, DegradationKind
-from elt_llm_core.strategy import Models, Strategy
-from elt_llm_query.grounding.claim import UNSERVED_KEY
-from elt_llm_query.prompts import answer_template, refine_template
-from elt_llm_query.synthesizers.prompt_packer import BETWEEN, SourcePacker
+from elt_llm_core.strategy import Models
+from elt_llm_query.prompts import (
+    REFUSAL,
+    answer_template,
+    combine_template,
+    refine_template,
+)
+from elt_llm_query.synthesizers.prompt_packer import BETWEEN
+from elt_llm_query.synthesizers.written_answer import (
+    Budget,
+    ModelSynthesizer,
+    Written,
+    WrittenOptions,
+    label_texts,
+    note_unread,
+    require_writer,
+)
+
+ANSWER, REFINE, COMBINE = "text_qa_template", "refine_template", "combine_template"
 
 
-class _ResponseModeOptions(Strategy[BaseSynthesizer]):
-    """What all modes have."""
-
-    mode: ClassVar[ResponseMode]
-
-    system_prompt: str = Field(default="", description="said before our rules")
-    context_tokens: int = Field(
-        default=0,
-        ge=0,
-        description="most tokens of sources in a prompt; 0: what the window holds",
-    )
+class CompactOptions(WrittenOptions):
+    """All sources in as few prompts as fit, each improving the answer."""
 
     @override
-    def build(self, models: Models) -> BaseSynthesizer:
-        return get_response_synthesizer(
-            **self._parts(models),
-            refine_template=refine_template(self.system_prompt),
-            summary_template=answer_template(self.system_prompt),
-            response_mode=self.mode,
-        )
-
-    def _parts(self, models: Models) -> dict[str, Any]:
-        """What the synthesizers of all modes are made of."""
-        llm = self._writer(models)
-        return {
-            "llm": llm,
-            "prompt_helper": SourcePacker(llm, self.context_tokens),
-            "text_qa_template": answer_template(self.system_prompt),
-            "callback_manager": CallbackManager(),
+    def build(self, models: Models) -> "Compact":
+        prompts = {
+            ANSWER: answer_template(self.system_prompt),
+            REFINE: refine_template(self.system_prompt),
         }
-
-    def _writer(self, models: Models) -> LLM:
-        return require_writer(models, self.mode.value)
+        return Compact(require_writer(models, "compact"), self, **prompts)
 
 
-def require_writer(models: Models, name: str) -> LLM:
-    """The model that writes answers. Raises MissingModelError where none is set.
+class Compact(ModelSynthesizer):
+    """An answer to the first prompt, improved by what further prompts hold."""
 
-    Args:
-        models: The models of the run.
-        name: The synthesizer that needs it.
-    """
-    if models.llm is None:
-        raise MissingModelError(
-            f"the synthesizer {name!r} needs a language model",
-            "set models.llm_strategy (for example ollama), or "
-            "query.synthesizer_strategy: extractive",
+    spread: ClassVar[bool] = False
+
+    @override
+    def write(
+        self, question: str, nodes: Sequence[NodeWithScore], budget: Budget
+    ) -> Written:
+        context, rest = self._next(question, label_texts(nodes), budget)
+        values = {"query_str": question}
+        answer = self.ask(ANSWER, budget, context_str=context, **values)
+        while rest and budget.remaining > 0:
+            context, rest = self._next(question, rest, budget, answer)
+            if not context:  # the answer itself fills the window
+                break
+            values["existing_answer"] = answer
+            answer = self.ask(REFINE, budget, context_msg=context, **values)
+        return Written(answer, note_unread(len(rest), len(nodes)))
+
+    def _next(
+        self, question: str, rest: Sequence[str], budget: Budget, answer: str = ""
+    ) -> tuple[str, list[str]]:
+        prompt = REFINE if answer else ANSWER
+        most = ceil(len(rest) / max(budget.remaining, 1)) if self.spread else 0
+        return self.fill(prompt, question, rest, taken=answer, most=most)
+
+
+class RefineOptions(WrittenOptions):
+    """One prompt a source while calls suffice, each improving the answer."""
+
+    @override
+    def build(self, models: Models) -> "Refine":
+        prompts = {
+            ANSWER: answer_template(self.system_prompt),
+            REFINE: refine_template(self.system_prompt),
+        }
+        return Refine(require_writer(models, "refine"), self, **prompts)
+
+
+class Refine(Compact):
+    """As `Compact`, with the sources spread evenly over the calls."""
+
+    spread = True
+
+
+class AccumulateOptions(WrittenOptions):
+    """One answer a source while calls suffice, put together."""
+
+    @override
+    def build(self, models: Models) -> "Accumulate":
+        prompts = {ANSWER: answer_template(self.system_prompt)}
+        return Accumulate(require_writer(models, "accumulate"), self, **prompts)
+
+
+class Accumulate(ModelSynthesizer):
+    """Answers one after the other, without "Response 1:", which no source says."""
+
+    @override
+    def write(
+        self, question: str, nodes: Sequence[NodeWithScore], budget: Budget
+    ) -> Written:
+        answers, rest = [], label_texts(nodes)
+        while rest and budget.remaining > 0:
+            most = ceil(len(rest) / budget.remaining)
+            context, rest = self.fill(ANSWER, question, rest, most=most)
+            values = {"query_str": question, "context_str": context}
+            answers.append(self.ask(ANSWER, budget, **values))
+        text = BETWEEN.join(_without_refusals(answers)) or REFUSAL
+        return Written(text, note_unread(len(rest), len(nodes)))
+
+
+class TreeSummarizeOptions(WrittenOptions):
+    """Prompts over parts of the sources, then one over their answers."""
+
+    @override
+    def build(self, models: Models) -> "TreeSummarize":
+        llm = require_writer(models, "tree_summarize")
+        return TreeSummarize(llm, self, **_combine_prompts(self.system_prompt))
+
+
+class MapReduceOptions(WrittenOptions):
+    """One prompt a collection, then one over their answers."""
+
+    @override
+    def build(self, models: Models) -> "MapReduce":
+        llm = require_writer(models, "map_reduce")
+        return MapReduce(llm, self, **_combine_prompts(self.system_prompt))
+
+
+class PartsSynthesizer(ModelSynthesizer):
+    """An answer to each part of the sources, then one made of these answers."""
+
+    @abstractmethod
+    def parts(
+        self, question: str, nodes: Sequence[NodeWithScore], most: int
+    ) -> tuple[list[str], int]:
+        """Return what each prompt holds, and how many sources are not held whole.
+
+        Args:
+            question: What is asked.
+            nodes: The labelled sources, the best first.
+            most: How many parts there may be, where there is more than one.
+        """
+
+    @override
+    def write(
+        self, question: str, nodes: Sequence[NodeWithScore], budget: Budget
+    ) -> Written:
+        contexts, unread = self.parts(question, nodes, max(budget.remaining - 1, 1))
+        values = {"query_str": question}
+        answers = _without_refusals(
+            [self.ask(ANSWER, budget, context_str=one, **values) for one in contexts]
         )
-    return models.llm
+        text = answers[0] if answers else REFUSAL
+        if len(answers) > 1:
+            template = self.get_prompts()[COMBINE].partial_format(**values)
+            shown = self.packer.truncate(template, answers)
+            text = self.ask(COMBINE, budget, context_str=BETWEEN.join(shown), **values)
+        return Written(text, note_unread(unread, len(nodes)))
 
 
-class CompactOptions(_ResponseModeOptions):
-    """All sources in as few prompts as fit."""
+class TreeSummarize(PartsSynthesizer):
+    """Parts as the window holds them, the best sources first."""
 
-    mode = ResponseMode.COMPACT
-
-
-class RefineOptions(_ResponseModeOptions):
-    """One prompt a source, each improving the answer."""
-
-    mode = ResponseMode.REFINE
-
-
-class TreeSummarizeOptions(_ResponseModeOptions):
-    """Prompts over parts, then over their answers."""
-
-    mode = ResponseMode.TREE_SUMMARIZE
+    @override
+    def parts(
+        self, question: str, nodes: Sequence[NodeWithScore], most: int
+    ) -> tuple[list[str], int]:
+        contexts: list[str] = []
+        rest = label_texts(nodes)
+        while rest and len(contexts) < most:
+            context, rest = self.fill(ANSWER, question, rest)
+            contexts.append(context)
+        return contexts, len(rest)
 
 
-class SimpleSummarizeOptions(_ResponseModeOptions):
+class MapReduce(TreeSummarize):
+    """A part for each collection; the last ones share a part where calls are few.
+
+    Sources of one collection are parts as the window holds them.
+    """
+
+    @override
+    def parts(
+        self, question: str, nodes: Sequence[NodeWithScore], most: int
+    ) -> tuple[list[str], int]:
+        groups = _by_collection(nodes)
+        if len(groups) == 1:
+            return super().parts(question, nodes, most)
+        groups[most - 1 :] = [list(chain.from_iterable(groups[most - 1 :]))]
+        filled = [self.fill(ANSWER, question, label_texts(one)) for one in groups]
+        return [context for context, _ in filled], sum(len(rest) for _, rest in filled)
+
+
+class SimpleSummarizeOptions(WrittenOptions):
     """One prompt with the beginning of every source, cut to fit."""
 
-    mode = ResponseMode.SIMPLE_SUMMARIZE
+    @override
+    def build(self, models: Models) -> "SimpleSummarize":
+        prompts = {ANSWER: answer_template(self.system_prompt)}
+        llm = require_writer(models, "simple_summarize")
+        return SimpleSummarize(llm, self, **prompts)
+
+
+class SimpleSummarize(ModelSynthesizer):
+    """One prompt that holds every source, or the beginning of each."""
 
     @override
-    def build(self, models: Models) -> BaseSynthesizer:
-        return OnePromptSummarize(**self._parts(models))
-
-
-class OnePromptSummarize(SimpleSummarize):
-    """One prompt that holds every source, or the beginning of each.
-
-    LlamaIndex joins the sources before it cuts them, so that the last are lost, and
-    puts them into the prompt as a Python list whose line breaks are escaped. The
-    response's metadata holds `degradation` where a source was cut.
-    """
-
-    @override
-    def synthesize(
-        self,
-        query: str | QueryBundle,
-        nodes: list[NodeWithScore],
-        additional_source_nodes: Sequence[NodeWithScore] | None = None,
-        **response_kwargs: Any,
-    ) -> RESPONSE_TYPE:
-        if not nodes:
-            return super().synthesize(query, nodes, additional_source_nodes)
-        question = query if isinstance(query, str) else query.query_str
-        texts = [n.node.get_content(metadata_mode=MetadataMode.LLM) for n in nodes]
-        shown = self._beginnings(question, texts)
-        metadata = {}
-        pairs = zip(texts, shown, strict=True)
-        if cut := sum(len(part) < len(text.strip()) for text, part in pairs):
-            detail = f"the model read the beginning of {cut} of {len(nodes)} sources"
-            kind = DegradationKind.PROMPT_SHORTENED
-            metadata[UNSERVED_KEY] = Degradation(kind=kind, detail=detail)
-        sources = [*nodes, *(additional_source_nodes or [])]
-        return Response(self._ask(question, shown), sources, metadata)
-
-    @override
-    async def asynthesize(
-        self,
-        query: str | QueryBundle,
-        nodes: list[NodeWithScore],
-        additional_source_nodes: Sequence[NodeWithScore] | None = None,
-        **response_kwargs: Any,
-    ) -> RESPONSE_TYPE:
-        return self.synthesize(query, nodes, additional_source_nodes)
-
-    @override
-    def get_response(
-        self, query_str: str, text_chunks: Sequence[str], **kwargs: Any
-    ) -> str:
-        return self._ask(query_str, self._beginnings(query_str, text_chunks))
-
-    @override
-    async def aget_response(
-        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
-    ) -> str:
-        return self.get_response(query_str, text_chunks)
-
-    def _ask(self, question: str, shown: Sequence[str]) -> str:
+    def write(
+        self, question: str, nodes: Sequence[NodeWithScore], budget: Budget
+    ) -> Written:
+        texts = label_texts(nodes)
+        template = self.get_prompts()[ANSWER].partial_format(query_str=question)
+        shown = self.packer.truncate(template, texts)
         values = {"query_str": question, "context_str": BETWEEN.join(shown)}
-        return self._llm.predict(self._text_qa_template, **values)
-
-    def _beginnings(self, question: str, texts: Sequence[str]) -> list[str]:
-        prompt = self._text_qa_template.partial_format(query_str=question)
-        return self._prompt_helper.truncate(prompt, texts, llm=self._llm)
-
-
-class AccumulateOptions(_ResponseModeOptions):
-    """One answer a source, put together."""
-
-    mode = ResponseMode.ACCUMULATE
-
-    @override
-    def build(self, models: Models) -> BaseSynthesizer:
-        return PlainAccumulate(**self._parts(models))
+        answer = self.ask(ANSWER, budget, **values)
+        pairs = zip(texts, shown, strict=True)
+        cut = sum(len(part) < len(text) for text, part in pairs)
+        if not cut:
+            return Written(answer)
+        detail = f"the model read the beginning of {cut} of {len(nodes)} sources"
+        kind = DegradationKind.PROMPT_SHORTENED
+        return Written(answer, (Degradation(kind=kind, detail=detail),))
 
 
-class PlainAccumulate(AccumulateResponses):
-    """Answers put together without "Response 1:", which no source says."""
+def _combine_prompts(system_prompt: str) -> dict[str, BasePromptTemplate]:
+    return {
+        ANSWER: answer_template(system_prompt),
+        COMBINE: combine_template(system_prompt),
+    }
 
-    @override
-    def _format_response(self, outputs: list[Any], separator: str) -> str:
-        return "\n\n".join(str(output) for output in outputs if output)
+
+def _by_collection(nodes: Sequence[NodeWithScore]) -> list[list[NodeWithScore]]:
+    """Return the sources by collection, the collection of the best source first."""
+    groups: dict[str, list[NodeWithScore]] = {}
+    for node in nodes:
+        name = str(node.node.metadata.get("collection", ""))
+        groups.setdefault(name, []).append(node)
+    return list(groups.values())
+
+
+def _without_refusals(answers: Sequence[str]) -> list[str]:
+    """Return the answers that say something: a part may hold nothing that answers."""
+    return [one for one in answers if one.strip() and one.strip(' "') != REFUSAL]

@@ -8,23 +8,19 @@ shape, also not when it is told what is wrong, is asked for plain text instead.
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from llama_index.core.base.response.schema import RESPONSE_TYPE, Response
-from llama_index.core.callbacks import CallbackManager
 from llama_index.core.llms import LLM
-from llama_index.core.prompts import PromptTemplate
-from llama_index.core.prompts.mixin import PromptDictType
+from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.response_synthesizers import BaseSynthesizer
-from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
+from llama_index.core.schema import NodeWithScore
 from pydantic import BaseModel, Field, JsonValue, create_model
 from typing_extensions import override
 
 from elt_llm_core.errors import AnswerShapeError
 from elt_llm_core.models.structured import read_shape
 from elt_llm_core.results import Degradation, DegradationKind
-from elt_llm_core.strategy import Models, Strategy
-from elt_llm_query.grounding.claim import STATEMENTS_KEY, UNSERVED_KEY
+from elt_llm_core.strategy import Models
+from elt_llm_query.grounding.claim import STATEMENTS_KEY
 from elt_llm_query.grounding.plain_text import plain_text
 from elt_llm_query.grounding.statements import (
     DraftStatement,
@@ -33,9 +29,19 @@ from elt_llm_query.grounding.statements import (
 )
 from elt_llm_query.llm_calls import keeps_shapes
 from elt_llm_query.prompts import REFUSAL, statements_template
-from elt_llm_query.synthesizers.prompt_packer import SourcePacker
-from elt_llm_query.synthesizers.response_modes import CompactOptions, require_writer
+from elt_llm_query.synthesizers.response_modes import CompactOptions
+from elt_llm_query.synthesizers.written_answer import (
+    Budget,
+    ModelSynthesizer,
+    Written,
+    WrittenOptions,
+    label_texts,
+    note_unread,
+    require_writer,
+)
 
+STATEMENTS = "statements_template"
+MENDED = 2  # calls of an answer that is mended
 _LABEL_LINE = re.compile(r"^\[([SF]\d+)\]", re.MULTILINE)
 
 
@@ -59,131 +65,99 @@ class WrittenAnswer(BaseModel):
     statements: list[WrittenStatement]
 
 
-class StatementsOptions(Strategy[BaseSynthesizer]):
+class StatementsOptions(WrittenOptions):
     """Statements as JSON, each with the quotations that prove it."""
-
-    system_prompt: str = Field(default="", description="said before our rules")
-    context_tokens: int = Field(
-        default=0,
-        ge=0,
-        description="most tokens of sources in a prompt; 0: what the window holds",
-    )
 
     @override
     def build(self, models: Models) -> BaseSynthesizer:
         llm = require_writer(models, "statements")
-        same = self.model_dump(include={"system_prompt", "context_tokens"})
-        return StatementSynthesizer(llm, self, CompactOptions(**same).build(models))
+        in_text = CompactOptions(**self.model_dump()).build(models)
+        return StatementSynthesizer(llm, self, in_text)
 
 
-class StatementSynthesizer(BaseSynthesizer):
+class StatementSynthesizer(ModelSynthesizer):
     """Asks for statements, prompt by prompt where the sources do not fit into one.
 
-    The response's metadata holds `statements`, and `degradation` if the model answered
-    in plain text.
+    The response's metadata holds `statements`, unless the model answered in plain text.
 
     Args:
         llm: The model.
-        options: The prompt, and how much it holds.
+        options: The prompt, how much it holds and how many there may be.
         in_text: Answers where the model does not keep the shape.
     """
 
     def __init__(
-        self, llm: LLM, options: StatementsOptions, in_text: BaseSynthesizer
+        self, llm: LLM, options: StatementsOptions, in_text: ModelSynthesizer
     ) -> None:
-        super().__init__(
-            llm=llm,
-            callback_manager=CallbackManager(),
-            prompt_helper=SourcePacker(llm, options.context_tokens),
-        )
-        self._template = statements_template(options.system_prompt)
+        template = statements_template(options.system_prompt)
+        super().__init__(llm, options, **{STATEMENTS: template})
         self._in_text = in_text
 
     @override
-    def _get_prompts(self) -> PromptDictType:
-        return {"statements_template": self._template}
+    def _get_prompt_modules(self) -> PromptMixinType:
+        return {"in_text": self._in_text}
 
     @override
-    def _update_prompts(self, prompts: PromptDictType) -> None:
-        template = prompts.get("statements_template")
-        if isinstance(template, PromptTemplate):
-            self._template = template
+    def write(
+        self, question: str, nodes: Sequence[NodeWithScore], budget: Budget
+    ) -> Written:
+        """Ask for the statements of an answer: in order, none twice.
 
-    @override
-    def synthesize(
-        self,
-        query: str | QueryBundle,
-        nodes: list[NodeWithScore],
-        additional_source_nodes: Sequence[NodeWithScore] | None = None,
-        **response_kwargs: Any,
-    ) -> RESPONSE_TYPE:
-        question = query if isinstance(query, str) else query.query_str
-        shown = [n.node.get_content(metadata_mode=MetadataMode.LLM) for n in nodes]
-        try:
-            drafts = self.write(question, shown)
-        except AnswerShapeError as error:
-            response = self._in_text.synthesize(query, nodes, additional_source_nodes)
-            detail = f"answered in plain text instead of statements: {error}"
-            kind = DegradationKind.ANSWER_UNSTRUCTURED
-            noted = {UNSERVED_KEY: Degradation(kind=kind, detail=detail)}
-            response.metadata = {**(response.metadata or {}), **noted}
-            return response
-        sources = [*nodes, *(additional_source_nodes or [])]
-        metadata = {STATEMENTS_KEY: drafts}
-        return Response(_join(drafts), source_nodes=sources, metadata=metadata)
-
-    @override
-    async def asynthesize(
-        self,
-        query: str | QueryBundle,
-        nodes: list[NodeWithScore],
-        additional_source_nodes: Sequence[NodeWithScore] | None = None,
-        **response_kwargs: Any,
-    ) -> RESPONSE_TYPE:
-        return self.synthesize(query, nodes, additional_source_nodes)
-
-    @override
-    def get_response(
-        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
-    ) -> str:
-        return _join(self.write(query_str, text_chunks))
-
-    @override
-    async def aget_response(
-        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
-    ) -> str:
-        return self.get_response(query_str, text_chunks)
-
-    def write(self, question: str, texts: Sequence[str]) -> list[DraftStatement]:
-        """Ask for the statements of an answer.
-
-        Args:
-            question: What is asked.
-            texts: The sources as they are shown, each with its label.
-
-        Returns:
-            The statements in order, none twice; not one where the sources do not
-            answer.
-
-        Raises:
-            AnswerShapeError: if the model does not keep the shape.
-            ModelError: if the model fails.
+        There is not one where the sources do not answer. Raises ModelError.
         """
         drafts: dict[str, DraftStatement] = {}
-        for context in self._prompt_helper.repack(self._template, texts, llm=self._llm):
-            for written in self._ask(question, context).statements:
-                for draft in _to_drafts(written, first=not drafts):
+        rest = label_texts(nodes)
+        notes: tuple[Degradation, ...] = ()
+        first = True
+        # An answer of another shape costs a call to mend it.
+        while rest and (first or budget.remaining >= MENDED):
+            context, later = self.fill(STATEMENTS, question, rest)
+            try:
+                written = self._ask(question, context, budget)
+            except AnswerShapeError as error:
+                if first and budget.remaining > 0:
+                    return self._write_text(question, nodes, budget, error)
+                if first:
+                    raise
+                notes = _note_shape("left out what is no statement", error)
+                break
+            first, rest = False, later
+            for one in written.statements:
+                for draft in _to_drafts(one, first=not drafts):
                     drafts.setdefault(draft.plain, draft)
-        return list(drafts.values())
+        proved = list(drafts.values())
+        notes = (*notes, *note_unread(len(rest), len(nodes)))
+        return Written(_join(proved), notes, {STATEMENTS_KEY: proved})
 
-    def _ask(self, question: str, context: str) -> WrittenAnswer:
+    def _write_text(
+        self,
+        question: str,
+        nodes: Sequence[NodeWithScore],
+        budget: Budget,
+        error: AnswerShapeError,
+    ) -> Written:
+        """Answer in plain text, with what is left of the budget."""
+        written = self._in_text.write(question, nodes, budget)
+        notes = _note_shape("answered in plain text instead of statements", error)
+        return Written(written.text, (*notes, *written.notes))
+
+    def _ask(self, question: str, context: str, budget: Budget) -> WrittenAnswer:
         values = {"query_str": question, "context_str": context}
-        if keeps_shapes(self._llm):
-            shape = _shape_with(_LABEL_LINE.findall(context))
-            answer = self._llm.structured_predict(shape, self._template, **values)
-            return WrittenAnswer.model_validate(answer.model_dump())
-        text = self._llm.predict(self._template, **values)
-        return read_shape(text, WrittenAnswer, self._llm.metadata.model_name)
+        if not keeps_shapes(self._llm):
+            budget.begin()
+            # Not by `ask`: nobody wants to watch JSON as it is written.
+            text = self._llm.predict(self.get_prompts()[STATEMENTS], **values)
+            return read_shape(text, WrittenAnswer, self._llm.metadata.model_name)
+        budget.begin()
+        shape = _shape_with(_LABEL_LINE.findall(context))
+        template = self.get_prompts()[STATEMENTS]
+        answer = self._llm.structured_predict(shape, template, **values)
+        return WrittenAnswer.model_validate(answer.model_dump())
+
+
+def _note_shape(what: str, error: AnswerShapeError) -> tuple[Degradation, ...]:
+    kind = DegradationKind.ANSWER_UNSTRUCTURED
+    return (Degradation(kind=kind, detail=f"{what}: {error}"),)
 
 
 def _shape_with(labels: Sequence[str]) -> type[BaseModel]:

@@ -17,7 +17,8 @@ class ModellessSynthesizer(BaseSynthesizer):
     """A synthesizer that neither asks a language model nor packs a prompt.
 
     LlamaIndex would reach for its global model, and load the token table of a model
-    that is not used, which costs 0.3 s of processor time a process.
+    that is not used, which costs 0.3 s of processor time a process. What is
+    asynchronous in LlamaIndex is the same call here.
     """
 
     def __init__(self) -> None:
@@ -36,6 +37,22 @@ class ModellessSynthesizer(BaseSynthesizer):
     def _update_prompts(self, prompts: PromptDictType) -> None:
         """Do nothing: there are no prompts."""
 
+    @override
+    async def asynthesize(
+        self,
+        query: str | QueryBundle,
+        nodes: list[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] | None = None,
+        **response_kwargs: Any,
+    ) -> RESPONSE_TYPE:
+        return self.synthesize(query, nodes, additional_source_nodes)
+
+    @override
+    async def aget_response(
+        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
+    ) -> Any:
+        return self.get_response(query_str, text_chunks, **response_kwargs)
+
 
 class WrappingSynthesizer(ModellessSynthesizer):
     """A synthesizer around `inner`, which has the prompts and answers bare texts.
@@ -52,23 +69,7 @@ class WrappingSynthesizer(ModellessSynthesizer):
         return {"inner": self._inner}
 
     @override
-    async def asynthesize(
-        self,
-        query: str | QueryBundle,
-        nodes: list[NodeWithScore],
-        additional_source_nodes: Sequence[NodeWithScore] | None = None,
-        **response_kwargs: Any,
-    ) -> RESPONSE_TYPE:
-        return self.synthesize(query, nodes, additional_source_nodes)
-
-    @override
     def get_response(
         self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
     ) -> Any:
         return self._inner.get_response(query_str, text_chunks, **response_kwargs)
-
-    @override
-    async def aget_response(
-        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
-    ) -> Any:
-        return self.get_response(query_str, text_chunks, **response_kwargs)

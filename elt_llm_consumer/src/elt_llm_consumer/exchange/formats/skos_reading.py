@@ -10,7 +10,7 @@ from rdflib import RDF, RDFS, Graph, Literal, URIRef
 from rdflib.namespace import DCTERMS, PROV, SDO, SKOS
 from rdflib.term import Node
 
-from elt_llm_consumer.exchange.glossary_format import Problem, shorten
+from elt_llm_consumer.exchange.glossary_format import shorten
 from elt_llm_consumer.exchange.glossary_terms import (
     DefinitionKind,
     Glossary,
@@ -24,6 +24,7 @@ from elt_llm_consumer.exchange.glossary_terms import (
 )
 from elt_llm_consumer.exchange.skos_vocabulary import ELT, OA, RELATIONS, TEXTS, WORDS
 from elt_llm_core.errors import ExchangeError
+from elt_llm_core.product_exports import Problem
 from elt_llm_core.results import Box
 
 _PAGE = re.compile(

@@ -20,7 +20,6 @@ from typing_extensions import override
 from elt_llm_consumer.exchange.formats.skos_reading import SkosReader
 from elt_llm_consumer.exchange.glossary_format import (
     GlossaryFormat,
-    Problem,
     TargetRules,
     TermChecker,
 )
@@ -40,6 +39,7 @@ from elt_llm_consumer.exchange.skos_vocabulary import (
     WORDS,
 )
 from elt_llm_core.errors import ConfigError, ExchangeError
+from elt_llm_core.product_exports import Problem
 
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]*")
 _COLUMNS = {

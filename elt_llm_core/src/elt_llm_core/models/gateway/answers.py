@@ -43,15 +43,20 @@ def cut_to_statement(answer: Any) -> None:
         choices = _get(answer, "choices")
         message = _get(choices[0], "message") if choices else None
     text = _get(message, "content")
-    if not isinstance(text, str) or text.lstrip().startswith(("{", "[")):
-        return
-    ends = [match.end() for match in _STATEMENT.finditer(text)]
-    if not ends:
+    if not isinstance(text, str):
         return
     if isinstance(message, dict):
-        message["content"] = text[: ends[-1]]
+        message["content"] = whole_statements(text)
     else:
-        message.content = text[: ends[-1]]
+        message.content = whole_statements(text)
+
+
+def whole_statements(text: str) -> str:
+    """Return a text up to its last whole sentence; all of it if it has none."""
+    if text.lstrip().startswith(("{", "[")):
+        return text
+    ends = [match.end() for match in _STATEMENT.finditer(text)]
+    return text[: ends[-1]] if ends else text
 
 
 def _get(value: Any, name: str) -> Any:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from elt_llm_core.models.gateway.kept_answers import Memo
+from elt_llm_core.models.gateway.spending import note_answer
 
 T = TypeVar("T")
 
@@ -36,12 +37,14 @@ class Direct:
             send: Makes the call.
             memo: How the answer may be kept and given again.
         """
+        note_answer(asked=memo is not None)
         return send()
 
     async def acall(
         self, target: Target, send: Callable[[], Awaitable[T]], memo: Memo | None = None
     ) -> T:
         """As `call`."""
+        note_answer(asked=memo is not None)
         return await send()
 
     def stream(self, target: Target, begin: Callable[[], Stream[T]]) -> Stream[T]:

@@ -72,7 +72,12 @@ class FallbackLLM(LLM):
         """Of the first model, where it has one. Raises ModelError."""
         return str(getattr(self._models[0], "model_digest", ""))
 
-    def _ask(self, call: Callable[[LLM], T]) -> T:
+    def ask_in_turn(self, call: Callable[[LLM], T]) -> T:
+        """Return what a call gives with the first model that does not fail.
+
+        Raises:
+            ModelError: what the last model raised.
+        """
         for model in self._models[:-1]:
             try:
                 return call(model)
@@ -91,7 +96,7 @@ class FallbackLLM(LLM):
     @llm_chat_callback()
     @override
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
-        return self._ask(lambda model: model.chat(messages, **kwargs))
+        return self.ask_in_turn(lambda model: model.chat(messages, **kwargs))
 
     @llm_chat_callback()
     @override
@@ -109,7 +114,7 @@ class FallbackLLM(LLM):
             parts = model.stream_chat(messages, **kwargs)
             return [part for part in (next(parts, None),) if part is not None], parts
 
-        first, parts = self._ask(begin)
+        first, parts = self.ask_in_turn(begin)
 
         def every() -> ChatResponseGen:
             yield from first
@@ -143,7 +148,9 @@ class FallbackLLM(LLM):
     def complete(
         self, prompt: str, formatted: bool = False, **kwargs: Any
     ) -> CompletionResponse:
-        return self._ask(lambda model: model.complete(prompt, formatted, **kwargs))
+        return self.ask_in_turn(
+            lambda model: model.complete(prompt, formatted, **kwargs)
+        )
 
     @llm_completion_callback()
     @override
@@ -189,7 +196,7 @@ class FallbackLLM(LLM):
             )
             return given
 
-        return self._ask(ask)
+        return self.ask_in_turn(ask)
 
     @override
     async def astructured_predict(

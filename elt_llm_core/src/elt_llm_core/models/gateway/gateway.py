@@ -22,7 +22,12 @@ from elt_llm_core.models.gateway.direct import AsyncStream, Direct, Stream, Targ
 from elt_llm_core.models.gateway.kept_answers import Memo
 from elt_llm_core.models.gateway.retry import acall_again, call_again
 from elt_llm_core.models.gateway.slots import Room, slots_of
-from elt_llm_core.models.gateway.spending import TOTALS, Account, open_accounts
+from elt_llm_core.models.gateway.spending import (
+    TOTALS,
+    Account,
+    note_answer,
+    open_accounts,
+)
 from elt_llm_core.models.http import is_loopback
 from elt_llm_core.results import ModelCost
 
@@ -58,11 +63,13 @@ class Gateway(Direct):
             with self._turn(target) as reading:
                 return reading.finish(send())
 
+        note_answer(asked=memo is not None)
         memo = self._memo(memo)
         if memo is not None and (known := memo.find()) is not None:
+            note_answer(cut=reached_limit(known))
             return cast("T", known)
         answer = call_again(self._settings, once)
-        if memo is not None and not reached_limit(answer):
+        if memo is not None:
             memo.keep(answer)
         return answer
 
@@ -76,13 +83,15 @@ class Gateway(Direct):
             async with self._aturn(target) as reading:
                 return reading.finish(await send())
 
+        note_answer(asked=memo is not None)
         memo = self._memo(memo)
         if memo is not None:
             known = await asyncio.to_thread(memo.find)
             if known is not None:
+                note_answer(cut=reached_limit(known))
                 return cast("T", known)
         answer = await acall_again(self._settings, once)
-        if memo is not None and not reached_limit(answer):
+        if memo is not None:
             await asyncio.to_thread(memo.keep, answer)
         return answer
 

@@ -89,7 +89,7 @@ def _time_left() -> float:
     """Seconds that the question has left."""
     patience = current()
     try:
-        left = patience.left() if patience else None
+        left = patience.seconds_left() if patience else None
     except OutOfTimeError:
         return 0.0
     return float("inf") if left is None else left

@@ -111,7 +111,7 @@ class Slots:
 def _check_patience() -> None:
     patience = current()
     if patience is not None:
-        patience.left()
+        patience.seconds_left()
 
 
 _SLOTS: dict[str, Slots] = {}

@@ -25,13 +25,17 @@ UNITS = ("calls", "tokens", "seconds")
 class Account:
     """What one question, job or day has spent. `limits` are by unit, 0 for none.
 
-    `fallbacks` says which models failed, so that another was asked.
+    `fallbacks` says which models failed, so that another was asked. `asked` counts the
+    answers that models were asked for, also those that were kept and given again.
+    `cut_answers` is the setting.
     """
 
     name: str
     limits: dict[str, float] = field(default_factory=dict)
     used: ModelCost = field(default_factory=ModelCost)
     fallbacks: list[str] = field(default_factory=list)
+    asked: int = 0
+    cut_answers: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def check(self) -> None:
@@ -61,12 +65,34 @@ def open_account(name: str, settings: GatewaySection) -> Iterator[Account]:
         name: `question` or `job`; the settings have its limits.
         settings: The section `gateway`.
     """
-    account = Account(name, _limits(name, settings))
+    limits = _limits(name, settings)
+    with _open(Account(name, limits, cut_answers=settings.cut_answers)) as account:
+        yield account
+
+
+@contextmanager
+def count_calls(name: str) -> Iterator[Account]:
+    """As `open_account`, without limits: for a part of a question."""
+    with _open(Account(name)) as account:
+        yield account
+
+
+@contextmanager
+def _open(account: Account) -> Iterator[Account]:
     before = _OPEN.set((*_OPEN.get(), account))
     try:
         yield account
     finally:
         _OPEN.reset(before)
+
+
+def count_cut_answers() -> int:
+    """Count the answers to the open question or job that are to be cut.
+
+    They reached their longest; those that are not to end at a whole sentence, by the
+    setting, are not counted. A streamed answer is cut by whoever put it together.
+    """
+    return sum(account.used.cut for account in _OPEN.get() if account.cut_answers)
 
 
 class CallLedger(Protocol):
@@ -166,6 +192,31 @@ class DayAccounts:
 
 
 DAYS = DayAccounts()
+
+
+def note_answer(*, cut: bool = False, asked: bool = False) -> None:
+    """Note on the open accounts that a model is asked, or that a kept answer is cut."""
+    for account in _OPEN.get():
+        account.asked += asked
+        if cut:
+            account.add(ModelCost(cut=1))
+
+
+def answers_left(most: int) -> int:
+    """Return how many more answers of models a question may ask for.
+
+    What was asked for counts, whether it was kept or not: a question that is asked
+    again plans the same prompts, and is given the same answers.
+
+    Args:
+        most: Of the whole question; its own limit of calls counts where it is lower.
+    """
+    account = next((one for one in _OPEN.get() if one.name == "question"), None)
+    if account is None:
+        return most
+    left, limit = most - account.asked, int(account.limits.get("calls", 0))
+    # Its calls include those of embedders and failed tries.
+    return min(left, limit - account.used.calls) if limit else left
 
 
 def note_fallback(failure: str) -> None:

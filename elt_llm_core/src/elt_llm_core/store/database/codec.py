@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from elt_llm_core.document import Block, Page
-from elt_llm_core.store.database.damage import damaged, reading
+from elt_llm_core.store.database.damage import damage_error, reading
 
 MAX_UNPACKED = 1_000_000_000  # bytes; a damaged length must not fill the memory
 VECTOR_BYTES = 2  # a number
@@ -96,6 +96,6 @@ def unpack_vectors(blobs: Sequence[bytes], dimension: int) -> np.ndarray:
     norms = np.linalg.norm(full, axis=1, keepdims=True)
     # Written so that what is no number fails too.
     if not ((np.abs(norms - 1) < ROUNDED) | ~full.any(axis=1, keepdims=True)).all():
-        raise damaged("a vector is not of length one")
+        raise damage_error("a vector is not of length one")
     unit: np.ndarray = full / np.maximum(norms, np.float32(1e-12))
     return unit

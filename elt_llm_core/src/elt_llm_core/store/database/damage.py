@@ -10,7 +10,7 @@ CURE = "restore it: elt-llm store restore latest; see also: elt-llm doctor --dee
 _UNREADABLE = (ValueError, TypeError, LookupError, ArithmeticError, zlib.error)
 
 
-def damaged(what: str) -> TruthError:
+def damage_error(what: str) -> TruthError:
     """The error of a row that is not as it was stored."""
     return TruthError("of this data root", f"is damaged: {what}", CURE)
 
@@ -21,4 +21,4 @@ def reading(what: str) -> Iterator[None]:
     try:
         yield
     except _UNREADABLE as error:
-        raise damaged(f"{what} cannot be read") from error
+        raise damage_error(f"{what} cannot be read") from error

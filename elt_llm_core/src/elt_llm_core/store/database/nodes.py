@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from elt_llm_core.identifiers import node_id
 from elt_llm_core.store.database.codec import check_sum
-from elt_llm_core.store.database.damage import damaged, reading
+from elt_llm_core.store.database.damage import damage_error, reading
 
 if TYPE_CHECKING:
     from llama_index.core.schema import TextNode
@@ -29,13 +29,13 @@ def stored_node(row: Sequence[Any]) -> "TextNode":
     key, text, metadata, total, document, ordinal, kind, section, page, config = row
     with reading(f"chunk {key}"):
         if check_sum(metadata) != total:
-            raise damaged(f"chunk {key} has other metadata")
+            raise damage_error(f"chunk {key} has other metadata")
         if key != node_id(document, config, ordinal, text):
-            raise damaged(f"chunk {key} has another text")
+            raise damage_error(f"chunk {key} has another text")
         node = node_from_row(key, text, metadata)
     place = [node.metadata.get(name) for name in PLACE]
     if place != [document, ordinal, kind, section, page]:
-        raise damaged(f"chunk {key} has another place")
+        raise damage_error(f"chunk {key} has another place")
     return node
 
 

@@ -14,7 +14,7 @@ from elt_llm_core.document import Block, Page, Sidecar
 from elt_llm_core.errors import CollectionNotFoundError
 from elt_llm_core.identifiers import collection_id, document_id
 from elt_llm_core.store.database import codec, schema, vectors
-from elt_llm_core.store.database.damage import damaged, reading
+from elt_llm_core.store.database.damage import damage_error, reading
 from elt_llm_core.store.database.filters import FIXED, where_clause
 from elt_llm_core.store.database.nodes import STORED, stored_node
 from elt_llm_core.store.database.records import (
@@ -149,7 +149,7 @@ class Cards(Reader):
             return card.embedder_digest, card.dimension
         return str(rows[0][0]), int(rows[0][1])
 
-    def quarantined(self, collection: str) -> list[Quarantined]:
+    def quarantined_chunks(self, collection: str) -> list[Quarantined]:
         """Chunks without a vector, by document (uri, part) and ordinal."""
         rows = self.rows(
             "select q.node_id, q.document_id, d.name, q.reason from quarantine q "
@@ -191,7 +191,7 @@ class Cards(Reader):
         )
         return str(rows[0][0]) if rows else ""
 
-    def made(self, name: str, seq: int, stamp: str) -> bool:
+    def has_change(self, name: str, seq: int, stamp: str) -> bool:
         """Whether the change `seq` with that stamp is one of this truth's history."""
         return bool(stamp) and self.stamp(name, seq) == stamp
 
@@ -431,7 +431,7 @@ class Truth(Cards):
         )
         return int(came) + int(went)
 
-    def removed(self, collection: str, after: int) -> frozenset[str]:
+    def removed_nodes(self, collection: str, after: int) -> frozenset[str]:
         """Ids that were taken out after the change `after`."""
         rows = self.rows(
             "select node_id from removed where collection = ? and seq > ?",
@@ -522,7 +522,7 @@ def _sound(rows: Iterable[Sequence[Any]]) -> list[tuple[str, str, bytes]]:
     for key, text, vector, total in rows:
         with reading(f"chunk {key}"):
             if codec.check_sum(text, vector) != total:
-                raise damaged(f"chunk {key} is searched by another text or vector")
+                raise damage_error(f"chunk {key} is searched by another text or vector")
         whole.append((key, text, vector))
     return whole
 
@@ -544,5 +544,5 @@ def _document(row: Sequence[Any]) -> DocumentRow:
         if document.document_id != document_id(
             document.collection, document.uri, document.part
         ):
-            raise damaged("a document has another address")
+            raise damage_error("a document has another address")
         return document

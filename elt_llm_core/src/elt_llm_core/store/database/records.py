@@ -13,7 +13,7 @@ from elt_llm_core.records import Record
 if TYPE_CHECKING:
     from llama_index.core.schema import TextNode
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 
 NORMAL_PRIORITY = 50

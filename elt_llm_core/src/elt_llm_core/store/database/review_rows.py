@@ -67,18 +67,7 @@ class Reviews:
 
     def progress(self, product: str) -> ProductProgress:
         """Return how far the review of a product is. Raises UnknownProductError."""
-        items = self.items(product)
-        present = [item for item in items if item.proposal]
-        statuses: dict[str, int] = {}
-        for item in present:
-            statuses[item.status.value] = statuses.get(item.status.value, 0) + 1
-        return ProductProgress(
-            product=product,
-            items=len(present),
-            statuses=dict(sorted(statuses.items())),
-            conflicts=sum(bool(item.conflicts) for item in present),
-            gone=len(items) - len(present),
-        )
+        return ProductProgress.of(product, self.items(product))
 
     def items(self, product: str) -> list[ReviewItem]:
         """Return the items of a product as last generated, then those that are gone.

@@ -79,6 +79,24 @@ create table review_sheet(
   num integer primary key, sheet_id text not null unique, product text not null,
   content blob not null)
 """
+# `stop` is 1 once somebody asked a job to end; its process looks at it.
+JOB = """
+create table job(
+  num integer primary key, job_id text not null unique, kind text not null,
+  state text not null, stop integer not null default 0, created text not null,
+  changed text not null, content text not null)
+"""
+# Texts that were written of a subject, such as the summaries of a topic. A number is
+# never given twice, also not after the newest version was deleted.
+VERSION = """
+create table numbering(
+  kind text not null, subject text not null, last integer not null,
+  primary key(kind, subject)) without rowid;
+create table version(
+  num integer primary key, kind text not null, subject text not null,
+  number integer not null check(number > 0), created text not null,
+  key text not null, content text not null, unique(kind, subject, number))
+"""
 DOCUMENT_SHA256 = "create index document_sha256 on document(sha256)"
 
 TABLES = f"""
@@ -128,7 +146,9 @@ create table batch_item(
   result text not null);
 create index batch_run on batch_item(run, ordinal);
 {CONVERSATION};
-{REVIEW}
+{REVIEW};
+{JOB};
+{VERSION}
 """
 
 
@@ -162,7 +182,7 @@ def connect_writer(path: Path) -> sqlite3.Connection:
     schema, or one that is no truth file.
     """
     _make(path)
-    with opened(path, "mode=rw") as connection:
+    with open_database(path, "mode=rw") as connection:
         version = schema_of(connection)
         if version:
             check_schema(version, path)
@@ -184,7 +204,7 @@ def connect_reader(path: Path) -> sqlite3.Connection | None:
     """
     refuse_newer(peek(path), path)
     try:
-        with opened(path, read_mode(path)) as connection:
+        with open_database(path, read_mode(path)) as connection:
             version = schema_of(connection)
             if not version:
                 connection.close()
@@ -199,7 +219,7 @@ def connect_reader(path: Path) -> sqlite3.Connection | None:
 
 
 @contextmanager
-def opened(path: Path, query: str) -> Iterator[sqlite3.Connection]:
+def open_database(path: Path, query: str) -> Iterator[sqlite3.Connection]:
     """A connection that stays open after the body, unless the body fails."""
     try:
         connection = sqlite3.connect(
@@ -273,7 +293,7 @@ def peek(path: Path) -> int:
     # Through SQLite: to open and close the file ourselves would give up the locks of
     # every connection of this process, and the next process to leave would take away
     # the log that they still read and write.
-    with opened(path, "mode=ro&immutable=1") as connection, closing(connection):
+    with open_database(path, "mode=ro&immutable=1") as connection, closing(connection):
         # A full disk may cut the moving of the log into the file: the header counts
         # pages that are still in the log. That is no damage, and no reason to refuse.
         connection.execute("pragma writable_schema = on")

@@ -39,7 +39,7 @@ def missing(connection: Connection, model: str, texts: Sequence[str]) -> list[in
     return [position for position, text in enumerate(texts) if text not in stored]
 
 
-def damaged(connection: Connection, model: str, texts: Iterable[str]) -> list[str]:
+def list_damaged(connection: Connection, model: str, texts: Iterable[str]) -> list[str]:
     """Those of the texts whose vector is not as it was stored."""
     wanted = {vector_key(model, text): text for text in texts}
     return [
@@ -82,7 +82,7 @@ def put(
     )
 
 
-def checked(
+def check_vectors(
     connection: Connection, model: str, texts: Sequence[str], vectors: np.ndarray
 ) -> np.ndarray:
     """The vectors as unit rows. Raises EmbedError where one is not a usable vector."""

@@ -54,7 +54,7 @@ class Delta:
         languages = truth.languages(collection, after=self.seq) if rows else {}
         gone: frozenset[str] = frozenset()
         if self.seq >= 0:
-            gone = truth.removed(collection, self.seq)
+            gone = truth.removed_nodes(collection, self.seq)
         left = gone.union(row[0] for row in rows)
         kept = [i for i, node in enumerate(self.ids) if node not in left]
         ids = _choose(self.ids, kept) + [row[0] for row in rows]

@@ -41,14 +41,14 @@ def due(
         manifest = folder.manifest()
     except GenerationError:
         return True
-    if manifest is None or not truth.made(name, manifest.seq, manifest.stamp):
+    if manifest is None or not truth.has_change(name, manifest.seq, manifest.stamp):
         return True
-    if manifest.seq > truth.sequence(name) or outdated(folder, recipe):
+    if manifest.seq > truth.sequence(name) or is_outdated(folder, recipe):
         return True
     return truth.changes(name, manifest.seq) > delta_fraction * total
 
 
-def outdated(folder: IndexFolder, recipe: Recipe | None) -> bool:
+def is_outdated(folder: IndexFolder, recipe: Recipe | None) -> bool:
     """Whether words of the published generation are indexed by another recipe.
 
     False where none is published that can be read.
@@ -95,7 +95,7 @@ def rollback(truth: Truth, data_dir: Path, name: str) -> int:
     folder = IndexFolder(data_dir, name)
     choices, problem = folder.choices()
     for manifest in choices if problem else choices[1:]:
-        ours = truth.made(name, manifest.seq, manifest.stamp)
+        ours = truth.has_change(name, manifest.seq, manifest.stamp)
         if not ours or manifest.embedder_digest != card.embedder_digest:
             continue
         if _is_sound(folder, manifest.generation):

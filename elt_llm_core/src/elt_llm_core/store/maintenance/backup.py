@@ -163,7 +163,7 @@ def copy_truth(source: Path, target: Path, cure: str = CURE) -> None:
     _sweep_folder(target.parent)
     with _half_made(target.parent) as half:
         with (
-            schema.opened(source, schema.read_mode(source)) as connection,
+            schema.open_database(source, schema.read_mode(source)) as connection,
             closing(connection),
         ):
             # Of a source whose tables it cannot read SQLite blames the target.
@@ -182,7 +182,7 @@ def check(path: Path, name: Path | None = None, cure: str = ANOTHER) -> None:
     Its chunks are compared with their check sums. An error calls it `name`.
     """
     name = name or path
-    with schema.opened(path, "mode=rw") as connection, closing(connection):
+    with schema.open_database(path, "mode=rw") as connection, closing(connection):
         faults = connection.execute("pragma integrity_check(3)").fetchall()
         if faults != [("ok",)]:
             reasons = "; ".join(str(row[0]) for row in faults)
@@ -286,7 +286,7 @@ def _modified_at(path: Path) -> float:
 def _sequence(path: Path) -> int | None:
     """The last change that a truth file holds; None where it cannot be read."""
     mode = schema.read_mode(path)
-    with suppress(StoreError), schema.opened(path, mode) as file, closing(file):
+    with suppress(StoreError), schema.open_database(path, mode) as file, closing(file):
         (number,) = file.execute("select value from counter").fetchone()
         return int(number)
     return None

@@ -25,7 +25,7 @@ def migrate(data_dir: Path) -> Path | None:
     schema.refuse_newer(version, path)
     if not version:
         return None
-    with schema.opened(path, "mode=rw") as connection, closing(connection):
+    with schema.open_database(path, "mode=rw") as connection, closing(connection):
         # What the header of the file says may lag behind what the log has.
         version = schema.schema_of(connection)
         schema.refuse_newer(version, path)
@@ -82,6 +82,12 @@ def _from_4(connection: Connection) -> None:
         connection.execute(statement)
 
 
+def _from_5(connection: Connection) -> None:
+    """Jobs, and numbered versions of what was written of a subject."""
+    for statement in tables.statements(f"{tables.JOB};\n{tables.VERSION}"):
+        connection.execute(statement)
+
+
 _VECTOR_2 = """
 create table vector(
   num integer primary key, key blob not null unique, data blob not null)
@@ -114,4 +120,5 @@ _STEPS: Mapping[int, Callable[[Connection], None]] = {
     2: _from_2,
     3: _from_3,
     4: _from_4,
+    5: _from_5,
 }

@@ -1,26 +1,42 @@
 """Taking the bytes of removed documents out of every file, not only out of answers."""
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from sqlite3 import Connection
+from typing import Any
 
 from elt_llm_core.crash import CrashPoint, crash_point
 from elt_llm_core.records import Record
 from elt_llm_core.store.database import disk_space, schema, vectors
+from elt_llm_core.store.database.codec import unpack_json
 from elt_llm_core.store.database.reader import FILE, Truth
 from elt_llm_core.store.database.records import INDEXES
 from elt_llm_core.store.index.manifest import IndexFolder
 
 SLICE = 5_000
+OUTPUT = "output"  # what products write where they are given no other place
 _BESIDE = ("-wal", "-shm", "-journal")
 _UNUSED = "not exists (select 1 from document d where d.sha256 = original.sha256)"
+# Conversations and kept texts that cite a document which is not there any more.
+_CITES_REMOVED = """
+exists (select 1 from json_tree({content}) t where t.key = 'document_id'
+  and not exists (select 1 from document d where d.document_id = t.atom))
+"""
+_QUOTING = {
+    "conversation": "conversation_id in (select m.conversation_id from message m "
+    f"where {_CITES_REMOVED.format(content='m.content')})",
+    "version": _CITES_REMOVED.format(content="version.content"),
+}
 
 
 class Purged(Record):
     """What a purge took away, and what still holds what was removed.
 
+    `texts` are the conversations, kept texts and generated rows of products that cite
+    removed documents, `decisions` the decisions of reviews: each keeps the text it was
+    made on. `outputs` are files that products wrote into the data root.
     `complete` is false where a reader kept the truth from being rewritten in place.
     """
 
@@ -29,9 +45,13 @@ class Purged(Record):
     originals: int
     journal: int
     journal_kept: int
+    texts: int
+    texts_kept: int
+    decisions: int
     bytes_before: int
     bytes_after: int
     remaining: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
     complete: bool = True
 
 
@@ -53,6 +73,7 @@ class Purge:
         *,
         backups: bool,
         journal: bool,
+        texts: bool,
     ) -> Purged:
         """Do it. `publish` builds the next generations of the collections it is given.
 
@@ -62,7 +83,7 @@ class Purge:
         disk_space.require_space(self._data_dir, self._path.stat().st_size)
         with schema.faults_told(self._path):
             self._connection.execute("pragma secure_delete = on")
-            counts = self._forget(journal=journal)
+            counts = self._forget(journal=journal, texts=texts)
             crash_point(CrashPoint.PURGE_FORGOTTEN)
             rebuilt = self._renew_indexes(publish)
             crash_point(CrashPoint.PURGE_REBUILT)
@@ -80,11 +101,12 @@ class Purge:
             **counts,
             bytes_before=before,
             bytes_after=_bytes_of(self._data_dir),
-            remaining=tuple(str(p.relative_to(self._data_dir)) for p in remaining),
+            remaining=_names(remaining, self._data_dir),
+            outputs=_names(outputs(self._data_dir), self._data_dir),
             complete=complete,
         )
 
-    def _forget(self, *, journal: bool) -> dict[str, int]:
+    def _forget(self, *, journal: bool, texts: bool) -> dict[str, int]:
         """Rows that nothing stored needs any more; tells how many of each."""
         connection = self._connection
         self._note_used_vectors()
@@ -99,14 +121,55 @@ class Purge:
                 "journal": connection.execute("delete from batch_item").rowcount
                 if journal
                 else 0,
-                "journal_kept": connection.execute(
-                    "select count(*) from batch_item"
-                ).fetchone()[0],
+                "texts": self._count_quoting(delete=True) if texts else 0,
+                "texts_kept": self._count_quoting(),
+                "journal_kept": self._count("batch_item"),
+                "decisions": self._count("review"),
             }
             # What was deleted from the word index stays in it until it is made anew.
             connection.execute("insert into words(words) values('rebuild')")
         connection.execute("drop table temp.used")
         return counts
+
+    def _count_quoting(self, *, delete: bool = False) -> int:
+        """Count, or delete, the texts that quote removed documents."""
+        rows = self._quoting_rows()
+        if not delete:
+            texts = (self._count(f"{t} where {q}") for t, q in _QUOTING.items())
+            return sum(texts) + len(rows)
+        connection = self._connection
+        statement = "delete from review_item where product = ? and item_id = ?"
+        connection.executemany(statement, rows)
+        # A sheet is the base of a merge and holds all rows of its product.
+        products = sorted({(product,) for product, _ in rows})
+        connection.executemany("delete from review_sheet where product = ?", products)
+        return len(rows) + sum(
+            connection.execute(f"delete from {table} where {quoting}").rowcount
+            for table, quoting in _QUOTING.items()
+        )
+
+    def _quoting_rows(self) -> list[tuple[str, str]]:
+        """Product and id of generated rows that name a document which is gone."""
+        documents = self._connection.execute(
+            "select document_id, name, title from document"
+        ).fetchall()
+        ids = {row[0] for row in documents}
+        names = {name for row in documents for name in row[1:]}
+        rows = self._connection.execute(
+            "select product, item_id, content from review_item"
+        )
+        return [
+            (product, item)
+            for product, item, content in rows
+            if any(
+                value and value not in (ids if key == "document_id" else names)
+                for key, value in _documents_in(unpack_json(content))
+            )
+        ]
+
+    def _count(self, rows: str) -> int:
+        row = self._connection.execute(f"select count(*) from {rows}").fetchone()
+        return int(row[0])
 
     def _note_used_vectors(self) -> None:
         """The keys of the vectors that stored chunks were made with."""
@@ -144,8 +207,8 @@ class Purge:
         if not known or known[0].generation != generations[-1]:
             return True
         newest = known[0]
-        ours = self._truth.made(name, newest.seq, newest.stamp)
-        return not ours or bool(self._truth.removed(name, newest.seq))
+        ours = self._truth.has_change(name, newest.seq, newest.stamp)
+        return not ours or bool(self._truth.removed_nodes(name, newest.seq))
 
     def _rewrite(self) -> bool:
         """Write the truth anew without what was deleted; tells whether all of it."""
@@ -155,6 +218,28 @@ class Purge:
             "pragma wal_checkpoint(truncate)"
         ).fetchone()
         return not busy
+
+
+def _names(paths: Iterable[Path], data_dir: Path) -> tuple[str, ...]:
+    return tuple(str(path.relative_to(data_dir)) for path in paths)
+
+
+def _documents_in(content: Any) -> Iterator[tuple[str, str]]:
+    """Yield each document that a row of a product names, with the name of the key."""
+    if isinstance(content, Mapping):
+        for key, value in content.items():
+            if key in {"document_id", "document"} and isinstance(value, str):
+                yield key, value
+            else:
+                yield from _documents_in(value)
+    elif isinstance(content, list):
+        for value in content:
+            yield from _documents_in(value)
+
+
+def outputs(data_dir: Path) -> list[Path]:
+    """Return the files that products wrote into the data root, in order."""
+    return sorted(p for p in (data_dir / OUTPUT).rglob("*") if p.is_file())
 
 
 def copies(data_dir: Path) -> list[Path]:

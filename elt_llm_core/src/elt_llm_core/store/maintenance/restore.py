@@ -135,7 +135,7 @@ def _fold_log(truth: Path) -> None:
     """Put what the log has into the file, where the file is sound enough."""
     with suppress(StoreError):
         schema.peek(truth)
-        with schema.opened(truth, "mode=rw") as connection, closing(connection):
+        with schema.open_database(truth, "mode=rw") as connection, closing(connection):
             schema.fold_log(connection)
 
 

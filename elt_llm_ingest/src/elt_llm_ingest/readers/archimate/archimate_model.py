@@ -16,7 +16,7 @@ from elt_llm_core.enterprise.model import (
     RelationEnd,
 )
 from elt_llm_core.errors import LoadError
-from elt_llm_core.records import changed
+from elt_llm_core.records import replace_fields
 from elt_llm_core.results import Box
 from elt_llm_ingest.limits import Limits
 from elt_llm_ingest.readers.archimate.archi_format import read_archi, unpack_archi
@@ -170,7 +170,7 @@ class _Builder:
             )
         for element in elements:
             if element.parent_id not in self._elements:
-                self._elements[element.id] = changed(element, parent_id="")
+                self._elements[element.id] = replace_fields(element, parent_id="")
 
     def _add_relation(self, entry: ModelEntry, names: Mapping[str, str]) -> None:
         if entry.key in self._relations or entry.key in self._elements:
@@ -254,7 +254,7 @@ class _Builder:
         self, node: ViewNode, view: ViewEntry, number: int, frame: Rectangle
     ) -> list[str]:
         """The element that a shape shows; a text that only this view has is a note."""
-        location = changed(
+        location = replace_fields(
             self._location(node.key, number),
             page_name=view.name,
             box=_box(number, node.place, frame),
@@ -290,11 +290,11 @@ class _Builder:
             )
             return []
         if element.location.page is None:
-            place = changed(location, key=element.location.key)
-            self._elements[element.id] = changed(element, location=place)
+            place = replace_fields(location, key=element.location.key)
+            self._elements[element.id] = replace_fields(element, location=place)
         else:
             seen = (*element.occurrences, location)
-            self._elements[element.id] = changed(element, occurrences=seen)
+            self._elements[element.id] = replace_fields(element, occurrences=seen)
         return [element.id]
 
 

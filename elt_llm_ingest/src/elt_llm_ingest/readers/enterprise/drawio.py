@@ -20,7 +20,7 @@ from elt_llm_core.enterprise.model import (
     RelationEnd,
 )
 from elt_llm_core.errors import LoadError
-from elt_llm_core.records import changed
+from elt_llm_core.records import replace_fields
 from elt_llm_ingest.limits import Limits
 from elt_llm_ingest.readers.enterprise.canvas import Canvas, Rectangle
 from elt_llm_ingest.readers.enterprise.documents import model_documents
@@ -166,14 +166,14 @@ class _Reader:
             if ids[cell_id] not in self.elements:
                 element = _element(shape, ids[cell_id], place.location(shape.cell))
                 rows = tuple(attributes.get(cell_id, ()))
-                self.elements[element.id] = changed(element, attributes=rows)
+                self.elements[element.id] = replace_fields(element, attributes=rows)
             else:
                 self._add_occurrence(ids[cell_id], place.location(shape.cell))
         for cell_id, shape in page.shapes.items():
             element = self.elements[ids[cell_id]]
             parent = ids.get(shape.parent, "")
             if parent not in ("", element.id) and not element.parent_id:
-                self.elements[element.id] = changed(element, parent_id=parent)
+                self.elements[element.id] = replace_fields(element, parent_id=parent)
         return ids
 
     def _new_id(self, cell: DrawioCell, page: int) -> str:
@@ -185,7 +185,7 @@ class _Reader:
 
     def _add_occurrence(self, element_id: str, location: ModelLocation) -> None:
         element = self.elements[element_id]
-        self.elements[element_id] = changed(
+        self.elements[element_id] = replace_fields(
             element, occurrences=(*element.occurrences, location)
         )
 
@@ -219,7 +219,7 @@ class _Reader:
         )
         if known := self.relations.get(key):
             again = (*known.occurrences, place.location(edge))
-            self.relations[key] = changed(known, occurrences=again)
+            self.relations[key] = replace_fields(known, occurrences=again)
             return known.id
         self.relations[key] = ModelRelation(
             id=f"{self._path.name}#{place.number}.{edge.id}",

@@ -1,40 +1,54 @@
 """Inventories of fact sheets: a sheet whose columns are id, type, name and more."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from elt_llm_core.document import BlockKind, Page, ParsedDocument, Sidecar
+from elt_llm_core.enterprise.model import SIDECAR_KIND, ModelSkip
 from elt_llm_core.errors import LoadError
 from elt_llm_core.results import Box
 from elt_llm_ingest.limits import Limits
+from elt_llm_ingest.readers.enterprise.inventory_model import (
+    OWN_COLUMNS,
+    InventoryRow,
+    build_model,
+)
 from elt_llm_ingest.readers.text_builder import TextBuilder, one_line
 from elt_llm_ingest.readers.workbook import read_sheets
 
-PARSER = "inventory 2"
+PARSER = "inventory 3"
 NEEDED = frozenset({"id", "type", "name"})
 Sheets = Sequence[tuple[str, list[list[str]]]]
 
 
 def is_inventory(sheets: Sheets) -> bool:
-    """Whether the sheet that counts has the columns id, type and name."""
-    return _find(sheets) is not None
+    """Whether a sheet that counts has the columns id, type and name."""
+    return bool(_find_all(sheets))
 
 
-def _find(sheets: Sheets) -> int | None:
-    """The first sheet that is not the read-me and has the columns."""
-    for index, (name, rows) in enumerate(sheets):
-        if name.strip().casefold() == "readme" and len(sheets) > 1:
-            continue
-        if rows and set(_columns(rows[0])) >= NEEDED:
-            return index
-    return None
+def _find_all(sheets: Sheets) -> list[int]:
+    """The sheets with the columns, without the read-me where there is another."""
+    return [
+        index
+        for index, (name, rows) in enumerate(sheets)
+        if (name.strip().casefold() != "readme" or len(sheets) == 1)
+        and rows
+        and set(_columns(rows[0])) >= NEEDED
+    ]
 
 
 def _columns(row: Sequence[str]) -> dict[str, int]:
-    """Column name in lower case to its position; the first of a name counts."""
+    """Columns to their positions, the first of a name counts.
+
+    Those that this reader knows are in lower case without spaces, others as they are.
+    """
     columns: dict[str, int] = {}
     for index, cell in enumerate(row):
-        columns.setdefault(cell.strip().casefold() or f"col_{index + 1}", index)
+        header = one_line(cell)
+        plain = re.sub(r"[\s_-]", "", header).casefold()
+        name = plain if plain in OWN_COLUMNS else header
+        columns.setdefault(name or f"col_{index + 1}", index)
     return columns
 
 
@@ -49,20 +63,22 @@ def documents(path: Path, sheets: Sheets) -> list[ParsedDocument]:
 
     Raises LoadError where no sheet has the columns id, type and name.
     """
-    index = _find(sheets)
-    if index is None:
+    indices = _find_all(sheets)
+    if not indices:
         raise LoadError(
             path.name,
             "no sheet has the columns id, type and name",
             "export the inventory with these columns",
         )
-    name, rows = sheets[index]
-    records, warnings = _records(rows)
-    if not records:
-        raise LoadError(path.name, "the inventory has no fact sheet")
+    listing = _Listing()
     builder = TextBuilder()
-    for number, record in records:
-        _add(builder, record, index + 1, number, len(rows))
+    for index in indices:
+        name, rows = sheets[index]
+        for number, record in listing.read(name, rows, index + 1):
+            _add(builder, record, index + 1, number, len(rows))
+    if not listing.records:
+        raise LoadError(path.name, "the inventory has no fact sheet")
+    name = ", ".join(sheets[index][0] for index in indices)
     return [
         ParsedDocument(
             title=path.stem,
@@ -70,8 +86,8 @@ def documents(path: Path, sheets: Sheets) -> list[ParsedDocument]:
             blocks=builder.blocks,
             pages=[_page(i, *sheet) for i, sheet in enumerate(sheets, start=1)],
             parser=PARSER,
-            warnings=warnings,
-            sidecars=(_sidecar(path, name, [r for _, r in records]),),
+            warnings=tuple(listing.warnings),
+            sidecars=_sidecars(path, name, listing),
         )
     ]
 
@@ -97,40 +113,69 @@ def _page(number: int, name: str, rows: Sequence[Sequence[str]]) -> Page:
     return Page(number=number, width=width, height=len(rows) or 1, label=name)
 
 
-def _records(
-    rows: Sequence[Sequence[str]],
-) -> tuple[list[tuple[int, dict[str, str]]], tuple[str, ...]]:
-    """Row number and values of every fact sheet, and what was left out."""
-    columns = _columns(rows[0])
-    state = "lxstate" if "lxstate" in columns else "status"
-    places = {
-        "id": columns["id"],
-        "type": columns["type"],
-        "name": columns["name"],
-        "description": columns.get("description"),
-        "level": columns.get("level"),
-        "status": columns.get(state),
-    }
-    records: list[tuple[int, dict[str, str]]] = []
-    seen: set[str] = set()
-    warnings = []
-    for number, row in enumerate(rows[1:], start=1):
-        record = {key: _value(row, at) for key, at in places.items()}
-        if not any(row):
-            continue
-        path = one_line(_value(row, columns.get("displayname")))
-        if path.endswith(f" / {record['name']}"):  # it says where the fact sheet is
-            record["display_name"] = path
-        if not record["id"] or not record["name"]:
-            warnings.append(f"row {number + 1} has no id or no name and was left out")
-        elif record["id"] in seen:
-            warnings.append(
-                f"row {number + 1} repeats the id {record['id']} and was left out"
+class _Listing:
+    """The fact sheets of the sheets of a file, and what was left out."""
+
+    def __init__(self) -> None:
+        self.records: dict[str, dict[str, str]] = {}
+        self.rows: list[InventoryRow] = []
+        self.warnings: list[str] = []
+        self.skips: list[ModelSkip] = []
+
+    def read(
+        self, sheet: str, rows: Sequence[Sequence[str]], page: int
+    ) -> list[tuple[int, dict[str, str]]]:
+        """Take in a sheet; return row number and values of every fact sheet in it."""
+        columns = _columns(rows[0])
+        added = []
+        for number, row in enumerate(rows[1:], start=1):
+            if not any(row):
+                continue
+            values = {column: _value(row, at) for column, at in columns.items()}
+            key, name = values["id"], values["name"]
+            if not key or not name:
+                self._leave_out(number, "has no id or no name", values, page)
+            elif key in self.records:
+                self._leave_out(number, f"repeats the id {key}", values, page)
+            else:
+                self.records[key] = _record(values)
+                top, bottom = number / len(rows), (number + 1) / len(rows)
+                box = Box(page=page, left=0, top=round(top, 5), right=1,
+                          bottom=round(bottom, 5))  # fmt: skip
+                self.rows.append(InventoryRow(values, sheet, page, number + 1, box))
+                added.append((number, self.records[key]))
+        return added
+
+    def _leave_out(
+        self, number: int, reason: str, values: Mapping[str, str], page: int
+    ) -> None:
+        self.warnings.append(f"row {number + 1} {reason} and was left out")
+        self.skips.append(
+            ModelSkip(
+                kind="element",
+                id=values["id"] or f"row {number + 1}",
+                name=values["name"],
+                reason=f"row {number + 1} {reason}",
+                page=page,
             )
-        else:
-            seen.add(record["id"])
-            records.append((number, record))
-    return records, tuple(warnings)
+        )
+
+
+def _record(values: Mapping[str, str]) -> dict[str, str]:
+    """What consumers of the inventory read of a fact sheet."""
+    state = "lxstate" if "lxstate" in values else "status"
+    record = {
+        "id": values["id"],
+        "type": values["type"],
+        "name": values["name"],
+        "description": values.get("description", ""),
+        "level": values.get("level", ""),
+        "status": values.get(state, ""),
+    }
+    path = one_line(values.get("displayname", ""))
+    if path.endswith(f" / {record['name']}"):  # it says where the fact sheet is
+        record["display_name"] = path
+    return record
 
 
 def _value(row: Sequence[str], at: int | None) -> str:
@@ -156,25 +201,32 @@ def _text(record: dict[str, str]) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def sidecar(path: Path, name: str, rows: Sequence[Sequence[str]]) -> Sidecar | None:
-    """What consumers read of a table, or None where it is no inventory."""
+def table_sidecars(
+    path: Path, name: str, rows: Sequence[Sequence[str]]
+) -> tuple[Sidecar, ...]:
+    """What consumers read of a table; nothing where it is no inventory."""
     if not is_inventory([(name, [list(row) for row in rows])]):
-        return None
-    records, _ = _records(rows)
-    return _sidecar(path, name, [record for _, record in records]) if records else None
+        return ()
+    listing = _Listing()
+    listing.read(name, rows, 1)
+    return _sidecars(path, name, listing) if listing.records else ()
 
 
-def _sidecar(path: Path, name: str, records: Sequence[dict[str, str]]) -> Sidecar:
-    return Sidecar(
-        kind="inventory",
-        name=path.stem,
-        content={
-            "metadata": {
-                "org_name": "",
-                "source": path.name,
-                "sheet": name,
-                "total_fact_sheets": len(records),
-            },
-            "fact_sheets": {record["id"]: record for record in records},
+def _sidecars(path: Path, name: str, listing: _Listing) -> tuple[Sidecar, ...]:
+    """The inventory as consumers read it, and as an enterprise model."""
+    content = {
+        "metadata": {
+            "org_name": "",
+            "source": path.name,
+            "sheet": name,
+            "total_fact_sheets": len(listing.records),
         },
+        "fact_sheets": listing.records,
+    }
+    model = build_model(path, listing.rows, listing.skips)
+    return (
+        Sidecar(kind="inventory", name=path.stem, content=content),
+        Sidecar(
+            kind=SIDECAR_KIND, name=path.stem, content=model.model_dump(mode="json")
+        ),
     )

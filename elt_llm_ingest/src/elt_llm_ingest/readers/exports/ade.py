@@ -18,7 +18,7 @@ from typing_extensions import override
 
 from elt_llm_core.document import Block, BlockKind, Page, ParsedDocument
 from elt_llm_core.errors import LoadError
-from elt_llm_core.records import changed
+from elt_llm_core.records import replace_fields
 from elt_llm_core.results import Box
 from elt_llm_ingest.limits import Limits
 from elt_llm_ingest.readers.cell_grid import (
@@ -377,7 +377,7 @@ def _with_sections_opened(text: str, blocks: Sequence[Block]) -> Iterator[Block]
     for block in blocks:
         is_title = block.kind is BlockKind.PARAGRAPH and block.start in titles
         kind = {"kind": BlockKind.HEADING, "level": 1} if is_title else {}
-        yield changed(block, **kind) if kind else block
+        yield replace_fields(block, **kind) if kind else block
 
 
 def _is_numbered_title(text: str, block: Block) -> bool:

@@ -8,7 +8,7 @@ from statistics import median
 
 from elt_llm_core.document import Block, BlockKind
 from elt_llm_core.language.rule_numbers import canonical, rule_grammar
-from elt_llm_core.records import changed
+from elt_llm_core.records import replace_fields
 from elt_llm_ingest.readers.pdf.geometry import Rectangle, Region, Table
 from elt_llm_ingest.readers.pdf.words import Line
 
@@ -48,9 +48,9 @@ def add_rule_numbers(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
         below = _GRAMMAR.item.match(text, block.start, block.end)
         if match:
             rule = canonical(match.group())
-            yield changed(block, number=rule)
+            yield replace_fields(block, number=rule)
         elif below and rule:
-            yield changed(block, number=f"{rule}{below.group()}")
+            yield replace_fields(block, number=f"{rule}{below.group()}")
         else:
             yield block
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 from operator import itemgetter
 
 from elt_llm_core.document import Block, BlockKind, Page
-from elt_llm_core.records import changed
+from elt_llm_core.records import replace_fields
 from elt_llm_ingest.readers.pdf.blocks import LEADERS, Draft
 from elt_llm_ingest.readers.pdf.geometry import BAND
 from elt_llm_ingest.readers.pdf.words import Line, lines_of
@@ -46,7 +46,7 @@ def without_noise(
 
 def quiet(block: Block) -> Block:
     """The block labelled furniture."""
-    return changed(block, kind=BlockKind.FURNITURE, level=0)
+    return replace_fields(block, kind=BlockKind.FURNITURE, level=0)
 
 
 def find_boilerplate(

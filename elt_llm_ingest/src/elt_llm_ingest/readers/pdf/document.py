@@ -11,7 +11,7 @@ from liteparse import __version__ as liteparse_version
 
 from elt_llm_core.document import Block, BlockKind, Blocks, Page, ParsedDocument
 from elt_llm_core.errors import LoadError
-from elt_llm_core.records import changed
+from elt_llm_core.records import replace_fields
 from elt_llm_ingest import quota
 from elt_llm_ingest.limits import Limits
 from elt_llm_ingest.readers.ocr import recognition
@@ -198,7 +198,7 @@ def _set_levels(
         if is_boilerplate(block):
             yield quiet(block)
         else:
-            yield changed(block, level=level) if level else block
+            yield replace_fields(block, level=level) if level else block
 
 
 def _find_title(notes: DocumentNotes) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elt_llm_core.document import FINE, TIE, Block, BlockKind, Blocks, Cell, Words, fine
-from elt_llm_core.records import trusted
+from elt_llm_core.records import build_trusted
 from elt_llm_core.results import Box
 from elt_llm_ingest.readers.pdf.blocks import Draft
 from elt_llm_ingest.readers.pdf.geometry import Table
@@ -79,7 +79,9 @@ class DocumentWriter:
         """Close the block begun at `start`; its fields are not validated."""
         if self._text.length > start:
             span = {"kind": kind, "start": start, "end": self._text.length}
-            self._text.blocks.append(trusted(Block, **{**DEFAULTS, **span, **fields}))
+            self._text.blocks.append(
+                build_trusted(Block, **{**DEFAULTS, **span, **fields})
+            )
 
     def _add_table(self, draft: Draft, continued: bool) -> None:
         table = draft.table
@@ -144,7 +146,7 @@ class DocumentWriter:
     ) -> Cell:
         first = self._text.length
         self._write_words(words, join_words(words))
-        return trusted(
+        return build_trusted(
             Cell,
             header=self._headers[column] if column < len(self._headers) else "",
             start=first,
@@ -217,7 +219,7 @@ class DocumentWriter:
 
     def _box(self, page: int, line: Line | Word) -> Box:
         width, height = self.sizes[page]
-        return trusted(
+        return build_trusted(
             Box,
             page=page,
             left=_fraction(line.left / width),

@@ -6,7 +6,7 @@ heading, its neighbours and the rest of its source less.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from elt_llm_query.analysis.read_sentence import (
     sentence_index,
     sentences,
 )
+from elt_llm_query.analysis.reference_marks import is_reference_heading
 from elt_llm_query.analysis.term_match import (
     Layers,
     Vocabulary,
@@ -26,6 +27,7 @@ from elt_llm_query.analysis.term_match import (
     coverages,
     match,
 )
+from elt_llm_query.retrieval.unit_vectors import Vector
 from elt_llm_query.synthesizers.extractive.constraints import (
     FormCheck,
     Setting,
@@ -69,6 +71,7 @@ class Passage:
         node_id: The node it is from.
         text: The verbatim text that is quoted from.
         heading: Title and section.
+        section: The path of its section alone.
         reading: What is searched where it says more than the text, as of a table row
             with its headers.
         whole: Whether it is quoted as one piece.
@@ -78,12 +81,15 @@ class Passage:
         rules: Which part of the text belongs to which rule.
         goes_on: Whether the rule asked for has more than the passages hold.
         language: Its language; empty for English.
+        place: Its document and its number in it; None where they are not known.
+        vector: The vector of its whole source, where one is stored.
     """
 
     label: str
     node_id: str
     text: str
     heading: str = ""
+    section: str = ""
     reading: str = ""
     whole: bool = False
     about: str = ""
@@ -92,11 +98,18 @@ class Passage:
     rules: tuple[RuleSpan, ...] = ()
     goes_on: bool = False
     language: str = ""
+    place: tuple[str, int] | None = None
+    vector: Vector | None = field(default=None, compare=False, repr=False)
 
     @cached_property
     def above(self) -> Sentence:
         """What it is about: its heading, and what kind of thing it is."""
         return read(f"{self.heading} {self.about}")
+
+    @cached_property
+    def full_reading(self) -> Sentence:
+        """A whole passage as it is read: a row with its headers."""
+        return read(self.reading or self.text)
 
     @cached_property
     def whole_text(self) -> Sentence:
@@ -153,8 +166,8 @@ def find_candidates(
 ) -> list[Candidate]:
     """Return pieces of the passages in reading order.
 
-    Those far from what the question names are left out, and the row of a table that
-    holds its headers.
+    Those far from what the question names are left out, the row of a table that holds
+    its headers, and lists of references.
 
     Args:
         question: What is asked.
@@ -164,6 +177,8 @@ def find_candidates(
     headers = {read(" ".join(c.header for c in p.cells)).folded_line for p in passages}
     candidates: list[Candidate] = []
     for index, passage in enumerate(passages):
+        if is_reference_heading(passage.section):
+            continue  # titles of other works
         if not passage.whole:
             candidates += _in_prose(question, index, passage, weights)
         elif read(passage.text).folded_line not in headers:

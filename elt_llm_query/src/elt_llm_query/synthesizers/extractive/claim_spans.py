@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from elt_llm_query.analysis.definition import list_item
+from elt_llm_query.analysis.enumerations import opens_list
 from elt_llm_query.analysis.question import QuestionAnalysis
 from elt_llm_query.analysis.read_sentence import (
     Sentence,
@@ -14,7 +15,11 @@ from elt_llm_query.analysis.read_sentence import (
     sentence_index,
     sentences,
 )
-from elt_llm_query.analysis.rule_reference import is_contents, rule_stretches
+from elt_llm_query.analysis.rule_reference import (
+    bare_heading,
+    is_contents,
+    rule_stretches,
+)
 from elt_llm_query.grounding.claim import Claim
 from elt_llm_query.synthesizers.extractive.candidates import Candidate, Passage
 
@@ -54,6 +59,34 @@ def rule_claims(question: QuestionAnalysis, passages: Sequence[Passage]) -> list
         if claims:
             return [c for c in claims if not is_contents(c.text)] or claims
     return []
+
+
+def section_claims(
+    question: QuestionAnalysis, passages: Sequence[Passage], most: int
+) -> list[Claim]:
+    """Return the passages of the section that a question asks for by its name.
+
+    Args:
+        question: What is asked.
+        passages: The sources.
+        most: How many passages are quoted.
+    """
+    name = question.section
+    if not name:
+        return []
+    inside = [p for p in passages if bare_heading(p.section) == name and not p.sheet]
+    claims = [_section_claim(passage, name) for passage in inside[:most]]
+    return [claim for claim in claims if claim.text]
+
+
+def _section_claim(passage: Passage, name: str) -> Claim:
+    """A passage without the line that only repeats its heading."""
+    first, _, _ = passage.text.partition("\n")
+    start = len(first) if bare_heading(first) == name else 0
+    text = passage.text[start:]
+    start += len(text) - len(text.lstrip())
+    wording = re.sub(r"\s+", " ", text).strip()
+    return Claim(passage.label, passage.node_id, start, len(passage.text), wording)
 
 
 def _rule_claim(passage: Passage, start: int, end: int) -> Claim:
@@ -107,7 +140,8 @@ def _list_end(all_sentences: Sequence[Sentence], at: int) -> int:
     """The end of the last item where the sentence opens a list, else its own end."""
     here = all_sentences[at]
     end = here.end
-    if not here.text.endswith(":"):
+    after = all_sentences[at + 1].text if at + 1 < len(all_sentences) else ""
+    if not here.text.endswith(":") and not opens_list(here.text, after):
         return end
     for place, sentence in enumerate(all_sentences[at + 1 :]):
         item = bool(_ITEM.match(sentence.text))

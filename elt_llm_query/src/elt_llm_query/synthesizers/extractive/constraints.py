@@ -17,6 +17,7 @@ from elt_llm_query.analysis.lexicon import (
     FREQUENCY,
     LOWER,
     LOWER_PHRASES,
+    MEASURED,
     MONTHS,
     NUMBER_WORDS,
     ORDINALS,
@@ -59,6 +60,8 @@ _ATTRIBUTE = re.compile(
     rf"(?P<noun>{'|'.join(ATTRIBUTES)})\b",
     re.IGNORECASE,
 )
+
+_HOW_MUCH = re.compile(rf"\bhow\s+(?P<noun>{'|'.join(MEASURED)})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -228,10 +231,11 @@ def _names(question: QuestionAnalysis) -> Iterator[str]:
 
 
 def _attribute(question: QuestionAnalysis) -> Attribute | None:
-    asked = _ATTRIBUTE.search(question.text)
+    asked = _ATTRIBUTE.search(question.text) or _HOW_MUCH.search(question.text)
     if question.form is not Form.NUMBER or not asked:
         return None
     noun = asked["noun"].lower()
+    noun = MEASURED.get(noun, noun)
     units = ATTRIBUTES[noun]
     symbols = tuple(unit for unit in units if not unit.isalpha())
     return Attribute(stem(noun), frozenset(map(stem, units)), symbols)

@@ -1,4 +1,4 @@
-"""What is known of each sentence that may answer, as named numbers for the scorer."""
+"""What is known of each sentence or row that may answer, as named numbers."""
 
 import math
 import re
@@ -29,6 +29,7 @@ RELATIVE = (
     "match_with_heading",
     "answers_question_word",
     "coverage",
+    "source_cosine",
 )
 _CAUSE = re.compile(rf"\b(?:{phrases(CAUSES)})", re.IGNORECASE)
 _DATED = MONTHS | TIME_UNITS
@@ -44,7 +45,7 @@ def to_features(
 
     Args:
         question: What is asked.
-        candidates: The sentences that are compared with one another.
+        candidates: The sentences and rows that are compared with one another.
         passages: The sources.
         meanings: What `compare_meanings` says of each.
     """
@@ -59,7 +60,7 @@ def to_features(
 
 
 def lacks_words(row: Features) -> bool:
-    """Return whether the source of a sentence lacks a telling word of the question."""
+    """Return whether the source of a candidate lacks a telling word of the question."""
     return row["missing_in_passage"] > 0
 
 
@@ -74,9 +75,13 @@ def _add_relative(rows: Sequence[Features], name: str) -> None:
 def _of_words(
     question: QuestionAnalysis, candidate: Candidate, passage: Passage
 ) -> Features:
-    """What one sentence says, and what is said around it."""
-    all_sentences = sentences(passage.text)
-    place = sentence_index(passage.text, candidate.start) or 0
+    """What a sentence or row says, and what is said around it."""
+    all_sentences = (
+        (passage.full_reading,) if passage.whole else sentences(passage.text)
+    )
+    place = 0
+    if not passage.whole:
+        place = sentence_index(passage.text, candidate.start) or 0
     sentence = all_sentences[place]
     # "Uninsured" is there where "not insured" is.
     other_form = sentence.signs.in_other_form(question.weights, question.read.signs)
@@ -98,6 +103,7 @@ def _of_words(
         "fit": 0.5 if defining else candidate.fit,
         "defines": candidate.fit if defining else 0.0,
         "close": candidate.close,
+        "row": float(passage.whole),
         "new_words": math.log1p(len(new)),
         "new_share": len(new) / max(len(content), 1),
     } | _of_answer_type(question, sentence, new)

@@ -18,6 +18,7 @@ from elt_llm_core.errors import EmbedError, ModelError
 from elt_llm_core.models.minilm import TokenReading
 from elt_llm_query.analysis.lexicon import INTERROGATIVES
 from elt_llm_query.analysis.stems import stem
+from elt_llm_query.retrieval.unit_vectors import Vector, embed_beginning, to_unit
 
 Features = dict[str, float]
 
@@ -34,11 +35,19 @@ class TokenReader(Protocol):
         """What it makes of each text."""
 
 
+class EmbeddedSource(NamedTuple):
+    """The whole source of a sentence as it is embedded, and its vector if stored."""
+
+    text: str
+    vector: Vector | None
+
+
 class EmbeddedSentence(NamedTuple):
-    """A sentence as it is embedded, and its heading."""
+    """A sentence or row as it is embedded, its heading, and its source if compared."""
 
     text: str
     heading: str
+    source: EmbeddedSource | None = None
 
 
 def token_reader(embedder: BaseEmbedding | None) -> TokenReader | None:
@@ -64,28 +73,53 @@ def compare_meanings(
         embedder: Reads them.
 
     Returns:
-        Numbers of one set of names for all sentences; empty ones where there is no
-        embedder, or it fails.
+        Numbers of one set of names for all sentences, with `source_cosine` if every
+        one has a source; empty ones where there is no embedder, or it fails.
     """
     if embedder is None or not shown:
         return [{} for _ in shown]
     reader = token_reader(embedder)
     try:
         if reader is not None:
-            return _by_tokens(bundle.query_str, weights, shown, reader)
-        return _by_vectors(bundle, shown, embedder)
+            rows, asked = _by_tokens(bundle.query_str, weights, shown, reader)
+        else:
+            rows, asked = _by_vectors(bundle, shown, embedder)
+        sources = [one.source for one in shown if one.source is not None]
+        if len(sources) < len(shown):
+            return rows
+        vectors = _source_vectors(sources, embedder)
+        return [
+            row | {"source_cosine": float(source @ asked)}
+            for row, source in zip(rows, vectors, strict=True)
+        ]
     except (ModelError, EmbedError):
         return [{} for _ in shown]
 
 
+def _source_vectors(
+    sources: Sequence[EmbeddedSource], embedder: BaseEmbedding
+) -> list[Vector]:
+    """A unit vector of each source; of one that is stored nowhere its beginning's."""
+    known: dict[str, Vector] = {}
+    for text, stored in sources:
+        if stored is not None:
+            known[text] = stored
+        elif text not in known:
+            numbers, _ = embed_beginning(embedder.get_text_embedding, text)
+            known[text] = to_unit(np.asarray(numbers, np.float32))
+    return [known[source.text] for source in sources]
+
+
 def _by_vectors(
     bundle: QueryBundle, shown: Sequence[EmbeddedSentence], embedder: BaseEmbedding
-) -> list[Features]:
-    asked = np.array(bundle.embedding or embedder.get_query_embedding(bundle.query_str))
+) -> tuple[list[Features], Vector]:
+    """What plain vectors say of each sentence, and the unit vector of the question."""
+    numbers = bundle.embedding or embedder.get_query_embedding(bundle.query_str)
+    asked = to_unit(np.asarray(numbers, np.float32))
     vectors = np.array(embedder.get_text_embedding_batch([s.text for s in shown]))
-    lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(asked)
+    lengths = np.linalg.norm(vectors, axis=1)
     cosines = vectors @ asked / np.maximum(lengths, 1e-12)
-    return [{"cosine": float(cosine)} for cosine in cosines]
+    return [{"cosine": float(cosine)} for cosine in cosines], asked
 
 
 def _by_tokens(
@@ -93,17 +127,19 @@ def _by_tokens(
     weights: Mapping[str, float],
     shown: Sequence[EmbeddedSentence],
     reader: TokenReader,
-) -> list[Features]:
+) -> tuple[list[Features], Vector]:
+    """What tokens say of each sentence, and the unit vector of the question."""
     texts = [question]
     for one in shown:
         texts += [one.text, one.heading or " "]
     asked, *readings = reader.read_tokens(texts)
     importance, asks = _token_weights(question, asked, weights)
-    return [
+    rows = [
         {"cosine": float(text.vector @ asked.vector)}
         | _matches(asked, importance, asks, text, heading)
         for text, heading in zip(readings[::2], readings[1::2], strict=True)
     ]
+    return rows, asked.vector
 
 
 def _token_weights(

@@ -32,7 +32,7 @@ class EvidenceLimits(Protocol):
 
     @property
     def sure(self) -> float:
-        """Of sentences: the probability that the chosen one answers."""
+        """Of sentences and rows: the probability that the chosen one answers."""
 
     @property
     def sure_lacking(self) -> float:
@@ -55,10 +55,11 @@ class ScoredCandidate:
         candidate: The piece of a passage.
         cosine: Its cosine to the question; None where nothing was embedded.
         plain: Whether it is a definition by its form alone.
-        sure: Of a sentence, the probability that the best sentence answers, less the
-            more probable that one is as the choice than this one; None for a row or
-            sheet.
-        lacking: Whether the source of a sentence lacks a telling word of the question.
+        sure: Of a sentence or row, the probability that the best one answers, less the
+            more probable that one is as the choice than this one; None for a sheet.
+        lacking: Whether the source of a sentence or row lacks a telling word of the
+            question.
+        whole: Whether it is a row or sheet, for which evidence suffices.
     """
 
     candidate: Candidate
@@ -66,6 +67,7 @@ class ScoredCandidate:
     plain: bool = False
     sure: float | None = None
     lacking: bool = False
+    whole: bool = False
 
     @property
     def evidence(self) -> float:
@@ -74,7 +76,7 @@ class ScoredCandidate:
 
     @property
     def rank(self) -> float:
-        """What puts the best first, 0 to 2: of rows evidence, form and closeness."""
+        """What puts the best first, 0 to 2: of sheets evidence, form and closeness."""
         if self.sure is not None:
             return 2 * self.sure
         form = _FIT * self.candidate.fit + NEARNESS * self.candidate.close
@@ -147,8 +149,10 @@ def keep_proven(
 def _is_proven(
     scored: ScoredCandidate, limits: EvidenceLimits, *, answered: bool
 ) -> bool:
-    if scored.sure is not None:
-        return answered
+    if answered and scored.sure is not None:
+        return True
+    if not scored.whole:
+        return False
     if scored.cosine is None:
         return scored.candidate.coverage >= limits.lexical_threshold
     return scored.evidence >= limits.threshold

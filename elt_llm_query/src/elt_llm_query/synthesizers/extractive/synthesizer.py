@@ -1,13 +1,13 @@
 """Answers without a language model: verbatim sentences with labels, or a refusal.
 
 Deterministic. Sentences that miss a number, a name or a negation of the question are
-left out (`constraints.py`); of the others a calibrated scorer chooses the one that
-answers, and says how sure that is (`scorer.py`). Definitions and rows of tables are
-known by their form. If nothing answers, the answer says so and names the nearest
-sections.
+left out (`constraints.py`); of the others, and of the rows of tables, a calibrated
+scorer chooses the one that answers, and says how sure that is (`scorer.py`).
+Definitions, facts of sheets and rows with nearly all words of the question are known by
+their form. If nothing answers, the answer says so and names the nearest sections.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -24,6 +24,7 @@ from elt_llm_core.language.rule_numbers import rule_grammar
 from elt_llm_core.models.none import NoEmbedding
 from elt_llm_core.provenance import RuleSpan, is_generated
 from elt_llm_core.results import Degradation, DegradationKind
+from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models, Strategy
 from elt_llm_query.analysis.question import Form, QuestionAnalysis, analyse
 from elt_llm_query.analysis.rule_reference import GOES_ON_KEY
@@ -37,6 +38,12 @@ from elt_llm_query.grounding.claim import (
 )
 from elt_llm_query.grounding.labels import label_of, split_shown
 from elt_llm_query.prompts import NO_SURE_ANSWER
+from elt_llm_query.retrieval.unit_vectors import (
+    Lookup,
+    Vector,
+    known_vectors,
+    stored_vectors,
+)
 from elt_llm_query.synthesizers.extractive.candidates import (
     Candidate,
     Passage,
@@ -48,13 +55,20 @@ from elt_llm_query.synthesizers.extractive.claim_spans import (
     claim_of,
     drop_bare_leads,
     rule_claims,
+    section_claims,
 )
 from elt_llm_query.synthesizers.extractive.features import lacks_words, to_features
+from elt_llm_query.synthesizers.extractive.list_stems import (
+    drop_fragments,
+    with_stems,
+)
 from elt_llm_query.synthesizers.extractive.meanings import (
     EmbeddedSentence,
+    EmbeddedSource,
     Features,
     compare_meanings,
 )
+from elt_llm_query.synthesizers.extractive.nearest_sentences import find_nearest
 from elt_llm_query.synthesizers.extractive.question_kinds import (
     WHICH_ROW,
     lacks_referent,
@@ -83,11 +97,11 @@ from elt_llm_query.synthesizers.wrapping import ModellessSynthesizer
 
 GOES_ON = "The rule goes on after this."
 # The rules that take a question apart and weigh sentences are written for English. For
-# other languages the nearest passages are shown as what they are, with the reason.
+# other languages the nearest sentences are shown as what they are, with the reason.
 SERVED = frozenset([ENGLISH])
-LEAD = "No answer was picked: {reason}. The nearest passages, as they stand:"
+LEAD = "No answer was picked: {reason}. The nearest sentences, verbatim:"
 _RULES = "the rules that pick an answer know English only"
-_INSTEAD = "the nearest passages are shown instead; a language model may answer"
+_INSTEAD = "the nearest sentences are shown instead; a language model may answer"
 # Kinds of chunks that are quoted as one piece, and the words that name them.
 _WHOLE_KINDS = {
     "table_row": "table row",
@@ -103,22 +117,25 @@ class ExtractiveOptions(Strategy[BaseSynthesizer]):
 
     most: int = Field(default=3, ge=1, le=10, description="sentences of an answer")
     sure: float = Field(
-        default=0.45, ge=0, le=1, description="probability that a sentence answers"
+        default=0.4, ge=0, le=1, description="probability that the best one answers"
     )
     sure_lacking: float = Field(
-        default=0.7,
+        default=0.6,
         ge=0,
         le=1,
         description="the same where its source lacks a word of the question",
     )
     threshold: float = Field(
-        default=1.2, ge=0, le=2, description="coverage plus cosine that a row needs"
+        default=1.2,
+        ge=0,
+        le=2,
+        description="coverage plus cosine that suffices for a row or sheet",
     )
     lexical_threshold: float = Field(
         default=0.85,
         ge=0,
         le=1,
-        description="coverage that a row needs where nothing is embedded",
+        description="the same as coverage alone, where nothing is embedded",
     )
     compared: int = Field(
         default=8, ge=1, le=60, description="sentences that are embedded"
@@ -148,23 +165,35 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
     What a model wrote about a picture is no source: it is not the document's word.
 
     The response's metadata holds `claims` (label, node id, span in the node's text),
-    `refused`, and `degradation` if the nearest passages replace an answer because the
+    `refused`, and `degradation` if the nearest sentences replace an answer because the
     rules do not know a language.
 
     Args:
         embedder: Compares sentences with the question; one that reads tokens tells
             most. Without one words alone decide.
         limits: What it accepts; measured with the embedded model.
+        vectors: Looks up stored vectors of sources; others are embedded.
     """
 
     def __init__(
         self,
         embedder: BaseEmbedding | None = None,
         limits: ExtractiveOptions | None = None,
+        vectors: Lookup | None = None,
     ) -> None:
         super().__init__()
         self._embedder = embedder
         self.limits = limits or ExtractiveOptions()
+        self._vectors = vectors
+
+    def over(
+        self,
+        collections: Sequence[Collection],
+        where: Mapping[str, Any] | None = None,  # noqa: ARG002 - it brings nothing
+    ) -> "ExtractiveSynthesizer":
+        """The same synthesizer with the vectors that these collections store."""
+        vectors = stored_vectors(collections)
+        return ExtractiveSynthesizer(self._embedder, self.limits, vectors)
 
     @override
     def synthesize(
@@ -176,12 +205,18 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
     ) -> Response:
         bundle = QueryBundle(query) if isinstance(query, str) else query
         nodes = [n for n in nodes if not is_generated(n.node)]
-        passages = [to_passage(n.node, i) for i, n in enumerate(nodes, start=1)]
+        known = known_vectors(nodes, self._vectors if self._embedder else None)
+        passages = [
+            to_passage(n.node, i, known.get(n.node.node_id))
+            for i, n in enumerate(nodes, start=1)
+        ]
         text, claims = self.answer(bundle, passages)
         refused = not claims
         metadata: dict[str, Any] = {WRITTEN_BY_KEY: False}
         if refused and (reason := reason_unserved(bundle.query_str, passages)):
-            claims = _quote_whole(passages[: self.limits.most])
+            most = self.limits.most
+            nearest = find_nearest(bundle.query_str, passages, most)
+            claims = nearest or _quote_whole(passages[:most])
             text = f"{LEAD.format(reason=reason)}\n{_write(claims)}"
             kind = DegradationKind.LANGUAGE_NOT_SERVED
             detail = f"{reason}; {_INSTEAD}"
@@ -191,16 +226,6 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         return Response(text, source_nodes=sources, metadata=metadata)
 
     @override
-    async def asynthesize(
-        self,
-        query: str | QueryBundle,
-        nodes: list[NodeWithScore],
-        additional_source_nodes: Sequence[NodeWithScore] | None = None,
-        **response_kwargs: Any,
-    ) -> Response:
-        return self.synthesize(query, nodes, additional_source_nodes)
-
-    @override
     def get_response(
         self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
     ) -> str:
@@ -208,19 +233,14 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         passages = [Passage(s.label, s.label, s.text, s.heading) for s in shown]
         return self.answer(QueryBundle(query_str), passages)[0]
 
-    @override
-    async def aget_response(
-        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
-    ) -> str:
-        return self.get_response(query_str, text_chunks)
-
     def answer(
         self, bundle: QueryBundle, passages: Sequence[Passage]
     ) -> tuple[str, list[Claim]]:
         """Return the answer with labels, and its claims; without claims a refusal."""
         question = analyse(bundle.query_str)
         claims = rule_claims(question, passages)
-        if claims:
+        claims = claims or section_claims(question, passages, self.limits.most)
+        if claims := with_stems(claims, passages):
             goes_on = any(p.goes_on for p in passages)
             return _write(claims) + f"\n{GOES_ON}" * goes_on, claims
         passages = [p for p in passages if is_served(p)]
@@ -237,6 +257,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
             return refusal(passages, best, why_unanswered(question)), []
         quoted = with_namesakes(chosen, compared.everything, passages)
         claims = [claim_of(passages[c.passage], c) for c in quoted]
+        claims = with_stems(claims, passages)
         if question.form is Form.NUMBER and _is_in_rows(chosen[0], compared.unnamed):
             return refusal(passages, best, WHICH_ROW), []
         if reason := why_not_enough(question, " ".join(c.text for c in claims)):
@@ -261,6 +282,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         candidates, unnamed = split_unnamed_rows(question, candidates, passages)
         candidates = drop_single_rows(question, candidates, passages)
         candidates = drop_bare_leads(candidates, passages)
+        candidates = drop_fragments(candidates, passages)
         candidates = keep_in_form(question, candidates, passages)
         chosen = worth_comparing(question, candidates, self.limits.compared)
         shown = [_to_embed(passages[c.passage], c) for c in chosen]
@@ -347,7 +369,7 @@ def refusal(
     return " ".join(part for part in (NO_SURE_ANSWER, places, reason) if part)
 
 
-def to_passage(node: Any, number: int) -> Passage:
+def to_passage(node: Any, number: int, vector: Vector | None = None) -> Passage:
     """Return a node as the synthesizer reads it; `number` labels one without label."""
     place = provenance.read(node)
     text = node.text if isinstance(node, TextNode) else node.get_content()
@@ -357,6 +379,7 @@ def to_passage(node: Any, number: int) -> Passage:
         node_id=node.node_id,
         text=text,
         heading=heading,
+        section=place.section or "",
         reading=place.index_text if place.index_text != text else "",
         whole=place.kind in _WHOLE_KINDS,
         about=_WHOLE_KINDS.get(place.kind, ""),
@@ -368,6 +391,10 @@ def to_passage(node: Any, number: int) -> Passage:
         rules=tuple(_inside(s, place.span_start) for s in place.rule_spans),
         goes_on=bool(node.metadata.get(GOES_ON_KEY)),
         language=place.text_language,
+        place=(f"{place.collection} {place.document_id}", place.ordinal)
+        if place.document_id
+        else None,
+        vector=vector,
     )
 
 
@@ -379,40 +406,40 @@ def _inside(span: RuleSpan, start: int) -> RuleSpan:
 
 def _to_embed(passage: Passage, candidate: Candidate) -> EmbeddedSentence:
     """What is embedded of a candidate; of a row its headers say what it is."""
-    if passage.whole:
-        row = (passage.reading or passage.text)[:_CHARACTERS]
-        return EmbeddedSentence(row, "")
-    text = passage.text[candidate.start : candidate.end][:_CHARACTERS]
-    return EmbeddedSentence(text, passage.heading)
+    source = EmbeddedSource(passage.full_reading.text, passage.vector)
+    text = passage.text[candidate.start : candidate.end]
+    piece = passage.full_reading.text if passage.whole else text
+    return EmbeddedSentence(piece[:_CHARACTERS], passage.heading, source)
 
 
-def prose_rows(
+def scorer_rows(
     question: QuestionAnalysis, compared: Compared, passages: Sequence[Passage]
 ) -> tuple[list[Candidate], list[Features]]:
-    """Return the sentences among what was compared, with their features."""
+    """Return the sentences and rows among what was compared, with their features."""
     pairs = [
         (candidate, meaning)
         for candidate, meaning in zip(compared.chosen, compared.meanings, strict=True)
-        if not passages[candidate.passage].whole
+        if not passages[candidate.passage].sheet
     ]
-    prose = [candidate for candidate, _ in pairs]
+    candidates = [candidate for candidate, _ in pairs]
     meanings = [meaning for _, meaning in pairs]
-    return prose, to_features(question, prose, passages, meanings)
+    return candidates, to_features(question, candidates, passages, meanings)
 
 
 def _score(
     question: QuestionAnalysis, compared: Compared, passages: Sequence[Passage]
 ) -> list[ScoredCandidate]:
     """What was compared, each with its evidence."""
-    prose, rows = prose_rows(question, compared, passages)
+    candidates, rows = scorer_rows(question, compared, passages)
     sure: dict[Candidate, float] = {}
     lacking: set[Candidate] = set()
     if rows:
         verdict = load_scorer(kind_of(rows[0])).score(rows)
         best = max(verdict.shares)
-        for candidate, share in zip(prose, verdict.shares, strict=True):
+        for candidate, share in zip(candidates, verdict.shares, strict=True):
             sure[candidate] = verdict.sure * share / best
-        lacking = {c for c, r in zip(prose, rows, strict=True) if lacks_words(r)}
+        pairs = zip(candidates, rows, strict=True)
+        lacking = {candidate for candidate, row in pairs if lacks_words(row)}
     return [
         ScoredCandidate(
             candidate,
@@ -420,6 +447,7 @@ def _score(
             plain(question, candidate),
             sure.get(candidate),
             lacking=candidate in lacking,
+            whole=passages[candidate.passage].whole,
         )
         for candidate, meaning in zip(compared.chosen, compared.meanings, strict=True)
     ]

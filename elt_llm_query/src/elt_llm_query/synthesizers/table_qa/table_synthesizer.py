@@ -80,12 +80,12 @@ class TableSynthesizer(WrappingSynthesizer):
         rows = [n for n in nodes if _has_rows(n)]
         with self._log.stage("tables", len(rows)) as note:
             asked = analyse(question).table if rows else None
-            answer = self._told(asked, rows) if asked else None
+            answer = self._compute_answer(asked, rows) if asked else None
             response = _response(*answer, nodes) if answer else None
             note.n_out = int(response is not None)
         return response
 
-    def _told(
+    def _compute_answer(
         self, asked: TableQuestion, nodes: Sequence[NodeWithScore]
     ) -> tuple[ComputedAnswer, list[TextNode]] | None:
         plans = [

@@ -5,6 +5,7 @@ import ipaddress
 import socket
 
 from elt_llm_core.config.sections import ApiSection
+from elt_llm_core.conversation import check_name
 from elt_llm_core.errors import ConfigError, PortTakenError
 
 BACKLOG = 128  # connections waiting to be accepted: the kernel's old default
@@ -57,28 +58,49 @@ def is_loopback(host: str) -> bool:
 
 
 def check_exposure(api: ApiSection) -> None:
-    """Check that a server which other machines can reach has a token.
+    """Check that a server which other machines can reach has tokens, one a user.
 
     Raises:
-        ConfigError: If the token is missing or short, or no client can send it.
+        ConfigError: If a token is missing or short, no client can send it, or two users
+            have the same.
     """
-    token = api.token.get_secret_value()
+    tokens = {f"api.users.{name}": token for name, token in api.users.items()}
+    for name in api.users:
+        check_name(name, "user")
+    if api.token.get_secret_value() or not tokens:
+        tokens["api.token"] = api.token
+    owners: dict[str, str] = {}
+    for key, secret in tokens.items():
+        token = secret.get_secret_value()
+        _check_token(key, token, api.host)
+        if token and token in owners:
+            raise ConfigError(
+                f"{key} and {owners[token]} are the same",
+                f"give each user another token; {MAKES_ONE}",
+            )
+        owners[token] = key
+
+
+def _check_token(key: str, token: str, host: str) -> None:
+    """Raise ConfigError for a token that is missing, short or cannot be sent."""
     if not all("!" <= character <= "~" for character in token):
         raise ConfigError(
-            "api.token has a blank or a character that a client cannot send",
+            f"{key} has a blank or a character that a client cannot send",
             f"use letters, digits and marks of ASCII; {MAKES_ONE}",
         )
-    if is_loopback(api.host):
+    if not token and key != "api.token":
+        raise ConfigError(f"{key} is empty", f"set a token; {MAKES_ONE}")
+    if is_loopback(host):
         return
     if not token:
         raise ConfigError(
-            f"api.host {api.host!r} can be reached from other machines "
+            f"api.host {host!r} can be reached from other machines "
             "and api.token is empty",
             "set a token (ELT_LLM_API__TOKEN), or listen on 127.0.0.1",
         )
     if len(token) < SHORTEST_TOKEN:
         raise ConfigError(
-            f"api.token has {len(token)} characters, and api.host {api.host!r} can be "
+            f"{key} has {len(token)} characters, and api.host {host!r} can be "
             "reached from other machines",
             f"use at least {SHORTEST_TOKEN}; {MAKES_ONE}",
         )

@@ -1,0 +1,16 @@
+"""What all tests share."""
+
+import asyncio
+
+import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_event_loop() -> None:
+    """Let LlamaIndex's synchronous calls leave no event loop open.
+
+    In a thread that never had one they make one and leave it; the next `asyncio.run`
+    drops it, and whichever test runs then fails with its ResourceWarning. In a thread
+    whose event loop was set, to none, they use `asyncio.run`.
+    """
+    asyncio.set_event_loop(None)

@@ -1,0 +1,135 @@
+"""Turns of conversations that are being answered, with the events of each.
+
+A turn goes on for some seconds after its last reader left: a browser that lost its
+connection comes back and reads on where it was. Then it is stopped, down to the call
+to the model.
+"""
+
+import asyncio
+import json
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Callable
+from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass, field
+
+from elt_llm_api.event_log import EventLog, LoggedEvent
+from elt_llm_api.problems import describe
+from elt_llm_api.server.question_queue import QuestionQueue, Ticket
+from elt_llm_core.errors import AbandonedError, NothingThereError
+from elt_llm_query.conversation.turn import ChatResult
+from elt_llm_query.conversation.turn_events import TurnStart
+from elt_llm_query.step_events import TurnEvent, Watch
+
+# Ended turns that are remembered, for readers that come back: more than the questions
+# that can be worked on and wait by default, each of some hundred kilobytes at most.
+KEPT = 64
+# A token an event; longer answers are cut by `num_predict` of most configurations.
+MOST_EVENTS = 20_000
+Work = Callable[[Watch | None], ChatResult]
+
+
+@dataclass(eq=False)
+class ChatTurn:
+    """One turn: its events, and the ticket that stops it."""
+
+    owner: str
+    turn_id: str = field(default_factory=lambda: secrets.token_hex(16))
+    events: EventLog = field(default_factory=lambda: EventLog(MOST_EVENTS))
+    ticket: Ticket | None = None
+    readers: int = 0
+    failure: Exception | None = None
+
+    def watch(self, event: TurnEvent) -> None:
+        """Record what the turn tells, as it is sent."""
+        data = event.model_dump(mode="json")
+        if isinstance(event, TurnStart):
+            data["turn_id"] = self.turn_id
+        self.events.add(event.name, json.dumps(data, ensure_ascii=False))
+
+    def stop(self) -> None:
+        """End the turn; nothing of it is kept."""
+        if self.ticket is not None:
+            self.ticket.leave()
+
+    def finish(self, answer: "Future[ChatResult]") -> None:
+        """Record how the turn ended."""
+        try:
+            self.events.add("complete", answer.result().model_dump_json())
+        except CancelledError:
+            self._fail(AbandonedError())
+        except Exception as error:  # noqa: BLE001 - it is told to the reader
+            self._fail(error)
+        self.events.close()
+
+    def _fail(self, error: Exception) -> None:
+        self.failure = error
+        self.events.add("error", json.dumps(describe(error), ensure_ascii=False))
+
+    async def follow(
+        self, after: int = 0, patience: float = 0.0
+    ) -> AsyncGenerator[LoggedEvent, None]:
+        """Yield the events as they come; without readers the turn is stopped.
+
+        Args:
+            after: The number of the last event that the reader has.
+            patience: Seconds for which it goes on after its last reader left.
+        """
+        loop = asyncio.get_running_loop()
+        self.readers += 1
+        try:
+            async for event in self.events.follow(after):
+                yield event
+        finally:
+            self.readers -= 1
+            loop.call_later(patience, self._stop_if_unread)
+
+    def _stop_if_unread(self) -> None:
+        if not self.readers:
+            self.stop()
+
+
+class ChatTurns:
+    """The turns of a server by id: those that run, and some that ended."""
+
+    def __init__(self, queue: QuestionQueue) -> None:
+        self._queue = queue
+        self._turns: OrderedDict[str, ChatTurn] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def begin(self, owner: str, work: Work, seconds: float) -> ChatTurn:
+        """Queue a turn.
+
+        Args:
+            owner: Who may read and stop it.
+            work: Answers it, and tells a function what it does.
+            seconds: The time it may take, waiting included.
+
+        Raises:
+            BusyError: If the queue is full.
+        """
+        turn = ChatTurn(owner)
+        turn.ticket, answer = self._queue.submit(lambda: work(turn.watch), seconds)
+        answer.add_done_callback(turn.finish)
+        with self._lock:
+            self._turns[turn.turn_id] = turn
+            ended = [key for key, one in self._turns.items() if one.events.is_closed]
+            for key in ended[:-KEPT]:
+                del self._turns[key]
+        return turn
+
+    def find(self, turn_id: str, owner: str) -> ChatTurn:
+        """Return a turn.
+
+        Raises:
+            NothingThereError: If there is none, it is another owner's, or it ended long
+                ago.
+        """
+        turn = self._turns.get(turn_id)
+        if turn is None or turn.owner != owner:
+            raise NothingThereError(
+                "no such turn since the server started, or it ended long ago",
+                "read the conversation: an answer that was completed is in it",
+            )
+        return turn

@@ -1,0 +1,170 @@
+// The evidence pane, the same on every page: the page with its boxes, the quote in its text,
+// the verdict in words. `show` takes what the HTTP API calls evidence or citations.
+
+import { one, query, read } from "./api.js";
+import { badge, button, fill, h, local } from "./dom.js";
+import { verdict, word } from "./verdicts.js";
+
+const KEPT_PAGES = 30;
+const pages = new Map();
+
+export const readPage = (documentId, number) => {
+  const path = `/v1/documents/${one(documentId)}/pages/${number}`;
+  if (!pages.has(path)) {
+    pages.set(path, read(path).catch((error) => { pages.delete(path); throw error; }));
+    if (pages.size > KEPT_PAGES) pages.delete(pages.keys().next().value);
+  }
+  return pages.get(path);
+};
+
+// Evidence of a review has its boxes in the address of its picture.
+export const boxesOf = (evidence) => {
+  if (evidence.boxes) return evidence.boxes.filter((box) => !evidence.page || box.page === evidence.page);
+  const text = evidence.image ? new URL(evidence.image, location.href).searchParams.get("boxes") || "" : "";
+  return text.split(";").filter(Boolean).map((part) => {
+    const [left, top, right, bottom] = part.split(",").map(Number);
+    return { left, top, right, bottom };
+  });
+};
+
+export const drawBoxes = (host, boxes, make = () => h("span", { class: "page-box" })) => {
+  for (const box of boxes) {
+    const mark = make(box);
+    Object.assign(mark.style, {
+      left: `${box.left * 100}%`, top: `${box.top * 100}%`,
+      width: `${(box.right - box.left) * 100}%`, height: `${(box.bottom - box.top) * 100}%`,
+    });
+    host.append(mark);
+  }
+};
+
+const fold = (text) => {
+  let folded = "";
+  const places = [];
+  for (let at = 0; at < text.length; at += 1) {
+    const letter = /\s/.test(text[at]) ? " " : text[at].toLowerCase();
+    if (letter === " " && (folded === "" || folded.endsWith(" "))) continue;
+    folded += letter;
+    for (let n = 0; n < letter.length; n += 1) places.push(at);
+  }
+  return { folded, places };
+};
+
+// Where a quote stands in a text, whatever its spacing; the pieces around it and it.
+export const splitAtQuote = (text, quote) => {
+  const there = fold(text);
+  const wanted = fold(quote).folded.trim();
+  const at = wanted ? there.folded.indexOf(wanted) : -1;
+  if (at < 0) return null;
+  const start = there.places[at];
+  const end = there.places[at + wanted.length - 1] + 1;
+  return [text.slice(0, start), text.slice(start, end), text.slice(end)];
+};
+
+const AROUND = 320;
+const shorten = ([before, quote, after]) => [
+  before.length > AROUND ? `… ${before.slice(-AROUND).replace(/^\S*\s/, "")}` : before,
+  quote,
+  after.length > AROUND ? `${after.slice(0, AROUND).replace(/\s\S*$/, "")} …` : after,
+];
+
+export const documentAddress = (evidence) =>
+  `/workspace/documents${query({ document: evidence.document_id, page: evidence.page || "", quote: (evidence.quote || "").slice(0, 300) })}`;
+
+export class EvidencePane {
+  constructor({ empty = "Choose a row to see what it rests on." } = {}) {
+    this.element = h("section", { class: "evidence", "aria-label": "Evidence", tabindex: "-1" });
+    this.empty = empty;
+    this.items = [];
+    this.show([]);
+  }
+
+  show(items, at = 0) {
+    this.items = items;
+    this.at = Math.min(at, Math.max(0, items.length - 1));
+    this.draw();
+  }
+
+  step(by) {
+    if (this.items.length < 2) return;
+    this.at = (this.at + by + this.items.length) % this.items.length;
+    this.draw();
+  }
+
+  draw() {
+    const evidence = this.items[this.at];
+    if (!evidence) {
+      fill(this.element, h("p", { class: "dim" }, this.empty));
+      return;
+    }
+    const quote = h("blockquote", { class: "verbatim" }, h("mark", {}, evidence.quote));
+    const sheet = h("div", { class: "sheet", hidden: true, tabindex: "0", role: "region", "aria-label": "The page" });
+    fill(this.element, this.head(evidence), sheet, quote, this.links(evidence));
+    this.showPage(evidence, sheet);
+    this.showText(evidence, quote);
+  }
+
+  head(evidence) {
+    const proof = verdict(evidence.support, evidence.kind === "table");
+    const many = this.items.length > 1;
+    return h("header", { class: "stack" },
+      h("div", { class: "place" },
+        h("h2", {}, evidence.document || "Unknown document"),
+        evidence.page && h("span", { class: "dim" }, `page ${evidence.page}`)),
+      h("p", { class: "dim small" }, evidence.section),
+      h("div", { class: "row" },
+        badge(proof),
+        evidence.field && h("span", { class: "dim small" }, word(evidence.field)),
+        many && h("span", { class: "pager" },
+          button("◂", () => this.step(-1), { "aria-label": "Previous evidence" }),
+          h("span", { class: "small" }, `${this.at + 1} of ${this.items.length}`),
+          button("▸", () => this.step(1), { "aria-label": "Next evidence" }))),
+      proof.why && h("p", { class: "small dim" }, proof.why));
+  }
+
+  links(evidence) {
+    if (!evidence.document_id) return h("p", { class: "dim small" }, "The document is no longer here.");
+    return h("p", { class: "links" },
+      h("a", { href: local(documentAddress(evidence)) }, "Open the document here"),
+      h("a", { href: local(`/v1/documents/${one(evidence.document_id)}/content`), target: "_blank", rel: "noopener" }, "The file"));
+  }
+
+  showPage(evidence, sheet) {
+    if (!evidence.document_id || !evidence.page || evidence.image === null) return;
+    const source = `/v1/documents/${one(evidence.document_id)}/pages/${evidence.page}.jpg?scale=1.5`;
+    const boxes = boxesOf(evidence);
+    const holder = h("div");
+    const image = h("img", { alt: `Page ${evidence.page} of ${evidence.document}`, decoding: "async" });
+    image.addEventListener("load", () => {
+      if (evidence !== this.items[this.at]) return;
+      sheet.hidden = false;
+      drawBoxes(holder, boxes);
+      if (boxes.length) sheet.scrollTop = Math.max(0, boxes[0].top * image.clientHeight - sheet.clientHeight / 3);
+    });
+    image.src = local(source);
+    sheet.append(put(holder, image));
+  }
+
+  async showText(evidence, quote) {
+    if (!evidence.document_id || !evidence.quote) return;
+    let number = evidence.page;
+    try {
+      if (!number) {
+        const words = evidence.quote.slice(0, 300);
+        const { data } = await read(`/v1/documents/${one(evidence.document_id)}/find${query({ words })}`);
+        number = data[0]?.page;
+      }
+      if (!number) return;
+      const page = await readPage(evidence.document_id, number);
+      const parts = splitAtQuote(page.blocks.filter((block) => block.kind !== "furniture").map((block) => block.text).join("\n\n"), evidence.quote);
+      if (!parts || evidence !== this.items[this.at]) return;
+      const [before, words, after] = shorten(parts);
+      fill(quote, before, h("mark", {}, words), after);
+      quote.querySelector("mark").scrollIntoView({ block: "nearest" });
+    } catch {
+      // The quote stands there without what is around it.
+    }
+  }
+}
+
+const put = (element, child) => { element.append(child); return element; };

@@ -1,0 +1,151 @@
+"""Messages of conversations: answered at once, or as a stream of events."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import aclosing, suppress
+from typing import Annotated
+
+from anyio import to_thread
+from fastapi import APIRouter, Depends, Header, Path, Request, Response
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+
+from elt_llm_api.chat_schemas import ChatIn
+from elt_llm_api.chat_turns import ChatTurn, Work
+from elt_llm_api.routes.dependencies import (
+    Owner,
+    Questions,
+    Service,
+    Turns,
+    problems,
+)
+from elt_llm_api.service import QueryService
+from elt_llm_query.conversation.turn import ChatResult
+from elt_llm_query.step_events import Watch
+
+router = APIRouter(prefix="/v1/chat", tags=["chat"])
+PROBLEMS = problems(400, 404, 409, 422, 429, 503)
+# What fails within this time is told by its status; later a stream has begun.
+QUICK_SECONDS = 0.5
+_EVENT_ID = re.compile(r"([0-9a-f]{32}):(\d{1,9})")
+LastEvent = Annotated[
+    str, Header(max_length=60, description="to read on after this event")
+]
+
+
+@router.post("", operation_id="chat", responses=PROBLEMS, response_model=ChatResult)
+async def chat(
+    body: ChatIn, service: Service, queue: Questions, owner: Owner, request: Request
+) -> Response:
+    """The answer to a message, kept in its conversation; follow-ups are understood."""
+    work, seconds = await to_thread.run_sync(_prepare, body, service, owner)
+    text = await queue.answer(
+        lambda: work(None).model_dump_json(), seconds, request.receive
+    )
+    return Response(text, media_type="application/json")
+
+
+async def _begin(
+    body: ChatIn,
+    service: Service,
+    turns: Turns,
+    owner: Owner,
+    last_event_id: LastEvent = "",
+) -> tuple[ChatTurn, int]:
+    """Begin a turn, or find the one that a reader lost."""
+    if known := _EVENT_ID.fullmatch(last_event_id):
+        return turns.find(known[1], owner), int(known[2])
+    work, seconds = await to_thread.run_sync(_prepare, body, service, owner)
+    turn = turns.begin(owner, work, seconds)
+    with suppress(TimeoutError):
+        await asyncio.wait_for(anext(turn.events.follow()), QUICK_SECONDS)
+    if turn.failure is not None:
+        raise turn.failure
+    return turn, 0
+
+
+@router.post(
+    "/stream",
+    operation_id="chat_stream",
+    responses=PROBLEMS,
+    response_class=EventSourceResponse,
+)
+async def chat_stream(
+    begun: Annotated[tuple[ChatTurn, int], Depends(_begin)], service: Service
+) -> AsyncIterator[ServerSentEvent]:
+    """The same as events: start, status, token, statements, citations, complete.
+
+    Tokens are provisional; `statements` replaces them. `complete` is what /v1/chat
+    answers, `error` a problem document. The same request with `Last-Event-ID` reads on.
+    """
+    turn, after = begun
+    async for event in _events(turn, after, service):
+        yield event
+
+
+def _turn(
+    turn_id: Annotated[str, Path(pattern="^[0-9a-f]{32}$")], turns: Turns, owner: Owner
+) -> ChatTurn:
+    return turns.find(turn_id, owner)
+
+
+OneTurn = Annotated[ChatTurn, Depends(_turn)]
+
+
+@router.get(
+    "/turns/{turn_id}/events",
+    operation_id="get_turn_events",
+    responses=problems(404, 422),
+    response_class=EventSourceResponse,
+)
+async def get_turn_events(
+    turn: OneTurn, service: Service, last_event_id: LastEvent = ""
+) -> AsyncIterator[ServerSentEvent]:
+    """The events of a turn that is running or has just ended; see /v1/chat/stream."""
+    known = _EVENT_ID.fullmatch(last_event_id)
+    async for event in _events(turn, int(known[2]) if known else 0, service):
+        yield event
+
+
+@router.delete(
+    "/turns/{turn_id}",
+    operation_id="stop_turn",
+    status_code=204,
+    responses=problems(404, 422),
+)
+def stop_turn(turn: OneTurn) -> None:
+    """Stop a turn, down to the call to the model; nothing of it is kept."""
+    turn.stop()
+
+
+async def _events(
+    turn: ChatTurn, after: int, service: QueryService
+) -> AsyncIterator[ServerSentEvent]:
+    patience = service.config.api.reconnect_seconds
+    async with aclosing(turn.follow(after, patience)) as events:
+        async for event in events:
+            yield ServerSentEvent(
+                raw_data=event.data,
+                event=event.name,
+                id=f"{turn.turn_id}:{event.number}",
+            )
+
+
+def _prepare(body: ChatIn, service: QueryService, owner: str) -> tuple[Work, float]:
+    """What answers a message, and the seconds it may take. It reads the profile."""
+    config = service.profile_config(body.profile, body.models)
+
+    def work(watch: Watch | None) -> ChatResult:
+        return service.chat(
+            body.message,
+            body.conversation_id or "",
+            body.collections,
+            owner=owner,
+            profile=body.profile,
+            models=body.models,
+            where=body.where,
+            limits=body.limits,
+            watch=watch,
+        )
+
+    return work, config.query.question_timeout

@@ -1,0 +1,133 @@
+"""Exports: products as files of other catalogues, with the decisions of now."""
+
+from typing import Annotated, Literal
+from urllib.parse import quote
+
+from fastapi import APIRouter, Path, Query, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from elt_llm_api.routes.dependencies import Service, problems
+from elt_llm_api.schemas import Wire
+from elt_llm_api.service import QueryService
+from elt_llm_core.errors import (
+    ConfigError,
+    ExchangeError,
+    NothingThereError,
+    UnknownStrategyError,
+    UsageError,
+)
+from elt_llm_core.product_exports import (
+    ExchangeReport,
+    ExportedFile,
+    ExportRequest,
+    FormatNote,
+    load_exporter,
+    parse_options,
+)
+
+router = APIRouter(prefix="/v1/exports", tags=["exports"])
+Format = Annotated[str, Path(max_length=100, examples=["purview_classic"])]
+_SHOWN = 50  # problems in an error; the check has all of them
+
+
+class FormatList(Wire):
+    """The formats that products are exported in."""
+
+    data: list[FormatNote]
+
+
+class ExportQuery(BaseModel):
+    """Which product, and how it is written."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    product: Literal["glossary", "catalog"] = "glossary"
+    collection: list[str] = Field(min_length=1, max_length=64)
+    status: list[str] = Field(
+        default_factory=list,
+        max_length=6,
+        description="only terms of these, such as APPROVED; else all but REJECTED",
+    )
+    name: str = Field(default="", max_length=200, description="of the glossary")
+    leave_out: bool = Field(
+        default=False, description="leave out terms that the target would refuse"
+    )
+    option: list[str] = Field(
+        default_factory=list, max_length=20, description="KEY=VALUE, of the format"
+    )
+
+
+class ExportCheck(Wire):
+    """What an export would be: the file's name and size, and the report."""
+
+    file_name: str
+    media_type: str
+    size: int = Field(description="bytes")
+    accepted: bool = Field(description="false where the target would refuse the file")
+    report: ExchangeReport
+
+
+Asked = Annotated[ExportQuery, Query()]
+
+
+@router.get("", operation_id="list_exports")
+def list_exports(service: Service) -> FormatList:
+    """The formats that products are exported in, with what each holds."""
+    allow = service.config.allowed_plugins()
+    return FormatList(data=load_exporter(allow).formats(allow))
+
+
+@router.get(
+    "/{format_name}",
+    operation_id="export_product",
+    responses=problems(404, 422),
+    response_class=Response,
+)
+def export_product(format_name: Format, asked: Asked, service: Service) -> Response:
+    """A product as a file of another catalogue; 422 where that would refuse it."""
+    made = _export(service, format_name, asked)
+    refused = [one.sentence() for one in made.report.problems if one.is_error]
+    if refused:
+        raise ExchangeError(
+            f"the target would refuse {len(refused)} values of the file",
+            "mend the terms, or leave them out: leave_out=true",
+            refused[:_SHOWN],
+        )
+    name = quote(made.file_name, safe="")
+    headers = {"content-disposition": f"attachment; filename*=UTF-8''{name}"}
+    return Response(made.content, media_type=made.media_type, headers=headers)
+
+
+@router.get(
+    "/{format_name}/check", operation_id="check_export", responses=problems(404, 422)
+)
+def check_export(format_name: Format, asked: Asked, service: Service) -> ExportCheck:
+    """What the target would refuse, and what the format cannot hold; writes nothing."""
+    made = _export(service, format_name, asked)
+    report = made.report.model_copy(update={"action": "check"})
+    return ExportCheck(
+        file_name=made.file_name,
+        media_type=made.media_type,
+        size=len(made.content),
+        accepted=not any(one.is_error for one in report.problems),
+        report=report,
+    )
+
+
+def _export(service: QueryService, name: str, asked: ExportQuery) -> ExportedFile:
+    allow = service.config.allowed_plugins()
+    request = ExportRequest(
+        format=name,
+        product=asked.product,
+        collections=tuple(service.store.card(one).name for one in asked.collection),
+        name=asked.name,
+        statuses=tuple(asked.status),
+        leave_out=asked.leave_out,
+        options=parse_options(asked.option),
+    )
+    try:
+        return load_exporter(allow).export(service.store, request, allow)
+    except UnknownStrategyError as error:
+        raise NothingThereError(error.message, error.hint) from error
+    except ConfigError as error:  # a wrong option: the request's fault, not ours
+        raise UsageError(error.message, error.hint) from error

@@ -1,0 +1,301 @@
+"""The batch engine of every product: items, a journal, and an end in good order.
+
+Each item is committed to the journal of the database when it is done, under a key of
+everything that its result depends on. Another run takes what is there and does the
+rest: a killed run loses the items it was at, and nothing else. An item that fails is
+tried again by the next run. A model server that is away makes the batch wait; an item
+never fails for it.
+"""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from pydantic import ValidationError
+
+from elt_llm_core.crash import CrashPoint, crash_point
+from elt_llm_core.errors import (
+    AbandonedError,
+    BudgetSpentError,
+    EltLlmError,
+    ModelUnavailableError,
+    RunnerDiedError,
+)
+from elt_llm_core.identifiers import digest, item_key
+from elt_llm_core.jobs import ItemOutcome, JobContext, JobReport, format_duration
+from elt_llm_core.patience import check_asker
+from elt_llm_core.records import Record
+from elt_llm_core.results import Degradation, DegradationKind
+
+# A local model that is loaded again answers within a minute; asking every second costs
+# nothing, and a user who stops the job is heard at once.
+LOOK_SECONDS = 0.2
+AWAY = (ModelUnavailableError, RunnerDiedError)
+_OUR_PACKAGES = ("elt_llm_consumer", "elt_llm_query")
+
+
+class WorkItem(Record):
+    """One unit of work: its name, and everything its result depends on."""
+
+    name: str
+    parts: tuple[str, ...]
+
+
+class BatchResult(Record):
+    """Results in the order of the items; None for an item that failed or is left.
+
+    `stopped` says that items are left: somebody asked the batch to end, its budget is
+    spent, or its model server stayed away. Then nothing is published.
+    """
+
+    results: tuple[dict[str, Any] | None, ...]
+    counts: dict[str, int]
+    degradations: tuple[Degradation, ...] = ()
+    failures: tuple[ItemOutcome, ...] = ()
+    stopped: bool = False
+
+    @property
+    def successes(self) -> list[dict[str, Any]]:
+        """The results of items that did not fail."""
+        return [result for result in self.results if result is not None]
+
+    def counts_with(self, *, invalid: int = 0, **more: int) -> dict[str, int]:
+        """Return the counts and `more`; `invalid` rows count as failed."""
+        return {**self.counts, "failed": self.counts["failed"] + invalid, **more}
+
+    def only(self, number: int) -> "BatchResult":
+        """Return the result of one item alone."""
+        return self.model_copy(update={"results": (self.results[number],)})
+
+    def early_report(self, job: str) -> JobReport:
+        """Return the report of a job whose batch was stopped."""
+        return JobReport(
+            job=job,
+            counts=self.counts,
+            degradations=self.degradations,
+            items=self.failures,
+            stopped=True,
+        )
+
+
+@cache
+def program_digest() -> str:
+    """Return a digest of the code of products and of questions.
+
+    Results of older code are not reused.
+    """
+    texts: list[str] = []
+    for package in _OUR_PACKAGES:
+        spec = find_spec(package)
+        folder = Path(spec.origin).parent if spec and spec.origin else Path()
+        paths = sorted(folder.rglob("*.py"))
+        texts += [path.read_text(encoding="utf-8") for path in paths]
+    return digest(*texts)
+
+
+def run_items(
+    context: JobContext,
+    job: str,
+    items: Sequence[WorkItem],
+    work: Callable[[int], Mapping[str, Any]],
+    fresh: bool = False,
+    at_once: int = 1,
+) -> BatchResult:
+    """Call `work(i)` for every item whose result is not in the journal.
+
+    Args:
+        context: Its store has the journal; its `stopped` is asked before each item.
+        job: The name of the run in the journal.
+        items: What is to be done. Their keys tell which results can be reused.
+        work: Does an item. One that raises an EltLlmError, or whose record is invalid,
+            is recorded as failed and tried again in the next run.
+        fresh: Reuse nothing.
+        at_once: How many items are worked on at a time, in threads of their own.
+
+    Returns:
+        The results. They do not depend on `at_once`.
+
+    Raises:
+        ModelUnavailableError: If a model server is away and no item could be done.
+    """
+    batch = _Batch(context, job, items, work)
+    return batch.run(fresh=fresh, at_once=at_once)
+
+
+class _Batch:
+    def __init__(
+        self,
+        context: JobContext,
+        job: str,
+        items: Sequence[WorkItem],
+        work: Callable[[int], Mapping[str, Any]],
+    ) -> None:
+        self._context = context
+        self._job = job
+        self._items = items
+        self._work = work
+        self._keys = [item_key(job, program_digest(), *item.parts) for item in items]
+        self._results: dict[int, dict[str, Any]] = {}
+        self._failed: dict[int, str] = {}
+        self._reused = 0
+        self._stop = ""
+        self._away: EltLlmError | None = None
+        self._lock = threading.Lock()
+
+    def run(self, *, fresh: bool, at_once: int) -> BatchResult:
+        if not fresh:
+            self._reuse()
+        left = [n for n in range(len(self._items)) if n not in self._results]
+        if at_once > 1 and len(left) > 1:
+            self._run_in_threads(left, at_once)
+        else:
+            for number in left:
+                self._do(number)
+        self._context.progress(self._job, self._end_count, len(self._items), "")
+        if self._away is not None and len(self._results) == self._reused:
+            raise self._away
+        return self._result()
+
+    @property
+    def _end_count(self) -> int:
+        return len(self._results) + len(self._failed)
+
+    def _reuse(self) -> None:
+        """Take what the journal has."""
+        for number, key in enumerate(self._keys):
+            stored = self._context.store.journal.get(key)
+            if stored is not None:
+                self._results[number] = stored
+        self._reused = len(self._results)
+
+    def _run_in_threads(self, left: Sequence[int], at_once: int) -> None:
+        pool = ThreadPoolExecutor(at_once, thread_name_prefix="batch")
+        try:
+            futures = [pool.submit(copy_context().run, self._do, n) for n in left]
+            for future in futures:
+                future.result()
+        except BaseException:
+            self._stop = self._stop or "it was interrupted"
+            raise
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def _do(self, number: int) -> None:
+        """Do one item and commit it, unless the batch is to end."""
+        if self._stop or self._context.stopped():
+            self._stop = self._stop or "it was asked to"
+            return
+        item = self._items[number]
+        with self._lock:
+            self._context.progress(
+                self._job, self._end_count, len(self._items), item.name
+            )
+        try:
+            result = self._work_patiently(number)
+        except AbandonedError:
+            self._stop = "it was asked to"
+        except BudgetSpentError as error:
+            self._stop = error.message
+        except (EltLlmError, ValidationError) as error:
+            self._fail(number, error)
+        else:
+            if result is not None:
+                self._commit(number, result)
+
+    def _work_patiently(self, number: int) -> dict[str, Any] | None:
+        """Return the result; None where the model server stays away."""
+        began = monotonic()
+        while True:
+            try:
+                return dict(self._work(number))
+            except AWAY as error:
+                away = monotonic() - began
+                most = self._context.config.consumer.server_patience
+                # A server that never answered is not started yet, or wrongly named:
+                # the user is told at once. One that did comes back.
+                if self._stop or away >= most or len(self._results) == self._reused:
+                    self._stop = self._stop or error.message
+                    self._away = error
+                    return None
+                self._wait(away, most)
+
+    def _wait(self, away: float, most: float) -> None:
+        """Wait until a server that is away may be asked again."""
+        pause = min(self._context.config.gateway.breaker_seconds, most - away)
+        detail = f"the model server is away; next try in {format_duration(pause)}"
+        with self._lock:
+            self._context.progress(self._job, self._end_count, len(self._items), detail)
+        until = monotonic() + pause
+        waiting = threading.Event()  # never set: it is what waits
+        while (left := until - monotonic()) > 0:
+            waiting.wait(min(left, LOOK_SECONDS))
+            check_asker()
+            if self._context.stopped():
+                raise AbandonedError
+
+    def _commit(self, number: int, result: dict[str, Any]) -> None:
+        item, key = self._items[number], self._keys[number]
+        self._context.store.journal.put(
+            self._job, key, number, item.name, result=result
+        )
+        crash_point(CrashPoint.ITEM_DONE)
+        with self._lock:
+            self._results[number] = result
+
+    def _fail(self, number: int, error: EltLlmError | ValidationError) -> None:
+        code, message = _describe_error(error)
+        failure = {"error": {"code": code, "message": message}}
+        item, key = self._items[number], self._keys[number]
+        self._context.store.journal.put(
+            self._job, key, number, item.name, result=failure, state="failed"
+        )
+        with self._lock:
+            self._failed[number] = message
+
+    def _result(self) -> BatchResult:
+        count = len(self._items)
+        failed = sorted(self._failed.items())
+        problems = [
+            f"{self._job}: {self._items[n].name!r} is left out: {why}"
+            for n, why in failed
+        ]
+        counts = {
+            "done": len(self._results) - self._reused,
+            "reused": self._reused,
+            "failed": len(failed),
+        }
+        left = count - self._end_count
+        if left:
+            counts["left"] = left
+            problems.append(
+                f"{self._job}: {left} of {count} items are left, because the batch "
+                f"ended early: {self._stop}; the same command goes on there"
+            )
+        kind = DegradationKind.ITEM_FAILED
+        return BatchResult(
+            results=tuple(self._results.get(n) for n in range(count)),
+            counts=counts,
+            degradations=tuple(Degradation(kind=kind, detail=d) for d in problems),
+            failures=tuple(
+                ItemOutcome(
+                    name=self._items[n].name, uri="", outcome="failed", detail=why
+                )
+                for n, why in failed
+            ),
+            stopped=bool(left),
+        )
+
+
+def _describe_error(error: EltLlmError | ValidationError) -> tuple[str, str]:
+    """The code and message of an error; CON001 for an invalid record."""
+    if isinstance(error, EltLlmError):
+        return error.code, error.message
+    first = error.errors()[0]
+    where = "/".join(str(part) for part in first["loc"])
+    return "CON001", f"its record is invalid at {where!r}: {first['msg']}"

@@ -1,0 +1,404 @@
+"""Relations of entities: of the model, inherited from their groups, stated in the text.
+
+A relation of the model is direct where the model draws it at the entity itself, and
+inherited where it is drawn at the entity's domain or subtype. A stated one is a
+sentence whose subject is an entity and whose object is another.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple
+
+from pydantic import Field
+
+from elt_llm_consumer.context_fields import MentionSentence, skip_mark
+from elt_llm_consumer.corpus import Evidence, Handbook, quote_passage
+from elt_llm_consumer.definitions.terms import normalise
+from elt_llm_consumer.linking.mentions import EntityMention, MentionIndex
+from elt_llm_consumer.linking.model_entities import Edge, Entity
+from elt_llm_core.enterprise.relation_words import TYPE_WORDS
+from elt_llm_core.records import Record
+from elt_llm_core.results import Support
+
+UNIDIRECTIONAL = "unidirectional"
+MODEL_SOURCE = "LEANIX_CONCEPTUAL_MODEL"
+TEXT_SOURCE = "HANDBOOK"
+Origin = Literal["direct", "stated", "inherited"]
+_ORDER = ("direct", "stated", "inherited")
+_ACCEPTED = frozenset({Support.VERIFIED.value, Support.NORMALISED.value})
+_WORDS = (
+    *("one", "two", "three", "four", "five", "six"),
+    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
+)
+_NUMBERS = {word: number for number, word in enumerate(_WORDS, 1)}
+_NUMBER = rf"(?P<number>\d+|{'|'.join(_NUMBERS)})"
+_COUNT = (
+    rf"(?:(?P<bound>exactly|only|at\s+least|at\s+most|up\s+to|no\s+more\s+than|"
+    rf"not\s+more\s+than)\s+)?{_NUMBER}(?P<more>\s+or\s+more)?"
+)
+_ARTICLE = r"an?|the|its|their|each|every|any|all|another"
+# What stands between the two: a verb, and at most a preposition and a determiner. An
+# adjective or a second object there may make it a statement about something else.
+_BETWEEN = re.compile(
+    r"\s+(?:(?:must|shall|may|can|will)\s+(?!not\b)(?P<base>[a-z]+)|"
+    r"(?P<passive>(?:is|are)\s+[a-z]+(?:ed|en|wn|ld|de|nt|ught))|"
+    r"(?P<verb>(?!is\b|as\b|was\b|has\s+been\b|does\b|means\b)[a-z]{2,}s|have|are\s+part))"
+    r"(?:\s+(?P<preposition>of|to|in|by|with|for|from|at|on|under))?"
+    rf"(?:\s+(?:{_COUNT}|{_ARTICLE}))?\s+",
+)
+_END = re.compile(r"[\s.;:!]*")
+
+
+class TextRelation(Record):
+    """A sentence that relates two entities, and its words as evidence."""
+
+    source: str
+    target: str
+    verb: str
+    cardinality: str = Field(default="", description="such as ?-1..*; empty: not said")
+    evidence: Evidence
+
+
+class _Sighting(NamedTuple):
+    start: int
+    end: int
+    entity: str
+
+
+def find_stated_relations(
+    names: Iterable[str], handbook: Handbook, index: MentionIndex
+) -> list[TextRelation]:
+    """Return what sentences say of two entities, in document order, each once.
+
+    Args:
+        names: Names of entities.
+        handbook: The passages.
+        index: Mentions of the names in the passages.
+    """
+    relations: dict[tuple[str, str, str], TextRelation] = {}
+    for number, span, sightings in _sentences_with_two(names, index):
+        passage = handbook.passages[number]
+        for left, right in pairwise(sightings):
+            words = _relating_words(passage.text, span, left, right)
+            key = (left.entity, right.entity, words[0] if words else "")
+            if words is None or key in relations:
+                continue
+            evidence = quote_passage(passage, skip_mark(passage.text, *span), span[1])
+            if evidence.support in _ACCEPTED:
+                relations[key] = TextRelation(
+                    source=left.entity,
+                    target=right.entity,
+                    verb=words[0],
+                    cardinality=words[1],
+                    evidence=evidence,
+                )
+    return list(relations.values())
+
+
+def _sentences_with_two(
+    names: Iterable[str], index: MentionIndex
+) -> Iterator[tuple[int, tuple[int, int], list[_Sighting]]]:
+    """Passage, span and mentions of each sentence that names two entities."""
+    by_passage: dict[int, list[tuple[EntityMention, str]]] = {}
+    for name in sorted(set(names)):
+        for mention in index.of(name):
+            by_passage.setdefault(mention.number, []).append((mention, name))
+    for number in sorted(by_passage):
+        sentences: dict[tuple[int, int], set[_Sighting]] = {}
+        if len({name for _, name in by_passage[number]}) > 1:
+            for mention, name in by_passage[number]:
+                span = index.sentence(mention)
+                sighting = _Sighting(mention.start, mention.end, name)
+                sentences.setdefault(span, set()).add(sighting)
+        for span in sorted(sentences):
+            if len({one.entity for one in sentences[span]}) > 1:
+                yield number, span, sorted(sentences[span])
+
+
+def _relating_words(
+    text: str, span: tuple[int, int], left: _Sighting, right: _Sighting
+) -> tuple[str, str] | None:
+    """Verb and cardinality where the sentence relates the two; else None."""
+    if left.entity == right.entity or left.end >= right.start:
+        return None
+    match = _BETWEEN.fullmatch(text[left.end : right.start])
+    if match is None:
+        return None
+    start, end = span
+    before, after = text[start : left.start], text[left.end : end]
+    around = MentionSentence(before, text[left.start : left.end], after)
+    behind = text[right.end : end]
+    target = MentionSentence("", text[right.start : right.end], behind)
+    if not (around.is_subject and around.is_noun and target.is_noun):
+        return None
+    if not (around.is_whole and around.has_whole_name):
+        return None
+    verb = match["base"] or match["passive"] or match["verb"]
+    words = [" ".join(verb.split()), match["preposition"] or ""]
+    # "three heats on one day" counts those of a day, not all that there are.
+    is_overall = _END.fullmatch(behind) is not None
+    return " ".join(filter(None, words)), _cardinality(match) if is_overall else ""
+
+
+def _cardinality(match: re.Match[str]) -> str:
+    """How many of the target there are for one of the source, as far as it is said."""
+    word = match["number"]
+    if not word:
+        return ""
+    number = _NUMBERS.get(word) or int(word)
+    bound = " ".join((match["bound"] or "").split())
+    if match["more"] or bound == "at least":
+        return f"?-{number}..*"
+    if bound in {"at most", "up to", "no more than", "not more than"}:
+        return f"?-0..{number}"
+    return f"?-{number}..{number}"
+
+
+class EntityRelations:
+    """The relations of entities, seen from each of them.
+
+    Args:
+        edges: The relations of the model.
+        stated: The relations of the text.
+    """
+
+    def __init__(
+        self, edges: Sequence[Edge], stated: Sequence[TextRelation] = ()
+    ) -> None:
+        self._edges = edges
+        self._stated = stated
+        self._by_end: dict[str, list[Edge]] = {}
+        for edge in edges:
+            for end in dict.fromkeys((normalise(edge.source), normalise(edge.target))):
+                self._by_end.setdefault(end, []).append(edge)
+        self._conflicts = _find_conflicts(edges, stated)
+
+    def of(self, entity: Entity) -> list[dict[str, Any]]:
+        """Return the relations of an entity: direct ones, stated ones, inherited ones.
+
+        Each is described from the entity's side: the type is the inverse one, and the
+        cardinality turned, where the relation is drawn from the other end.
+        """
+        rows = [
+            self._row(edge, is_source, origin, group)
+            for group, origin in _groups(entity)
+            for edge in self._by_end.get(normalise(group), ())
+            for is_source in _sides(edge, group)
+            if origin == "inherited" or _is_entity(edge, is_source, entity)
+        ]
+        rows += [
+            self._stated_row(one, is_source=one.source == entity.name)
+            for one in self._stated
+            if entity.name in (one.source, one.target)
+        ]
+        unique = {str(sorted(row.items())): row for row in rows}
+        return sorted(
+            unique.values(),
+            key=lambda row: (
+                _ORDER.index(row["origin"]),
+                row["role"],
+                str(sorted(row.items())),
+            ),
+        )
+
+    def _row(
+        self, edge: Edge, is_source: bool, origin: Origin, group: str
+    ) -> dict[str, Any]:
+        forward, inverse = edge.kind, invert_type(edge.kind)
+        turned = invert_cardinality(edge.cardinality)
+        direct = f"{edge.source} -> {edge.target}"
+        return {
+            "target_entity": edge.target if is_source else edge.source,
+            "relationship_type": forward if is_source else inverse,
+            "inverse_type": inverse if is_source else forward,
+            "cardinality": edge.cardinality if is_source else turned,
+            "inverse_cardinality": turned if is_source else edge.cardinality,
+            "direction": UNIDIRECTIONAL,
+            "role": "source" if is_source else "target",
+            "origin": origin,
+            "provenance": "direct"
+            if origin == "direct"
+            else f"inherited from {direct} by {group}",
+            "conflict": self._conflicts.get(_pair(edge.source, edge.target), ""),
+        }
+
+    def _stated_row(self, one: TextRelation, is_source: bool) -> dict[str, Any]:
+        inverse, turned = invert_type(one.verb), invert_cardinality(one.cardinality)
+        page = f", p. {one.evidence.page}" if one.evidence.page else ""
+        return {
+            "target_entity": one.target if is_source else one.source,
+            "relationship_type": one.verb if is_source else inverse,
+            "inverse_type": inverse if is_source else one.verb,
+            "cardinality": one.cardinality if is_source else turned,
+            "inverse_cardinality": turned if is_source else one.cardinality,
+            "direction": UNIDIRECTIONAL,
+            "role": "source" if is_source else "target",
+            "origin": "stated",
+            "provenance": f"stated in {one.evidence.document}{page}",
+            "conflict": self._conflicts.get(_pair(one.source, one.target), ""),
+        }
+
+    def table(self, entities: Iterable[Entity] = ()) -> list[dict[str, Any]]:
+        """Return every relation of the model once, then those of the text.
+
+        Args:
+            entities: Tell whether the model relates the groups of two entities that
+                the text relates.
+        """
+        modelled = {
+            (
+                normalise(edge.source),
+                normalise(edge.target),
+                edge.cardinality,
+                edge.kind,
+            ): self._table_row(edge)
+            for edge in self._edges
+        }
+        groups = {one.name: [name for name, _ in _groups(one)] for one in entities}
+        pairs = {_pair(edge.source, edge.target) for edge in self._edges}
+        stated = [self._stated_table_row(one, groups, pairs) for one in self._stated]
+        stated.sort(key=lambda row: (row["entity_a"], row["entity_b"], str(row)))
+        return [*(modelled[key] for key in sorted(modelled)), *stated]
+
+    def _table_row(self, edge: Edge) -> dict[str, Any]:
+        return {
+            "entity_a": edge.source.lower(),
+            "entity_b": edge.target.lower(),
+            "relationship_type": edge.kind,
+            "inverse_type": invert_type(edge.kind),
+            "cardinality": edge.cardinality,
+            "inverse_cardinality": invert_cardinality(edge.cardinality),
+            "direction": UNIDIRECTIONAL,
+            "source": MODEL_SOURCE,
+            "in_model": "yes",
+            "conflict": self._conflicts.get(_pair(edge.source, edge.target), ""),
+            "evidence": [],
+        }
+
+    def _stated_table_row(
+        self,
+        one: TextRelation,
+        groups: Mapping[str, Sequence[str]],
+        pairs: set[tuple[str, str]],
+    ) -> dict[str, Any]:
+        in_model = "no"
+        if _pair(one.source, one.target) in pairs:
+            in_model = "yes"
+        elif any(
+            _pair(left, right) in pairs
+            for left in groups.get(one.source, ())
+            for right in groups.get(one.target, ())
+        ):
+            in_model = "group"
+        return {
+            "entity_a": one.source.lower(),
+            "entity_b": one.target.lower(),
+            "relationship_type": one.verb,
+            "inverse_type": invert_type(one.verb),
+            "cardinality": one.cardinality,
+            "inverse_cardinality": invert_cardinality(one.cardinality),
+            "direction": UNIDIRECTIONAL,
+            "source": TEXT_SOURCE,
+            "in_model": in_model,
+            "conflict": self._conflicts.get(_pair(one.source, one.target), ""),
+            "evidence": [one.evidence.model_dump(mode="json")],
+        }
+
+
+def invert_type(kind: str) -> str:
+    """Return the name of a relation from its other end; "" for one without a name."""
+    if kind in TYPE_WORDS:
+        return TYPE_WORDS[kind].inverse
+    known = {words.forward: words.inverse for words in TYPE_WORDS.values()}
+    return known.get(kind, f"{kind} (inverse)" if kind else "")
+
+
+def invert_cardinality(cardinality: str) -> str:
+    """Return `0..*-1..1` for `1..1-0..*`."""
+    left, dash, right = cardinality.partition("-")
+    return f"{right}-{left}" if dash else cardinality
+
+
+def _groups(entity: Entity) -> list[tuple[str, Origin]]:
+    """The entity and the groups around it, with the origin of their relations."""
+    groups: list[tuple[str, Origin]] = [(entity.name, "direct")]
+    around = [one for one in (entity.subtype, entity.domain) if one]
+    own = normalise(entity.name)
+    groups += [(one, "inherited") for one in around if normalise(one) != own]
+    return groups
+
+
+def _sides(edge: Edge, group: str) -> list[bool]:
+    """At which ends of an edge a group is: True for its source."""
+    ends = ((edge.source, True), (edge.target, False))
+    return [side for name, side in ends if normalise(name) == normalise(group)]
+
+
+def _is_entity(edge: Edge, is_source: bool, entity: Entity) -> bool:
+    """Whether the end is this entity, and not one of its name in another domain."""
+    domain = edge.source_domain if is_source else edge.target_domain
+    return domain in ("", entity.domain)
+
+
+def _pair(left: str, right: str) -> tuple[str, str]:
+    one, two = sorted((normalise(left), normalise(right)))
+    return one, two
+
+
+def _find_conflicts(
+    edges: Sequence[Edge], stated: Sequence[TextRelation]
+) -> dict[tuple[str, str], str]:
+    """Pair of ends to what each says, where two counts exclude one another."""
+    # Two relations of different kinds may differ; a sentence is held against each.
+    counts: dict[tuple[str, str, str, str], dict[str, str]] = {}
+    for edge in edges:
+        for pair, end, text in _counts(edge.source, edge.target, edge.cardinality):
+            ranges = counts.setdefault((*pair, end, edge.kind), {})
+            ranges.setdefault(text, "the model")
+    in_text = [
+        count for o in stated for count in _counts(o.source, o.target, o.cardinality)
+    ]
+    for key, ranges in counts.items():
+        for pair, end, text in in_text:
+            if key[:3] == (*pair, end):
+                ranges.setdefault(text, "the text")
+    conflicts: dict[tuple[str, str], str] = {}
+    for (left, right, end, _), texts in sorted(counts.items()):
+        if len(texts) > 1 and not _overlap(texts):
+            words = "; ".join(f"{where} says {text}" for text, where in texts.items())
+            name = left if end == "first" else right
+            conflicts.setdefault((left, right), f"how many of {name}: {words}")
+    return conflicts
+
+
+def _counts(
+    source: str, target: str, cardinality: str
+) -> Iterator[tuple[tuple[str, str], str, str]]:
+    """The pair, the end of it and how many of that end, for each end that says so."""
+    pair = _pair(source, target)
+    turned = (normalise(source), normalise(target)) != pair
+    seen = invert_cardinality(cardinality) if turned else cardinality
+    for end, text in zip(("first", "second"), _ends(seen), strict=True):
+        if text:
+            yield pair, end, text
+
+
+def _ends(cardinality: str) -> tuple[str, str]:
+    left, _, right = cardinality.partition("-")
+    return left.replace("?", ""), right.replace("?", "")
+
+
+def _overlap(texts: Iterable[str]) -> bool:
+    """Whether some number fits all of the ranges."""
+    ranges = [_range(text) for text in texts]
+    known = [one for one in ranges if one is not None]
+    return max(low for low, _ in known) <= min(high for _, high in known)
+
+
+def _range(text: str) -> tuple[float, float] | None:
+    low, dots, high = text.partition("..")
+    if not low.isdigit():
+        return (0, float("inf"))
+    upper = high if dots else low
+    return int(low), int(upper) if upper.isdigit() else float("inf")

@@ -1,0 +1,1 @@
+"""Reports by template, summaries of topics and reports of concepts."""

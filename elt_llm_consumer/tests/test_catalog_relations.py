@@ -1,0 +1,146 @@
+"""Relations of entities: drawn, inherited and stated; inverse names and conflicts."""
+
+import pytest
+
+from elt_llm_consumer.catalog import Cataloguer
+from elt_llm_consumer.catalog_relations import (
+    EntityRelations,
+    invert_cardinality,
+    invert_type,
+)
+from elt_llm_consumer.corpus import Handbook
+from elt_llm_consumer.linking.model_entities import Edge, Entity, EntityModel
+
+CREW = Entity(name="Crew", domain="RACING", subtype="Entry", fact_sheet_id="c")
+KITE = Entity(name="Kite", domain="GEAR", fact_sheet_id="k")
+HEAT = Entity(name="Heat", domain="RACING", fact_sheet_id="h")
+JUDGE = Entity(name="Line Judge", domain="PEOPLE", fact_sheet_id="j")
+TEXT = """\
+# 1 Rules
+1.1 Every Crew flies exactly one Kite in a Heat.
+1.2 A Crew must sail at least two Heats. A Kite may not carry a Crew.
+1.3 Crew means the people with a Kite.
+1.4 The Kite of a Crew is small. A long Heat tires the Crew.
+1.5 A Heat is abandoned by the Crew, and a Crew that has a Kite may leave.
+1.6 The Line Judge must watch every Kite. The Senior Line Judge must count the Kites.
+"""
+
+
+@pytest.fixture
+def relate(context, add, make, models):
+    """The relations of a model's edges and of the text."""
+
+    def build(*edges):
+        add(context.store, "rules", make(TEXT))
+        entities = tuple(sorted((CREW, KITE, HEAT, JUDGE), key=lambda one: one.order))
+        model = EntityModel(entities=entities, edges=edges)
+        handbook = Handbook(context.store, ("rules",))
+        return Cataloguer(handbook, model, {}, models, 0.4)
+
+    return build
+
+
+def stated(cataloguer):
+    rows = cataloguer.relation_table()
+    return {
+        (row["entity_a"], row["relationship_type"], row["entity_b"]): row
+        for row in rows
+        if row["source"] == "HANDBOOK"
+    }
+
+
+def test_a_sentence_relates_its_subject_to_its_object(relate):
+    rows = stated(relate())
+    assert {key: row["cardinality"] for key, row in rows.items()} == {
+        ("crew", "flies", "kite"): "",  # one in a heat, not one at all
+        ("crew", "sail", "heat"): "?-2..*",
+        ("heat", "is abandoned by", "crew"): "",
+        ("heat", "tires", "crew"): "",
+        ("line judge", "watch", "kite"): "",
+    }
+    row = rows["crew", "flies", "kite"]
+    assert row["in_model"] == "no"
+    (evidence,) = row["evidence"]
+    assert evidence["quote"] == "Every Crew flies exactly one Kite in a Heat."
+    assert evidence["support"] == "verified"
+
+
+def test_what_the_model_says_too_is_told_and_a_conflict_named(relate):
+    rows = stated(
+        relate(
+            Edge(source="Kite", target="Crew", cardinality="0..*-1..1", kind="carries"),
+            Edge(source="Crew", target="Heat", cardinality="1..1-0..1"),
+        )
+    )
+    kite = rows["crew", "flies", "kite"]
+    assert (kite["in_model"], kite["conflict"]) == ("yes", "")
+    heat = rows["crew", "sail", "heat"]
+    assert heat["in_model"] == "yes"
+    assert (
+        heat["conflict"] == "how many of heat: the model says 0..1; the text says 2..*"
+    )
+
+
+def test_groups_that_are_related_are_no_relation_of_the_entities(relate):
+    rows = stated(relate(Edge(source="RACING", target="GEAR")))
+    assert rows["crew", "flies", "kite"]["in_model"] == "group"
+    assert rows["crew", "sail", "heat"]["in_model"] == "no"
+
+
+def test_relations_are_seen_from_either_end_and_direct_ones_come_first():
+    edges = (
+        Edge(source="RACING", target="GEAR", cardinality="0..*-1..*"),
+        Edge(source="Crew", target="Kite", cardinality="1..1-0..2", kind="Serving"),
+        Edge(source="Entry", target="GEAR"),
+    )
+    relations = EntityRelations(edges)
+    rows = relations.of(CREW)
+    assert [(r["origin"], r["target_entity"], r["role"]) for r in rows] == [
+        ("direct", "Kite", "source"),
+        ("inherited", "GEAR", "source"),
+        ("inherited", "GEAR", "source"),
+    ]
+    assert rows[0]["inverse_type"] == "is served by"
+    seen = relations.of(KITE)[0]
+    assert (seen["relationship_type"], seen["inverse_type"]) == (
+        "is served by",
+        "Serving",
+    )
+    assert (seen["cardinality"], seen["inverse_cardinality"]) == (
+        "0..2-1..1",
+        "1..1-0..2",
+    )
+
+
+def test_an_entity_of_the_same_name_elsewhere_has_its_own_relations():
+    other = KITE.model_copy(update={"domain": "TOYS"})
+    edges = (Edge(source="Crew", target="Kite", target_domain="GEAR"),)
+    assert EntityRelations(edges).of(KITE)
+    assert EntityRelations(edges).of(other) == []
+
+
+def test_two_drawings_that_exclude_one_another_are_a_conflict():
+    edges = (
+        Edge(source="Crew", target="Kite", cardinality="1..1-1..1", kind="flies"),
+        Edge(source="Kite", target="Crew", cardinality="2..*-1..1", kind="flies"),
+        Edge(source="Crew", target="Heat", cardinality="1..1-0..1", kind="sails"),
+        Edge(source="Crew", target="Heat", cardinality="1..1-2..2", kind="judges"),
+    )
+    rows = {r["target_entity"]: r["conflict"] for r in EntityRelations(edges).of(CREW)}
+    assert rows["Kite"] == "how many of kite: the model says 1..1; the model says 2..*"
+    assert rows["Heat"] == ""
+
+
+@pytest.mark.parametrize(
+    ("given", "turned"),
+    [("0..*-1..1", "1..1-0..*"), ("?-0..*", "0..*-?"), ("", ""), ("1", "1")],
+)
+def test_cardinalities_are_turned(given, turned):
+    assert invert_cardinality(given) == turned
+
+
+def test_names_have_an_inverse():
+    assert invert_type("Composition") == "is part of"
+    assert invert_type("flows to") == "flows from"
+    assert invert_type("lends") == "lends (inverse)"
+    assert invert_type("") == ""

@@ -1,0 +1,174 @@
+"""`elt-llm jobs`: what ran, what runs, and how to go on."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from elt_llm_core.cli.common import CommandContext, common_options
+from elt_llm_core.cli.terminal import in_line, text_table
+
+if TYPE_CHECKING:
+    from elt_llm_core.job_records import JobRecord
+    from elt_llm_core.jobs import JobReport
+
+STATES = (
+    *("queued", "running", "succeeded", "partial"),
+    *("failed", "cancelled", "interrupted"),
+)
+
+
+@click.group()
+def jobs() -> None:
+    """List jobs, watch and stop them, and go on with those that did not end well.
+
+    A job is a run of a product, a report or topics, on the command line or over HTTP,
+    and an ingest over HTTP. What it finished is kept: another run does the rest.
+    """
+
+
+@jobs.command("list")
+@click.option("--state", type=click.Choice(STATES), help="Only jobs in this state.")
+@common_options
+def list_jobs(ctx: CommandContext, state: str | None) -> None:
+    """List the jobs, the newest first."""
+    ctx.require_named_data()
+    records = [r for r in ctx.store.jobs.all() if state in (None, r.state.value)]
+
+    def human() -> str:
+        if not records:
+            return "No job is kept."
+        head = ("id", "job", "state", "progress", "begun", "about")
+        return text_table(head, [_row(record) for record in records])
+
+    ctx.emit({"jobs": [_brief(record) for record in records]}, human)
+
+
+@jobs.command()
+@click.argument("job_id")
+@common_options
+def show(ctx: CommandContext, job_id: str) -> None:
+    """Show one job: its progress with the time left, its outcome and what failed."""
+    record = ctx.store.jobs.get(job_id)
+    ctx.emit(record, lambda: ctx.hint(_text(record)))
+
+
+@jobs.command()
+@click.argument("job_id")
+@common_options
+def cancel(ctx: CommandContext, job_id: str) -> None:
+    """Ask a running job to stop; a call to a model ends at once."""
+    record = ctx.store.jobs.get(job_id)
+    if record.state.has_ended:
+        ctx.emit(_brief(record), f"{job_id} is {record.state.value} already.")
+        return
+    ctx.emit(
+        _brief(ctx.store.jobs.ask_to_stop(job_id)),
+        f"{job_id} ends within a second. "
+        + ctx.hint(f"Look: elt-llm jobs show {job_id}"),
+    )
+
+
+@jobs.command()
+@click.argument("job_id", required=False)
+@click.option(
+    "--failed", is_flag=True, help="Every job that failed, or did not reach its end."
+)
+@common_options
+def retry(ctx: CommandContext, job_id: str | None, failed: bool) -> None:
+    """Run a job again: failed and missing items are done, finished ones reused.
+
+    Exit codes: 0 done, 2 items failed again, 64 nothing is named, 65 no such job.
+    """
+    if bool(job_id) == failed:
+        raise click.UsageError("name a job, or pass --failed")
+    records = [ctx.store.jobs.get(job_id)] if job_id else _find_unfinished(ctx)
+    reports = [_run_again(ctx, record) for record in records]
+
+    def human() -> str:
+        return "\n".join(map(report_text, reports)) or "No job needs another run."
+
+    ctx.emit({"reports": [r.model_dump(mode="json") for r in reports]}, human)
+    ctx.exit(max((report.exit_code for report in reports), default=0))
+
+
+def report_text(report: "JobReport") -> str:
+    """The counts of a job, its files and what went wrong."""
+    counts = ", ".join(f"{value} {name}" for name, value in report.counts.items())
+    lines = [f"{report.job}: {counts}"]
+    lines += [f"  {name:<20} {path}" for name, path in sorted(report.files.items())]
+    lines += [f"  {d.kind.value}: {in_line(d.detail)}" for d in report.degradations]
+    return "\n".join(lines)
+
+
+def run_job_command(ctx: CommandContext, record: "JobRecord") -> "JobReport":
+    """Run a job of the command line: kept in the database, and ended by Ctrl-C."""
+    from dataclasses import replace
+
+    from elt_llm_core.cli.interrupt import stoppable
+    from elt_llm_core.job_runs import run_kept
+    from elt_llm_core.jobs import JOBS
+
+    strategy = JOBS.load(record.kind, record.options, ctx.config.allowed_plugins())
+    with stoppable() as stop:
+        context = replace(ctx.job_context, stopped=stop)
+        return run_kept(context, record, strategy.build(ctx.models))
+
+
+def _run_again(ctx: CommandContext, record: "JobRecord") -> "JobReport":
+    return run_job_command(ctx, record.again())
+
+
+def _find_unfinished(ctx: CommandContext) -> list["JobRecord"]:
+    """The newest run of each job, where it may be resumed; the oldest first."""
+    newest: dict[str, JobRecord] = {}
+    for record in ctx.store.jobs.all():
+        newest.setdefault(record.work_key, record)
+    return [record for record in reversed(newest.values()) if record.state.resumable]
+
+
+def _brief(record: "JobRecord") -> dict[str, Any]:
+    fields = {"job_id", "kind", "state", "label", "progress", "created", "changed"}
+    return record.model_dump(mode="json", include=fields)
+
+
+def _row(record: "JobRecord") -> tuple[str, ...]:
+    return (
+        record.job_id,
+        record.kind,
+        record.state.value,
+        " ".join(_progress(record)),
+        record.created,
+        in_line(record.label),
+    )
+
+
+def _progress(record: "JobRecord") -> Iterable[str]:
+    from elt_llm_core.jobs import format_duration
+
+    progress = record.progress
+    of = "" if progress.total is None else f" of {progress.total}"
+    yield f"{progress.stage} {progress.done}{of}"
+    if not record.state.has_ended and progress.seconds_left is not None:
+        yield f"(about {format_duration(progress.seconds_left)} left)"
+
+
+def _text(record: "JobRecord") -> str:
+    lines = [
+        f"{record.job_id}  {record.kind}  {record.state.value}",
+        f"  about     {in_line(record.label)}",
+        f"  begun     {record.created}, changed {record.changed}",
+        f"  progress  {' '.join(_progress(record))}",
+    ]
+    if record.report is not None:
+        lines += ["", report_text(record.report)]
+        failed = [item for item in record.report.items if item.outcome == "failed"]
+        lines += [f"  failed: {in_line(i.name)}: {in_line(i.detail)}" for i in failed]
+    if record.problem:
+        lines += [
+            "",
+            f"  {record.problem['code']}: {in_line(record.problem['detail'])}",
+        ]
+    if record.state.resumable:
+        lines += ["", f"Go on: elt-llm jobs retry {record.job_id}"]
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""The enterprise model as a property graph: walked, drawn and exported."""

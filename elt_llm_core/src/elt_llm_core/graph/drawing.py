@@ -1,0 +1,192 @@
+"""A diagram as Mermaid and as SVG. Names are text of documents and are escaped."""
+
+import hashlib
+import re
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
+from xml.sax.saxutils import escape, quoteattr
+
+from elt_llm_core.graph.diagram import DiagramEdge, DiagramNode, ModelDiagram
+
+LINE, LINES = 22, 2  # letters in a line and lines in a box of a diagram, at 12 px
+ARROWS = {"forward": "-->", "backward": "-->", "both": "<-->", "none": "---"}
+# Letters that XML cannot hold, even escaped.
+UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+def mermaid_text(diagram: ModelDiagram) -> str:
+    """Return a diagram in the language of Mermaid: domains are subgraphs.
+
+    Args:
+        diagram: The diagram.
+    """
+    keys = {node.id: f"n{number}" for number, node in enumerate(diagram.nodes)}
+    lines = ["flowchart LR"]
+    groups = [n for n in diagram.nodes if n.is_group]
+    for group in groups:
+        lines.append(f"  subgraph {keys[group.id]}[{_label_text(group.name)}]")
+        inner = [n for n in diagram.nodes if n.parent == group.id]
+        lines += [f"    {keys[n.id]}[{_label_text(n.name)}]" for n in inner]
+        lines.append("  end")
+    lines += [
+        f"  {keys[n.id]}[{_label_text(n.name)}]"
+        for n in diagram.nodes
+        if not n.parent and not n.is_group
+    ]
+    lines += [_mermaid_edge(edge, keys) for edge in diagram.edges]
+    return "\n".join(lines) + "\n"
+
+
+def _label_text(text: str) -> str:
+    """Text as a label; other letters are entities, which Mermaid writes as `#34;`."""
+    plain = " ".join(text.split())
+    escaped = re.sub(r"[^\w .,:()/+*-]", lambda m: f"#{ord(m[0])};", plain)
+    return f'"{escaped}"' if escaped else '" "'
+
+
+def _mermaid_edge(edge: DiagramEdge, keys: Mapping[str, str]) -> str:
+    ends = keys[edge.source], keys[edge.target]
+    if edge.direction == "backward":
+        ends = ends[::-1]
+    text = _edge_text(edge)
+    label = f"|{_label_text(text)}|" if text else ""
+    return f"  {ends[0]} {ARROWS[edge.direction]}{label} {ends[1]}"
+
+
+def _edge_text(edge: DiagramEdge) -> str:
+    counts = (edge.source_cardinality, edge.target_cardinality)
+    shown = " - ".join(c or "?" for c in counts) if any(counts) else ""
+    return " ".join(part for part in (edge.label, shown) if part)
+
+
+def svg_text(diagram: ModelDiagram) -> str:
+    """Return a diagram as an SVG picture that needs no script and no font.
+
+    Args:
+        diagram: The diagram.
+    """
+    places = {node.id: node for node in diagram.nodes}
+    size = f"{diagram.width} {diagram.height}"
+    parts = [
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" '
+            f'width="{diagram.width}" height="{diagram.height}" role="img" '
+            f"aria-label={_attribute(diagram.name)} "
+            'font-family="system-ui, sans-serif" font-size="12">'
+        ),
+        (
+            '<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" '
+            'markerHeight="8" orient="auto-start-reverse"><path d="M0 0L8 4L0 8z" '
+            'fill="#4b5563"/></marker></defs>'
+        ),
+        f'<rect width="{diagram.width}" height="{diagram.height}" fill="#ffffff"/>',
+        *(_svg_group(n) for n in diagram.nodes if n.is_group),
+        *(_svg_edge(edge, places) for edge in diagram.edges),
+        *(_svg_box(n) for n in diagram.nodes if not n.is_group),
+        *(part for edge in diagram.edges for part in _svg_labels(edge, places)),
+        "</svg>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def hue(text: str) -> int:
+    """Return the hue of a domain or a type: the same in every diagram."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:2], "big") % 360
+
+
+def _text(text: str) -> str:
+    return escape(UNPRINTABLE.sub("\ufffd", text))
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(UNPRINTABLE.sub("\ufffd", " ".join(text.split())))
+
+
+def _svg_group(node: DiagramNode) -> str:
+    return (
+        f'<g><rect x="{node.x}" y="{node.y}" width="{node.width}" '
+        f'height="{node.height}" rx="8" fill="hsl({hue(node.domain)} 60% 97%)" '
+        f'stroke="hsl({hue(node.domain)} 40% 60%)"/>'
+        f'<text x="{node.x + 12}" y="{node.y + 22}" font-weight="600" fill="#1f2937">'
+        f"{_text(node.name)}</text></g>"
+    )
+
+
+def _svg_box(node: DiagramNode) -> str:
+    lines = textwrap.wrap(node.name, LINE) or [""]
+    if len(lines) > LINES:
+        lines = [*lines[: LINES - 1], lines[LINES - 1][: LINE - 1] + "…"]
+    middle = node.y + node.height / 2 + 4 - 7 * (len(lines) - 1)
+    spans = "".join(
+        f'<tspan x="{node.x + node.width / 2:g}" y="{middle + 14 * number:g}">'
+        f"{_text(line)}</tspan>"
+        for number, line in enumerate(lines)
+    )
+    tint = hue(node.domain or node.type)
+    fill = "#ffffff" if node.role == "entity" else f"hsl({tint} 50% 92%)"
+    return (
+        f"<g><title>{_text(f'{node.name} ({node.type})' if node.type else node.name)}"
+        f'</title><rect x="{node.x}" y="{node.y}" width="{node.width}" '
+        f'height="{node.height}" rx="6" fill="{fill}" '
+        f'stroke="hsl({tint} 40% 45%)"/><text text-anchor="middle" fill="#111827">'
+        f"{spans}</text></g>"
+    )
+
+
+Point = tuple[float, float]
+
+
+def _ends(edge: DiagramEdge, places: Mapping[str, DiagramNode]) -> tuple[Point, Point]:
+    """Where the line between the middles of two boxes leaves each of them."""
+    source, target = places[edge.source], places[edge.target]
+    middles = [
+        (n.x + n.width / 2, n.y + (16 if n.is_group else n.height / 2))
+        for n in (source, target)
+    ]
+    return (
+        _border(source, middles[0], middles[1]),
+        _border(target, middles[1], middles[0]),
+    )
+
+
+def _border(node: DiagramNode, middle: Point, other: Point) -> Point:
+    dx, dy = other[0] - middle[0], other[1] - middle[1]
+    to_right = node.x + node.width - middle[0]
+    to_edge = node.y + node.height - middle[1] if dy > 0 else middle[1] - node.y
+    scales = [room / abs(way) for room, way in ((to_right, dx), (to_edge, dy)) if way]
+    scale = min([1.0, *scales])
+    return middle[0] + dx * scale, middle[1] + dy * scale
+
+
+def _svg_edge(edge: DiagramEdge, places: Mapping[str, DiagramNode]) -> str:
+    heads = {
+        "forward": ' marker-end="url(#arrow)"',
+        "backward": ' marker-start="url(#arrow)"',
+        "both": ' marker-start="url(#arrow)" marker-end="url(#arrow)"',
+    }
+    (x1, y1), (x2, y2) = _ends(edge, places)
+    line = f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}"
+    if edge.source == edge.target:
+        node = places[edge.source]
+        right, top = node.x + node.width, node.y + 10
+        line = f"M{right} {top}c18 -8 18 22 0 14"
+    head = heads.get(edge.direction, "")
+    return f'<path d="{line}" fill="none" stroke="#4b5563"{head}/>'
+
+
+def _svg_labels(edge: DiagramEdge, places: Mapping[str, DiagramNode]) -> Iterator[str]:
+    """The name at the middle of the line, the counts near its ends."""
+    (x1, y1), (x2, y2) = _ends(edge, places)
+    at: Callable[[float], Point] = lambda t: (x1 + (x2 - x1) * t, y1 + (y2 - y1) * t)  # noqa: E731
+    for text, part in (
+        (edge.label, 0.5),
+        (edge.source_cardinality, 0.12),
+        (edge.target_cardinality, 0.88),
+    ):
+        if text and edge.source != edge.target:
+            x, y = at(part)
+            yield (
+                f'<text x="{x:.1f}" y="{y - 3:.1f}" text-anchor="middle" '
+                'font-size="10" fill="#374151" stroke="#ffffff" stroke-width="3" '
+                f'paint-order="stroke">{_text(text)}</text>'
+            )

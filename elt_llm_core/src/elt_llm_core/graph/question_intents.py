@@ -1,0 +1,540 @@
+"""What questions about a model ask for: each intent reads one kind of question."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from elt_llm_core.enterprise.model import ModelElement, ModelRelation
+from elt_llm_core.graph.graph_records import (
+    ElementRef,
+    GraphAnswer,
+    Neighbor,
+    RelationRef,
+)
+from elt_llm_core.graph.model_graph import MOST_HOPS, ModelGraph
+from elt_llm_core.graph.question_reader import QuestionReading
+from elt_llm_core.graph.question_words import (
+    ACCESSES,
+    AFFECT_WORDS,
+    APPEAR_WORDS,
+    CONTENT_WORDS,
+    COUNT_OF_ENDS,
+    COUNT_WORDS,
+    DEPEND_WORDS,
+    DIRECT_WORDS,
+    DIVIDE_WORDS,
+    FLOW_WORDS,
+    HOP_WORDS,
+    IMPACT_WORDS,
+    IN_TERMS,
+    IN_WORDS,
+    INDIRECT_WORDS,
+    LIST_WORDS,
+    LISTING,
+    NUMBERS,
+    PARTICIPATE_WORDS,
+    PLACING,
+    RELATION_WORDS,
+    SERVES,
+    TYPE_WORDS,
+    USES,
+    VERBS,
+    WAY_WORDS,
+    Verb,
+)
+
+SHOWN = 60  # names in the sentence of an answer; the record has all
+BELONG = frozenset({"belong"})
+OWNS = frozenset({"assign", "own"})
+WHOLE = frozenset({"Aggregation", "Composition"})
+CAN_FIND = frozenset({"can"})  # "can be found", which is no permission
+NUMBER_WORDS = frozenset(NUMBERS)
+NO_RELATION = "The model states no such relation."
+NOUN_AFTER = frozenset(["all", "every", "the", "which"])
+# Who uses something is served by it, or accesses it.
+ACCESS = Verb(ACCESSES)
+USED = (Verb(SERVES, subject_is_source=False), ACCESS)
+HOLDS_DATA = "has data object"  # how an inventory names the access to data
+Intent = Callable[[], GraphAnswer | None]
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One reading of a question, tried against one intent after the other.
+
+    Args:
+        graph: The model.
+        reading: What the question speaks of.
+    """
+
+    graph: ModelGraph
+    reading: QuestionReading
+
+    def rules(self) -> list[Intent]:
+        """Return the intents that fit the number of elements that are named."""
+        r = self.reading
+        if any(not mention.ids for mention in r.mentions):
+            return []
+        if len(r.mentions) == 1 and r.view:
+            return [self.views_of]
+        by_number: dict[int, list[Intent]] = {
+            0: [self.about_all],
+            1: [
+                self.type_of, self.place_of, self.group, self.count_relations,
+                self.relations_of, self.dependents, self.flows, self.hops,
+                self.by_verb, self.contents,
+            ],
+            2: [] if r.view else [self.counts_of_ends, self.path],
+        }  # fmt: skip
+        return by_number.get(len(r.mentions), [])
+
+    def about_all(self) -> GraphAnswer | None:
+        """How many there are of a type, or which."""
+        r = self.reading
+        known = (COUNT_WORDS, LIST_WORDS, IN_WORDS, DIVIDE_WORDS, CAN_FIND)
+        counts_relations = r.has(COUNT_WORDS) and r.has(RELATION_WORDS)
+        if counts_relations and not r.asks_kind and r.only(RELATION_WORDS, *known):
+            return self._count_relations(
+                "relations", relations=self.graph.model.relations
+            )
+        is_list = r.words or LISTING.intersection(r.others())
+        if not r.plural or not is_list or not r.only(*known):
+            return None
+        if r.view and not r.types:
+            return self._all_views()
+        elements = self._of_types(self.graph.model.elements)
+        return None if elements is None else self._list(elements, "in the model")
+
+    def _all_views(self) -> GraphAnswer:
+        names = tuple(view.name for view in self.graph.model.views)
+        text = f"{len(names)} in the model: {', '.join(names) or 'none'}."
+        kind = "count" if self.reading.has(COUNT_WORDS) else "list"
+        return self._answer(kind, text, number=len(names), views=names)
+
+    def views_of(self) -> GraphAnswer | None:
+        """The diagrams that show an element."""
+        r = self.reading
+        if r.types or r.domain or not r.only(APPEAR_WORDS, IN_WORDS, LIST_WORDS):
+            return None
+        ids = {e.id for e in self._elements}
+        views = [v.name for v in self.graph.model.views if ids & set(v.element_ids)]
+        text = f"{self._name} is in {', '.join(views) or 'no diagram'}."
+        refs = map(ElementRef.of, self._elements)
+        return self._answer("views", text, elements=refs, views=views)
+
+    def group(self) -> GraphAnswer | None:
+        """How many of a type stand in a group, or which."""
+        r = self.reading
+        if not r.only(COUNT_WORDS, LIST_WORDS, IN_WORDS, CONTENT_WORDS):
+            return None
+        if not (r.types or r.any_type) or not r.plural:
+            return None
+        if not (PLACING.intersection(r.others()) or r.words):
+            return None
+        groups = [e for e in self._elements if self.graph.index.children(e.id)]
+        if not groups:
+            return None
+        below = {d.id for g in groups for d in self.graph.descendants(g.id)}
+        inside = [e for e in self.graph.model.elements if e.id in below]
+        return self._list(self._of_types(inside) or [], f"in {groups[0].name}")
+
+    def contents(self) -> GraphAnswer | None:
+        """What stands in an element or is a part of it."""
+        r = self.reading
+        if "belong" in r.words and r.mentions[0].start < r.positions["belong"]:
+            return None
+        if not r.words or not r.only(CONTENT_WORDS, LIST_WORDS, BELONG):
+            return None
+        index = self.graph.index
+        refs = [ElementRef.of(c) for e in self._elements for c in index.children(e.id)]
+        parts = [
+            x
+            for e in self._elements
+            for x in index.direct_relations(e.id)
+            if x.type in WHOLE and x.source.element_id == e.id
+        ]
+        refs += [self.graph.reference(x.target.element_id) for x in parts]
+        elements = self._keep_asked(refs)
+        if r.domain and not elements:
+            return None
+        text = f"{self._name} contains {_names(elements)}."
+        return self._answer("contents", text, elements=elements, relations=parts)
+
+    def type_of(self) -> GraphAnswer | None:
+        """The type of an element."""
+        r = self.reading
+        if not r.has(TYPE_WORDS) or not r.only(TYPE_WORDS) or r.types or r.domain:
+            return None
+        kinds = dict.fromkeys(e.type or e.role for e in self._elements)
+        text = f"{self._name} is of the type {', '.join(kinds)}."
+        return self._answer("type", text, elements=map(ElementRef.of, self._elements))
+
+    def place_of(self) -> GraphAnswer | None:
+        """The domain of an element, and all it stands in."""
+        r = self.reading
+        asks = (r.domain or "where" in r.words) and not r.types and not r.any_type
+        if not asks or not r.only(IN_WORDS, OWNS, CAN_FIND, LIST_WORDS):
+            return None
+        holds = r.has(CONTENT_WORDS) and "do" in r.others()
+        if holds or any(e.role == "domain" for e in self._elements):
+            return None
+        above = [ref for e in self._elements for ref in self.graph.ancestors(e.id)]
+        if not above:
+            return self._answer("place", f"{self._name} stands in no domain.")
+        places = [
+            f"{e.name} stands in {' < '.join(a.name for a in above_one)}."
+            for e in self._elements
+            if (above_one := self.graph.ancestors(e.id))
+        ]
+        tops = [ref for ref in above if ref.role == "domain"] or above
+        return self._answer("place", " ".join(places), elements=_unique(tops))
+
+    def count_relations(self) -> GraphAnswer | None:
+        """How many relations an element has."""
+        r = self.reading
+        if not (r.has(COUNT_WORDS) and r.has(RELATION_WORDS)) or r.asks_kind:
+            return None
+        if not r.only(COUNT_WORDS, RELATION_WORDS, DIRECT_WORDS):
+            return None
+        return self._count_relations(
+            "relations", subject=self._name, relations=self._direct
+        )
+
+    def relations_of(self) -> GraphAnswer | None:
+        """What an element is related to; else what the group around it is."""
+        r = self.reading
+        known = (RELATION_WORDS, LIST_WORDS, IN_WORDS, PARTICIPATE_WORDS, DIRECT_WORDS)
+        if not r.has(RELATION_WORDS) or not r.only(*known):
+            return None
+        relations, head = self._direct, ""
+        own = {e.id for e in self._elements}
+        inherited = [
+            i
+            for e in self._elements
+            for i in self.graph.index.inherited_relations(e.id)
+        ]
+        if not relations and inherited and not r.has(DIRECT_WORDS):
+            group = inherited[0].from_element
+            relations = [i.relation for i in inherited if i.from_element == group]
+            own = {group.id}
+            head = f"{self._name} has none of its own; of {group.name}, around it: "
+        ends = self._other_ends(relations, own)
+        none = f"{self._name} has no relations."
+        return self._relate("relations", ends, relations, none, head)
+
+    def dependents(self) -> GraphAnswer | None:
+        """What depends on an element directly, or what it depends on."""
+        r = self.reading
+        impact = r.has(IMPACT_WORDS)
+        known = (DEPEND_WORDS, IMPACT_WORDS, LIST_WORDS, INDIRECT_WORDS, DIRECT_WORDS)
+        if not (impact or r.has(DEPEND_WORDS)) or not r.only(*known):
+            return None
+        # "Who may change X" is no question of what happens then.
+        if impact and "if" not in r.words and not r.has(AFFECT_WORDS):
+            return None
+        is_subject = self._depends()
+        hops = MOST_HOPS if impact or r.has(INDIRECT_WORDS) else 1
+        walk = self.graph.dependencies if is_subject else self.graph.dependents
+        near = [n for e in self._elements for n in walk(e.id, hops)]
+        far = [n for n in near if n.distance > 1] if impact else []
+        near = [n for n in near if n not in far]
+        text = (
+            f"{self._name} depends on {{}}."
+            if is_subject
+            else f"On {self._name} depends: {{}}."
+        )
+        if far:
+            text += f" Through these, {len(far)} more."
+        kind = "dependencies" if is_subject else "impact" if far else "dependents"
+        return self._neighbors_answer(kind, text, near)
+
+    def _depends(self) -> bool:
+        """Whether the named element is the one that depends on others."""
+        r = self.reading
+        if "dependency" in r.words:  # its dependencies are what it depends on
+            return True
+        if "if" in r.words:
+            return False
+        affects = r.has(AFFECT_WORDS)
+        verb = min(r.positions[w] for w in r.words & (DEPEND_WORDS | AFFECT_WORDS))
+        before = r.mentions[0].start < verb
+        if affects:  # what X affects, and what is affected by X, depends on X
+            return before == ("by" in r.others())
+        return before
+
+    def flows(self) -> GraphAnswer | None:
+        """What flows in and out of an element."""
+        r = self.reading
+        tokens = set(r.others())
+        through = (
+            "through" in r.words or {"into", "out"} <= tokens or {"in", "out"} <= tokens
+        )
+        if not (through or _is_noun("flow", r.others())):
+            return None
+        if not r.words & FLOW_WORDS or not r.only(FLOW_WORDS, LIST_WORDS):
+            return None
+        ids = [flow.id for e in self._elements for flow in self.graph.flows(e.id)]
+        relations = [self.graph.index.relations[key] for key in ids]
+        ends = self._other_ends(relations, {e.id for e in self._elements})
+        none = f"Nothing flows through {self._name}."
+        return self._relate("flows", ends, relations, none)
+
+    def hops(self) -> GraphAnswer | None:
+        """What is some steps away."""
+        r = self.reading
+        hops = [n for token in r.others() if (n := _number(token))]
+        rest = r.words - NUMBER_WORDS - {t for t in r.words if t.isdecimal()}
+        known = HOP_WORDS | IN_WORDS | LIST_WORDS
+        if len(hops) != 1 or not rest & HOP_WORDS or not rest <= known:
+            return None
+        around = [
+            n for e in self._elements for n in self.graph.neighbors(e.id, hops[0])
+        ]
+        if "exactly" in r.others() or not {"within", "most"} & {*r.others()}:
+            around = [n for n in around if n.distance == hops[0]]
+        text = f"{hops[0]} steps from {self._name}: {{}}."
+        return self._neighbors_answer("neighbors", text, around)
+
+    def by_verb(self) -> GraphAnswer | None:
+        """What an element serves, or what serves it; any verb of a relation."""
+        r = self.reading
+        verbs = [w for w in r.words if w in VERBS or w in USES]
+        if len(verbs) != 1 or not r.only(frozenset(verbs), LIST_WORDS):
+            return None
+        is_subject = self._is_subject(verbs[0])
+        meant = USED if verbs[0] in USES else (VERBS[verbs[0]],)
+        relations = [
+            x
+            for e in self._elements
+            for verb in meant
+            for x in self.graph.index.direct_relations(e.id)
+            if _stands_at(x, e.id, verb, is_subject=is_subject)
+        ]
+        ends = self._other_ends(relations, {e.id for e in self._elements})
+        return self._relate("verb", ends, relations, NO_RELATION)
+
+    def _is_subject(self, verb: str) -> bool:
+        """Whether the named element does what the verb says."""
+        r = self.reading
+        at, mention = r.positions[verb], r.mentions[0]
+        after = r.others(at)
+        if verb == "flow" and ("from" in after or "out" in after):
+            return True
+        return (mention.start < at) != ("by" in r.others())
+
+    def counts_of_ends(self) -> GraphAnswer | None:
+        """The cardinalities of the relations between two elements."""
+        r = self.reading
+        known = (COUNT_OF_ENDS, RELATION_WORDS, WAY_WORDS, LIST_WORDS, IN_TERMS)
+        if not r.has(COUNT_OF_ENDS) or not r.only(*known):
+            return None
+        ones, others = (set(m.ids) for m in r.mentions)
+        relations = [
+            x
+            for x in self.graph.model.relations
+            for ends in ((x.source.element_id, x.target.element_id),)
+            if x.cardinality
+            and (
+                (ends[0] in ones and ends[1] in others)
+                or (ends[1] in ones and ends[0] in others)
+            )
+        ]
+        stated = [
+            f"{x.source.name} {x.source.cardinality or '?'} to "
+            f"{x.target.cardinality or '?'} {x.target.name}"
+            for x in relations
+        ]
+        text = "; ".join(stated) + "." if stated else "The model states none."
+        return self._answer("cardinality", text, relations=relations)
+
+    def path(self) -> GraphAnswer | None:
+        """How two elements are connected."""
+        r = self.reading
+        if r.types or r.domain:
+            return None
+        if not r.has(RELATION_WORDS | WAY_WORDS) or not r.only(
+            RELATION_WORDS, WAY_WORDS
+        ):
+            return None
+        ways = [
+            way
+            for one in r.mentions[0].ids
+            for other in r.mentions[1].ids
+            for way in self.graph.paths(one, other, most=1)
+        ]
+        names = [self.graph.index.elements[m.ids[0]].name for m in r.mentions]
+        if not ways:
+            return self._answer("path", f"Nothing connects {names[0]} with {names[1]}.")
+        best = min(ways, key=lambda way: len(way.steps))
+        return GraphAnswer(
+            question=r.text,
+            status="answered",
+            kind="path",
+            text=" ".join(step.text for step in best.steps),
+            subjects=self._subjects,
+            elements=best.elements,
+            relations=tuple(x for step in best.steps for x in step.relations),
+            paths=(best,),
+        )
+
+    @property
+    def _subjects(self) -> tuple[ElementRef, ...]:
+        ids = (key for mention in self.reading.mentions for key in mention.ids)
+        return tuple(map(self.graph.reference, ids))
+
+    @cached_property
+    def _elements(self) -> list[ModelElement]:
+        """The elements of the first name."""
+        return [self.graph.index.elements[i] for i in self.reading.mentions[0].ids]
+
+    @property
+    def _name(self) -> str:
+        return self._elements[0].name
+
+    @cached_property
+    def _direct(self) -> list[ModelRelation]:
+        direct = self.graph.index.direct_relations
+        return list({x.id: x for e in self._elements for x in direct(e.id)}.values())
+
+    def _of_types(self, among: Iterable[ModelElement]) -> list[ModelElement] | None:
+        """The elements of the asked types; None where no type is asked for."""
+        r = self.reading
+        if r.types:
+            return [e for e in among if e.type in r.types and e.role == "entity"]
+        if r.domain:
+            return [e for e in among if e.role == "domain"]
+        if r.any_type:
+            return [e for e in among if e.role == "entity"]
+        return None
+
+    def _other_ends(
+        self, relations: Sequence[ModelRelation], own: set[str]
+    ) -> list[ElementRef]:
+        """The ends of relations that are not the element itself, unless both are."""
+        ids: dict[str, None] = {}
+        for x in relations:
+            ends = [x.source.element_id, x.target.element_id]
+            ids.update(dict.fromkeys([e for e in ends if e not in own] or ends[:1]))
+        return [self.graph.reference(i) for i in ids]
+
+    def _keep_asked(self, refs: Iterable[ElementRef]) -> list[ElementRef]:
+        """Those of the asked types; all where none is asked for."""
+        r = self.reading
+        return _unique(
+            ref
+            for ref in refs
+            if (not r.types or ref.type in r.types)
+            and (not r.domain or ref.role == "domain")
+        )
+
+    def _relate(
+        self,
+        kind: str,
+        refs: Iterable[ElementRef],
+        relations: Sequence[ModelRelation],
+        none: str,
+        head: str = "",
+    ) -> GraphAnswer | None:
+        """The elements of the asked types, and the relations that lead to them.
+
+        A domain that is asked for and is none of them was not what is asked about.
+        """
+        r = self.reading
+        elements = self._keep_asked(refs)
+        if r.domain and not elements:
+            return None
+        if r.types or r.domain:
+            kept = {e.id for e in elements}
+            relations = [
+                x
+                for x in relations
+                if {x.source.element_id, x.target.element_id} & kept
+            ]
+        sentences = " ".join(RelationRef.of(x).text for x in relations)
+        text = head + sentences if sentences else none
+        return self._answer(kind, text, elements=elements, relations=relations)
+
+    def _neighbors_answer(
+        self, kind: str, sentence: str, near: Sequence[Neighbor]
+    ) -> GraphAnswer | None:
+        elements = self._keep_asked(n.element for n in near)
+        if self.reading.domain and not elements:
+            return None
+        kept = {e.id for e in elements}
+        ids = [x.id for n in near if n.element.id in kept for x in n.relations]
+        relations = [self.graph.index.relations[key] for key in ids]
+        text = sentence.format(_names(elements))
+        return self._answer(kind, text, elements=elements, relations=relations)
+
+    def _list(self, elements: Sequence[ModelElement], where: str) -> GraphAnswer:
+        refs = [ElementRef.of(e) for e in elements]
+        kind = "count" if self.reading.has(COUNT_WORDS) else "list"
+        text = f"{len(refs)} {where}: {_names(refs)}."
+        return self._answer(kind, text, number=len(refs), elements=refs)
+
+    def _count_relations(
+        self,
+        what: str,
+        *,
+        subject: str = "The model",
+        relations: Sequence[ModelRelation] = (),
+    ) -> GraphAnswer:
+        text = f"{subject} has {len(relations)} {what}."
+        return self._answer("count", text, number=len(relations), relations=relations)
+
+    def _answer(
+        self,
+        kind: str,
+        text: str,
+        *,
+        number: int | None = None,
+        elements: Iterable[ElementRef] = (),
+        relations: Iterable[ModelRelation] = (),
+        views: Sequence[str] = (),
+    ) -> GraphAnswer:
+        return GraphAnswer(
+            question=self.reading.text,
+            status="answered",
+            kind=kind,
+            text=text,
+            number=number,
+            subjects=self._subjects,
+            elements=tuple(elements),
+            relations=tuple(map(RelationRef.of, {x.id: x for x in relations}.values())),
+            views=tuple(views),
+        )
+
+
+def _stands_at(
+    relation: ModelRelation, key: str, verb: Verb, *, is_subject: bool
+) -> bool:
+    """Whether an element is the subject, or the object, of a relation of a verb."""
+    holds = verb is ACCESS and relation.name == HOLDS_DATA
+    if relation.type not in verb.types and not holds:
+        return False
+    at_source = verb.subject_is_source == is_subject
+    end = relation.source if at_source else relation.target
+    return end.element_id == key
+
+
+def _is_noun(word: str, tokens: Sequence[str]) -> bool:
+    """Whether a word stands where only a noun can: "the flows of", "which flows"."""
+    if word not in tokens:
+        return False
+    at = tokens.index(word)
+    to_or_from = {"to", "into", "from"} & set(tokens[at:])
+    return at > 0 and tokens[at - 1] in NOUN_AFTER and not to_or_from
+
+
+def _number(token: str) -> int:
+    return int(token) if token.isdecimal() else NUMBERS.get(token, 0)
+
+
+def _unique(refs: Iterable[ElementRef]) -> list[ElementRef]:
+    return list({ref.id: ref for ref in refs}.values())
+
+
+def _names(refs: Sequence[ElementRef]) -> str:
+    names = list(dict.fromkeys(ref.name for ref in refs))
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more if names else "nothing"

@@ -1,0 +1,256 @@
+"""A question about a model, taken apart: elements, types and the words between."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from elt_llm_core.enterprise.model import EnterpriseModel
+from elt_llm_core.graph.question_words import (
+    ANY_ELEMENT,
+    DOMAIN_WORDS,
+    FUNCTION_WORDS,
+    POLITE,
+    QUANTIFIERS,
+    VIEW_WORDS,
+    base_form,
+)
+
+TOKEN = re.compile(r"\w+")
+CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+FLAGS = {"domain": DOMAIN_WORDS, "view": VIEW_WORDS, "any_type": ANY_ELEMENT}
+# Bare "application" and "system": the components, not services, functions or events.
+APPLICATION = frozenset({"Application", "ApplicationComponent"})
+
+
+@dataclass(frozen=True)
+class Mention:
+    """Elements of one name, at a place among the tokens of a question."""
+
+    ids: tuple[str, ...]
+    start: int
+    end: int
+
+
+class _Asked(NamedTuple):
+    """A word for a kind of element, and where it stands."""
+
+    start: int
+    end: int
+    types: frozenset[str] = frozenset()
+    flag: str = ""
+
+
+@dataclass(frozen=True)
+class QuestionReading:
+    """What a question speaks of.
+
+    `plural` tells that the kinds are asked for as many, not as "a data object".
+    `words` are the base forms of what is neither an element, a type nor a function
+    word; every one of them has to be understood, or the question is of something else.
+    """
+
+    text: str
+    tokens: tuple[str, ...]
+    mentions: tuple[Mention, ...]
+    types: frozenset[str] = frozenset()
+    any_type: bool = False
+    domain: bool = False
+    view: bool = False
+    plural: bool = False
+    words: frozenset[str] = frozenset()
+    positions: dict[str, int] = field(default_factory=dict, hash=False)
+
+    @property
+    def asks_kind(self) -> bool:
+        """Whether a type, the domains or the views are asked for."""
+        return bool(self.types) or self.domain or self.view
+
+    def others(self, start: int = 0) -> tuple[str, ...]:
+        """Return the base forms from a place on that belong to no name."""
+        inside = {at for m in self.mentions for at in range(m.start, m.end)}
+        return tuple(
+            token
+            for at, token in enumerate(self.tokens)
+            if at >= start and at not in inside
+        )
+
+    def only(self, *allowed: frozenset[str]) -> bool:
+        """Whether every word is one of the allowed."""
+        return self.words <= frozenset().union(*allowed)
+
+    def has(self, words: frozenset[str]) -> bool:
+        """Whether one of the words is there."""
+        return not self.words.isdisjoint(words)
+
+
+class _Name(NamedTuple):
+    """The name of an element: base forms, words as written, and its id."""
+
+    tokens: tuple[str, ...]
+    words: tuple[str, ...]
+    id: str
+
+
+class QuestionReader:
+    """Reads questions about one model.
+
+    Args:
+        model: Whose names and types are looked for.
+    """
+
+    def __init__(self, model: EnterpriseModel) -> None:
+        self._elements = {element.id: element for element in model.elements}
+        self._names: dict[str, list[_Name]] = defaultdict(list)
+        for element in model.elements:
+            words = tuple(TOKEN.findall(element.name))
+            tokens = tuple(base_form(word.casefold()) for word in words)
+            if tokens and element.role != "note" and element.type != "Folder":
+                self._names[tokens[0]].append(_Name(tokens, words, element.id))
+        for names in self._names.values():
+            names.sort(key=lambda name: -len(name.tokens))
+        self._types = _type_phrases(model)
+
+    def read(self, question: str) -> Iterator[QuestionReading]:
+        """Return the readings of a question, the likeliest first.
+
+        First only what is written letter for letter like a name is one; then any word
+        that is no type may be, in any case; then names come before types.
+
+        Args:
+            question: The question.
+        """
+        polite = POLITE.match(question)
+        matches = list(TOKEN.finditer(question, polite.end() if polite else 0))
+        for letters, types_first in ((True, False), (False, True), (False, False)):
+            yield self._read(question, matches, letters, types_first)
+
+    def _read(
+        self,
+        question: str,
+        matches: Sequence[re.Match[str]],
+        letters: bool,
+        types_first: bool,
+    ) -> QuestionReading:
+        written = tuple(m[0] for m in matches)
+        tokens = tuple(base_form(word.casefold()) for word in written)
+        mentions: list[Mention] = []
+        asked: list[_Asked] = []
+        words: dict[str, int] = {}
+        at = 0
+        while at < len(tokens):
+            mention = self._mention(tokens, at, written if letters else ())
+            kind = self._kind(tokens, at)
+            if mention and types_first and kind.types and kind.end >= mention.end:
+                mention = None
+            if mention is not None:
+                mentions.append(mention)
+                at = mention.end
+            elif kind.end > at:
+                asked.append(kind)
+                at = kind.end
+            else:
+                if written[at].casefold() not in FUNCTION_WORDS:
+                    words.setdefault(tokens[at], at)
+                at += 1
+        mentions, asked = self._appose(mentions, asked, tokens)
+        return QuestionReading(
+            question,
+            tokens,
+            tuple(mentions),
+            frozenset().union(*(kind.types for kind in asked)),
+            plural=bool(asked) and all(_is_plural(kind, written) for kind in asked),
+            words=frozenset(words),
+            positions=words,
+            **{flag: any(kind.flag == flag for kind in asked) for flag in FLAGS},
+        )
+
+    def _appose(
+        self,
+        mentions: Sequence[Mention],
+        asked: Sequence[_Asked],
+        tokens: Sequence[str],
+    ) -> tuple[list[Mention], list[_Asked]]:
+        """Take a kind right before a name as one of the element, not as asked for."""
+        before = {
+            kind.end: kind
+            for kind in asked
+            if kind.flag != "view"
+            and (kind.start == 0 or tokens[kind.start - 1] not in QUANTIFIERS)
+        }
+        chosen = [
+            self._only(mention, before[mention.start])
+            if mention.start in before
+            else mention
+            for mention in mentions
+        ]
+        used = {before[m.start] for m in mentions if m.start in before}
+        return chosen, [kind for kind in asked if kind not in used]
+
+    def _only(self, mention: Mention, kind: _Asked) -> Mention:
+        """The elements of a name that are of a kind; none where there is no such."""
+        elements = [self._elements[key] for key in mention.ids]
+        if kind.types:
+            ids = [e.id for e in elements if e.type in kind.types]
+        elif kind.flag == "domain":
+            ids = [e.id for e in elements if e.role == "domain"]
+        else:
+            entities = [e.id for e in elements if e.role == "entity"]
+            ids = entities or list(mention.ids)
+        return Mention(tuple(ids), mention.start, mention.end)
+
+    def _mention(
+        self, tokens: Sequence[str], at: int, written: Sequence[str]
+    ) -> Mention | None:
+        """The longest name that begins here, with all elements that have it.
+
+        With `written`, a name has to stand there letter for letter; the first word of
+        a question has a capital anyway, so by itself it does not.
+        """
+        fits = [
+            name
+            for name in self._names.get(tokens[at], ())
+            if tuple(tokens[at : at + len(name.tokens)]) == name.tokens
+            and (
+                not written or tuple(written[at : at + len(name.tokens)]) == name.words
+            )
+            and (not written or at > 0 or len(name.tokens) > 1)
+        ]
+        if not fits:
+            return None
+        length = len(fits[0].tokens)
+        ids = tuple(name.id for name in fits if len(name.tokens) == length)
+        return Mention(ids, at, at + length)
+
+    def _kind(self, tokens: Sequence[str], at: int) -> _Asked:
+        """The word for a kind of element that begins here; empty if none does."""
+        for length in (4, 3, 2, 1):
+            phrase = tuple(tokens[at : at + length])
+            if phrase in self._types:
+                return _Asked(at, at + len(phrase), types=self._types[phrase])
+        for flag, listed in FLAGS.items():
+            if tokens[at] in listed:
+                return _Asked(at, at + 1, flag=flag)
+        return _Asked(at, at)
+
+
+def _is_plural(kind: _Asked, written: Sequence[str]) -> bool:
+    return written[kind.end - 1].casefold().endswith("s")
+
+
+def _type_phrases(model: EnterpriseModel) -> dict[tuple[str, ...], frozenset[str]]:
+    """The words for types: all of them, and the last alone ("process", "service")."""
+    phrases: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    types = {e.type for e in model.elements if e.type and e.role == "entity"}
+    for kind in types:
+        words = [base_form(w) for w in TOKEN.findall(CAMEL.sub(" ", kind).casefold())]
+        if not words:
+            continue
+        phrases[tuple(words)].add(kind)
+        if words[-1] not in ANY_ELEMENT and words[-1] != "object":
+            phrases[(words[-1],)].add(kind)
+    for word in ("application", "system"):
+        if types & APPLICATION:
+            phrases[(word,)] = set(types & APPLICATION)
+    return {phrase: frozenset(kinds) for phrase, kinds in phrases.items()}

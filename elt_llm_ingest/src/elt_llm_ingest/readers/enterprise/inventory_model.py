@@ -1,0 +1,279 @@
+"""An inventory as an enterprise model: fact sheets, what is above them, relations.
+
+A column whose cells name fact sheets is a relation, whatever its header; one that names
+what is above, or the path of a display name, is the hierarchy. An interface that is
+called "A to B" passes something from A to B. Every other column is a property.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from elt_llm_core.enterprise.model import (
+    INVENTORY_FORMAT,
+    EnterpriseModel,
+    ModelElement,
+    ModelLocation,
+    ModelRelation,
+    ModelSkip,
+    RelationEnd,
+)
+from elt_llm_core.records import replace_fields
+from elt_llm_core.results import Box
+
+OWN_COLUMNS = frozenset(
+    {"id", "type", "name", "displayname", "description", "level", "status", "lxstate"}
+)
+PATH = " / "  # "A / B" is a path, "A/B" a name
+# Export tools put several names into one cell, on lines or between semicolons.
+SEPARATORS = re.compile(r"\s*[;\n]\s*")
+RELATION_HEADER = re.compile(r"rel(?=[A-Z])")  # as LeanIX calls its columns
+WORD_START = re.compile(r"(?<=[a-z])(?=[A-Z])")
+# Of the names in a column this part must be fact sheets; the rest are typing errors,
+# and a column of which more is unknown holds something else.
+NAMED = 0.8
+MARK = re.compile(r"\s+[A-Z]{1,3}$")  # "Payroll to Bank LI": the kind of the interface
+TO = re.compile(r"\s+to\s+|\s*(?:->|→|=>)\s*", re.IGNORECASE)
+
+
+@dataclass
+class InventoryRow:
+    """A fact sheet: its values by lower-case column, and where it stands."""
+
+    values: Mapping[str, str]
+    sheet: str
+    page: int
+    number: int
+    box: Box | None = None
+
+    def get(self, column: str) -> str:
+        """The value of a column, or nothing."""
+        return self.values.get(column, "")
+
+
+@dataclass
+class _Names:
+    """Fact sheets by id, name and path; several may share a name."""
+
+    ids: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, row: InventoryRow) -> None:
+        for key in dict.fromkeys(
+            row.get(c) for c in ("id", "name", "displayname") if row.get(c)
+        ):
+            self.ids[_key(key)].append(row.get("id"))
+
+    def find(self, name: str) -> list[str]:
+        return self.ids.get(_key(name), [])
+
+
+def build_model(
+    path: Path, rows: Sequence[InventoryRow], skips: Sequence[ModelSkip]
+) -> EnterpriseModel:
+    """Return the model of an inventory.
+
+    Args:
+        path: The file.
+        rows: Its fact sheets, each with an id and a name of its own.
+        skips: The rows that are none, with the reason.
+    """
+    builder = _InventoryModelBuilder(path, rows)
+    return EnterpriseModel(
+        name=path.stem,
+        source_file=path.name,
+        format=INVENTORY_FORMAT,
+        elements=tuple(builder.elements()),
+        relations=tuple(builder.relations),
+        skips=(*skips, *builder.skips),
+    )
+
+
+class _InventoryModelBuilder:
+    def __init__(self, path: Path, rows: Sequence[InventoryRow]) -> None:
+        self._path = path
+        self._rows = {row.get("id"): row for row in rows}
+        self._names = _Names()
+        for row in rows:
+            self._names.add(row)
+        self.relations: list[ModelRelation] = []
+        self.skips: list[ModelSkip] = []
+        columns = self._columns_of_names()
+        self._parent_columns = {c for c in columns if _header_words(c)[-1] == "parent"}
+        self._child_columns = {c for c in columns if _header_words(c)[-1] == "child"}
+        self._relation_columns = columns - self._parent_columns - self._child_columns
+        self._parents = self._find_parents()
+        for row in rows:
+            self._add_relations(row)
+
+    def _columns_of_names(self) -> set[str]:
+        """The columns whose cells name fact sheets."""
+        names: dict[str, list[str]] = defaultdict(list)
+        for row in self._rows.values():
+            for column, value in row.values.items():
+                if _key(column) not in OWN_COLUMNS and value:
+                    names[column] += _split(value)
+        return {
+            column
+            for column, listed in names.items()
+            if RELATION_HEADER.match(column)
+            or sum(bool(self._names.find(n)) for n in listed) >= NAMED * len(listed)
+        }
+
+    def _find_parents(self) -> dict[str, str]:
+        parents: dict[str, str] = {}
+        for key, row in self._rows.items():
+            above = [
+                n for c in sorted(self._parent_columns) for n in _split(row.get(c))
+            ]
+            path = row.get("displayname").split(PATH)[:-1]
+            above += [PATH.join(path), *path[-1:]] if path else []
+            kin = [i for name in above for i in self._of_type(name, row) if i != key]
+            if kin:
+                parents[key] = kin[0]
+        for key, row in self._rows.items():
+            below = [n for c in sorted(self._child_columns) for n in _split(row.get(c))]
+            for child in (i for name in below for i in self._of_type(name, row)):
+                parents.setdefault(child, key)
+        return parents
+
+    def _of_type(self, name: str, row: InventoryRow) -> list[str]:
+        """The fact sheets of a name, those of the row's own type before others."""
+        ids = self._names.find(name)
+        kind = row.get("type")
+        return sorted(ids, key=lambda i: self._rows[i].get("type") != kind)
+
+    def elements(self) -> Iterator[ModelElement]:
+        """The fact sheets in the order of the rows."""
+        for key, row in self._rows.items():
+            names = row.get("displayname").split(PATH)[:-1] or self._path_above(key)
+            yield ModelElement(
+                id=key,
+                name=row.get("name"),
+                type=row.get("type"),
+                fact_sheet_id=key,
+                domain=names[0] if names else "",
+                subtype=names[1] if len(names) > 1 else "",
+                parent_id=self._parents.get(key, ""),
+                level=row.get("level"),
+                status=row.get("lxstate") or row.get("status"),
+                documentation=row.get("description"),
+                properties=self._properties(row),
+                location=self._location(row),
+            )
+
+    def _path_above(self, key: str) -> list[str]:
+        names: dict[str, str] = {}
+        above = self._parents.get(key)
+        while above is not None and above not in names:
+            names[above] = self._rows[above].get("name")
+            above = self._parents.get(above)
+        return list(names.values())[::-1]
+
+    def _properties(self, row: InventoryRow) -> dict[str, str]:
+        relations = self._relation_columns | self._parent_columns | self._child_columns
+        return {
+            column: " ".join(value.split())
+            for column, value in row.values.items()
+            if value and column not in relations and _key(column) not in OWN_COLUMNS
+        }
+
+    def _location(self, row: InventoryRow) -> ModelLocation:
+        return ModelLocation(
+            file=self._path.name,
+            page=row.page,
+            page_name=row.sheet,
+            key=str(row.number),
+            box=row.box,
+        )
+
+    def _add_relations(self, row: InventoryRow) -> None:
+        for column in sorted(self._relation_columns):
+            for number, name in enumerate(_split(row.get(column))):
+                ids = self._names.find(name)
+                key = f"{row.get('id')} {column} {number + 1}"
+                if ids:
+                    verb = f"has {' '.join(_header_words(column))}"
+                    self._relate(key, row.get("id"), ids[0], row, (verb, column))
+                else:
+                    reason = f"no fact sheet is called {name!r}"
+                    self._skip(key, f"{row.get('name')} -> {name}", reason, row)
+        if "interface" in row.get("type").casefold():
+            self._add_flow(row)
+
+    def _add_flow(self, row: InventoryRow) -> None:
+        """From the first application of an interface to it, and on to the second."""
+        ends = self._interface_ends(row)
+        key = row.get("id")
+        for side, end in enumerate(ends):
+            ids = [i for i in self._names.find(end) if i != key]
+            relation = f"{key} {('from', 'to')[side]}"
+            if not ids:
+                reason = f"no fact sheet is called {end!r}"
+                self._skip(relation, row.get("name"), reason, row)
+                continue
+            pair = (ids[0], key) if side == 0 else (key, ids[0])
+            self._relate(relation, *pair, row, ("", "Flow"))
+
+    def _interface_ends(self, row: InventoryRow) -> tuple[str, ...]:
+        """The two names in "A to B", where both are known if "to" comes more often."""
+        name = row.get("name")
+        pairs = [
+            (plain[: match.start()].strip(), plain[match.end() :].strip())
+            for plain in dict.fromkeys((name, MARK.sub("", name)))
+            for match in TO.finditer(plain)
+        ]
+        known = [sum(bool(self._names.find(end)) for end in pair) for pair in pairs]
+        if not pairs:
+            return ()
+        # Of equally good ways the last has the mark of the interface taken off.
+        best = max(range(len(pairs)), key=lambda i: (known[i], i))
+        return pairs[best]
+
+    def _relate(
+        self,
+        key: str,
+        source: str,
+        target: str,
+        row: InventoryRow,
+        called: tuple[str, str],
+    ) -> None:
+        self.relations.append(
+            ModelRelation(
+                id=key,
+                source=RelationEnd(
+                    element_id=source, name=self._rows[source].get("name")
+                ),
+                target=RelationEnd(
+                    element_id=target, name=self._rows[target].get("name")
+                ),
+                name=called[0],
+                type=called[1],
+                direction="forward",
+                location=replace_fields(self._location(row), box=None),
+            )
+        )
+
+    def _skip(self, key: str, name: str, reason: str, row: InventoryRow) -> None:
+        skip = ModelSkip(
+            kind="relation", id=key, name=name, reason=reason, page=row.page
+        )
+        self.skips.append(skip)
+
+
+def _key(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _split(value: str) -> list[str]:
+    return [name for part in SEPARATORS.split(value) if (name := part.strip())]
+
+
+def _header_words(column: str) -> list[str]:
+    """A header in words: "relApplicationToDataObject" is "data object"."""
+    plain = RELATION_HEADER.sub("", column, count=1)
+    if plain != column:
+        plain = re.split(r"(?<=[a-z])To(?=[A-Z])|^To(?=[A-Z])", plain)[-1]
+    words = WORD_START.sub(" ", plain).replace("_", " ").split()
+    return [word if word.isupper() else word.lower() for word in words] or [column]

@@ -1,0 +1,133 @@
+"""Inventories as models: any sheet, any order of columns, names become relations."""
+
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from elt_llm_core.enterprise.joining import join_models
+from elt_llm_core.enterprise.model import SIDECAR_KIND, EnterpriseModel
+from elt_llm_ingest.readers.enterprise.inventory import documents, table_sidecars
+from elt_llm_ingest.reading import route_by_prefix
+
+HEAD = ["id", "type", "name", "displayName", "description", "level", "lxState"]
+MORE = ["Owner", "relApplicationToDataObject", "relToParent", "Cost Centre"]
+ROWS = [
+    row.split("|")
+    for row in (
+        "o1|Organization|Estates|Estates||1|APPROVED||||",
+        "o2|Organization|Facilities|Estates / Facilities||2|||||",
+        "a1|Application|Ledger|Ledger|Books.|1|DRAFT|Facilities|Rent; Lease||4711",
+        "a2|Application|Payroll|Payroll||1||Estates|Rent\nDebt||",
+        "d1|DataObject|Rent|Contracts / Rent||2||||Contracts|",
+        "d2|DataObject|Lease|Lease||2||||Contracts|",
+        "d3|DataObject|Contracts|Contracts||1|||||",
+        "i1|Interface|Payroll to Ledger LI|Payroll to Ledger LI||1|||||",
+        "i2|Interface|Ledger to Bank|Ledger to Bank||1|||||",
+        "i3|Interface|Nightly copy|Nightly copy||1|||||",
+    )
+]
+
+
+def read(*sheets) -> EnterpriseModel:
+    (document,) = documents(Path("estate.xlsx"), list(sheets))
+    (typed,) = [s for s in document.sidecars if s.kind == SIDECAR_KIND]
+    return EnterpriseModel.model_validate(typed.content)
+
+
+def shuffled(seed: int) -> list[list[str]]:
+    order = list(range(len(HEAD + MORE)))
+    random.Random(seed).shuffle(order)  # noqa: S311 - an order for a test
+    return [[row[i] for i in order] for row in [HEAD + MORE, *ROWS]]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_columns_in_any_order_on_a_sheet_of_any_name(seed):
+    model = read(("ReadMe", [["Export"]]), (f"Sheet {seed}", shuffled(seed)))
+    assert len(model.elements) == len(ROWS)
+    by_id = {e.id: e for e in model.elements}
+    assert (by_id["d1"].parent_id, by_id["d1"].domain) == ("d3", "Contracts")
+    assert (by_id["d2"].parent_id, by_id["d2"].domain) == ("d3", "Contracts")
+    assert by_id["o2"].parent_id == "o1"
+    assert by_id["a1"].properties == {"Cost Centre": "4711"}
+    assert by_id["a1"].status == "DRAFT"
+    texts = {(r.source.name, r.name or r.type, r.target.name) for r in model.relations}
+    assert texts == {
+        ("Ledger", "has owner", "Facilities"),
+        ("Payroll", "has owner", "Estates"),
+        ("Ledger", "has data object", "Rent"),
+        ("Ledger", "has data object", "Lease"),
+        ("Payroll", "has data object", "Rent"),
+        ("Payroll", "Flow", "Payroll to Ledger LI"),
+        ("Payroll to Ledger LI", "Flow", "Ledger"),
+        ("Ledger", "Flow", "Ledger to Bank"),
+    }
+    assert sorted(s.reason for s in model.skips) == [
+        "no fact sheet is called 'Bank'", "no fact sheet is called 'Debt'",
+    ]  # fmt: skip
+
+
+def test_each_sheet_with_the_columns_is_read_and_rows_left_out_are_skips():
+    first = [HEAD, ["x", "DataObject", "X", "X", "", "1", ""]]
+    second = [HEAD[:3], ["x", "DataObject", "Again"], ["", "Process", "P"],
+              ["y", "Process", "Y"]]  # fmt: skip
+    model = read(("One", first), ("Two", second))
+    assert [(e.id, e.location.page_name) for e in model.elements] == [
+        ("x", "One"), ("y", "Two"),
+    ]  # fmt: skip
+    assert [s.reason for s in model.skips] == [
+        "row 2 repeats the id x", "row 3 has no id or no name",
+    ]  # fmt: skip
+
+
+def test_a_csv_is_the_same_model_and_types_join_again():
+    rows = shuffled(7)
+    typed = [
+        s for s in table_sidecars(Path("e.csv"), "e", rows) if s.kind == SIDECAR_KIND
+    ]
+    assert len(typed[0].content["relations"]) == 8
+    (document,) = documents(Path("estate.xlsx"), [("S", rows)])
+    parts = [
+        EnterpriseModel.model_validate(s.content)
+        for target in route_by_prefix("fa", [document])
+        for s in target.document.sidecars
+        if s.kind == SIDECAR_KIND
+    ]
+    assert len(parts) == 4
+    joined, whole = join_models(parts), read(("S", rows))
+    assert {e.id for e in joined.elements} == {e.id for e in whole.elements}
+    assert {r.id for r in joined.relations} == {r.id for r in whole.relations}
+    assert len(joined.skips) == len(whole.skips)
+
+
+NAME = st.text(alphabet="ab /;\n", max_size=5)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["1", "2", "3", ""]),
+            st.sampled_from(["Interface", "DataObject", ""]),
+            st.sampled_from(["a", "b", "a to b", "to", " ", "b to a LI"]),
+            NAME, NAME, NAME,
+        ),
+        max_size=6,
+    )
+)  # fmt: skip
+def test_rows_in_are_elements_and_skips_whatever_the_cells(rows):
+    head = ["id", "type", "name", "displayName", "relToX", "parent"]
+    filled = [list(row) for row in rows if any(row)]
+    sidecars = table_sidecars(Path("e.csv"), "e", [head, *map(list, rows)])
+    if not sidecars:
+        assert not any(r[0] and r[2].strip() for r in filled)
+        return
+    model = EnterpriseModel.model_validate(sidecars[1].content)
+    left = [s for s in model.skips if s.kind == "element"]
+    assert len(model.elements) + len(left) == len(filled)
+    ids = {e.id for e in model.elements}
+    for relation in model.relations:
+        assert {relation.source.element_id, relation.target.element_id} <= ids
+    assert len({r.id for r in model.relations}) == len(model.relations)

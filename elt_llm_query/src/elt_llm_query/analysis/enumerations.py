@@ -1,0 +1,233 @@
+"""Lists in a text: which lead-in ("No reader shall:") each of their items completes.
+
+An item such as "(a) smoke;" says nothing, or the reverse, without its stem. Marks and
+punctuation tell the two apart, in any language; nested lists have a stem of several
+parts, the item above included.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from elt_llm_core.language.languages import ENGLISH
+from elt_llm_query.analysis.lexicon import (
+    AUXILIARIES,
+    DENIALS,
+    EXCEPTIONS,
+    LACKS,
+    NEGATIONS,
+    STOP_WORDS,
+)
+from elt_llm_query.analysis.stems import BULLETS, words
+
+_LABEL = r"[0-9]{1,3}|[A-Za-z]|[ivx]{2,5}"
+_MARK = re.compile(
+    rf"\s*(?:(?P<bullet>[{BULLETS}])|(?P<left>\(?)(?P<label>{_LABEL})(?P<right>[.)]))\s+"
+)
+_INLINE = re.compile(rf"(?<!\w)\((?P<label>{_LABEL})\)\s")
+_ENDED = re.compile(r"[.!?][\"'\u201d\u2019)\]*_]*$")
+# The end of an item that the next one, or the end of the sentence, goes on from.
+_GOES_ON = re.compile(r"(?:[;,]|[;,]?\s(?:and|or|and/or|und|oder|et|ou|y|o))$")
+_NESTS = re.compile(r"[:\u2013\u2014]$|\s-$")
+_ANNOUNCES = re.compile(r"\b(?:following|follows?|below)\b", re.IGNORECASE)
+_ROMAN = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
+_FIRST = frozenset(["1", "a", "A", "i"])
+_DENYING = NEGATIONS | DENIALS | EXCEPTIONS | LACKS
+
+
+class SourceLine(NamedTuple):
+    """A sentence or list item as the lists are read from it.
+
+    Attributes:
+        text: What it says, its mark included.
+        begins_line: Whether it begins a line.
+        heading: Whether it repeats the heading of its passage, which is no stem.
+        language: ISO 639-1 code.
+    """
+
+    text: str
+    begins_line: bool = True
+    heading: bool = False
+    language: str = ENGLISH
+
+
+class EnumerationItem(NamedTuple):
+    """What a list item needs to be understood.
+
+    Attributes:
+        stems: Places of the lines that are quoted before it, in order; empty where it
+            is a sentence of its own.
+        fragment: Whether it lacks a stem and says nothing without one.
+    """
+
+    stems: tuple[int, ...] = ()
+    fragment: bool = False
+
+
+class _Mark(NamedTuple):
+    shape: str
+    label: str
+
+
+@dataclass
+class _List:
+    """A list that is open: its stem, and the mark of its latest item."""
+
+    stems: tuple[int, ...]
+    mark: _Mark | None = None
+    labelled: bool = False  # the last part of the stem is a line below the lead-in
+    completes: bool = False  # an item of it is no sentence
+    closed: bool = False  # only the item that is next in order goes on with it
+
+    def takes(self, mark: _Mark) -> bool:
+        """Whether an item with this mark is its next one."""
+        if self.mark is None:
+            return not self.closed
+        if self.mark.shape != mark.shape:
+            return False
+        follows = _follows(self.mark.label, mark.label)
+        if self.closed or follows:
+            return follows
+        restarts = mark.label in _FIRST and self.mark.label != mark.label
+        return not restarts and _kind(self.mark.label) == _kind(mark.label)
+
+
+def read_lists(lines: Sequence[SourceLine]) -> list[EnumerationItem | None]:
+    """Return of each line what it needs as a list item; None where it is none.
+
+    Args:
+        lines: Sentences and list items in reading order.
+    """
+    items: list[EnumerationItem | None] = []
+    lists: list[_List] = []
+    for at, line in enumerate(lines):
+        mark = _mark_of(line, lists)
+        if line.heading:
+            lists = []
+        elif mark is None:
+            lists = _after_prose(lists, lines, at)
+        else:
+            nests = at > 0 and items[-1] is not None
+            lists = _after_item(lists, lines, at, mark, nests=nests)
+        is_item = mark is not None and not line.heading
+        items.append(_to_item(lists[-1], lines, at) if is_item else None)
+    return items
+
+
+def opens_list(text: str, after: str) -> bool:
+    """Return whether a sentence is the lead-in of the item that comes after it."""
+    leads = not _MARK.match(text) and not _ENDED.search(text) and text[-1] != ";"
+    return leads and bool(_MARK.match(after))
+
+
+def _mark_of(line: SourceLine, lists: Sequence[_List]) -> _Mark | None:
+    """The mark of an item; a line in lower case below a lead-in is one without."""
+    if match := _MARK.match(line.text):
+        left, right = match["left"] or "", match["right"] or ""
+        return _Mark(match["bullet"] or f"{left}{right}", match["label"] or "")
+    open_ones = bool(lists) and not lists[-1].closed
+    below = open_ones and line.begins_line and _is_lower(line.text)
+    return _Mark("", "") if below else None
+
+
+def _after_prose(
+    lists: list[_List], lines: Sequence[SourceLine], at: int
+) -> list[_List]:
+    """The lists that are open after a sentence: its own, or those it stands in."""
+    if _ENDED.search(lines[at].text):
+        return _after_sentence(lists, lines[at], at)
+    last = lists[-1] if lists else None
+    if last and last.mark is None and last.stems[-1:] == (at - 1,):
+        return [_List((*last.stems, at), labelled=True)]
+    if last and last.labelled and lines[at].text[-1].isalnum():
+        return [_List((*last.stems[:-1], at), labelled=True)]
+    return [_List((at,))]
+
+
+def _after_sentence(lists: list[_List], line: SourceLine, at: int) -> list[_List]:
+    """The same after a sentence with its full stop, which seldom leads in a list."""
+    if lists and not line.begins_line:
+        return lists  # a further sentence of an item
+    if inline := list(_INLINE.finditer(line.text)):
+        mark = _Mark("()", inline[-1]["label"])
+        return [_List((at,), mark, completes=True, closed=True)]
+    if _ANNOUNCES.search(line.text):
+        return [_List((at,))]
+    for one in lists:
+        one.closed = True
+    return lists
+
+
+def _after_item(
+    lists: list[_List],
+    lines: Sequence[SourceLine],
+    at: int,
+    mark: _Mark,
+    *,
+    nests: bool,
+) -> list[_List]:
+    """The lists that are open after an item; the last one is its own."""
+    before = lines[at - 1].text if at else ""
+    if lists and nests and _NESTS.search(before):
+        return [*lists, _List((*lists[-1].stems, at - 1), mark)]
+    for depth in reversed(range(len(lists))):
+        if lists[depth].takes(mark):
+            lists[depth].mark, lists[depth].closed = mark, False
+            return lists[: depth + 1]
+    restarts = bool(lists) and lists[-1].mark and lists[-1].mark.shape == mark.shape
+    deeper = bool(lists) and nests and not lists[-1].closed
+    if deeper and not (restarts and _kind(mark.label) != "roman"):
+        above = () if _ENDED.search(before) or before[-1] == ";" else (at - 1,)
+        return [*lists, _List((*lists[-1].stems, *above), mark)]
+    return [_List((), mark)]
+
+
+def _to_item(its_list: _List, lines: Sequence[SourceLine], at: int) -> EnumerationItem:
+    line = lines[at]
+    text = _MARK.sub("", line.text, count=1)
+    goes_on = _is_lower(text) or bool(_GOES_ON.search(text))
+    its_list.completes |= goes_on or not _ENDED.search(text)
+    if its_list.stems:
+        stem = " ".join(lines[place].text for place in its_list.stems)
+        needed = its_list.completes or line.language != ENGLISH or _changes(stem)
+        return EnumerationItem(its_list.stems if needed else ())
+    finite = not AUXILIARIES.isdisjoint(word.lower() for word in words(text))
+    return EnumerationItem(fragment=_is_lower(text) or (goes_on and not finite))
+
+
+def _changes(stem: str) -> bool:
+    """Whether even a whole sentence is not what is said without this stem."""
+    in_stem = [word.lower().replace("\u2019", "'") for word in words(stem)]
+    denies = not _DENYING.isdisjoint(in_stem)
+    return denies or (bool(in_stem) and in_stem[-1] in STOP_WORDS)
+
+
+def _is_lower(text: str) -> bool:
+    """Whether it begins with a word in lower case; "pH" is a name."""
+    first = text.lstrip("\"'\u201c\u2018*_([ ")
+    word = re.match(r"[^\W\d_]+", first)
+    return word is not None and word[0].islower()
+
+
+def _kind(label: str) -> str:
+    if not label:
+        return "bullet"
+    if label.isdigit():
+        return "number"
+    if len(label) > 1 or label == "i":
+        return "roman"
+    return "upper" if label.isupper() else "letter"
+
+
+def _follows(label: str, following: str) -> bool:
+    """Whether one label is next to another: 1, 2; h, i; iii, iv."""
+    if not label or not following:
+        return False
+    if label.isdigit() and following.isdigit():
+        return int(following) == int(label) + 1
+    if (label, following) in pairwise(_ROMAN):
+        return True
+    single = len(label) == len(following) == 1
+    return single and ord(following) == ord(label) + 1

@@ -1,0 +1,89 @@
+"""Whether an answer is about what its question is about."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from elt_llm_core.results import QueryResult, Status
+from elt_llm_core.store import Store
+from elt_llm_query.analysis.follow_up import NamedThing, names_a_thing, telling_stems
+from elt_llm_query.conversation.contextualise import (
+    Exchange,
+    Understood,
+    count_mentions,
+    is_about,
+    last_answered,
+    named_things,
+)
+
+NO_SUBJECT = "No passage that was found answers this of {subject} for sure."
+OTHER_SUBJECT = (
+    "The question does not say whether it is about {subject}, and what was found is "
+    "about something else. Name what it is about."
+)
+# A document that has a thing so often is about it: five, as a passing mention in a list
+# of references or of exceptions comes once or twice.
+OFTEN = 5
+
+
+class SubjectCheck:
+    """Compares the passages of an answer with what was spoken of.
+
+    Args:
+        store: The data root.
+        exchanges: What was asked before, and what the answers rest on.
+    """
+
+    def __init__(self, store: Store, exchanges: Sequence[Exchange]) -> None:
+        self._store = store
+        self._exchanges = exchanges
+
+    def find_fault(self, part: Understood, result: QueryResult) -> tuple[str, str]:
+        """Why an answer is about something else, and the words that left it open."""
+        if result.status not in {Status.ANSWERED, Status.PARTIAL}:
+            return "", ""
+        if part.subject and not self._is_about(result, part.subject):
+            return NO_SUBJECT.format(subject=part.subject), ""
+        subject = "" if part.subject else self._left_subject(part.question, result)
+        return (
+            (OTHER_SUBJECT.format(subject=subject), part.question)
+            if subject
+            else ("", "")
+        )
+
+    def _left_subject(self, question: str, result: QueryResult) -> str:
+        """What was spoken of before, where the answer may have left it unasked.
+
+        "What is the maximum dose?", asked after one medicine, must not be answered from
+        the leaflet of another. A question with a name of its own, or one of which the
+        documents spoken of know little, begins another matter.
+        """
+        last = last_answered(self._exchanges)
+        documents = {citation.document_id for citation in result.citations}
+        if last is None or not documents or documents & {*last.documents}:
+            return ""
+        rows = [row for d in sorted(documents) if (row := self._store.document(d))]
+        titles = [part for row in rows for part in (row.title, row.name)]
+        if names_a_thing(question, titles):
+            return ""
+        telling = telling_stems(question)
+        known = sum(1 for one in telling if last.mentions(one))
+        if not telling or known < len(telling) / 2:
+            return ""
+        things = [t for t in named_things(last) if not t.owner]
+        return next((t.text for t in things if self._is_left(t, last, documents)), "")
+
+    def _is_left(self, thing: NamedThing, last: Exchange, now: set[str]) -> bool:
+        """Whether the documents before are about a thing, and those of now are not."""
+        before = min(map(last.mentions, thing.stems))
+        count = partial(count_mentions, self._store, sorted(now))
+        return before >= OFTEN and min(map(count, thing.stems)) * OFTEN <= before
+
+    def _is_about(self, result: QueryResult, subject: str) -> bool:
+        texts = {source.label: source.text for source in result.sources}
+        for citation in result.citations:
+            row = self._store.document(citation.document_id)
+            titles = f"{row.title} {row.name}" if row else ""
+            text = texts.get(citation.label, citation.quote)
+            if not is_about(citation, text, titles, subject):
+                return False
+        return True

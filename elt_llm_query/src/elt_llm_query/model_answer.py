@@ -1,0 +1,169 @@
+"""Questions about an enterprise model, answered from its graph with quotes as proof.
+
+The graph answers only what it understands in full. What it answers is taken only if a
+chunk of the collection says every part of it in so many words: the sentence of each
+relation, the domain on a fact sheet, the fact sheet of each element. Everything else is
+searched for as any other question.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+from llama_index.core.base.response.schema import Response
+from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore
+
+from elt_llm_core.document import BlockKind
+from elt_llm_core.enterprise.model import SIDECAR_KIND
+from elt_llm_core.graph.graph_questions import GraphQuestions
+from elt_llm_core.graph.graph_records import ElementRef, GraphAnswer
+from elt_llm_core.graph.model_graph import open_graph
+from elt_llm_core.store import Store
+from elt_llm_query.grounding.claim import CLAIMS_KEY, WRITTEN_BY_KEY, Claim
+from elt_llm_query.grounding.labels import LabelSources, escape_labels, label_of
+
+MOST = 100  # chunks of one answer: longer lists are for `elt-llm graph ask`
+NOTHING = re.compile("(?!)")
+# What the graph answers beyond these is not said by single chunks: which diagrams show
+# an element, what is two steps away, what is affected through others.
+PROVABLE = frozenset(
+    {
+        "cardinality", "contents", "count", "dependencies", "dependents", "flows",
+        "list", "path", "place", "relations", "type", "verb",
+    }
+)  # fmt: skip
+KINDS = (BlockKind.FACT_SHEET.value, BlockKind.RELATIONSHIP.value)
+
+# One graph for each open data root, as long as no collection of it changes.
+_graphs: WeakKeyDictionary[Store, tuple[tuple[str, ...], GraphQuestions]] = (
+    WeakKeyDictionary()
+)
+
+
+@dataclass(frozen=True)
+class Quote:
+    """`[start, end)` of the text of a chunk, which says a part of the answer."""
+
+    node: BaseNode
+    start: int
+    end: int
+
+
+def answer_from_model(
+    names: Sequence[str], question: str, store: Store
+) -> tuple[Response, list[NodeWithScore]] | None:
+    """Return the exact answer of a model with labelled sources.
+
+    Args:
+        names: The collections that are asked.
+        question: The question.
+        store: The data root.
+
+    Returns:
+        A response that carries its claims, and its sources; None if no collection holds
+        a model, the model does not answer, or the chunks do not prove the answer.
+    """
+    holding = [name for name in names if store.sidecars(name, SIDECAR_KIND)]
+    if not holding:
+        return None
+    answer = _questions(store, holding).answer(question)
+    if answer.kind not in PROVABLE or not answer.proof:
+        return None
+    chunks = [node for name in holding for node in store.nodes(name, KINDS)]
+    quotes = _prove(answer, chunks)
+    if not quotes or len(quotes) > MOST:
+        return None
+    return _respond(answer.text, quotes)
+
+
+def _questions(store: Store, names: Sequence[str]) -> GraphQuestions:
+    state = tuple(part for name in names for part in (name, store.state(name)))
+    kept = _graphs.get(store)
+    if kept is None or kept[0] != state:
+        kept = state, GraphQuestions(open_graph(store, names))
+        _graphs[store] = kept
+    return kept[1]
+
+
+def _prove(answer: GraphAnswer, chunks: Sequence[BaseNode]) -> list[Quote]:
+    """A quote for every part of the answer; none where one part has no quote."""
+    quotes: list[Quote] = []
+    for part in _parts(answer):
+        quote = next(_quotes(part, chunks), None)
+        if quote is None:
+            return []
+        quotes.append(quote)
+    return quotes
+
+
+def _parts(answer: GraphAnswer) -> Iterator[tuple[str, re.Pattern[str]]]:
+    """The file, and what a chunk of it has to begin with."""
+    ends = {end for r in answer.relations for end in (r.source_id, r.target_id)}
+    for relation in answer.relations:
+        # With the counts, which stand in the same line.
+        yield relation.location.file, re.compile(rf"{re.escape(relation.text)}[^\n]*")
+    groups = {ref.name for ref in answer.subjects if ref.role != "entity"}
+    if answer.kind in {"place", "path", "relations"}:
+        groups |= {ref.name for ref in answer.elements}
+        groups |= {name for r in answer.relations for name in (r.source, r.target)}
+    refs: Iterable[ElementRef] = (
+        *(ref for ref in answer.subjects if ref.role == "entity"),
+        *(() if answer.kind == "place" else answer.elements),
+    )
+    for ref in {ref.id: ref for ref in refs if ref.id not in ends}.values():
+        yield ref.location.file, _fact_sheet(ref, groups)
+
+
+def _fact_sheet(ref: ElementRef, groups: set[str]) -> re.Pattern[str]:
+    """The begin of a fact sheet: its name, the group it is in, and its type.
+
+    `groups` are those that the answer speaks of; where there are some, the sheet has to
+    name one of them.
+    """
+    if groups and not groups & {ref.domain, ref.subtype}:
+        return NOTHING
+    kind = " ?".join(map(re.escape, ref.type))  # written in words on some fact sheets
+    return re.compile(
+        rf"{re.escape(ref.name)}\n(?:(?!Type: )[^\n]*\n)*Type: {kind}$", re.MULTILINE
+    )
+
+
+def _quotes(
+    part: tuple[str, re.Pattern[str]], chunks: Sequence[BaseNode]
+) -> Iterator[Quote]:
+    file, begin = part
+    for node in chunks:
+        if node.metadata.get("document") == file and (
+            match := begin.match(_text(node))
+        ):
+            yield Quote(node, match.start(), match.end())
+
+
+def _respond(
+    text: str, quotes: Sequence[Quote]
+) -> tuple[Response, list[NodeWithScore]]:
+    nodes = {quote.node.node_id: quote.node for quote in quotes}
+    given = [NodeWithScore(node=node, score=1.0) for node in nodes.values()]
+    labelled = LabelSources().postprocess_nodes(given)
+    labels = {one.node.node_id: label_of(one.node) for one in labelled}
+    claims = [
+        Claim(
+            labels[quote.node.node_id],
+            quote.node.node_id,
+            quote.start,
+            quote.end,
+            _text(quote.node)[quote.start : quote.end],
+            derived=True,
+        )
+        for quote in quotes
+    ]
+    marks = "".join(f"[{label}]" for label in labels.values())
+    metadata = {WRITTEN_BY_KEY: False, CLAIMS_KEY: claims}
+    return Response(
+        f"{escape_labels(text)} {marks}", source_nodes=labelled, metadata=metadata
+    ), labelled
+
+
+def _text(node: BaseNode) -> str:
+    return node.get_content(metadata_mode=MetadataMode.NONE)

@@ -1,0 +1,107 @@
+"""The sentences that have most of a question's words, in any language.
+
+They are no answer: nothing here knows what a question asks for. Where the rules that
+pick an answer do not know a language, this is what is shown instead.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from elt_llm_core.language.languages import ENGLISH
+from elt_llm_core.language.sentences import sentence_spans
+from elt_llm_core.language.tokens import question_tokens, tokenize
+from elt_llm_query.grounding.claim import Claim
+from elt_llm_query.synthesizers.extractive.candidates import Passage
+from elt_llm_query.synthesizers.extractive.list_stems import with_stems
+
+# Fewer tokens are a heading or a label: it repeats the question and answers nothing.
+SHORTEST = 5
+
+
+class _Sentence(NamedTuple):
+    passage: int
+    start: int
+    end: int
+    tokens: frozenset[str]
+
+
+def find_nearest(question: str, passages: Sequence[Passage], most: int) -> list[Claim]:
+    """Return the sentences that cover most of the question, best first.
+
+    A token weighs its inverse document frequency among the sentences (Robertson and
+    Zaragoza, 2009, formula 3.15, plus one inside the logarithm). Among equals the order
+    of the passages decides.
+
+    Args:
+        question: The question as it was asked.
+        passages: The sources, best first.
+        most: Sentences, at least 1.
+
+    Returns:
+        Claims that quote them; none where no sentence has a word of the question.
+    """
+    sentences = [
+        sentence
+        for number, passage in enumerate(passages)
+        for sentence in _split(number, passage)
+    ]
+    weights = _weigh(sentences)
+    asked = {
+        code: frozenset(question_tokens(question, [code]))
+        for code in {_language_of(passage) for passage in passages}
+    }
+    scores = [
+        _cover(asked[_language_of(passages[one.passage])], one, weights)
+        for one in sentences
+    ]
+    order = sorted(range(len(sentences)), key=lambda at: (-scores[at], at))
+    claims = [
+        _quote(passages[sentences[at].passage], sentences[at])
+        for at in order[:most]
+        if scores[at] > 0
+    ]
+    return with_stems(claims, passages)
+
+
+def _split(number: int, passage: Passage) -> list[_Sentence]:
+    spans = sentence_spans(passage.text, _language_of(passage))
+    if passage.whole:
+        spans = [(0, len(passage.text))]
+    texts = [passage.text[start:end] for start, end in spans]
+    codes = [_language_of(passage)] * len(texts)
+    return [
+        _Sentence(number, start, end, frozenset(tokens))
+        for (start, end), tokens in zip(
+            spans, tokenize(texts, languages=codes), strict=True
+        )
+        if passage.whole or len(tokens) >= SHORTEST
+    ]
+
+
+def _weigh(sentences: Sequence[_Sentence]) -> Mapping[str, float]:
+    counts = Counter(token for one in sentences for token in one.tokens)
+    n = len(sentences)
+    return {
+        token: math.log(1 + (n - df + 0.5) / (df + 0.5)) for token, df in counts.items()
+    }
+
+
+def _cover(
+    asked: frozenset[str], sentence: _Sentence, weights: Mapping[str, float]
+) -> float:
+    # Sorted, so that the sum is the same whatever the hash seed.
+    return sum(weights[token] for token in sorted(asked & sentence.tokens))
+
+
+def _language_of(passage: Passage) -> str:
+    return passage.language or ENGLISH
+
+
+def _quote(passage: Passage, sentence: _Sentence) -> Claim:
+    raw = passage.text[sentence.start : sentence.end]
+    start = sentence.start + len(raw) - len(raw.lstrip())
+    end = sentence.end - len(raw) + len(raw.rstrip())
+    text = " ".join(raw.split())
+    return Claim(passage.label, passage.node_id, start, end, text)

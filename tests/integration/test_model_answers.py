@@ -1,0 +1,104 @@
+"""The normal question door: what a model states is answered from its graph."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import elt_llm_consumer
+from elt_llm_api.service import QueryService
+from elt_llm_api.uploads import Upload
+from elt_llm_core.config.sections import QuerySection, RagConfig
+from elt_llm_core.jobs import silent
+from elt_llm_core.results import Status, Support
+from elt_llm_core.store import Store
+from elt_llm_query.query import query_collections
+
+PACK = Path(elt_llm_consumer.__file__).parent / "packs" / "kite-regatta"
+HOLDS = "Which domain holds the entity Gust Ceiling?"
+TEXT = "# Fees\n\nThe fee for a kite is 20 crowns. A flyer uses a kite in a heat.\n"
+
+
+@pytest.fixture(scope="module")
+def ask(tmp_path_factory):
+    """Asks a model and a text, with the graph or without."""
+    folder = tmp_path_factory.mktemp("model")
+    store = Store(folder / "data")
+    service = QueryService(RagConfig(), store)
+    text = folder / "fees.md"
+    text.write_text(TEXT, encoding="utf-8")
+    drawing = shutil.copy(PACK / "model.drawio", folder)
+    for name, path in (("model", Path(drawing)), ("fees", text)):
+        assert service.ingest(name, [Upload(path.name, path)], silent).exit_code == 0
+    models = service.models()
+
+    def call(question, names=("fees", "model"), *, use=True, **more):
+        config = RagConfig(query=QuerySection(use_model_graph=use))
+        return query_collections(
+            names, question, store=store, config=config, models=models, **more
+        )
+
+    yield call
+    store.close()
+
+
+def stages(result):
+    return [stage.name for stage in result.trace.stages]
+
+
+def test_what_the_model_states_is_answered_with_quotes(ask):
+    result = ask(HOLDS)
+    assert result.status is Status.ANSWERED
+    assert result.answer == "Gust Ceiling stands in SAFETY. [S1]"
+    (citation,) = result.citations
+    assert citation.quote.splitlines()[:2] == ["Gust Ceiling", "Domain: SAFETY"]
+    assert citation.support is Support.VERIFIED
+    assert (citation.document, citation.page) == ("model.drawio", 1)
+    assert citation.boxes
+    (source,) = result.sources
+    assert citation.quote in source.text
+    assert "model" in stages(result)
+    assert "model" not in stages(ask(HOLDS, use=False))
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "documents"),
+    [
+        ("How many data objects are in CHANNELS?", "4 in CHANNELS:", 4),
+        ("How is Flyer connected to Kite?", "Flyer is in PEOPLE.", 3),
+        ("What depends on MEMBERSHIP?", "On MEMBERSHIP depends: PEOPLE,", 3),
+        ("What is the cardinality between PEOPLE and CHANNELS?", "CHANNELS 0..*", 1),
+        ("What type of element is Kite?", "Kite is of the type DataObject.", 1),
+        ("What relationships does Flyer have?", "Flyer has none of its own;", 5),
+    ],
+)
+def test_every_part_of_an_answer_has_its_quote(ask, question, answer, documents):
+    result = ask(question)
+    assert result.answer.startswith(answer)
+    assert len(result.citations) == len(result.sources) == documents
+    (statement,) = result.statements
+    assert statement.verdict is Support.SUPPORTED
+    assert {c.document for c in result.citations} == {"model.drawio"}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the fee for a kite?",
+        "How many kites does a flyer use in each heat?",
+        "What is a Flyer?",
+        "Which diagrams show Kite?",  # pages of a drawing are no proof
+        "What would be affected if MEMBERSHIP failed?",  # by others, further away
+        "Which domains are there?",  # groups have no fact sheet
+    ],
+)
+def test_any_other_question_goes_to_the_documents(ask, question):
+    result = ask(question)
+    assert "model" not in stages(result)
+    without = ask(question, use=False)
+    assert (result.status, result.answer) == (without.status, without.answer)
+
+
+def test_a_filter_and_a_collection_without_a_model_are_searched(ask):
+    assert "model" not in stages(ask(HOLDS, ["fees"]))
+    assert "model" not in stages(ask(HOLDS, where={"kind": "prose"}))
