@@ -1,0 +1,39 @@
+"""The root of the error tree, and the hints that several errors share."""
+
+from collections.abc import Iterable, Sequence
+
+
+class EltLlmError(Exception):
+    """The root: `code` names the docs entry, `hint` the cure.
+
+    `details` are more sentences of the same kind, where several things went wrong.
+    """
+
+    code = "ELT000"
+    exit_code = 1
+    status = 500
+
+    def __init__(
+        self, message: str, hint: str = "", details: Sequence[str] = ()
+    ) -> None:
+        head = f"{message}; {hint}" if hint else message
+        super().__init__("\n  ".join([head, *details]))
+        self.message = message
+        self.hint = hint
+        self.details = tuple(details)
+
+
+def suggest(value: str, known: Iterable[str]) -> str:
+    """A phrase that names the nearest known value, or all of them."""
+    from difflib import get_close_matches  # noqa: PLC0415 - no good call needs it
+
+    names = sorted(known)
+    near = get_close_matches(value, names, n=1)
+    if near:
+        return f"did you mean {near[0]!r}?"
+    return f"known: {', '.join(names)}" if names else "none are known yet"
+
+
+def installs(extra: str) -> str:
+    """The command that installs an extra and takes nothing else away."""
+    return f"uv sync --inexact --extra {extra}"

@@ -1,0 +1,61 @@
+"""Errors of a call: its arguments, its output files, the port it asks for."""
+
+from collections.abc import Iterable
+
+from elt_llm_core.errors.base_error import EltLlmError, suggest
+
+
+class OutputFileError(EltLlmError):
+    """A file that was named for an output cannot be written."""
+
+    code = "USE002"
+    exit_code = 73
+    status = 507
+
+    def __init__(self, path: str, reason: str, option: str = "") -> None:
+        named = f" with {option}" if option else ""
+        super().__init__(
+            f"cannot write {path}: {reason}",
+            f"name a file in a folder that this user can write to{named}",
+        )
+
+
+class ExchangeError(EltLlmError):
+    """A file, or a product, is no glossary of the format that was named."""
+
+    code = "EXC001"
+    exit_code = 65
+    status = 422
+
+
+class UsageError(EltLlmError):
+    """The request contradicts itself."""
+
+    code = "USE001"
+    exit_code = 64
+    status = 422
+
+
+class UnknownElementError(EltLlmError):
+    """The model has no element of that name or id."""
+
+    code = "GRA001"
+    exit_code = 65
+    status = 404
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        hint = suggest(name, known)
+        if hint.startswith("known"):  # a list of hundreds helps nobody
+            hint = "see the names: elt-llm graph list"
+        super().__init__(f"the model has no element {name!r}", hint)
+
+
+class PortTakenError(EltLlmError):
+    """Another program listens on the address the server was given."""
+
+    code = "API001"
+    exit_code = 69
+    status = 503
+
+    def __init__(self, host: str, port: int) -> None:
+        super().__init__(f"port {port} on {host} is taken", "choose another: --port 0")

@@ -1,0 +1,104 @@
+"""Chat models of an Ollama server."""
+
+from typing import Any
+
+from llama_index.core.base.llms.types import LLMMetadata
+from llama_index.core.llms import LLM
+from llama_index.llms.ollama import Ollama
+from pydantic import Field, PrivateAttr
+from typing_extensions import override
+
+from elt_llm_core.config.base import Address, Name
+from elt_llm_core.models.gateway.direct import DIRECT, Direct
+from elt_llm_core.models.ollama.ollama_client import CheckedAsyncClient, CheckedClient
+from elt_llm_core.models.structured import StructuredCalls
+from elt_llm_core.strategy import Models, Strategy
+
+DEFAULT_URL = "http://localhost:11434"
+
+
+class CheckedOllama(StructuredCalls, Ollama):
+    """A chat model of an Ollama server. Calls raise ModelError and its subclasses."""
+
+    context_window: int = Field(default=8192, gt=0)
+    num_predict: int = Field(default=1024, gt=0)
+    request_timeout: float = Field(default=300.0, gt=0)
+    is_function_calling_model: bool = False
+
+    _digest: str | None = PrivateAttr(default=None)
+    _gateway: Direct = PrivateAttr(default=DIRECT)
+
+    def use_gateway(self, gateway: Direct) -> None:
+        """Make all calls through it."""
+        self._gateway = gateway
+
+    @override
+    def schema_options(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """The schema is a field of Ollama's requests."""
+        return {"format": schema}
+
+    @property
+    @override
+    def metadata(self) -> LLMMetadata:
+        """As the base class, with the answer length that is really asked for."""
+        known: LLMMetadata = super().metadata
+        return known.model_copy(update={"num_output": self.num_predict})
+
+    @property
+    @override
+    def client(self) -> CheckedClient:
+        """The client for synchronous calls, made on first use."""
+        if not isinstance(self._client, CheckedClient):
+            self._client = CheckedClient(self.base_url, self.request_timeout)
+            self._client.gateway = self._gateway
+        return self._client
+
+    @property
+    @override
+    def async_client(self) -> CheckedAsyncClient:
+        """The client for asynchronous calls, made on first use."""
+        if not isinstance(self._async_client, CheckedAsyncClient):
+            self._async_client = CheckedAsyncClient(self.base_url, self.request_timeout)
+            self._async_client.gateway = self._gateway
+        return self._async_client
+
+    @property
+    @override
+    def _model_kwargs(self) -> dict[str, Any]:
+        return {**super()._model_kwargs, "num_predict": self.num_predict}
+
+    @property
+    def model_digest(self) -> str:
+        """The server's digest of the model; asked for once. Raises ModelError."""
+        if self._digest is None:
+            self._digest = self.client.digest_of(self.model)
+        return self._digest
+
+
+class OllamaChat(Strategy[LLM | None]):
+    """Answers from a model of an Ollama server."""
+
+    base_url: Address = DEFAULT_URL
+    llm_model: Name
+    context_window: int = Field(
+        default=8192, gt=0, description="tokens, prompt + answer"
+    )
+    num_predict: int = Field(default=1024, gt=0, description="tokens of an answer")
+    request_timeout: float = Field(
+        default=300.0, gt=0, description="seconds of silence before a call is given up"
+    )
+    temperature: float = Field(default=0.0, ge=0)
+    thinking: bool = False
+    keep_alive: str = Field(
+        default="30m", description="how long the model stays loaded"
+    )
+    seed: int = 0
+
+    @override
+    def build(self, models: Models | None = None) -> CheckedOllama:
+        """The model; no server is asked yet."""
+        return CheckedOllama(
+            model=self.llm_model,
+            additional_kwargs={"seed": self.seed},
+            **self.model_dump(exclude={"llm_model", "seed"}),
+        )
