@@ -8,4 +8,5 @@ PAGES = {
     "catalogue": "Catalogue",
     "model": "Model",
     "coverage": "Coverage",
+    "reports": "Reports",
 }

@@ -3,11 +3,13 @@
 import { address } from "./address.js";
 import { one, query, read, send, stream } from "./api.js";
 import { asText, renderAnswer } from "./chat-message.js";
-import { announce, attempt, openDialog, say } from "./dialogs.js";
+import { attempt, openDialog, say } from "./dialogs.js";
 import { button, count, fill, h, local } from "./dom.js";
 import { EvidencePane } from "./evidence.js";
+import { fillProfiles } from "./job-forms.js";
 import { addKeys } from "./keys.js";
-import { split } from "./shell.js";
+import { menu, split } from "./shell.js";
+import { stepEvidence } from "./statements.js";
 
 const LONGEST = 8000; // characters of a message, as the server takes them
 const RECONNECTS = 3;
@@ -41,7 +43,7 @@ export class Chat {
     addKeys({
       "/": ["Ask", () => this.field.focus()], n: ["New conversation", () => this.open("")], e: ["Edit the last question and ask again", () => this.edit()],
       r: ["Ask the last question again", () => this.retry()], c: ["Copy the last answer with its sources", () => this.copy(this.messages.at(-1))],
-      j: ["Next statement", () => this.step(1)], k: ["Previous statement", () => this.step(-1)],
+      j: ["Next statement", () => stepEvidence(this.log, 1)], k: ["Previous statement", () => stepEvidence(this.log, -1)],
       "[": ["Previous evidence", () => this.pane.step(-1)], "]": ["Next evidence", () => this.pane.step(1)], Escape: ["", () => this.stop()],
     });
     address.onback(() => attempt(() => this.load()));
@@ -61,7 +63,7 @@ export class Chat {
   drawProfiles(profiles) {
     this.profiles = new Map(profiles.map((note) => [note.name, note]));
     const wanted = address.get("profile") || "default";
-    fill(this.profile, profiles.map((note) => h("option", { value: note.name, selected: note.name === wanted }, note.lacks ? `${note.name} (limited)` : note.name)));
+    fillProfiles(this.profile, profiles, wanted);
     this.tellProfile();
   }
 
@@ -127,7 +129,7 @@ export class Chat {
     fill(this.title, this.label || "New conversation");
     fill(this.tools, this.id && [
       button("Rename", () => this.rename(), { class: "plain" }), button("Delete", () => this.remove(), { class: "plain bad" }),
-      h("details", { class: "menu" }, h("summary", {}, "Export"), h("ul", {}, Object.entries(EXPORTS).map(([form, title]) => h("li", {}, h("a", { href: local(`/v1/conversations/${one(this.id)}/export.${form}`), download: "" }, title))))),
+      menu("Export", Object.entries(EXPORTS).map(([form, title]) => h("a", { href: local(`/v1/conversations/${one(this.id)}/export.${form}`), download: "" }, title))),
     ]);
     if (!this.messages.length) attempt(() => this.drawEmpty());
     else fill(this.log, this.messages.map((message, at) => this.render(message, at)));
@@ -145,7 +147,7 @@ export class Chat {
   render(message, at) {
     if (message.role === "user") return h("article", { class: "asked", "aria-label": "Question" }, h("p", { class: "verbatim" }, message.text));
     const isLast = at === this.messages.length - 1;
-    const show = (evidence, from = 0) => this.showEvidence(evidence, from);
+    const show = (evidence) => this.pane.present(evidence);
     return h("article", { class: "answer card stack", "aria-label": "Answer" },
       message.searched && h("p", { class: "small dim" }, `Understood as: ${message.searched}`),
       isLast && this.quoting && h("p", { class: "small dim" }, "Sentences of your documents"),
@@ -163,27 +165,12 @@ export class Chat {
         h("tbody", {}, this.steps.map((step) => h("tr", {}, h("td", {}, step.text || step.step), [step.n_in, step.n_out, Math.round(step.milliseconds)].map((number) => h("td", { class: "number" }, number)))))));
   }
 
-  showEvidence(evidence, at = 0) {
-    this.pane.show(evidence, at);
-    if (matchMedia("(max-width: 900px)").matches) this.pane.element.scrollIntoView({ block: "start" });
-    announce(`Evidence: ${evidence[at]?.document || ""}`);
-  }
-
   showLast() {
     const last = this.messages.at(-1);
     const cited = last?.citations?.length ? last.citations : last?.nearest;
     if (cited?.length) this.pane.show(cited);
     this.log.scrollTop = this.log.scrollHeight;
     this.log.lastElementChild?.scrollIntoView({ block: "nearest" });
-  }
-
-  step(by) {
-    const all = [...this.log.querySelectorAll("button.verdict, button.cite")];
-    if (!all.length) return;
-    const at = all.indexOf(document.activeElement);
-    const next = all[at < 0 ? (by > 0 ? 0 : all.length - 1) : Math.max(0, Math.min(all.length - 1, at + by))];
-    next.focus();
-    next.click();
   }
 
   async ask(text) {
@@ -242,7 +229,7 @@ export class Chat {
       this.log.scrollTop = this.log.scrollHeight;
     } else if (event === "statements") {
       this.checked = data.answer;
-      fill(live.element, renderAnswer(data.answer, this.sources, (evidence) => this.showEvidence(evidence)));
+      fill(live.element, renderAnswer(data.answer, this.sources, (evidence) => this.pane.present(evidence)));
     } else if (event === "citations") {
       const known = new Map(this.sources.map((source) => [source.number, source]));
       for (const source of data.sources) known.set(source.number, source);

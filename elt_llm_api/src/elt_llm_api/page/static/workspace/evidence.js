@@ -2,6 +2,7 @@
 // the verdict in words. `show` takes what the HTTP API calls evidence or citations.
 
 import { one, query, read } from "./api.js";
+import { announce } from "./dialogs.js";
 import { badge, button, fill, h, local } from "./dom.js";
 import { verdict, word } from "./verdicts.js";
 
@@ -72,9 +73,10 @@ export const documentAddress = (evidence) =>
   `/workspace/documents${query({ document: evidence.document_id, page: evidence.page || "", quote: (evidence.quote || "").slice(0, 300) })}`;
 
 export class EvidencePane {
-  constructor({ empty = "Choose a row to see what it rests on." } = {}) {
+  // `onstep` is called with the evidence that a step of the pager leads to.
+  constructor({ empty = "Choose a row to see what it rests on.", onstep } = {}) {
     this.element = h("section", { class: "evidence", "aria-label": "Evidence", tabindex: "-1" });
-    this.empty = empty;
+    Object.assign(this, { empty, onstep });
     this.items = [];
     this.show([]);
   }
@@ -85,10 +87,24 @@ export class EvidencePane {
     this.draw();
   }
 
+  // As `show`, where a person asked for it: on a phone the pane comes into view.
+  present(items, at = 0) {
+    this.show(items, at);
+    if (matchMedia("(max-width: 900px)").matches) this.element.scrollIntoView({ block: "start" });
+    announce(`Evidence: ${items[at]?.document || ""}`);
+  }
+
+  // The keyboard comes here; once it is here, to the document.
+  enter() {
+    if (document.activeElement === this.element) this.element.querySelector(".links a")?.click();
+    else this.element.focus();
+  }
+
   step(by) {
     if (this.items.length < 2) return;
     this.at = (this.at + by + this.items.length) % this.items.length;
     this.draw();
+    this.onstep?.(this.items[this.at]);
   }
 
   draw() {

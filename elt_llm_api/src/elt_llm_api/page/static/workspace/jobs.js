@@ -20,7 +20,12 @@ export const startJob = async (values, files = []) => {
     for (const one of Array.isArray(value) ? value : [value]) if (one) form.append(key, one);
   }
   for (const file of files) form.append("files", file, file.name);
-  const job = await read("/v1/jobs", { method: "POST", body: form });
+  return submitJob("/v1/jobs", form);
+};
+
+// Starts the job of a route of its own, and shows it in the tray.
+export const submitJob = async (path, body) => {
+  const job = await read(path, { method: "POST", body });
   watch(job);
   return job;
 };

@@ -4,6 +4,7 @@ import { one, read } from "./api.js";
 import { attempt, openDialog, say } from "./dialogs.js";
 import { button, count, h, local } from "./dom.js";
 import { askReviewer } from "./decisions.js";
+import { chosen, collectionBoxes, modelCollections } from "./job-forms.js";
 import { startJob } from "./jobs.js";
 import { word } from "./verdicts.js";
 import { exportChoices } from "./exports.js";
@@ -13,20 +14,13 @@ const LIST_FIRST = 100; // rows of a difference; the counts tell of all
 export const buildDialog = async (kind, title) => {
   const known = await attempt(() => read("/v1/collections"));
   if (!known) return;
-  const boxes = (legend, name, isChosen) => h("fieldset", { class: "choices" }, h("legend", {}, legend),
-    known.data.map((card) => h("label", {}, h("input", { type: "checkbox", name, value: card.name, checked: isChosen(card) }), h("span", {}, card.title || card.name), h("b", {}, count(card.documents, "document")))));
-  const hasModel = new Set();
-  await Promise.all(known.data.map(async (card) => {
-    const { data } = await read(`/v1/collections/${one(card.name)}/documents?limit=50`);
-    if (data.some((row) => /drawio|archimate|inventory|\.xlsx?$/i.test(row.name))) hasModel.add(card.name);
-  }));
-  const form = h("div", { class: "stack facets" }, boxes("Documents", "collection", (card) => !hasModel.has(card.name)), boxes("Model of entities (a glossary does without)", "model", (card) => hasModel.has(card.name)));
-  const chosen = (name) => [...form.querySelectorAll(`input[name=${name}]:checked`)].map((box) => box.value);
+  const hasModel = await modelCollections(known.data);
+  const form = h("div", { class: "stack facets" }, collectionBoxes("Documents", "collection", known.data, (card) => !hasModel.has(card.name)), collectionBoxes("Model of entities (a glossary does without)", "model", known.data, (card) => hasModel.has(card.name)));
   await openDialog(`Build: ${title}`, form, {
     label: "Build",
     agree: async () => {
-      if (!chosen("collection").length) throw new Error("choose at least one collection with documents");
-      await startJob({ kind, collection: chosen("collection"), model: chosen("model") });
+      if (!chosen(form, "collection").length) throw new Error("choose at least one collection with documents");
+      await startJob({ kind, collection: chosen(form, "collection"), model: chosen(form, "model") });
       say("It is being built; the rows appear when it is done.");
     },
   });

@@ -37,3 +37,14 @@ export const startPage = () => {
 };
 
 export const split = (...panes) => h("div", { class: `panes ${panes.length === 2 ? "two" : ""}` }, ...panes);
+
+// Links that unfold below a word; Escape folds them.
+export const menu = (title, links) => {
+  const fold = h("details", { class: "menu", onkeydown: (event) => {
+    if (event.key !== "Escape" || !fold.open) return;
+    event.stopPropagation();
+    fold.open = false;
+    fold.querySelector("summary").focus();
+  } }, h("summary", {}, title), h("ul", {}, links.map((link) => h("li", {}, link))));
+  return fold;
+};

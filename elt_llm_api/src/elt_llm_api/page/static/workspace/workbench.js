@@ -74,7 +74,7 @@ export class Workbench {
       a: ["Approve", () => this.decide("approved")], r: ["Reject", () => this.decide("rejected")], w: ["Needs work", () => this.decide("needs_work")],
       e: ["Edit", () => this.item.edit()], m: ["Merge into another row", () => this.merge()], s: ["Split off what was merged", () => this.split(this.current)],
       u: ["Take the last decision back", () => this.undo()], x: ["Select the row", () => this.mark()], "*": ["Select all rows shown", () => this.markAll()],
-      Enter: ["Its evidence; again: the document there", () => this.evidence()],
+      Enter: ["Its evidence; again: the document there", () => this.item.pane.enter()],
       "[": ["Previous evidence", () => this.item.pane.step(-1)], "]": ["Next evidence", () => this.item.pane.step(1)],
       "/": ["Search", () => this.search.focus()], Escape: ["", () => { this.marked.clear(); this.refilter(); this.list.element.focus(); }],
     });
@@ -309,11 +309,6 @@ export class Workbench {
     this.list.draw();
     this.drawBulk();
     announce(`${count(this.marked.size, "row")} selected`);
-  }
-
-  evidence() {
-    if (document.activeElement === this.item.pane.element) this.item.pane.element.querySelector(".links a")?.click();
-    else this.item.pane.element.focus();
   }
 
   async undo() {
