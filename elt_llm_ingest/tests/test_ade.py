@@ -158,6 +158,13 @@ def test_a_code_keeps_its_text_and_the_description_is_marked(reading):
     assert [b.attributes.get("generated") for b in document.blocks] == ["true", None]
 
 
+@pytest.mark.parametrize("end", [".: figure", ". : figure", ".\n: figure", "."])
+def test_what_kind_of_picture_it_is_stays_out_of_its_description(reading, end):
+    said = f"<::Note: two arrows point left{end}::>"
+    document = parsed(reading, pages_of((0, "figure", said, 0.1)))
+    assert format_files.texts(document) == [("figure", "Note: two arrows point left.")]
+
+
 def test_a_quotation_stands_where_its_own_block_stands(reading):
     texts = [(0, "text", f"Berth {n} is let.", 0.2 * n) for n in range(3)]
     document = parsed(reading, pages_of(*texts))

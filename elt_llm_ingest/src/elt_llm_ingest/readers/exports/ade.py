@@ -165,7 +165,8 @@ KIND_BEFORE = re.compile(
     r"image|diagram|forest plot|scan_code|attestation|card)\s*(?::|\Z)\s*",
     re.IGNORECASE,
 )
-KIND_AFTER = re.compile(r"\n\s*:\s*([\w ]{1,40})\s*\Z")
+# On a line of its own, or right behind a sentence: "Two arrows point left.: figure".
+KIND_AFTER = re.compile(r"(?:\n|(?<=[.!?])|(?<=[.!?] ))\s*:\s*([\w ]{1,40})\s*\Z")
 NUMBERED_TITLE = re.compile(r"[0-9]{1,2}[.)]\s+[A-Z](?:[^\n.;:,!?]|[.,:](?=\S)){1,78}")
 MARKED_HEADING = re.compile(r"\A(#{1,6})\s+(.+?)\s*#*\Z")
 SIDES = (("left", "l"), ("top", "t"), ("right", "r"), ("bottom", "b"))
