@@ -1,5 +1,6 @@
 """Conversations over HTTP: asked, streamed, resumed, left, owned, exported."""
 
+import asyncio
 import contextlib
 import time
 
@@ -9,6 +10,7 @@ import pytest
 from endless_server import EndlessServer, Way
 from ollama_server import OllamaServer
 
+from elt_llm_api.routes import chat_routes
 from elt_llm_api.server.exposure import check_exposure
 from elt_llm_core.config.sections import ApiSection, RagConfig
 from elt_llm_core.errors import ConfigError
@@ -177,6 +179,38 @@ def test_who_leaves_or_stops_ends_the_call_to_the_model(serve, root, stop):
                 assert names(read_events(reply.iter_lines()))[-1] == "error"
             assert time.monotonic() < until
             assert client.get("/v1/conversations").json()["data"] == []
+
+
+class NeverClosed:
+    """Events of a generator that a cancelled task, `aclose` and the GC do not end."""
+
+    def __init__(self, events, kept):
+        self.events = events
+        kept.append(events)
+
+    def __aiter__(self):
+        return self
+
+    async def __anext__(self):
+        return await asyncio.shield(asyncio.ensure_future(anext(self.events)))
+
+
+def test_a_turn_ends_where_its_generator_is_never_closed(serve, root, monkeypatch):
+    """FastAPI leaves it open when the client leaves while an event is being sent."""
+    make, kept = chat_routes._events, []
+    never_closed = lambda *turn: NeverClosed(make(*turn), kept)  # noqa: E731
+    monkeypatch.setattr(chat_routes, "_events", never_closed)
+    with EndlessServer(Way.PARTS) as model:
+        config = written_by(model.base_url, reconnect_seconds=0)
+        with serve(config, root) as url, httpx.Client(base_url=url) as client:
+            with open_stream(client) as events:
+                turn = next(events)["data"]["turn_id"]
+                assert model.asked.wait(LONG)
+            assert model.left.wait(LONG)
+            with client.stream("GET", f"/v1/chat/turns/{turn}/events") as reply:
+                *_, last = read_events(reply.iter_lines())
+    # Not at the greatest length of an answer, which ends a call as well.
+    assert (last["event"], last["data"]["code"]) == ("error", "QRY002")
 
 
 def test_a_stream_where_nothing_happens_is_kept_alive(talks, monkeypatch):

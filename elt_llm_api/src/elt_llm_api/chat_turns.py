@@ -10,11 +10,12 @@ import json
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from elt_llm_api.event_log import EventLog, LoggedEvent
+from elt_llm_api.event_log import EventLog
 from elt_llm_api.problems import describe
 from elt_llm_api.server.question_queue import QuestionQueue, Ticket
 from elt_llm_core.errors import AbandonedError, NothingThereError
@@ -67,20 +68,17 @@ class ChatTurn:
         self.failure = error
         self.events.add("error", json.dumps(describe(error), ensure_ascii=False))
 
-    async def follow(
-        self, after: int = 0, patience: float = 0.0
-    ) -> AsyncGenerator[LoggedEvent, None]:
-        """Yield the events as they come; without readers the turn is stopped.
+    @contextmanager
+    def reading(self, patience: float = 0.0) -> Iterator[None]:
+        """Count a reader; when the last one has left, the turn is stopped.
 
         Args:
-            after: The number of the last event that the reader has.
-            patience: Seconds for which it goes on after its last reader left.
+            patience: Seconds for which the turn goes on after its last reader left.
         """
         loop = asyncio.get_running_loop()
         self.readers += 1
         try:
-            async for event in self.events.follow(after):
-                yield event
+            yield
         finally:
             self.readers -= 1
             loop.call_later(patience, self._stop_if_unread)

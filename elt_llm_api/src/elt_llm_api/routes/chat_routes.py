@@ -3,10 +3,10 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator
-from contextlib import aclosing, suppress
+from contextlib import asynccontextmanager, suppress
 from typing import Annotated
 
-from anyio import to_thread
+from anyio import BrokenResourceError, to_thread
 from fastapi import APIRouter, Depends, Header, Path, Request, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
@@ -45,23 +45,40 @@ async def chat(
     return Response(text, media_type="application/json")
 
 
+@asynccontextmanager
+async def _reading(turn: ChatTurn, service: QueryService) -> AsyncIterator[None]:
+    """Count a reader for as long as its request lasts.
+
+    A dependency does the counting and not the generator of events: FastAPI does not
+    close that generator when the client leaves while an event is being sent, and
+    raises BrokenResourceError from its task group instead.
+    """
+    with turn.reading(service.config.api.reconnect_seconds):
+        try:
+            yield
+        except* BrokenResourceError:
+            pass
+
+
 async def _begin(
     body: ChatIn,
     service: Service,
     turns: Turns,
     owner: Owner,
     last_event_id: LastEvent = "",
-) -> tuple[ChatTurn, int]:
+) -> AsyncIterator[tuple[ChatTurn, int]]:
     """Begin a turn, or find the one that a reader lost."""
     if known := _EVENT_ID.fullmatch(last_event_id):
-        return turns.find(known[1], owner), int(known[2])
-    work, seconds = await to_thread.run_sync(_prepare, body, service, owner)
-    turn = turns.begin(owner, work, seconds)
-    with suppress(TimeoutError):
-        await asyncio.wait_for(anext(turn.events.follow()), QUICK_SECONDS)
-    if turn.failure is not None:
-        raise turn.failure
-    return turn, 0
+        turn, after = turns.find(known[1], owner), int(known[2])
+    else:
+        work, seconds = await to_thread.run_sync(_prepare, body, service, owner)
+        turn, after = turns.begin(owner, work, seconds), 0
+        with suppress(TimeoutError):
+            await asyncio.wait_for(anext(turn.events.follow()), QUICK_SECONDS)
+        if turn.failure is not None:
+            raise turn.failure
+    async with _reading(turn, service):
+        yield turn, after
 
 
 @router.post(
@@ -71,15 +88,14 @@ async def _begin(
     response_class=EventSourceResponse,
 )
 async def chat_stream(
-    begun: Annotated[tuple[ChatTurn, int], Depends(_begin)], service: Service
+    begun: Annotated[tuple[ChatTurn, int], Depends(_begin)],
 ) -> AsyncIterator[ServerSentEvent]:
     """The same as events: start, status, token, statements, citations, complete.
 
     Tokens are provisional; `statements` replaces them. `complete` is what /v1/chat
     answers, `error` a problem document. The same request with `Last-Event-ID` reads on.
     """
-    turn, after = begun
-    async for event in _events(turn, after, service):
+    async for event in _events(*begun):
         yield event
 
 
@@ -92,6 +108,15 @@ def _turn(
 OneTurn = Annotated[ChatTurn, Depends(_turn)]
 
 
+async def _read(
+    turn: OneTurn, service: Service, last_event_id: LastEvent = ""
+) -> AsyncIterator[tuple[ChatTurn, int]]:
+    """Find a turn and the event after which a reader goes on."""
+    known = _EVENT_ID.fullmatch(last_event_id)
+    async with _reading(turn, service):
+        yield turn, int(known[2]) if known else 0
+
+
 @router.get(
     "/turns/{turn_id}/events",
     operation_id="get_turn_events",
@@ -99,11 +124,10 @@ OneTurn = Annotated[ChatTurn, Depends(_turn)]
     response_class=EventSourceResponse,
 )
 async def get_turn_events(
-    turn: OneTurn, service: Service, last_event_id: LastEvent = ""
+    begun: Annotated[tuple[ChatTurn, int], Depends(_read)],
 ) -> AsyncIterator[ServerSentEvent]:
     """The events of a turn that is running or has just ended; see /v1/chat/stream."""
-    known = _EVENT_ID.fullmatch(last_event_id)
-    async for event in _events(turn, int(known[2]) if known else 0, service):
+    async for event in _events(*begun):
         yield event
 
 
@@ -118,17 +142,11 @@ def stop_turn(turn: OneTurn) -> None:
     turn.stop()
 
 
-async def _events(
-    turn: ChatTurn, after: int, service: QueryService
-) -> AsyncIterator[ServerSentEvent]:
-    patience = service.config.api.reconnect_seconds
-    async with aclosing(turn.follow(after, patience)) as events:
-        async for event in events:
-            yield ServerSentEvent(
-                raw_data=event.data,
-                event=event.name,
-                id=f"{turn.turn_id}:{event.number}",
-            )
+async def _events(turn: ChatTurn, after: int) -> AsyncIterator[ServerSentEvent]:
+    async for event in turn.events.follow(after):
+        yield ServerSentEvent(
+            raw_data=event.data, event=event.name, id=f"{turn.turn_id}:{event.number}"
+        )
 
 
 def _prepare(body: ChatIn, service: QueryService, owner: str) -> tuple[Work, float]:
