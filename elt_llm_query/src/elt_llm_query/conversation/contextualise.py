@@ -8,7 +8,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 from llama_index.core.llms import LLM
 from pydantic import Field
@@ -19,6 +19,12 @@ from elt_llm_core.errors import ModelError
 from elt_llm_core.results import Citation, Degradation, DegradationKind, Status
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models, Stage, Strategy
+from elt_llm_query.analysis.ellipsis import (
+    FollowUpReading,
+    PhraseEvidence,
+    find_named,
+    read_follow_up,
+)
 from elt_llm_query.analysis.follow_up import (
     Dependence,
     NamedThing,
@@ -32,6 +38,7 @@ from elt_llm_query.analysis.follow_up import (
     without_lead,
 )
 from elt_llm_query.conversation.source_numbers import plain_text
+from elt_llm_query.conversation.spoken_of import SpokenOf, spoken_of
 from elt_llm_query.grounding.statements import LABEL
 from elt_llm_query.llm_calls import (
     Prompted,
@@ -50,8 +57,8 @@ _SHOWN = 2  # examples of how to ask: more would be a list to read
 class Exchange:
     """An earlier question, as it was searched, and what its answer rests on.
 
-    `mentions` says how often the cited documents have a word that begins so, `text` is
-    the answer where nothing else is known of it.
+    `mentions` says how often the cited documents have a word that begins so, `evidence`
+    what they say of phrases; `text` is the answer where nothing else is known of it.
     """
 
     question: str
@@ -62,6 +69,7 @@ class Exchange:
     asked_back: bool = False
     text: str = ""
     mentions: Callable[[str], int] = len
+    evidence: Callable[[], PhraseEvidence] = lambda: SpokenOf(())
 
 
 @dataclass(frozen=True)
@@ -72,6 +80,10 @@ class Understood:
         question: It as a question that can be understood alone.
         subject: What was put in the place of words that point back; the answer has to
             be about it. Empty where the message stood by itself.
+        in_quote: Whether each quote, its heading or its title has to name the subject;
+            else it is enough that its passage does.
+        kept: What the question before named and this one names too; each passage has
+            to be about it.
         unclear: What the reply asks back; empty where the message is clear.
         words: The words that are unclear.
         degradations: What went wrong on the way.
@@ -81,6 +93,8 @@ class Understood:
     subject: str = ""
     unclear: str = ""
     words: str = ""
+    in_quote: bool = False
+    kept: tuple[str, ...] = ()
     degradations: tuple[Degradation, ...] = ()
 
 
@@ -119,16 +133,21 @@ class ByRules(Contextualiser):
     ) -> Understood:
         dependence = find_dependence(message)
         if dependence.kind is Pointer.NONE:
-            return Understood(without_lead(message))
+            return _of_one_thing(message, exchanges) or Understood(
+                without_lead(message)
+            )
+        if not exchanges and dependence.kind is Pointer.PRONOUN and dependence.rival:
+            return Understood(message)  # "Where does the Board have its seat?"
         last = last_answered(exchanges)
-        candidates = named_things(last)
-        referent = choose_referent(dependence, candidates)
-        if dependence.kind is Pointer.BARE_NOUN and _is_new(dependence, last, referent):
-            return Understood(message)
-        if dependence.kind is Pointer.FRAGMENT or referent is None:
-            return _ask_back(message, dependence, candidates)
-        question = put_referent(message, dependence, referent.text)
-        return Understood(question, subject=referent.text)
+        sure = _read(message, dependence, last, weak=False)
+        if len(sure) == 1:
+            return _take_over(sure[0], last)
+        return _refer(message, dependence, last) or _take(
+            message,
+            dependence,
+            last,
+            sure or _read(message, dependence, last, weak=True),
+        )
 
 
 class ByModel(Prompted, Contextualiser):
@@ -224,6 +243,7 @@ def exchanges_of(history: Sequence[Message], store: Store) -> list[Exchange]:
                 documents=answer.documents,
                 titles=tuple(titles),
                 mentions=mentions,
+                evidence=cache(partial(spoken_of, store, answer.documents)),
                 asked_back=bool(answer.unclear),
             )
         )
@@ -244,7 +264,10 @@ def pairs_of(turns: Sequence[tuple[str, str]]) -> tuple[list[Message], list[Exch
             Message(role=Speaker.USER, text=question),
             Message(role=Speaker.ASSISTANT, text=text, status=status),
         ]
-        exchanges.append(Exchange(question=question, status=status, text=text))
+        evidence = cache(partial(SpokenOf, (text,)))
+        exchanges.append(
+            Exchange(question=question, status=status, text=text, evidence=evidence)
+        )
     return messages, exchanges
 
 
@@ -275,6 +298,85 @@ def understand_part(text: str, before: str) -> Understood:
         return _ask_back(text, dependence, candidates)
     question = put_referent(text, dependence, referent.text)
     return Understood(question, subject=referent.text)
+
+
+def _of_one_thing(message: str, exchanges: Sequence[Exchange]) -> Understood | None:
+    """What "N5?" or "Compassionate leave?" asks; None where it stands by itself.
+
+    A number or code does not, once something was asked.
+    """
+    named = find_named(message) if exchanges else None
+    if named is None:
+        return None
+    fragment = Dependence(Pointer.FRAGMENT, message.strip().rstrip("?!. "))
+    last = last_answered(exchanges)
+    readings = _read(message, fragment, last, weak=False)
+    if not readings and not named.is_value:
+        return None
+    return _take(message, fragment, last, readings)
+
+
+def _refer(
+    message: str, dependence: Dependence, last: Exchange | None
+) -> Understood | None:
+    """The message with what its words stand for, where that is certain."""
+    if dependence.kind is Pointer.FRAGMENT:
+        return None
+    referent = choose_referent(dependence, named_things(last))
+    if dependence.kind is Pointer.BARE_NOUN and _is_new(dependence, last, referent):
+        return Understood(message)
+    if referent is None:
+        return None
+    question = put_referent(message, dependence, referent.text)
+    return Understood(question, subject=referent.text)
+
+
+def _take(
+    message: str,
+    dependence: Dependence,
+    last: Exchange | None,
+    readings: Sequence[FollowUpReading],
+) -> Understood:
+    """The only reading of a message; the reply asks back where there is another."""
+    if len(readings) == 1:
+        return _take_over(readings[0], last)
+    if readings:
+        return _ask_which(message, dependence, readings)
+    return _ask_back(message, dependence, named_things(last))
+
+
+def _read(
+    message: str, dependence: Dependence, last: Exchange | None, *, weak: bool
+) -> tuple[FollowUpReading, ...]:
+    """The ways to put the one thing that a message names into the last question."""
+    if dependence.kind not in {Pointer.FRAGMENT, Pointer.BARE_NOUN} or last is None:
+        return ()
+    named = find_named(message)
+    if named is None or len(split_parts(last.question)) > 1:
+        return ()
+    return read_follow_up(named, last.question, last.evidence(), weak=weak)
+
+
+def _take_over(reading: FollowUpReading, last: Exchange | None) -> Understood:
+    """A question with another thing in it; what else it names stays what it was."""
+    question = reading.question.lower()
+    things = find_candidates(last.question, last.titles) if last else ()
+    kept = [thing.text for thing in things if not thing.owner]
+    return Understood(
+        reading.question,
+        subject=reading.subject,
+        in_quote=True,
+        kept=tuple(text for text in kept if text.lower() in question),
+    )
+
+
+def _ask_which(
+    message: str, dependence: Dependence, readings: Sequence[FollowUpReading]
+) -> Understood:
+    """The reply to a message that may be understood in several ways."""
+    shown = " Or: ".join(reading.question for reading in readings[:_SHOWN])
+    reply = f'It is not certain what "{dependence.words}" asks about here. {shown}'
+    return Understood(message, "", reply, dependence.words)
 
 
 def is_about(citation: Citation, text: str, titles: str, subject: str) -> bool:
@@ -318,7 +420,15 @@ def named_things(last: Exchange | None) -> list[NamedThing]:
     )
     known = stems_of(passage.replace("_", " "))
     candidates = find_candidates(last.question, last.titles)
-    return [c for c in candidates if c.stems <= known]
+    whole = [c for c in candidates if not _is_cut(c, last)]
+    return [c for c in whole if c.stems <= known]
+
+
+def _is_cut(thing: NamedThing, last: Exchange) -> bool:
+    """Whether a thing is the beginning of a longer one: "the lunch" of a break."""
+    after = re.search(rf"{re.escape(thing.text)}\s+([a-z]\w*)", last.question)
+    noun = thing.text.removeprefix("the ")
+    return bool(after and last.evidence().has(f"{noun} {after[1]}"))
 
 
 def _is_new(

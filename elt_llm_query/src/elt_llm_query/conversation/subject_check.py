@@ -41,7 +41,7 @@ class SubjectCheck:
         """Why an answer is about something else, and the words that left it open."""
         if result.status not in {Status.ANSWERED, Status.PARTIAL}:
             return "", ""
-        if part.subject and not self._is_about(result, part.subject):
+        if part.subject and not self._is_about(result, part):
             return NO_SUBJECT.format(subject=part.subject), ""
         subject = "" if part.subject else self._left_subject(part.question, result)
         return (
@@ -78,12 +78,18 @@ class SubjectCheck:
         count = partial(count_mentions, self._store, sorted(now))
         return before >= OFTEN and min(map(count, thing.stems)) * OFTEN <= before
 
-    def _is_about(self, result: QueryResult, subject: str) -> bool:
+    def _is_about(self, result: QueryResult, part: Understood) -> bool:
         texts = {source.label: source.text for source in result.sources}
-        for citation in result.citations:
-            row = self._store.document(citation.document_id)
-            titles = f"{row.title} {row.name}" if row else ""
-            text = texts.get(citation.label, citation.quote)
-            if not is_about(citation, text, titles, subject):
-                return False
+        for statement in result.statements:
+            # The cells of a row are quotes of their own: one names, one answers.
+            quoted = " ".join(citation.quote for citation in statement.citations)
+            for citation in statement.citations:
+                row = self._store.document(citation.document_id)
+                titles = f"{row.title} {row.name}" if row else ""
+                passage = texts.get(citation.label, citation.quote)
+                text = quoted if part.in_quote else passage
+                if not is_about(citation, text, titles, part.subject) or not all(
+                    is_about(citation, passage, titles, thing) for thing in part.kept
+                ):
+                    return False
         return True

@@ -1,0 +1,166 @@
+"""Follow-ups without a model: how many are resolved, asked back, and answered wrongly.
+
+    python benchmarks/follow_ups.py --data-dir ROOT [--set seen|held|fresh] [--show]
+
+Asks each line of follow_ups.tsv in a conversation of its own. ROOT has the collections
+`sample` (the handbook of the sample), `rules` (the competition rules), `hr` and `bank`
+(the two policies) and `drugs` (the monographs) of the evaluation data:
+
+    elt-llm ingest FILES --collection NAME --data-dir ROOT --models embedded
+
+A line has the question before, the follow-up, the question that a person makes of it
+(`ask` where it cannot be known), words that a right answer is about, and words of the
+passage that answers it. Lines of the set `held` were not looked at while the rules were
+made, those of `fresh` were written afterwards and are about other documents.
+
+Wrong is an answer about something else than is meant, or to what nobody can know. R@5
+says whether one of the first five sources has the passage, for the question as it was
+understood and for the person's.
+"""
+
+import argparse
+import csv
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from elt_llm_core.results import Status
+from elt_llm_query import Library
+from elt_llm_query.analysis.follow_up import stems_of
+from elt_llm_query.conversation.turn import ChatResult
+
+CASES = Path(__file__).with_suffix(".tsv")
+ANSWERED = {Status.ANSWERED, Status.PARTIAL}
+FIRST = 5
+
+
+class Case(NamedTuple):
+    """One follow-up."""
+
+    collection: str
+    before: str
+    message: str
+    standalone: str
+    about: str
+    gold: str
+    set: str
+
+
+class Outcome(NamedTuple):
+    """How a follow-up was taken."""
+
+    case: Case
+    first: Status
+    turn: ChatResult
+    has_gold: bool | None
+    person_has_gold: bool | None
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether it was answered."""
+        return self.turn.result.status in ANSWERED
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether it was answered about something else than is meant."""
+        if not self.is_answered:
+            return False
+        is_as_written = not self.turn.searched
+        if self.case.standalone == "ask" or is_as_written:
+            return True
+        meant = stems_of(self.case.about)
+        return not all(
+            meant <= stems_of(f"{quotes} {cited.section} {cited.document}")
+            for statement in self.turn.result.statements
+            for quotes in [" ".join(c.quote for c in statement.citations)]
+            for cited in statement.citations
+        )
+
+    @property
+    def name(self) -> str:
+        """What happened, in one word or two."""
+        if self.is_wrong:
+            return "wrong"
+        if self.turn.unclear:
+            refused = self.first not in ANSWERED
+            return "asked back, last refused" if refused else "asked back"
+        if not self.turn.searched:
+            return "searched as written"
+        return "resolved, answered" if self.is_answered else "resolved, refused"
+
+
+def read_cases(which: str) -> list[Case]:
+    """Return the cases of a set; all of them where it is empty."""
+    with CASES.open(encoding="utf-8") as lines:
+        cases = [Case(**row) for row in csv.DictReader(lines, delimiter="\t")]
+    return [case for case in cases if which in {"", case.set}]
+
+
+def run(library: Library, cases: list[Case]) -> Iterator[Outcome]:
+    """Ask each follow-up in a conversation of its own."""
+    conversations = library.store.conversations
+    for number, case in enumerate(cases):
+        key = f"follow-up-{number}"
+        first = library.chat(case.before, key, case.collection)
+        turn = library.chat(case.message, key, case.collection)
+        conversations.delete(key, "local")
+        yield Outcome(
+            case,
+            first.result.status,
+            turn,
+            _has_gold(library, case, turn.searched),
+            _has_gold(library, case, case.standalone),
+        )
+
+
+def _has_gold(library: Library, case: Case, question: str) -> bool | None:
+    """Whether the first sources have the passage; None without a question or gold."""
+    if not question or not case.gold or case.standalone == "ask":
+        return None
+    result = library.search(question, case.collection)
+    texts = (" ".join(s.text.split()) for s in result.sources[:FIRST])
+    return any(case.gold.lower() in text.lower() for text in texts)
+
+
+def print_table(outcomes: list[Outcome]) -> None:
+    """Print one row a collection, and one of all."""
+    kinds = [
+        *("resolved, answered", "resolved, refused"),
+        *("asked back", "asked back, last refused", "searched as written", "wrong"),
+    ]
+    print(f"| collection | follow-ups | {' | '.join(kinds)} | R@5 | a person's |")
+    print("|---" * (len(kinds) + 4) + "|")
+    names = [*dict.fromkeys(o.case.collection for o in outcomes), ""]
+    for name in names:
+        chosen = [o for o in outcomes if name in {"", o.case.collection}]
+        counts = Counter(o.name for o in chosen)
+        judged = [o for o in chosen if o.has_gold is not None]
+        own = sum(bool(o.has_gold) for o in judged)
+        person = sum(bool(o.person_has_gold) for o in judged)
+        row = [name or "all", len(chosen), *(counts[kind] for kind in kinds)]
+        row += [f"{own} of {len(judged)}", f"{person} of {len(judged)}"]
+        print(f"| {' | '.join(map(str, row))} |")
+
+
+def main() -> None:
+    """Measure, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data-dir", type=Path, required=True)
+    parser.add_argument("--set", choices=["seen", "held", "fresh", ""], default="")
+    parser.add_argument("--show", action="store_true", help="each follow-up too")
+    options = parser.parse_args()
+    with Library(options.data_dir, models="embedded") as library:
+        outcomes = list(run(library, read_cases(options.set)))
+    if options.show:
+        for o in outcomes:
+            print(f"{o.name}: {o.case.before} {o.case.message}")
+            print(f"    meant      {o.case.standalone}")
+            print(f"    understood {o.turn.searched or o.turn.text}")
+            if o.is_answered:
+                print(f"    answered   {' '.join(o.turn.text.split())[:160]}")
+    print_table(outcomes)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,386 @@
+"""Follow-ups that name one thing only: "And for Grade N4?", "What about cats?".
+
+The thing takes the place of the phrase of the same kind in the question before. What is
+of the same kind is decided in three steps, from the surest to the weakest:
+
+1. by form: the same last noun ("marriage leave", "compassionate leave"), a number of
+   the same unit, a code of the same shape ("N3", "N4");
+2. by the documents: both are headings of one section or items of one list;
+3. by place: the only phrase after the same preposition, or the only one of the same
+   number and article.
+
+Where a step finds several places, it is not certain which one is meant.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from elt_llm_query.analysis.lexicon import AUXILIARIES, QUESTION_WORDS, STOP_WORDS
+from elt_llm_query.analysis.stems import stem
+
+PREPOSITIONS = frozenset(
+    """
+    of for in at on by with from under to between when if about after before during
+    without against over into than while as because per within until unless since
+    """.split()  # noqa: SIM905 - reads better
+)
+LONGEST = 8  # words of a phrase; more is a clause, which is asked in full
+
+_LEAD = re.compile(
+    r"^\W*(?:(?:and|but|so|or|ok|okay|then)\b[\s,]*)?(?:(?:what|how)\s+about\b[\s,]*)?",
+    re.IGNORECASE,
+)
+_TOKEN = re.compile(r"[^\W_][\w'\u2019/.-]*[\w'\u2019]|[^\W_]|\S")
+_CODE = r"(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]+"
+_MORE = r"(?:above|below|over|under|higher|lower|more|less|fewer|older|younger|up)"
+_NUMBER = re.compile(
+    r"(?P<limit>(?:(?:less|more|fewer|greater)\s+than|at\s+(?:least|most)|up\s+to"
+    r"|over|under|above|below)\s+)?"
+    rf"\b\d+(?:[.,]\d+)*(?!\w)(?:\s+(?:or|and)\s+{_MORE}\b)?(?:\s+(?P<unit>[^\W\d_]+))?"
+    rf"(?:\s+of\s+[^\W\d_]+)?(?:\s+(?:or|and)\s+{_MORE}\b)?",
+    re.IGNORECASE,
+)
+_CODES = re.compile(
+    rf"(?:\b(?P<class>[A-Za-z]{{3,}})\s+)?\b(?P<code>{_CODE})"
+    rf"(?:\s*(?:to|and|or|&|-|\u2013)\s*(?:(?P=class)\s+)?(?:{_CODE}|{_MORE})\b)?"
+)
+_DETERMINER = re.compile(
+    r"\A(?:an?|the|my|your|our|any|every|each|some)\s+", re.IGNORECASE
+)
+_PLURAL = re.compile(r"(?:[^su\W]s|[^\W]ies|people|children|men|women)$", re.IGNORECASE)
+_GRAMMAR = STOP_WORDS | AUXILIARIES | PREPOSITIONS
+_BE = {"be", "been", "being"}
+
+
+class PhraseEvidence(Protocol):
+    """What documents say of phrases."""
+
+    def has(self, phrase: str) -> bool:
+        """Return whether they have a phrase, as it is written."""
+
+    def are_alike(self, one: str, other: str) -> bool:
+        """Return whether they name two things side by side."""
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A thing that is named, and how: `text[start:end]` of its question.
+
+    Attributes:
+        text: Without its article.
+        start: Where it begins, after its article.
+        end: Where it ends.
+        article: The article before it, in lower case.
+        preposition: The preposition before it.
+        unit: Of a number: the stem of what is counted.
+        code: Of a code: its shape, such as "A9" for N3.
+        owned: What it owns: "licence" of "the licence of Bridle Checker".
+    """
+
+    text: str
+    start: int
+    end: int
+    article: str = ""
+    preposition: str = ""
+    unit: str | None = None
+    code: str = ""
+    owned: str = ""
+
+    @property
+    def head(self) -> str:
+        """The stem of its last word."""
+        return stem(self.text.split()[-1].lower())
+
+    @property
+    def kind(self) -> tuple[bool, bool]:
+        """Whether it has a number or code, and whether it is a name."""
+        return self.unit is not None or bool(self.code), self.text[:1].isupper()
+
+    @property
+    def is_value(self) -> bool:
+        """Whether it is a number or code, which says nothing by itself."""
+        return self.kind[0]
+
+    @property
+    def agreement(self) -> tuple[bool, bool]:
+        """Whether it is plural, and whether it has a definite article."""
+        is_plural = bool(_PLURAL.search(self.text))
+        return is_plural, self.article == "the" and not self.text[:1].isupper()
+
+
+@dataclass(frozen=True)
+class FollowUpReading:
+    """One way to understand a follow-up: the whole question, and what it is about."""
+
+    question: str
+    subject: str
+
+
+def find_named(message: str) -> Phrase | None:
+    """Find the one thing that a follow-up names.
+
+    Args:
+        message: Such as "And for Grade N4 and above?", or "Grade N4?".
+
+    Returns:
+        The thing; None where the message says more or less than one.
+    """
+    lead = _LEAD.match(message)
+    rest = message[lead.end() if lead else 0 :].strip(" ?!.,;")
+    first, _, after = rest.partition(" ")
+    is_limit = re.match(r"(?:over|under|above|below)\s+\d", rest, re.IGNORECASE)
+    preposition = (
+        first.lower() if first.lower() in PREPOSITIONS and not is_limit else ""
+    )
+    rest = after.strip() if preposition else rest
+    article = _DETERMINER.match(rest)
+    text = rest[article.end() :] if article else rest
+    owned, of, owner = text.partition(" of ")
+    owned = owned if of and not _NUMBER.fullmatch(text) else ""
+    if owned:
+        article = _DETERMINER.match(owner)
+        text, preposition = owner[article.end() :] if article else owner, "of"
+    phrase = replace(
+        _make_phrase(text, 0, len(text), "", preposition),
+        article=article[0].strip().lower() if article else "",
+        owned=owned,
+    )
+    return phrase if _is_one_thing(phrase) else None
+
+
+def read_follow_up(
+    named: Phrase, question: str, evidence: PhraseEvidence, *, weak: bool = True
+) -> tuple[FollowUpReading, ...]:
+    """Put what a follow-up names into the question before.
+
+    Args:
+        named: What the follow-up names.
+        question: The question before, which stands by itself.
+        evidence: What the documents say that answered it.
+        weak: Whether a phrase may be of the same kind by its place only.
+
+    Returns:
+        Each way to understand it: one where it is certain, none where nothing fits.
+    """
+    if named.owned and f"{named.owned} of ".lower() not in question.lower():
+        return ()
+    slots = find_phrases(question, evidence)
+    steps = [_by_form, _by_documents, _by_place] if weak else [_by_form, _by_documents]
+    for step in steps:
+        fitting = step(named, slots, evidence)
+        if named.preposition and len(fitting) > 1:
+            after = [s for s in fitting if s[0].preposition == named.preposition]
+            fitting = after or fitting
+        readings = [_fill(question, slot, text, named) for slot, text in fitting]
+        if readings:
+            return tuple(dict.fromkeys(readings))
+    return ()
+
+
+def find_phrases(question: str, evidence: PhraseEvidence) -> list[Phrase]:
+    """Find the phrases of a question that name something.
+
+    Args:
+        question: A question that stands by itself.
+        evidence: Tells a noun from the verb after it: "paternity leave" is a phrase of
+            the documents, "Pyraminx scrambled" is none.
+
+    Returns:
+        The phrases in order.
+    """
+    fixed = list(_fixed_spans(question))
+    phrases = [_at(question, start, end) for start, end in fixed]
+    for run in _runs(question, fixed):
+        phrases += _cut_run(question, run, evidence)
+    return sorted(phrases, key=lambda phrase: phrase.start)
+
+
+Fit = tuple[Phrase, str]  # a phrase of the question, and what takes its place
+
+
+def _by_form(
+    named: Phrase, slots: Sequence[Phrase], evidence: PhraseEvidence
+) -> list[Fit]:
+    """Phrases of the same form as what is named."""
+    if named.unit is not None:
+        units = {named.unit, ""}
+        numbers = [s for s in slots if s.unit is not None]
+        same = [s for s in numbers if s.unit == named.unit]
+        loose = [s for s in numbers if named.unit == "" or s.unit in units]
+        return [_in_number(named, s) for s in same or loose]
+    if named.code:
+        return [(s, _with_class(named, s)) for s in slots if s.code == named.code]
+    plain = [s for s in slots if not s.kind[0]]
+    if " " in named.text:
+        fitting = [(s, named.text) for s in plain if s.head == named.head]
+        if fitting:
+            return fitting
+    completed = []
+    for slot in plain:
+        head = slot.text.split()[-1]
+        whole = f"{named.text} {head}"
+        if " " in slot.text and named.head != slot.head and evidence.has(whole):
+            completed.append((slot, whole))
+    return completed
+
+
+def _by_documents(
+    named: Phrase, slots: Sequence[Phrase], evidence: PhraseEvidence
+) -> list[Fit]:
+    """Phrases that the documents name side by side with what is named."""
+    return [(s, named.text) for s in slots if evidence.are_alike(s.text, named.text)]
+
+
+def _by_place(
+    named: Phrase, slots: Sequence[Phrase], evidence: PhraseEvidence
+) -> list[Fit]:
+    """Phrases after the same preposition, or of the same number and article.
+
+    What the documents do not have at all is not put anywhere.
+    """
+    if not named.kind[0] and not evidence.has(named.text):
+        return []
+    alike = [(s, named.text) for s in slots if s.kind == named.kind]
+    if named.preposition:
+        return [fit for fit in alike if fit[0].preposition == named.preposition]
+    agreeing = [fit for fit in alike if fit[0].agreement == named.agreement]
+    if not agreeing and len(slots) == 1 and slots[0].article == named.article:
+        return [(slots[0], named.text)]  # "a Mark Boat", "a ready line"
+    return agreeing
+
+
+def _fill(question: str, slot: Phrase, text: str, named: Phrase) -> FollowUpReading:
+    """The question with a text in the place of one of its phrases."""
+    start = slot.start
+    if slot.article and named.article not in {"", slot.article}:
+        start -= len(slot.article) + 1
+        text = f"{named.article} {text}"
+    elif slot.article in {"a", "an"}:
+        start -= len(slot.article) + 1
+        text = f"{'an' if text[:1].lower() in 'aeiou' else 'a'} {text}"
+    subject = _DETERMINER.sub("", text, count=1)
+    whole = f"{question[:start]}{text}{question[slot.end :]}"
+    return FollowUpReading(f"{whole[:1].upper()}{whole[1:]}", subject)
+
+
+def _in_number(named: Phrase, slot: Phrase) -> Fit:
+    """A number in the place of another, with the limit and unit that it leaves out."""
+    number = re.search(r"\d+(?:[.,]\d+)*", slot.text)
+    if number is None:
+        return slot, named.text
+    has_limit = re.search(rf"^\D|\b(?:or|and)\s+{_MORE}$", named.text, re.IGNORECASE)
+    start = slot.start + (0 if has_limit else number.start())
+    after = "" if named.unit or not slot.unit else slot.text[number.end() :]
+    of = re.search(r"\s+of\s+\w+$", slot.text)
+    if of and not after and " of " not in named.text:
+        after = of[0]
+    return replace(slot, start=start), f"{named.text}{after}"
+
+
+def _with_class(named: Phrase, slot: Phrase) -> str:
+    """A code with the noun of the one whose place it takes: "Grade N4" for "N4"."""
+    noun = slot.text.split()[0]
+    has_noun = not re.match(_CODE, named.text)
+    return named.text if has_noun or re.match(_CODE, noun) else f"{noun} {named.text}"
+
+
+def _fixed_spans(question: str) -> Iterator[tuple[int, int]]:
+    """Codes and numbers, which a run of words must not cut; none overlap."""
+    taken = 0
+    spans = [m.span() for m in _CODES.finditer(question) if _is_code(question, m)]
+    numbers = [m.span() for m in _NUMBER.finditer(question)]
+    free = [n for n in numbers if not any(n[0] < e and s < n[1] for s, e in spans)]
+    for start, end in sorted([*spans, *free]):
+        if start >= taken:
+            taken = end
+            yield start, end
+
+
+def _is_code(question: str, match: re.Match[str]) -> bool:
+    """Whether a code stands for itself: "3x3x3" of "3x3x3 Cube" is part of a name."""
+    noun = (match["class"] or "").lower()
+    after = question[match.end() :]
+    return noun not in STOP_WORDS | AUXILIARIES and not re.match(r"\s+[A-Z]", after)
+
+
+def _runs(
+    question: str, fixed: Sequence[tuple[int, int]]
+) -> Iterator[list[re.Match[str]]]:
+    """Runs of words that neither a word of grammar nor a fixed span cuts."""
+    run: list[re.Match[str]] = []
+    for token in _TOKEN.finditer(question):
+        inside = any(start <= token.start() < end for start, end in fixed)
+        after_how = question[: token.start()].lower().rstrip().endswith("how")
+        if inside or after_how or _is_grammar(token[0]):
+            yield run
+            run = []
+        else:
+            run.append(token)
+    yield run
+
+
+def _is_grammar(word: str) -> bool:
+    """Whether a word names nothing: of grammar, or of the form of questions."""
+    lowered = word.lower()
+    is_form = word == lowered and lowered in QUESTION_WORDS
+    return is_form or not lowered[0].isalnum() or lowered in _GRAMMAR
+
+
+def _cut_run(
+    question: str, run: Sequence[re.Match[str]], evidence: PhraseEvidence
+) -> Iterator[Phrase]:
+    """The longest pieces of a run that the documents have; a verb is none."""
+    at = 0
+    while at < len(run):
+        size = len(run) - at
+        while size > 1 and not evidence.has(
+            question[run[at].start() : run[at + size - 1].end()]
+        ):
+            size -= 1
+        piece = _at(question, run[at].start(), run[at + size - 1].end())
+        if not _is_verb(question, piece, is_first=at == 0):
+            yield piece
+        at += size
+
+
+def _is_verb(question: str, piece: Phrase, *, is_first: bool) -> bool:
+    """Whether one word is what is done or how something is, and no thing."""
+    if " " in piece.text or piece.text[:1].isupper():
+        return False
+    before = question[: piece.start].lower().split()
+    after_be = not piece.article and bool(before) and before[-1] in _BE
+    return not is_first or after_be
+
+
+def _at(question: str, start: int, end: int) -> Phrase:
+    """A phrase of a question with what stands before it."""
+    before = question[:start].lower().split()
+    article = before.pop() if before and _DETERMINER.match(f"{before[-1]} ") else ""
+    preposition = before[-1] if before and before[-1] in PREPOSITIONS else ""
+    return _make_phrase(question, start, end, article, preposition)
+
+
+def _make_phrase(
+    text: str, start: int, end: int, article: str, preposition: str
+) -> Phrase:
+    """A phrase with its unit or the shape of its code."""
+    phrase = text[start:end]
+    unit, code = None, ""
+    codes = _CODES.fullmatch(phrase)
+    number = _NUMBER.fullmatch(phrase)
+    if codes:
+        code = re.sub(r"\d+", "9", re.sub(r"[A-Za-z]", "A", codes["code"]))
+    elif number:
+        unit = stem(number["unit"].lower()) if number["unit"] else ""
+    return Phrase(phrase, start, end, article, preposition, unit, code)
+
+
+def _is_one_thing(phrase: Phrase) -> bool:
+    """Whether a phrase is a thing: a few words, none of grammar but in a number."""
+    if not phrase.text or len(phrase.text.split()) > LONGEST:
+        return False
+    if phrase.kind[0]:
+        return True
+    return not any(_is_grammar(token[0]) for token in _TOKEN.finditer(phrase.text))

@@ -1,0 +1,105 @@
+"""Follow-ups that name one thing: which phrase of the question before it replaces."""
+
+import pytest
+
+from elt_llm_query.analysis.ellipsis import find_named, find_phrases, read_follow_up
+from elt_llm_query.conversation.spoken_of import SpokenOf
+
+TEXTS = (
+    "Marriage leave is 7 days. Compassionate leave is 3 days. Sick leave needs a note.",
+    "The Tern\nClass is for juniors. The Gull Class is for adults. The span is 4 m.",
+    "Puzzles are Clock, Megaminx, Pyraminx, Skewb, and Square-1. Chess is no puzzle.",
+    "The lunch break is an hour. A gate is locked. An office opens. The fee is due.",
+    "5.1 North Board. 5.2 Harbour.",
+)
+SECTIONS = (
+    "5 Boards > 5.1 North Board",
+    "5 Boards > 5.2 Harbour",
+    "6 Fees > 6.1 Entry",
+)
+TITLES = ("oak", "larch")
+KNOWN = SpokenOf(TEXTS, SECTIONS, TITLES)
+LEAVE = "How many days of marriage leave are there?"
+COMPASSIONATE = "How many days of compassionate leave are there?"
+
+
+def read(message: str, question: str) -> list[str]:
+    named = find_named(message)
+    return [r.question for r in read_follow_up(named, question, KNOWN)] if named else []
+
+
+@pytest.mark.parametrize(
+    ("question", "message", "meant"),
+    [
+        (LEAVE, "What about compassionate leave?", COMPASSIONATE),
+        (LEAVE, "And compassionate?", COMPASSIONATE),
+        (LEAVE, "compassionate leave?", COMPASSIONATE),
+        (
+            "How much leave does Grade N3 get?",
+            "And for Grade N4 and above?",
+            "How much leave does Grade N4 and above get?",
+        ),
+        ("How much does Grade N3 get?", "N5?", "How much does Grade N5 get?"),
+        ("How long is the Tern Class?", "And Gull?", "How long is the Gull Class?"),
+        ("How is Pyraminx held?", "And Skewb?", "How is Skewb held?"),
+        ("What is oak used for?", "What about larch?", "What is larch used for?"),
+        ("Who is in the North Board?", "And Harbour?", "Who is in the Harbour?"),
+        (
+            "How are times under 10 minutes measured?",
+            "And over 10 minutes?",
+            "How are times over 10 minutes measured?",
+        ),
+        (
+            "What is called when 8 seconds of rest are over?",
+            "And 12 seconds?",
+            "What is called when 12 seconds of rest are over?",
+        ),
+        (
+            "When is the gate of oak shut?",
+            "And of larch?",
+            "When is the gate of larch shut?",
+        ),
+        ("How long is the lunch break?", "And the fee?", "How long is the fee?"),
+        ("What is a gate?", "And an office?", "What is an office?"),
+    ],
+)
+def test_one_thing_takes_the_place_of_its_kind(
+    question: str, message: str, meant: str
+) -> None:
+    assert read(message, question) == [meant]
+
+
+@pytest.mark.parametrize(
+    ("question", "message", "ways"),
+    [
+        ("Is sick leave marriage leave?", "And compassionate leave?", 2),
+        ("May a gate touch a wall?", "And an office?", 2),
+        ("May Clock touch a wall?", "And dragons?", 0),  # of no list
+        (LEAVE, "What about dragons?", 0),
+        (LEAVE, "And for dragons?", 0),
+        (LEAVE, "And why?", 0),
+        (LEAVE, "And before taking the leave?", 0),
+        ("What is the fee of oak?", "And the gate of larch?", 0),
+    ],
+)
+def test_what_fits_several_places_or_none_is_not_put_into_one(
+    question: str, message: str, ways: int
+) -> None:
+    assert len(read(message, question)) == ways
+
+
+def test_a_verb_is_no_part_of_a_phrase_and_a_line_break_is_no_end() -> None:
+    phrases = find_phrases(
+        "How long may the Tern Class wait at the lunch break?", KNOWN
+    )
+    assert [(p.article, p.text) for p in phrases] == [
+        ("the", "Tern Class"),
+        ("the", "lunch break"),
+    ]
+
+
+def test_items_of_one_list_are_alike_and_neighbours_in_a_sentence_are_not() -> None:
+    assert KNOWN.are_alike("Clock", "Square-1")
+    assert not KNOWN.are_alike("Clock", "chess")
+    assert not KNOWN.are_alike("marriage leave", "note")
+    assert not KNOWN.are_alike("Clock", "clock")
