@@ -130,6 +130,8 @@ def test_the_page_of_a_citation_is_drawn_with_its_boxes(client):
     window = image.crop((across - 20, down - 8, across + 20, down + 8))
     paper = max(window.getcolors(2000), key=lambda found: found[0])[1]
     assert paper[0] - paper[2] > 40, "yellow where the quote stands"
+    # The next edition of the document has the same address.
+    assert reply.headers["cache-control"] == "private, no-cache"
     tag = {"if-none-match": reply.headers["etag"]}
     again = client.get(url, params={"boxes": marks, "scale": 2}, headers=tag)
     assert (again.status_code, again.content) == (304, b"")

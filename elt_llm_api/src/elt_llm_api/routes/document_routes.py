@@ -151,7 +151,8 @@ def page_image(
     row = service.store.document(document_id)
     key = f"{row.sha256 if row else ''}|{number}|{view.model_dump_json()}"
     tag = f'"{hashlib.sha256(key.encode()).hexdigest()[:32]}"'
-    headers = {"etag": tag, "cache-control": "private, max-age=300"}
+    # Asked for each time: the next edition of a document has the same address.
+    headers = {"etag": tag, "cache-control": "private, no-cache"}
     if row is not None and request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
     jpeg = service.page_image(

@@ -4,10 +4,12 @@
 import { one, query, read } from "./api.js";
 import { announce } from "./dialogs.js";
 import { badge, button, fill, h, local } from "./dom.js";
+import { onJobEnd } from "./jobs.js";
 import { verdict, word } from "./verdicts.js";
 
 const KEPT_PAGES = 30;
 const pages = new Map();
+onJobEnd((job) => { if (job.kind === "ingest") pages.clear(); });
 
 export const readPage = (documentId, number) => {
   const path = `/v1/documents/${one(documentId)}/pages/${number}`;
@@ -176,7 +178,9 @@ export class EvidencePane {
       if (!parts || evidence !== this.items[this.at]) return;
       const [before, words, after] = shorten(parts);
       fill(quote, before, h("mark", {}, words), after);
-      quote.querySelector("mark").scrollIntoView({ block: "nearest" });
+      // Within the quote only: the texts above it, which are decided on, keep their place.
+      const below = quote.querySelector("mark").getBoundingClientRect().bottom - quote.getBoundingClientRect().bottom;
+      if (below > 0) quote.scrollTop = below + quote.clientHeight / 3;
     } catch {
       // The quote stands there without what is around it.
     }

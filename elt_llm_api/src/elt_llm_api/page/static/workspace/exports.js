@@ -23,9 +23,12 @@ export const exportChoices = async (bench) => {
     const link = h("a", { href: URL.createObjectURL(await reply.blob()), download: name });
     link.click();
   }), { class: "main", disabled: true });
+  let checks = 0;
   const check = async () => {
     keep.disabled = true;
+    const turn = checks += 1;
     const made = await read(ask("/check"));
+    if (turn !== checks) return; // another choice was made meanwhile
     keep.disabled = !made.accepted;
     fill(told, outcome(made));
   };

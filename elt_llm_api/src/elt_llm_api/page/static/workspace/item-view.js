@@ -12,14 +12,14 @@ export class ItemView {
     this.pane = new EvidencePane();
     this.head = h("div", { class: "stack item-head" });
     this.more = h("div", { class: "stack" });
+    this.choices = [];
     this.element = h("aside", { class: "pane right stack-l", "aria-label": "Chosen row" }, this.head, this.pane.element, this.more);
   }
 
   // A row is shown at once; its evidence follows when the server has sent it.
   showRow(row) {
-    this.row = row;
-    this.item = null;
-    this.editing = false;
+    Object.assign(this, { row, item: null, editing: false, toEdit: false, choices: [] });
+    this.element.scrollTop = 0;
     if (!row) {
       fill(this.head);
       fill(this.more);
@@ -37,6 +37,7 @@ export class ItemView {
     this.pane.show(item.evidence, same ? this.pane.at : 0);
     if (!item.evidence.length) fill(this.pane.element, h("p", { class: "dim" }, "No passage stands behind this row."));
     this.drawMore();
+    if (this.toEdit) this.edit();
   }
 
   drawHead() {
@@ -58,20 +59,25 @@ export class ItemView {
     return h("div", {}, h("dt", {}, word(name), edited && h("span", { class: "badge near" }, "edited")), h("dd", { class: "verbatim" }, told));
   }
 
+  // The texts of conflicts are numbered through, as keys choose them.
   conflicts() {
     const { item } = this;
     const fields = [...new Set([...item.conflicts, ...item.changed])];
+    this.choices = [];
     return fields.map((name) => {
       const texts = [
         ["Holds now", item.fields[name]], ["Generated now", item.generated[name]],
         ["Generated before", item.base[name]], ["Offered by a sheet", item.offered[name]],
       ].filter(([, text], at, all) => text !== undefined && (at === 0 || !all.slice(0, at).some((one) => one[1] === text)));
       if (texts.length < 2) return null;
-      return h("section", { class: "conflict" }, h("h3", {}, `Two texts: ${word(name)}`), h("div", { class: "sides" }, texts.map(([title, text]) =>
-        h("div", { class: "card stack" }, h("h3", {}, title), h("p", { class: "verbatim" }, text || "(empty)"),
-          button("Take this", () => this.onsave({ edited: { [name]: text === item.generated[name] ? null : text }, status: "approved" }))))));
+      return h("section", { class: "conflict" }, h("h3", {}, `Two texts: ${word(name)}`), h("div", { class: "sides" }, texts.map(([title, text]) => {
+        const number = this.choices.push(() => this.onsave({ edited: { [name]: text === item.generated[name] ? null : text }, status: "approved" }));
+        return h("div", { class: "card stack" }, h("h3", {}, title), h("p", { class: "verbatim" }, text || "(empty)"), button("Take this", () => this.take(number - 1), { key: String(number) }));
+      })));
     });
   }
+
+  take(at) { if (!this.editing) this.choices[at]?.(); }
 
   drawMore() {
     const { item } = this;
@@ -94,7 +100,8 @@ export class ItemView {
 
   edit() {
     const { row, item } = this;
-    if (!row || !item) return;
+    this.toEdit = Boolean(row && !item); // as soon as the server has sent it
+    if (!item) return;
     this.editing = true;
     const areas = Object.entries(row.fields).map(([name, text]) => {
       const area = h("textarea", { rows: String(Math.min(8, 1 + Math.ceil(text.length / 60))) });

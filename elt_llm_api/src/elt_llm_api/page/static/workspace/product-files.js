@@ -2,7 +2,7 @@
 
 import { one, read } from "./api.js";
 import { attempt, openDialog, say } from "./dialogs.js";
-import { button, count, h, local } from "./dom.js";
+import { count, h, local } from "./dom.js";
 import { askReviewer } from "./decisions.js";
 import { chosen, collectionBoxes, modelCollections } from "./job-forms.js";
 import { startJob } from "./jobs.js";
@@ -26,17 +26,13 @@ export const buildDialog = async (kind, title) => {
   });
 };
 
-export const exportMenu = (bench) => {
-  const opener = button("Export", async () => {
-    if (!bench.product) return say("There is nothing to export yet.");
-    const path = `/v1/products/${one(bench.product)}/sheet`;
-    const sheets = h("ul", { class: "stack" }, [["xlsx", "Excel sheet for reviewers"], ["csv", "CSV sheet for reviewers"]].map(([ending, title]) =>
-      h("li", {}, h("a", { href: local(`${path}.${ending}`), download: "" }, title), h("span", { class: "dim small" }, " comes back by Import"))));
-    const others = await attempt(() => exportChoices(bench));
-    await openDialog("Export", h("div", { class: "stack-l" }, sheets, others || ""));
-    return undefined;
-  });
-  return opener;
+export const openExports = async (bench) => {
+  if (!bench.product) { say("There is nothing to export yet."); return; }
+  const path = `/v1/products/${one(bench.product)}/sheet`;
+  const sheets = h("ul", { class: "stack" }, [["xlsx", "Excel sheet for reviewers"], ["csv", "CSV sheet for reviewers"]].map(([ending, title]) =>
+    h("li", {}, h("a", { href: local(`${path}.${ending}`), download: "" }, title), h("span", { class: "dim small" }, " comes back by Import"))));
+  const others = await attempt(() => exportChoices(bench));
+  await openDialog("Export", h("div", { class: "stack-l" }, sheets, others || ""));
 };
 
 export const importSheet = async (bench) => {

@@ -9,7 +9,7 @@ import { Facets } from "./facets.js";
 import { ItemView } from "./item-view.js";
 import { onJobEnd } from "./jobs.js";
 import { addKeys } from "./keys.js";
-import { buildDialog, exportMenu, importSheet } from "./product-files.js";
+import { buildDialog, importSheet, openExports } from "./product-files.js";
 import { COVERAGE, STATUSES, word } from "./verdicts.js";
 import { VirtualList } from "./virtual-list.js";
 
@@ -55,7 +55,7 @@ export class Workbench {
   lay() {
     const middle = h("section", { class: "pane middle", "aria-label": this.title },
       h("div", { class: "toolbar" }, this.products, h("div", { class: "grow" }, this.search), this.sorts,
-        button("Build", () => buildDialog(this.kind, this.title)), button("Import", () => importSheet(this)), exportMenu(this)),
+        button("Build", () => this.build(), { key: "b" }), button("Import", () => importSheet(this), { key: "i" }), button("Export", () => openExports(this), { key: "o" })),
       this.tally, this.above, this.bulk, this.list.element,
       h("div", { class: "toolbar keys", role: "toolbar", "aria-label": "Decide" },
         button("Approve", () => this.decide("approved"), { key: "a", class: "main" }), button("Reject", () => this.decide("rejected"), { key: "r" }),
@@ -76,9 +76,13 @@ export class Workbench {
       u: ["Take the last decision back", () => this.undo()], x: ["Select the row", () => this.mark()], "*": ["Select all rows shown", () => this.markAll()],
       Enter: ["Its evidence; again: the document there", () => this.item.pane.enter()],
       "[": ["Previous evidence", () => this.item.pane.step(-1)], "]": ["Next evidence", () => this.item.pane.step(1)],
+      b: ["Build it, or build it again", () => this.build()], i: ["Import a reviewed sheet", () => importSheet(this)], o: ["Export", () => openExports(this)],
+      "1": ["Take the first of two texts", () => this.item.take(0)], "2": ["Take the second of two texts", () => this.item.take(1)], "3": ["", () => this.item.take(2)], "4": ["", () => this.item.take(3)],
       "/": ["Search", () => this.search.focus()], Escape: ["", () => { this.marked.clear(); this.refilter(); this.list.element.focus(); }],
     });
   }
+
+  build() { return buildDialog(this.kind, this.title); }
 
   get current() { return this.view[this.list.at]; }
 
@@ -122,7 +126,7 @@ export class Workbench {
     this.rows = [];
     this.refilter();
     fill(this.tally, h("div", { class: "empty" }, h("h2", {}, `No ${this.title.toLowerCase()} yet`),
-      h("p", {}, "It is built from the documents of a collection."), button("Build", () => buildDialog(this.kind, this.title), { class: "main" })));
+      h("p", {}, "It is built from the documents of a collection."), button("Build", () => this.build(), { class: "main" })));
   }
 
   readAddress() {
