@@ -60,7 +60,8 @@ differ from that of its code.
 
 Beyond loopback a token is a must (`api.token`, or one a user in `api.users`), sent as
 `Authorization: Bearer` or as the password of Basic authentication; without it
-the answer is 401, API004. Whatever the method and the path:
+the answer is 401, API004. What is sent is plain HTTP: put a proxy that speaks HTTPS
+in front. Whatever the method and the path:
 
 | request | answer |
 |---|---|

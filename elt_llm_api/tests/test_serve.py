@@ -87,6 +87,13 @@ def test_beyond_loopback_without_a_token_it_does_not_start(tmp_path):
     assert "token" in ended.stderr
 
 
+def test_beyond_loopback_it_says_that_plain_http_can_be_read():
+    told = serve.announce("http://0.0.0.0:7860/", "0.0.0.0")  # noqa: S104
+    assert told.splitlines()[1:] == [serve.UNENCRYPTED]
+    for host in ("127.0.0.1", "localhost", "::1"):
+        assert serve.announce("http://localhost:7860/", host).count("\n") == 0
+
+
 @pytest.mark.network
 def test_the_address_names_the_real_port():
     with listen("127.0.0.1", 0) as sock:

@@ -89,7 +89,6 @@ def test_every_part_of_an_answer_has_its_quote(ask, question, answer, documents)
         "What is a Flyer?",
         "Which diagrams show Kite?",  # pages of a drawing are no proof
         "What would be affected if MEMBERSHIP failed?",  # by others, further away
-        "Which domains are there?",  # groups have no fact sheet
     ],
 )
 def test_any_other_question_goes_to_the_documents(ask, question):
@@ -97,6 +96,16 @@ def test_any_other_question_goes_to_the_documents(ask, question):
     assert "model" not in stages(result)
     without = ask(question, use=False)
     assert (result.status, result.answer) == (without.status, without.answer)
+
+
+def test_a_domain_is_proven_by_a_fact_sheet_that_stands_in_it(ask):
+    for question in ("How many domains are in the model?", "Which domains are there?"):
+        result = ask(question)
+        assert result.answer.startswith("11 in the model: MEMBERSHIP, PEOPLE,")
+        quotes = [c.quote.splitlines() for c in result.citations]
+        assert len(quotes) == 11
+        assert {lines[-1] for lines in quotes} >= {"Domain: PEOPLE", "Domain: SAFETY"}
+        assert all(c.support is Support.VERIFIED for c in result.citations)
 
 
 def test_a_filter_and_a_collection_without_a_model_are_searched(ask):

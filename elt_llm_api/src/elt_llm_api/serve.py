@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from elt_llm_core.store import Store
 
 STOP_SECONDS = 3  # seconds; the page keeps streams open that never end by themselves
+UNENCRYPTED = (
+    "Other machines reach it by plain HTTP: tokens, questions and documents can be "
+    "read on the way. Put a proxy that speaks HTTPS in front of it."
+)
 # Of a thread that answers a question, before the one that reads requests gets its turn:
 # it waits once for each call to the system, and for each question that is worked on.
 SWITCH_SECONDS = 0.0005
@@ -76,6 +80,22 @@ def keep_answering() -> None:
     sys.setswitchinterval(SWITCH_SECONDS)
 
 
+def announce(url: str, host: str) -> str:
+    """Tell where the server is, and that others may read along where they may.
+
+    Args:
+        url: The address of the page.
+        host: The address that the server listens on.
+
+    Returns:
+        One line, or two beyond loopback.
+    """
+    from elt_llm_api.server.exposure import is_loopback
+
+    line = f"elt_llm serves {url}  (Ctrl-C stops)"
+    return line if is_loopback(host) else f"{line}\n{UNENCRYPTED}"
+
+
 @click.command()
 @click.option("--host", help="Address to listen on; beyond loopback needs a token.")
 @click.option("--port", type=click.IntRange(0, 65535), help="0 takes a free one.")
@@ -93,5 +113,5 @@ def serve(ctx: CommandContext, host: str | None, port: int | None) -> None:
     run(
         ctx.config.model_copy(update={"api": api}),
         lambda: ctx.store,
-        lambda url: click.echo(f"elt_llm serves {url}  (Ctrl-C stops)", err=True),
+        lambda url: click.echo(announce(url, api.host), err=True),
     )

@@ -112,7 +112,16 @@ def _parts(answer: GraphAnswer) -> Iterator[tuple[str, re.Pattern[str]]]:
         *(() if answer.kind == "place" else answer.elements),
     )
     for ref in {ref.id: ref for ref in refs if ref.id not in ends}.values():
-        yield ref.location.file, _fact_sheet(ref, groups)
+        begin = _fact_sheet(ref, groups) if ref.role == "entity" else _member(ref)
+        yield ref.location.file, begin
+
+
+def _member(group: ElementRef) -> re.Pattern[str]:
+    """The begin of a fact sheet that stands in a group, which has none of its own."""
+    name = re.escape(group.name)
+    return re.compile(
+        rf"(?:(?!Type: )[^\n]*\n)+?{group.role.title()}: {name}$", re.MULTILINE
+    )
 
 
 def _fact_sheet(ref: ElementRef, groups: set[str]) -> re.Pattern[str]:
