@@ -8,20 +8,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from elt_llm_query.synthesizers.answer_stream import OPENING, AnswerFilter
+from stream_texts import LABELS, PIECES
 
-LABELS = ("S1", "S2", "F1")
-PIECES = st.sampled_from(
-    [
-        *("The fee", " is ", "25", ".", "\n", "\n\n", " ", "- ", "**", "#", "##", ":"),
-        *("[S1]", "[S9]", "[S1, S2]", "[s1-S2]", "(S1)", "(S7)", "<<SOURCE 1>>"),
-        *("[", "]", "[[", "(", "<", "<<", "S1", "[doc_1]", "\u3010F1\u3011", "[see]"),
-        *("Answer", "answer:", "References", "references:", "## References", "No"),
-        *("<think>", "</think>", "<thi", "list of References: page 12", "\x00"),
-        *("[S1, S2, S1, S2, S1, S2, S1, S2, S1, S2, S1, S2, S1, S2, S1, S2, S1, ",),
-        *("S2, S1, S2, S1, S2, S1, S2, S1, S2, S1, S2, S1, S2, S1, S2, S1, S2]",),
-    ]
+TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=25).map(
+    "".join
 )
-TEXTS = st.lists(PIECES | st.text(max_size=5), max_size=25).map("".join)
 
 
 def show(parts, opening=0):
