@@ -255,6 +255,9 @@ def test_the_things_that_a_question_names(question: str, named: set[str]) -> Non
         ("What is lime? How is it slaked?", ("What is lime?", "How is it slaked?")),
         ("What do bread and salt cost?", ("What do bread and salt cost?",)),
         ("And what is lime?", ("And what is lime?",)),
+        ("Is oak heavy, and does it split?", ("Is oak heavy?", "Does it split?")),
+        ("Who signs, and are fees due?", ("Who signs, and are fees due?",)),
+        ("Is oak cut and is not larch?", ("Is oak cut and is not larch?",)),
     ],
 )
 def test_the_parts_of_a_message(question: str, parts: tuple[str, ...]) -> None:

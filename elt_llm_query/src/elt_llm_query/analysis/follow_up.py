@@ -130,6 +130,12 @@ _NEXT_PART = re.compile(
     r"(?:what|how|when|where|who|whom|which|why)\b)",
     re.IGNORECASE,
 )
+# "Is oak heavy, and does it split?": after a question for yes or no, a verb before its
+# subject begins another one.
+_NEXT_POLAR = re.compile(
+    rf"[\s,;]+and\s+(?:also\s+)?(?=(?:{_AUX})\s+(?!not\b)\w+\s+\w)", re.IGNORECASE
+)
+_POLAR = re.compile(rf"^\W*(?:{_AUX})\b", re.IGNORECASE)
 _AND_WORD = re.compile(r"^[\s,;?]*(?:and\s+)?(?:also\s+)?", re.IGNORECASE)
 _JOINING = re.compile(
     r"^\W*(?:(?:and|but|so|also|then|ok|okay)\b[\s,]*)+", re.IGNORECASE
@@ -235,7 +241,7 @@ def names_a_thing(question: str, titles: Sequence[str]) -> bool:
 
 
 def split_parts(question: str) -> tuple[str, ...]:
-    """Cut a question with two parts, each with its own question word.
+    """Cut a question with two parts, each with its own question word or verb.
 
     Args:
         question: The question.
@@ -243,7 +249,10 @@ def split_parts(question: str) -> tuple[str, ...]:
     Returns:
         Its parts, each as a question; the question itself where it has one part.
     """
-    cuts = [match.start() for match in _NEXT_PART.finditer(question)]
+    found = list(_NEXT_PART.finditer(question))
+    if _POLAR.match(question):
+        found += _NEXT_POLAR.finditer(question)
+    cuts = sorted({match.start() for match in found})
     cuts = [cut for cut in cuts if _telling(question[:cut])][:2]
     if not cuts:
         return (question,)
