@@ -51,8 +51,8 @@ def print_times(name: str, times: list[float]) -> None:
     ordered = sorted(times)
     mean = 1000 * sum(times) / len(times)
     at = [1000 * ordered[int(share * (len(times) - 1))] for share in (0.5, 0.999, 1)]
-    told = " | ".join(f"{ms:.3f}" for ms in (mean, *at))
-    print(f"| {name} | {len(times):,} | {told} |")
+    columns = " | ".join(f"{ms:.3f}" for ms in (mean, *at))
+    print(f"| {name} | {len(times):,} | {columns} |")
 
 
 def main() -> None:

@@ -93,8 +93,8 @@ def main() -> None:
                     print(way, has, case.message, [s.value for s in statuses[way]])
             if options.show:
                 for part in parts:
-                    told = " ".join(part.answer.split())[:110]
-                    print(f"    {part.status.value}: {part.question} {told}")
+                    answer = " ".join(part.answer.split())[:110]
+                    print(f"    {part.status.value}: {part.question} {answer}")
     print("| way | passages among the sources | parts | answered |\n|---|---|---|---|")
     for way, (has_them, wanted, parts_asked, answered) in rows.items():
         print(f"| {way} | {has_them} of {wanted} | {parts_asked} | {answered} |")

@@ -249,10 +249,10 @@ def split_parts(question: str) -> tuple[str, ...]:
     Returns:
         Its parts, each as a question; the question itself where it has one part.
     """
-    found = list(_NEXT_PART.finditer(question))
+    joints = list(_NEXT_PART.finditer(question))
     if _POLAR.match(question):
-        found += _NEXT_POLAR.finditer(question)
-    cuts = sorted({match.start() for match in found})
+        joints += _NEXT_POLAR.finditer(question)
+    cuts = sorted({match.start() for match in joints})
     cuts = [cut for cut in cuts if _telling(question[:cut])][:2]
     if not cuts:
         return (question,)
