@@ -45,6 +45,31 @@ def test_products(name, store, monkeypatch, models, aliases):
     assert f"{name}_handbook.json" in shown.output
 
 
+AGAIN = """
+import sys
+from elt_llm_core.cli import elt_llm
+code = elt_llm.main(sys.argv[1:], standalone_mode=False)
+sys.exit(code or ("llama_index" in sys.modules) or ("openpyxl" in sys.modules))
+"""
+
+
+@pytest.mark.parametrize("name", ["glossary", "catalog", "coverage"])
+def test_a_run_that_makes_nothing_loads_no_model(name, store, monkeypatch, models):
+    from elt_llm_core.models import factory
+
+    monkeypatch.setattr(factory, "build_models", lambda config: models)
+    arguments = ["--collection", "handbook", "--model", "estate", "--quiet", "--json"]
+    arguments += ["--data-dir", str(store.data_dir)]
+    first = CliRunner().invoke(getattr(product_commands, name), arguments)
+    assert first.exit_code == 0, first.output
+    command = [sys.executable, "-c", AGAIN, name, *arguments]
+    again = subprocess.run(
+        command, timeout=120, check=False, capture_output=True, text=True
+    )
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout)["counts"]["done"] == 0
+
+
 @pytest.mark.parametrize("folder", ["/proc", "/proc/none/below"])
 def test_an_output_that_cannot_be_written_is_told_before_the_work(
     folder, monkeypatch, tmp_path

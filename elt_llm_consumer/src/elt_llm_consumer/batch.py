@@ -15,7 +15,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -33,11 +33,15 @@ from elt_llm_core.patience import check_asker
 from elt_llm_core.records import Record
 from elt_llm_core.results import Degradation, DegradationKind
 
+if TYPE_CHECKING:
+    from llama_index.core.llms import LLM
+
 # A local model that is loaded again answers within a minute; asking every second costs
 # nothing, and a user who stops the job is heard at once.
 LOOK_SECONDS = 0.2
 AWAY = (ModelUnavailableError, RunnerDiedError)
-_OUR_PACKAGES = ("elt_llm_consumer", "elt_llm_query")
+_OUR_PACKAGES = ("elt_llm_consumer", "elt_llm_core", "elt_llm_query")
+_CODE = frozenset({".json", ".py", ".yaml"})  # weights and word lists decide as well
 
 
 class WorkItem(Record):
@@ -86,7 +90,7 @@ class BatchResult(Record):
 
 @cache
 def program_digest() -> str:
-    """Return a digest of the code of products and of questions.
+    """Return a digest of the code of products and of questions, with its data files.
 
     Results of older code are not reused.
     """
@@ -94,9 +98,21 @@ def program_digest() -> str:
     for package in _OUR_PACKAGES:
         spec = find_spec(package)
         folder = Path(spec.origin).parent if spec and spec.origin else Path()
-        paths = sorted(folder.rglob("*.py"))
+        paths = sorted(path for path in folder.rglob("*") if path.suffix in _CODE)
         texts += [path.read_text(encoding="utf-8") for path in paths]
     return digest(*texts)
+
+
+def model_identity(llm: "LLM") -> str:
+    """Return the name of a model and its weights, as far as its server tells them.
+
+    Args:
+        llm: A language model.
+
+    Raises:
+        ModelError: The server does not answer, or refuses.
+    """
+    return f"{llm.metadata.model_name} {getattr(llm, 'model_digest', '')}"
 
 
 def run_items(

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field
 from typing_extensions import override
@@ -26,7 +26,6 @@ from elt_llm_consumer.context_fields import (
 )
 from elt_llm_consumer.corpus import Evidence, GlossaryEntry, Handbook
 from elt_llm_consumer.definitions.terms import fold, normalise
-from elt_llm_consumer.handbook_reader import open_reader, unread
 from elt_llm_consumer.linking.mentions import MentionIndex
 from elt_llm_consumer.linking.model_entities import (
     Entity,
@@ -41,16 +40,17 @@ from elt_llm_consumer.linking.similarity import (
     TaxonomyClassifier,
     review_status,
 )
+from elt_llm_consumer.optional_reader import open_reader, unread
 from elt_llm_consumer.product import (
-    ProductJob,
     check_schema,
     default_path,
     publish_files,
     split_valid,
 )
+from elt_llm_consumer.product_job import ProductJob
 from elt_llm_consumer.reviewed import ReviewedRow, review_rows
 from elt_llm_core.identifiers import digest
-from elt_llm_core.jobs import JobContext, JobReport, Runner
+from elt_llm_core.jobs import JobContext, JobReport
 from elt_llm_core.strategy import Models
 
 NO_DESCRIPTION = "No description in the inventory."
@@ -68,6 +68,7 @@ _RANK = {"high": 0, "medium": 1, "low": 2}
 class CatalogJob(ProductJob):
     """Options of the catalogue. Without `model` it has only the handbook's terms."""
 
+    kind: ClassVar[str] = "catalog"
     domains: tuple[str, ...] = Field(default=(), description="only these domains")
     entities: tuple[str, ...] = Field(default=(), description="only these entities")
     skip_relationships: bool = Field(
@@ -84,9 +85,9 @@ class CatalogJob(ProductJob):
     )
 
     @override
-    def build(self, models: Models) -> Runner:
-        """Return a runner that writes the files of the catalogue."""
-        return lambda context: self._run(context, models)
+    def input_files(self, context: JobContext) -> list[Path]:
+        files = super().input_files(context)
+        return files if self.static_context is None else [*files, self.static_context]
 
     def _scope(self) -> CatalogScope:
         return CatalogScope(
@@ -98,11 +99,16 @@ class CatalogJob(ProductJob):
             static=read_static_context(self.static_context),
         )
 
-    def _run(self, context: JobContext, models: Models) -> JobReport:
+    @override
+    def make(self, context: JobContext, models: Models) -> JobReport:
         reader = open_reader(models, context, fresh=self.fresh)
         cataloguer = Cataloguer(
             Handbook(
-                context.store, self.collections, textbook=self.textbook, reader=reader
+                context.store,
+                self.collections,
+                textbook=self.textbook,
+                reader=reader,
+                fresh=self.fresh,
             ),
             read_model(context.store, self.model),
             read_aliases(self.aliases or context.config.consumer.aliases),

@@ -8,7 +8,6 @@ from typing import Any
 
 from elt_llm_consumer.exchange.cells import guard_cell
 from elt_llm_consumer.exchange.glossary_terms import plain_text
-from elt_llm_consumer.exchange.table_files import CELL_LENGTH, write_workbook
 from elt_llm_consumer.product import dump_csv, json_text
 
 COLUMNS = (
@@ -99,13 +98,26 @@ def _places(quotes: Sequence[Mapping[str, Any]]) -> list[str]:
 def _workbook(
     rows: Sequence[Mapping[str, Any]], related: Sequence[Mapping[str, Any]]
 ) -> bytes:
+    # openpyxl takes half a second, which a run that writes nothing does without.
+    from elt_llm_consumer.exchange.table_files import (  # noqa: PLC0415
+        CELL_LENGTH,
+        write_workbook,
+    )
+
     sheets = {
         "Catalogue": (COLUMNS, rows),
         "Relationships": (RELATION_COLUMNS, related),
     }
     return write_workbook(
         {
-            name: (columns, [[_cell(row.get(one)) for one in columns] for row in table])
+            name: (
+                columns,
+                # The JSON has all; a longer cell would damage the workbook.
+                [
+                    [_cell(row.get(one))[:CELL_LENGTH] for one in columns]
+                    for row in table
+                ],
+            )
             for name, (columns, table) in sheets.items()
         }
     )
@@ -118,8 +130,7 @@ def _cell(value: Any) -> str:
         text = json.dumps(value, ensure_ascii=False, sort_keys=True) if value else ""
     else:
         text = "" if value is None else str(value)
-    # The whole text is in the JSON; a longer cell would damage the workbook.
-    return plain_text(guard_cell(text))[:CELL_LENGTH]
+    return plain_text(guard_cell(text))
 
 
 def render_site(title: str, rows: Sequence[Mapping[str, Any]]) -> str:

@@ -168,6 +168,10 @@ class EntityRelations:
     ) -> None:
         self._edges = edges
         self._stated = stated
+        self._stated_by_end: dict[str, list[TextRelation]] = {}
+        for one in stated:
+            for end in dict.fromkeys((one.source, one.target)):
+                self._stated_by_end.setdefault(end, []).append(one)
         self._by_end: dict[str, list[Edge]] = {}
         for edge in edges:
             for end in dict.fromkeys((normalise(edge.source), normalise(edge.target))):
@@ -189,8 +193,7 @@ class EntityRelations:
         ]
         rows += [
             self._stated_row(one, is_source=one.source == entity.name)
-            for one in self._stated
-            if entity.name in (one.source, one.target)
+            for one in self._stated_by_end.get(entity.name, ())
         ]
         unique = {str(sorted(row.items())): row for row in rows}
         return sorted(

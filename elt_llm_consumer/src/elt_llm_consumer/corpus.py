@@ -15,6 +15,7 @@ from elt_llm_consumer.definitions.definition_pipeline import (
 from elt_llm_consumer.definitions.definition_records import Definition, text_units
 from elt_llm_consumer.definitions.definition_scorer import load_scorer
 from elt_llm_consumer.definitions.undefined import UndefinedTerm, undefined_terms
+from elt_llm_consumer.stored_definitions import stored_definitions
 from elt_llm_core.errors import UsageError
 from elt_llm_core.identifiers import digest
 from elt_llm_core.provenance import boxes_of_span, read
@@ -94,12 +95,14 @@ class Handbook:
         *,
         textbook: bool = False,
         reader: DefinitionReader | None = None,
+        fresh: bool = False,
     ) -> None:
         if not collections:
             raise UsageError("no collection is given", "pass --collection NAME")
         self.store = store
         self._textbook = textbook
         self._reader = reader
+        self._fresh = fresh
         self.collections = tuple(dict.fromkeys(collections))
         self.documents = [r for name in self.collections for r in store.documents(name)]
         self.text = lru_cache(maxsize=8)(store.document_text)
@@ -123,15 +126,23 @@ class Handbook:
         threshold = LIKELY if self._textbook else SURE
         entries = [
             GlossaryEntry(document=document, definition=definition)
-            for document, candidates in zip(
-                self.documents, self._candidates(), strict=True
+            for document, definitions in zip(
+                self.documents, self._definitions(threshold), strict=True
             )
-            for definition in chosen_definitions(candidates, threshold, load_scorer())
+            for definition in definitions
         ]
         return sorted(entries, key=lambda entry: entry.order)
 
-    def _candidates(self) -> Sequence[Candidates]:
-        """What each document may define, with the reader's verdict if there is one."""
+    def _definitions(self, threshold: float) -> list[list[Definition]]:
+        """The definitions of each document, with the reader's verdict if there is one.
+
+        What a reader makes of a document may change with the others.
+        """
+        if self._reader is None:
+            return [
+                stored_definitions(self.store, document, threshold, fresh=self._fresh)
+                for document in self.documents
+            ]
         candidates = [
             score_document(
                 self.text(document.document_id),
@@ -140,8 +151,10 @@ class Handbook:
             )
             for document in self.documents
         ]
-        reader = self._reader
-        return candidates if reader is None else reader.read(self.documents, candidates)
+        return [
+            chosen_definitions(read, threshold, load_scorer())
+            for read in self._reader.read(self.documents, candidates)
+        ]
 
     @cached_property
     def undefined_terms(self) -> list[UndefinedTerm]:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 from typing_extensions import override
@@ -11,7 +11,6 @@ from typing_extensions import override
 from elt_llm_consumer.batch import WorkItem, run_items
 from elt_llm_consumer.corpus import Evidence, GlossaryEntry, Handbook, quote_passage
 from elt_llm_consumer.definitions.terms import clean, fold, normalise
-from elt_llm_consumer.handbook_reader import open_reader, unread
 from elt_llm_consumer.linking.mentions import EntityMention, MentionIndex
 from elt_llm_consumer.linking.model_entities import (
     Entity,
@@ -22,19 +21,20 @@ from elt_llm_consumer.linking.model_entities import (
     read_model,
 )
 from elt_llm_consumer.linking.similarity import SemanticIndex
+from elt_llm_consumer.optional_reader import open_reader, unread
 from elt_llm_consumer.product import (
-    ProductJob,
     check_schema,
     default_path,
     json_text,
     publish_files,
     split_valid,
 )
+from elt_llm_consumer.product_job import ProductJob
 from elt_llm_consumer.reviewed import ReviewedProduct, ReviewedRow, review_rows
 from elt_llm_core.config.sections import ConsumerSection
 from elt_llm_core.errors import UsageError
 from elt_llm_core.identifiers import digest
-from elt_llm_core.jobs import JobContext, JobReport, Runner
+from elt_llm_core.jobs import JobContext, JobReport
 from elt_llm_core.records import Record
 from elt_llm_core.strategy import Models
 
@@ -184,12 +184,10 @@ REVIEWED = ReviewedProduct(
 class CoverageJob(ProductJob):
     """Options of the coverage report; `model` names at least one collection."""
 
-    @override
-    def build(self, models: Models) -> Runner:
-        """Return a runner that embeds entity names and writes one JSON file."""
-        return lambda context: self._run(context, models)
+    kind: ClassVar[str] = "coverage"
 
-    def _run(self, context: JobContext, models: Models) -> JobReport:
+    @override
+    def make(self, context: JobContext, models: Models) -> JobReport:
         if not self.model:
             raise UsageError(
                 "coverage compares a handbook with a model, and no model is given",
@@ -199,7 +197,11 @@ class CoverageJob(ProductJob):
         reader = open_reader(models, context, fresh=self.fresh)
         scorer = CoverageScorer(
             Handbook(
-                context.store, self.collections, textbook=self.textbook, reader=reader
+                context.store,
+                self.collections,
+                textbook=self.textbook,
+                reader=reader,
+                fresh=self.fresh,
             ),
             read_model(context.store, self.model),
             aliases,

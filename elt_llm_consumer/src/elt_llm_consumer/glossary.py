@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field
 from typing_extensions import override
@@ -10,15 +10,14 @@ from typing_extensions import override
 from elt_llm_consumer.batch import WorkItem, run_items
 from elt_llm_consumer.corpus import GlossaryEntry, Handbook
 from elt_llm_consumer.definitions.term_relations import TermRelations, relate_terms
-from elt_llm_consumer.handbook_reader import open_reader, unread
 from elt_llm_consumer.linking.model_entities import (
     EntityModel,
     Matcher,
     read_aliases,
     read_model,
 )
+from elt_llm_consumer.optional_reader import open_reader, unread
 from elt_llm_consumer.product import (
-    ProductJob,
     check_schema,
     default_path,
     dump_csv,
@@ -26,9 +25,10 @@ from elt_llm_consumer.product import (
     publish_files,
     split_valid,
 )
+from elt_llm_consumer.product_job import ProductJob
 from elt_llm_consumer.reviewed import ReviewedProduct, ReviewedRow, review_rows
 from elt_llm_core.identifiers import digest
-from elt_llm_core.jobs import JobContext, JobReport, Runner
+from elt_llm_core.jobs import JobContext, JobReport
 from elt_llm_core.records import Record
 from elt_llm_core.results import Box, Support
 from elt_llm_core.strategy import Models
@@ -108,20 +108,22 @@ REVIEWED = ReviewedProduct(
 
 
 class GlossaryJob(ProductJob):
-    """Options of the glossary. Without `model` no term is mapped to an entity."""
+    """Options of the glossary. Without `model` no term is mapped to an entity.
+
+    A language model, where one is configured, reads the passages too.
+    """
+
+    kind: ClassVar[str] = "glossary"
 
     @override
-    def build(self, models: Models) -> Runner:
-        """Return a runner that writes CSV and JSON files.
-
-        A language model, where one is configured, reads the passages too.
-        """
-        return lambda context: self._run(context, models)
-
-    def _run(self, context: JobContext, models: Models) -> JobReport:
+    def make(self, context: JobContext, models: Models) -> JobReport:
         reader = open_reader(models, context, fresh=self.fresh)
         handbook = Handbook(
-            context.store, self.collections, textbook=self.textbook, reader=reader
+            context.store,
+            self.collections,
+            textbook=self.textbook,
+            reader=reader,
+            fresh=self.fresh,
         )
         model = read_model(context.store, self.model)
         aliases = read_aliases(self.aliases or context.config.consumer.aliases)

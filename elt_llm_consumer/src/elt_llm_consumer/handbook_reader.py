@@ -11,7 +11,13 @@ from typing import Any
 
 from llama_index.core.llms import LLM
 
-from elt_llm_consumer.batch import AWAY, BatchResult, WorkItem, run_items
+from elt_llm_consumer.batch import (
+    AWAY,
+    BatchResult,
+    WorkItem,
+    model_identity,
+    run_items,
+)
 from elt_llm_consumer.definitions.definition_pipeline import Candidates
 from elt_llm_consumer.definitions.definition_reader import (
     PROMPT,
@@ -30,7 +36,6 @@ from elt_llm_core.errors import (
 from elt_llm_core.jobs import JobContext
 from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_core.store import DocumentRow
-from elt_llm_core.strategy import Models
 
 RUN = "reading"
 
@@ -126,7 +131,7 @@ class HandbookReader:
         """The model and its weights, as far as its server tells them."""
         name = self._llm.metadata.model_name
         try:
-            return f"{name} {getattr(self._llm, 'model_digest', '')}"
+            return model_identity(self._llm)
         except AWAY:
             return name  # the first call says so
         except EltLlmError as error:
@@ -147,16 +152,3 @@ class HandbookReader:
             if not isinstance(error, AnswerShapeError):
                 self._down = error
             raise
-
-
-def open_reader(
-    models: Models, context: JobContext, *, fresh: bool = False
-) -> HandbookReader | None:
-    """Return a reader with the configured language model, or None without one."""
-    llm = models.llm
-    return None if llm is None else HandbookReader(llm, context, fresh=fresh)
-
-
-def unread(reader: HandbookReader | None) -> tuple[Degradation, ...]:
-    """Return what a reader could not read, nothing without a reader."""
-    return () if reader is None else tuple(reader.degradations())

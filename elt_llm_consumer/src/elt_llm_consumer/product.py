@@ -1,4 +1,4 @@
-"""What products share: options, schemas and the files written.
+"""What products share: schemas and the files written.
 
 Files have the same bytes for the same content and are checked against their JSON Schema
 before they are published, all files of a product together.
@@ -14,44 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
-from pydantic import Field, field_validator
 
 from elt_llm_core.errors import EltLlmError
-from elt_llm_core.jobs import JobContext, JobReport, Runner
+from elt_llm_core.jobs import JobContext, JobReport
 from elt_llm_core.publication import publish
 from elt_llm_core.results import Degradation, DegradationKind
-from elt_llm_core.strategy import Strategy
-
-
-class ProductJob(Strategy[Runner]):
-    """Options that all products share."""
-
-    collections: tuple[str, ...] = Field(description="collections of the documents")
-    model: tuple[str, ...] = Field(
-        default=(), description="collections that hold the model, joined into one"
-    )
-    output: Path | None = Field(default=None, description="the file to write")
-    fresh: bool = Field(default=False, description="process finished items again")
-    aliases: Path | None = Field(
-        default=None, description="YAML file of entity name to synonyms"
-    )
-    textbook: bool = Field(
-        default=False, description="also use sentences that define a term less surely"
-    )
-
-    reviewed: bool = Field(
-        default=True, description="put the rows under review; false for a look only"
-    )
-
-    @field_validator("model", mode="before")
-    @classmethod
-    def _to_tuple(cls, value: object) -> object:
-        """Accept one name, and "" for none."""
-        names = (value,) if isinstance(value, str) else value
-        return (
-            tuple(n for n in names if n) if isinstance(names, tuple | list) else names
-        )
-
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -125,7 +92,7 @@ def check_schema(content: Any, name: str, pointer: str = "") -> Any:
     Raises:
         ProductError: If the content does not match; names the place and the value.
     """
-    plain = json.loads(dump_json(content))
+    plain = json.loads(json.dumps(content, ensure_ascii=False, sort_keys=True))
     fault = jsonschema.exceptions.best_match(
         _validator(name, pointer).iter_errors(plain)
     )

@@ -4,6 +4,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from elt_llm_consumer.definitions import patterns
 from elt_llm_consumer.definitions.cues import points
@@ -59,6 +60,8 @@ KINDS = (
     "label tag", "heading names", "heading silent", "mention", "mention opens",
     "acronym",
 )  # fmt: skip
+_KIND_FEATURES = [(name, f"kind: {name}") for name in KINDS]
+_WAY_FEATURES = [(way, f"also: {way}") for way in sorted(set(Way))]
 _SOURCES = (
     DefinitionSource.TABLE, DefinitionSource.REFERENCE, DefinitionSource.ACRONYM,
 )  # fmt: skip
@@ -100,23 +103,27 @@ def describe_all(
         Name to value for each candidate, in order.
     """
     keys = [fold(c.definition.term) for c in candidates]
+    starts = [c.at for c in candidates]
+    own_kinds = [kind(c) for c in candidates]
     places: dict[str, set[int]] = defaultdict(set)
     kinds: dict[tuple[str, int], set[str]] = defaultdict(set)
-    for key, candidate in zip(keys, candidates, strict=True):
-        places[key].add(candidate.at)
-        kinds[key, candidate.at].add(kind(candidate))
+    for key, start, own in zip(keys, starts, own_kinds, strict=True):
+        places[key].add(start)
+        kinds[key, start].add(own)
     firsts = {key: min(those) for key, those in places.items()}
     stated = math.log1p(sum(c.way is Way.STATED for c in candidates))
     rows: list[Features] = []
-    for key, candidate in zip(keys, candidates, strict=True):
-        row = {f"kind: {name}": float(name == kind(candidate)) for name in KINDS}
-        others = kinds[key, candidate.at] - {kind(candidate)}
+    for key, start, own, candidate in zip(
+        keys, starts, own_kinds, candidates, strict=True
+    ):
+        row = {feature: float(name == own) for name, feature in _KIND_FEATURES}
+        others = kinds[key, start] - {own}
         source = candidate.definition.source
         row |= {f"source: {one}": float(one == source) for one in _SOURCES}
         # A document that states its definitions defines little by the way.
         row["document: states others"] = stated * (candidate.way is not Way.STATED)
         row |= _of_others(others)
-        row["place: first of the term"] = float(candidate.at == firsts[key])
+        row["place: first of the term"] = float(start == firsts[key])
         row["place: one of"] = math.log1p(len(places[key]))
         row |= _of_term(candidate, key, usage)
         row |= _of_sentence(candidate)
@@ -128,7 +135,7 @@ def describe_all(
 def _of_others(others: set[str]) -> dict[str, float]:
     """Which other shapes propose the same term in the same sentence."""
     ways = {name.split()[0] for name in others}
-    return {f"also: {way}": float(way in ways) for way in sorted(set(Way))} | {
+    return {feature: float(way in ways) for way, feature in _WAY_FEATURES} | {
         "also: heading names": float("heading names" in others),
         "also: subject equals": float("subject equals" in others),
     }
@@ -176,11 +183,18 @@ def _of_sentence(candidate: DefinitionProposal) -> dict[str, float]:
         "definition: an article opens": float(article is not None),
         "definition: several lines": float("\n\n" in definition),
     }
-    row |= {
-        name: float(pattern.search(sentence) is not None)
-        for name, pattern in _SENTENCE.items()
+    return row | _describe_sentence(sentence)
+
+
+@lru_cache(maxsize=1024)  # a sentence proposes some six candidates, near each other
+def _describe_sentence(sentence: str) -> dict[str, float]:
+    return {
+        **{
+            name: float(pattern.search(sentence) is not None)
+            for name, pattern in _SENTENCE.items()
+        },
+        "sentence: points of cues": points(sentence),
     }
-    return row | {"sentence: points of cues": points(sentence)}
 
 
 _PLACE = (

@@ -14,6 +14,8 @@ from typing import NamedTuple
 from elt_llm_consumer.definitions import patterns
 
 WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
+# "&" counts as the word "and", as in the normal form of a name.
+_WORD_OR_SIGN = re.compile(rf"{WORD.pattern}|&")
 _SHORTEST_PLURAL = 3  # "gas" and "bus" are no plurals; shorter words hardly ever are
 _KEPT_S = ("ss", "us", "is", "news", "series", "species", "means")
 
@@ -53,6 +55,7 @@ def _singular(word: str) -> str:
     return word[:-1]
 
 
+@lru_cache(maxsize=2**16)
 def normalise(name: str) -> str:
     """Return the name in lower case, "&" as "and", without a leading article."""
     lowered = unicodedata.normalize("NFKC", name).casefold().replace("&", " and ")
@@ -62,6 +65,7 @@ def normalise(name: str) -> str:
     return " ".join(words)
 
 
+@lru_cache(maxsize=2**16)  # a candidate's term is folded some ten times
 def fold(name: str) -> str:
     """Return the normal form with every plural folded: the key for matching."""
     return " ".join(fold_word(word) for word in normalise(name).split())
@@ -88,11 +92,12 @@ class PhraseIndex:
 
     def find(self, text: str) -> list[PhraseMatch]:
         """Return matches in text order; a longer phrase hides a shorter one in it."""
-        words = [(m.start(), m.end(), fold_word(m.group())) for m in _words(text)]
+        words = _folded_words(text)
         matches: list[PhraseMatch] = []
         position = 0
         while position < len(words):
-            hit = self._at(words, position)
+            known = words[position][2] in self._by_first
+            hit = self._at(words, position) if known else None
             if hit is None:
                 position += 1
                 continue
@@ -104,18 +109,22 @@ class PhraseIndex:
         return matches
 
     def _at(
-        self, words: list[tuple[int, int, str]], position: int
+        self, words: Sequence[tuple[int, int, str]], position: int
     ) -> tuple[int, str] | None:
-        for key, phrase in self._by_first.get(words[position][2], ()):
+        for key, phrase in self._by_first[words[position][2]]:
             span = words[position : position + len(key)]
             if tuple(word for _, _, word in span) == key:
                 return len(key), phrase
         return None
 
 
-def _words(text: str) -> Iterable[re.Match[str]]:
-    # "&" counts as the word "and", as in the normal form of a name.
-    return re.compile(rf"{WORD.pattern}|&").finditer(text)
+@lru_cache(maxsize=2**10)  # the same sentence is searched for several phrases
+def _folded_words(text: str) -> Sequence[tuple[int, int, str]]:
+    """Start, end and folded form of each word."""
+    return [
+        (match.start(), match.end(), fold_word(match.group()))
+        for match in _WORD_OR_SIGN.finditer(text)
+    ]
 
 
 def variants(name: str, aliases: Mapping[str, Iterable[str]]) -> tuple[str, ...]:

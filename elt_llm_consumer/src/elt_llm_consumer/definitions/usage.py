@@ -65,10 +65,16 @@ class Usage:
         self._places: dict[str, list[int]] = {}
         for place, word in enumerate(self._words):
             self._places.setdefault(word, []).append(place)
+        self._uses: dict[str, int] = {}
 
     def uses(self, term: str) -> int:
         """How often the document uses a term, in singular or plural."""
-        key = fold(term).split()
+        key = fold(term)
+        if key not in self._uses:
+            self._uses[key] = self._count_uses(key.split())
+        return self._uses[key]
+
+    def _count_uses(self, key: Sequence[str]) -> int:
         if not key:
             return 0
         # The places of its rarest word: a search of the whole text for each of the

@@ -20,6 +20,7 @@ from elt_llm_core.records import Record
 CELL_LENGTH = 32_767
 _LARGEST = 200_000_000  # bytes unpacked; a glossary of 100,000 terms has about 60 MB
 _MOST_ROWS = 1_048_576  # of a sheet: "Excel specifications and limits"
+_WRAPPED = Alignment(wrap_text=True, vertical="top")
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a ZIP entry can have
 _TIMES = re.compile(rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*(<)")
 _STAMP = datetime(*_EPOCH, tzinfo=UTC).strftime("%Y-%m-%dT%H:%M:%SZ").encode()
@@ -119,7 +120,7 @@ def _text_cell(page: object, value: str, bold: bool = False) -> Any:
     cell: Any = WriteOnlyCell(page, value)  # type: ignore[arg-type]
     cell.data_type = "s"
     cell.quotePrefix = True
-    cell.alignment = Alignment(wrap_text=True, vertical="top")
+    cell.alignment = _WRAPPED
     if bold:
         cell.font = Font(bold=True)
     return cell

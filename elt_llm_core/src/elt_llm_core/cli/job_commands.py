@@ -108,11 +108,12 @@ def run_job_command(ctx: CommandContext, record: "JobRecord") -> "JobReport":
     from elt_llm_core.cli.interrupt import stoppable
     from elt_llm_core.job_runs import run_kept
     from elt_llm_core.jobs import JOBS
+    from elt_llm_core.models.factory import LateModels
 
     strategy = JOBS.load(record.kind, record.options, ctx.config.allowed_plugins())
     with stoppable() as stop:
         context = replace(ctx.job_context, stopped=stop)
-        return run_kept(context, record, strategy.build(ctx.models))
+        return run_kept(context, record, strategy.build(LateModels(ctx.config)))
 
 
 def _run_again(ctx: CommandContext, record: "JobRecord") -> "JobReport":

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from llama_index.core.llms import LLM
 
 
+NO_LLM = "none"  # the name of the strategy
+
+
 @dataclass(frozen=True)
 class EmbedderIdentity:
     """What is known of an embedder without making it; empty where it is not."""
@@ -45,6 +48,9 @@ class LateModels(Models):
     @cached_property
     @override
     def llm(self) -> "LLM | None":
+        config: RagConfig = self.__dict__["_config"]
+        if config.models.llm_strategy == NO_LLM and not config.roles.answer:
+            return None  # which is known before anything is imported
         return self._models.llm
 
     @cached_property

@@ -90,6 +90,13 @@ class Store:
         """The canonical text of a document; empty where it is not there."""
         return self._truth.document_text(document_id)
 
+    def content_digest(self, document_id: str) -> str:
+        """What changes with a document's text or blocks; empty where it is not there.
+
+        It is another one too where the same text was stored by another compressor.
+        """
+        return self._truth.content_digest(document_id)
+
     def blocks(self, document_id: str) -> list[Block]:
         """The blocks of a document in reading order."""
         return self._truth.blocks(document_id)

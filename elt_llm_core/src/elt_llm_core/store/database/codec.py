@@ -3,6 +3,7 @@
 import json
 import zlib
 from collections.abc import Iterable, Sequence
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,16 @@ def check_sum(*parts: str | bytes) -> int:
         data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
         total = zlib.crc32(data, total)
     return total
+
+
+def digest_of(rows: Iterable[Sequence[bytes | str | int]]) -> str:
+    """64 hex digits that change with any value of any row."""
+    whole = sha256()
+    for row in rows:
+        for value in row:
+            data = value if isinstance(value, bytes) else str(value).encode()
+            whole.update(b"%d:" % len(data) + data)
+    return whole.hexdigest()
 
 
 def pack_text(text: str) -> bytes:

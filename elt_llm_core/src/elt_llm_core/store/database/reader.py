@@ -281,6 +281,13 @@ class Truth(Cards):
         )
         return codec.unpack_text(rows[0][0]) if rows else ""
 
+    def content_digest(self, document_id: str) -> str:
+        """What changes with the text or a block; empty where it is not there."""
+        rows = self.rows(
+            "select text, blocks from document where document_id = ?", (document_id,)
+        )
+        return codec.digest_of(rows) if rows else ""
+
     def blocks(self, document_id: str) -> list[Block]:
         """The blocks in reading order."""
         rows = self.rows(

@@ -27,7 +27,7 @@ from elt_llm_core.reviews.review_records import (
     SyncReport,
 )
 from elt_llm_core.reviews.succession import successors
-from elt_llm_core.store.database.codec import pack_json, unpack_json
+from elt_llm_core.store.database.codec import digest_of, pack_json, unpack_json
 from elt_llm_core.store.database.reader import Reader
 
 # The sheets of a product that can come back as a three-way merge: a reviewer who
@@ -81,6 +81,23 @@ class Reviews:
             known = [row[0] for row in self._truth.rows(_PRODUCTS)]
             raise UnknownProductError(product, known)
         return items
+
+    def state(self, product: str) -> str:
+        """Return what changes with every item and every decision of a product.
+
+        Args:
+            product: Its name; the product need not be there.
+        """
+        with self._truth.snapshot():
+            items = self._truth.rows(
+                "select item_id, ordinal, content from review_item where product = ? "
+                "order by item_id",
+                (product,),
+            )
+            last = self._truth.rows(
+                "select coalesce(max(num), 0) from review where product = ?", (product,)
+            )
+        return digest_of([*items, *last])
 
     def item(self, product: str, item_id: str) -> ReviewItem | None:
         """Return one item by its id, or None."""
