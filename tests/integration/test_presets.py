@@ -28,6 +28,8 @@ PRESETS: dict[str, dict[str, Any]] = {
         "reranker_top_k": 10,
         "postprocessor_strategy": ["kind_weight", "neighbours", "token_budget"],
         "cache_options": {"full": 0.9, "partial": 0.7},
+        "sufficiency_strategy": "gaps",
+        "sufficiency_options": {"most_rounds": 2},
         "citation_policy": "flag",
     },
     "literature-chat": {
@@ -46,7 +48,14 @@ PRESETS: dict[str, dict[str, Any]] = {
         "fusion_options": {"alpha": 0.65},
         "use_reranker": False,
         "collection_top_k": 4,
+        "sufficiency_strategy": "gaps",
         "synthesizer_strategy": "statements",
+        "conversation": {
+            "history_window": 5,
+            "summarise": True,
+            "clarify": True,
+            "follow_ups": 3,
+        },
         "citation_policy": "flag",
     },
     "local-enterprise": {

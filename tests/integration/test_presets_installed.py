@@ -24,12 +24,12 @@ PACKS = Path(__file__).parents[2] / "elt_llm_consumer/src/elt_llm_consumer/packs
 LEFT_OUT = {
     "default": set(),
     "best": {"terminology", "decompose", "token_budget", "compact"},
-    "grounded-docs": {"decompose", "sentence_transformers", "compact"},
+    "grounded-docs": {"decompose", "sentence_transformers", "gaps", "compact"},
     "literature-chat": {"sentence_transformers", "compact"},
     "local-enterprise": {"compact"},
     "ollama": {"compact"},
     "textbook-tutor": {"terminology", "compact"},
-    "verified-monograph": {"decompose", "statements"},
+    "verified-monograph": {"decompose", "gaps", "statements"},
 }
 
 
