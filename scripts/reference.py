@@ -1,4 +1,4 @@
-"""Writes docs/reference from the code, or checks that it is as the code says.
+"""Writes docs/reference from the code, or checks that it is up to date.
 
 uv run --group dev python scripts/reference.py [--check]
 """
@@ -26,25 +26,25 @@ NOTE = "<!-- written by scripts/reference.py -->\n"
 HOW_TO = "[how to use it](../how-to/use-from-python.md)"
 RECORDS = "whose JSON schemas are in [schema](schema/).\n"
 STAGES = {
-    "elt_llm.caches": "use again what a like question found",
-    "elt_llm.chunkers": "cut text into chunks",
+    "elt_llm.caches": "reuse the search results of similar questions",
+    "elt_llm.chunkers": "split text into chunks",
     "elt_llm.commands": "subcommands of `elt-llm`",
-    "elt_llm.contextualisers": "make a question of a message that points back",
+    "elt_llm.contextualisers": "rewrite messages that refer to earlier ones",
     "elt_llm.embedders": "turn text into vectors",
-    "elt_llm.enrichers": "put more into the indexes",
+    "elt_llm.enrichers": "add text to the indexes",
     "elt_llm.exporters": "write products for `GET /v1/exports`",
-    "elt_llm.fusions": "join the lists of several retrievers",
-    "elt_llm.formats": "write and read glossaries of other catalogues",
+    "elt_llm.fusions": "fuse the result lists of several retrievers",
+    "elt_llm.formats": "exchange glossaries with other catalogues",
     "elt_llm.jobs": "work that runs for a while",
-    "elt_llm.judges": "confirm what a model says in words of its own",
-    "elt_llm.llms": "write",
+    "elt_llm.judges": "confirm paraphrases of a model",
+    "elt_llm.llms": "language models",
     "elt_llm.loaders": "read a file",
-    "elt_llm.postprocessors": "weigh, widen, cut and order sources",
-    "elt_llm.rerankers": "order the candidates again",
-    "elt_llm.routers": "choose among the collections",
-    "elt_llm.sufficiency": "search for what the sources lack",
-    "elt_llm.synthesizers": "make the answer",
-    "elt_llm.transforms": "search for more than the question",
+    "elt_llm.postprocessors": "weight, extend, filter and order sources",
+    "elt_llm.rerankers": "rerank the candidates",
+    "elt_llm.routers": "select the collections to search",
+    "elt_llm.sufficiency": "search again when the sources do not suffice",
+    "elt_llm.synthesizers": "write the answer",
+    "elt_llm.transforms": "derive search queries from the question",
 }
 
 
@@ -52,24 +52,24 @@ HTTP_RULES = """# HTTP
 
 `elt-llm serve` answers on 127.0.0.1:7860; `/openapi.json` has the schemas.
 Errors are `application/problem+json` with `code` and `hint` as in
-[errors](errors.md); only what the page itself asks for, below `/ui/`, may be
-refused in words of Gradio's. An error that is ours to fix tells a number that
-the server's log has; one of the configuration tells what is wrong and how to
-mend it, without values and folders. Where a form cannot be read the status may
-differ from that of its code.
+[errors](errors.md); only requests of the page itself, below `/ui/`, may get an
+error message of Gradio. An internal error has a number that is also in the
+server's log. A configuration error says what is wrong and how to fix it, without
+values and paths. For a form that cannot be read the status may differ from the
+status of its code.
 
-Beyond loopback a token is a must (`api.token`, or one a user in `api.users`), sent as
-`Authorization: Bearer` or as the password of Basic authentication; without it
-the answer is 401, API004. What is sent is plain HTTP: put a proxy that speaks HTTPS
-in front. Whatever the method and the path:
+If the server listens on more than loopback, every request needs a token (`api.token`,
+or the token of a user in `api.users`), sent as `Authorization: Bearer` or as the
+password of Basic authentication; without it the response is 401, API004. The server
+speaks plain HTTP: put a proxy with HTTPS in front of it. For every method and path:
 
-| request | answer |
+| request | response |
 |---|---|
 | `Host` is not one of `api.allowed_hosts` | 400, API003 |
-| `Origin` is another than `Host` (`null` too) | 403, API005 |
-| `Sec-Fetch-Site` is another site, and no link is followed | 403, API005 |
-| the body is too large, or files that wait on the page fill their room | 413, API008 |
-| ten wrong tokens came from its address within a minute | 429, API010, `Retry-After` |
+| `Origin` differs from `Host` (or is `null`) | 403, API005 |
+| `Sec-Fetch-Site` is another site, and no link was followed | 403, API005 |
+| the body or the uploads waiting on the page are too large | 413, API008 |
+| its address sent ten wrong tokens within a minute | 429, API010, `Retry-After` |
 
 Programs such as curl send neither `Origin` nor `Sec-Fetch-Site`.
 
@@ -87,49 +87,47 @@ curl -s http://127.0.0.1:7860/v1/query \\
 ```
 
 The `profile` of a query is one of those that `/v1/status` lists; `incomplete`
-there tells what some of them lack here. Removing and renaming answer when they
-are done; while a job or another process writes they are refused with 409,
-STO004. Files that are sent to `/v1/jobs` are deleted when the job ends; its
-field `password` opens protected PDFs and is kept
-nowhere.
+lists what some of them lack on this machine. Removing and renaming respond when
+they are done; while a job or another process writes they are refused with 409,
+STO004. Files sent to `/v1/jobs` are deleted when the job ends; its field
+`password` opens encrypted PDFs and is never stored.
 
-`top_k`, `top_n` and `use_reranker` of a query take the place of the profile's
-numbers: `top_k` candidates are found, of which the answer is made from
-`top_n`. Without a reranker there are no candidates, and either one is the
-number of sources.
+`top_k`, `top_n` and `use_reranker` of a query override the profile: `top_k`
+candidates are retrieved, and the answer is written from the best `top_n`. Without
+a reranker there are no candidates, and both set the number of sources.
 
-`/v1/chat/completions` and `/v1/models` take and give the shapes of OpenAI's
-API, errors too; see [other programs](../how-to/connect-other-programs.md).
+`/v1/chat/completions` and `/v1/models` use the request, response and error
+formats of OpenAI's API; see [other programs](../how-to/connect-other-programs.md).
 
-`/v1/jobs/{job_id}/events` sends `progress` as it comes and, last, `end` with
-the job as `/v1/jobs/{job_id}` has it; a comment every 15 seconds keeps the
-connection open. Events are numbered: who sends the number of the last one as
-`Last-Event-ID`, as a browser's `EventSource` does, misses none and gets none
-twice (the newest 1,000 are kept). Close an `EventSource` at `end`.
-`DELETE /v1/jobs/{job_id}` asks the job to end after the item at hand; the answer
-is 202, and `state` becomes `cancelled` unless the job ends first. What it has done
-is kept, and the same request goes on with the rest. Jobs but those of ingest are
-kept in the database: the list ends with those of earlier servers and of commands,
-without their files; a server that was killed leaves its jobs `interrupted`.
+`/v1/jobs/{job_id}/events` sends `progress` events and finally `end` with the job
+as `/v1/jobs/{job_id}` returns it; a comment every 15 seconds keeps the connection
+open. Events are numbered: a client that sends the number of the last one as
+`Last-Event-ID`, as a browser's `EventSource` does, receives every later event
+exactly once (the newest 1,000 are kept). Close an `EventSource` at `end`.
+`DELETE /v1/jobs/{job_id}` asks the job to stop after the current item; the response
+is 202, and `state` becomes `cancelled` unless the job ends first. Finished items
+are kept, and the same request continues with the rest. All jobs except ingests are
+stored in the database: the list ends with the jobs of earlier servers and of
+commands, without their files; the jobs of a server that was killed are `interrupted`.
 
-`/v1/chat/stream` sends what a turn of a conversation does, as it does it:
+`/v1/chat/stream` sends the events of a conversation turn as they happen:
 
 | event | data |
 |---|---|
 | `start` | `conversation_id`, `message` and the `turn_id` by which it is stopped |
-| `status` | a step as it `begun`, or `ended` with `n_out` and `milliseconds` |
-| `token` | words as a model writes them: provisional, and with labels of the prompt |
+| `status` | a step has `begun`, or `ended` with `n_out` and `milliseconds` |
+| `token` | text as the model writes it: provisional, with the labels of the prompt |
 | `statements` | the checked `answer`; it replaces all tokens |
-| `citations` | `sources` by the numbers of the conversation; of a refusal `nearest` |
-| `follow_ups` | `questions` to ask next, if `conversation.follow_ups` wants some |
-| `complete` | what `/v1/chat` answers; the turn is stored |
+| `citations` | `sources`, numbered within the conversation; `nearest` for a refusal |
+| `follow_ups` | suggested `questions`, if `conversation.follow_ups` is set |
+| `complete` | the response of `/v1/chat`; the turn is stored |
 | `error` | a problem document; nothing of the turn is stored |
 
-Send the request again with the `id` of the last event as `Last-Event-ID` to read
-on. Who left for longer than `api.reconnect_seconds`, or deletes
-`/v1/chat/turns/{turn_id}`, ends the turn and its call to the model. What fails
-within half a second is told by the status. A conversation is its user's
-(`api.users`, else `local`): another's is 403, STO010.
+To continue after a lost connection, send the request again with the `id` of the last
+event as `Last-Event-ID`. A turn and its model call end when the client is away for
+longer than `api.reconnect_seconds` or sends `DELETE /v1/chat/turns/{turn_id}`. An
+error within the first half second sets the HTTP status. A conversation belongs to
+its user (`api.users`, else `local`): for other users it is 403, STO010.
 
 ```bash
 curl -sN http://127.0.0.1:7860/v1/chat/stream \\
@@ -140,25 +138,26 @@ curl -sN http://127.0.0.1:7860/v1/chat/stream \\
 The answer is a [QueryResult](schema/QueryResult.json); its citations have
 the shape that `elt-llm query --json` prints.
 
-The server works on `api.questions_at_once` questions at a time, and
-`api.questions_waiting` more wait; further ones get 429, API009, with
-`Retry-After`. A question has `query.question_timeout` seconds over all of its
-stages, waiting included; then it is answered without what models would still
-say, and `degradations` says so. A client that closes its connection ends its
-question: the model server sees its own connection close. `/livez`, `/readyz`
-and `/healthz` never wait for questions. What a model server said, and where it
-is, stands in the server's log and in no answer.
+The server processes `api.questions_at_once` questions at a time, and
+`api.questions_waiting` more may wait; further ones get 429, API009, with
+`Retry-After`. A question has `query.question_timeout` seconds over all stages,
+including the wait; after that it is answered without further model calls, and
+`degradations` reports it. If a client closes its connection, its question stops,
+and so does the call to the model server. `/livez`, `/readyz` and `/healthz` never
+wait for questions. The messages and addresses of model servers appear in the
+server's log only, never in a response.
 
-A collection that another embedder indexed is left out of a question that names
-no collections (`collection_left_out`); named, it is refused with 409, STO003.
+A question that names no collections skips a collection that was indexed with
+another embedder (`collection_left_out`); if the question names it, the response is
+409, STO003.
 
-Every text in it (`answer`, `quote`, `text`, `section`, `document`, `removed`,
-`degradations`) is plain text, and much of it is copied letter for letter from
-documents that strangers may have written. Show it as text: escape it in HTML
-and never give it to a Markdown renderer, or an image or link that stands in a
-document becomes active. Where the answer must go through Markdown, ask with
-`"format": "markdown"`: every mark in `answer` is then escaped, so that a
-renderer shows just that text. From Python,
+Every text in the result (`answer`, `quote`, `text`, `section`, `document`,
+`removed`, `degradations`) is plain text, much of it copied verbatim from documents
+of unknown origin. Show it as text: escape it in HTML and never pass it to a
+Markdown renderer, because images and links in a document would become active. If
+the answer must pass through Markdown, ask with `"format": "markdown"`: every markup
+character in `answer` is then escaped, so that a renderer shows exactly that text.
+From Python,
 `elt_llm_query.grounding.plain_text.as_markdown` does the same for any text.
 """
 
@@ -171,9 +170,9 @@ def configuration() -> str:
         "One YAML file, one profile on top (`--profile NAME`), then the environment:",
         "`ELT_LLM_QUERY__NUM_QUERIES=3` sets `query.num_queries`. An unknown key is an",
         "error. `elt-llm config shipped > my.yaml` writes the reference with every key",
-        "and its comment, to be changed and passed as `--config my.yaml`;",
-        "`elt-llm config shipped NAME` prints a profile, `elt-llm config show` what is",
-        "in force.",
+        "and its comment; change it and pass it as `--config my.yaml`.",
+        "`elt-llm config shipped NAME` prints a profile, `elt-llm config show` the",
+        "configuration in force.",
         "",
     ]
     for name, field in RagConfig.model_fields.items():
@@ -195,10 +194,10 @@ def error_tree() -> str:
     lines = [
         "# Errors",
         "",
-        "A message says what happened with the value, then the command that mends it.",
+        "A message says what happened, with the value, then the command that fixes it.",
         '`--json` prints it as `{"error": {code, message, hint, exit_code}}`, the',
-        "HTTP API as `application/problem+json`. Where several things went wrong, both",
-        "have them as the list `details`, and people see a line for each.",
+        "HTTP API as `application/problem+json`. If several things went wrong, both",
+        "have the list `details`, and the terminal shows one line for each.",
         "",
     ]
     for cls in sorted(_tree(errors.EltLlmError), key=lambda c: c.code):
@@ -214,17 +213,17 @@ def error_tree() -> str:
         "",
         "| code | meaning |",
         "|---|---|",
-        "| 0 | good; an honest refusal to answer is good too |",
+        "| 0 | success; a refusal to answer is a success too |",
         "| 1 | unexpected |",
-        "| 2 | partial: some items failed, the others are good |",
+        "| 2 | partial: some items failed, the others succeeded |",
         "| 64 | wrong usage |",
         "| 65 | bad input data, no such collection, or `doctor` found a failure |",
         "| 69 | the model server is not available |",
         "| 73 | cannot write: disk full, read-only |",
         "| 75 | locked: another process writes; try again |",
         "| 78 | the configuration is wrong |",
-        "| 130 | interrupted; the same command goes on where it stopped |",
-        "| 143 | ended by SIGTERM; the same command goes on where it stopped |",
+        "| 130 | interrupted; the same command resumes where it stopped |",
+        "| 143 | ended by SIGTERM; the same command resumes where it stopped |",
         "",
     ]
     return "\n".join(lines)
@@ -238,7 +237,7 @@ def _tree(cls: type[errors.EltLlmError]) -> Iterator[type[errors.EltLlmError]]:
 
 
 def commands() -> str:
-    """The help of every command as it stands."""
+    """The help of every command."""
     context = click.Context(elt_llm, info_name="elt-llm")
     lines = ["# Commands", ""]
     for name, command, parent in _commands(elt_llm, context):

@@ -458,7 +458,7 @@ def test_a_hint_over_http_names_no_option_of_a_command():
     locked = describe(StoreLockedError("process 1"))
     assert locked["hint"] == "try again when it has finished"
     down = describe(ModelUnavailableError("http://x", "refused"))
-    assert down["hint"].endswith("or do without: profile default")
+    assert down["hint"].endswith("or work without a model server: profile default")
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def test_a_taken_port_is_told(tmp_path):
         port = str(taken.getsockname()[1])
         ended = run("--port", port, "--data-dir", str(tmp_path))
     assert ended.returncode == 69
-    assert f"port {port} on 127.0.0.1 is taken" in ended.stderr
+    assert f"port {port} on 127.0.0.1 is already in use" in ended.stderr
     assert "Traceback" not in ended.stderr
 
 
@@ -99,7 +99,7 @@ def test_the_address_names_the_real_port():
     with listen("127.0.0.1", 0) as sock:
         port = sock.getsockname()[1]
         assert server_url(sock) == f"http://127.0.0.1:{port}/"
-        with pytest.raises(EltLlmError, match="taken") as caught:
+        with pytest.raises(EltLlmError, match="already in use") as caught:
             listen("127.0.0.1", port)
     assert caught.value.exit_code == 69
 

@@ -119,8 +119,8 @@ def test_an_empty_file_is_the_defaults(tmp_path: Path) -> None:
         ("query: {reranker_top_k: 30}", r"reranker_top_k \(30\) exceeds"),
         ("chunking: {chunk_overlap: 300}", "must be below chunk_size"),
         ("consumer: {thin: 0.9}", "the bands must descend"),
-        ("- a\n- b", "must hold sections, not list"),
-        ("just words", "must hold sections, not str"),
+        ("- a\n- b", "must contain sections, not list"),
+        ("just words", "must contain sections, not str"),
         ("query: [", "is not valid YAML"),
         ("query: !!python/object:os.system {}", "is not valid YAML"),
         ("query: {num_queries: 2024-13-45}", "is not valid YAML"),
@@ -128,7 +128,7 @@ def test_an_empty_file_is_the_defaults(tmp_path: Path) -> None:
         ("1: 2", "Keys should be strings"),
         (b"\xff\xfe\xff", "is not valid YAML"),
         ("a: " + "[" * 10_000, "nested too deep"),
-        ("# " + "x" * 1_000_001, "larger than a configuration can be"),
+        ("# " + "x" * 1_000_001, "is larger than the maximum size of a configuration"),
     ],
 )
 def test_what_is_not_understood_is_one_sentence(

@@ -64,11 +64,17 @@ def test_all_is_well_in_depth(published: Store, doctor: Callable[..., Any]) -> N
         ("update node set vector = x'00' where ordinal = 7", "numbers, not"),
         (
             "update node set vector = zeroblob(length(vector)) where ordinal = 7",
-            "not of length one",
+            "not have unit length",
         ),
-        ("update node set text = 'other' where ordinal = 7", "not the one it was"),
+        (
+            "update node set text = 'other' where ordinal = 7",
+            "text differs from what was stored",
+        ),
         ("update node set metadata = '{' where ordinal = 7", "cannot be read"),
-        ("update node set index_text = 'x' where ordinal = 7", "by another text"),
+        (
+            "update node set index_text = 'x' where ordinal = 7",
+            "index text is not the expected one",
+        ),
         ("update document set text = x'789c00'", "cannot be read"),
         ("update node set vector = x'' where ordinal = 7", "neither a vector nor"),
     ],
@@ -221,7 +227,7 @@ def test_the_writer_and_open_files_are_told(
         asking.join()
     (checks,) = told
     assert "process" in checks["writer"]["detail"]
-    assert "writes now" in checks["writer"]["detail"]
+    assert "is writing" in checks["writer"]["detail"]
     assert "KEY" in checks["files"]["detail"]
     assert checks["files"]["fix"].startswith("chmod")
 

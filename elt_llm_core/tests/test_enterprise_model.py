@@ -58,7 +58,7 @@ def test_what_two_models_say_of_one_fact_sheet_is_one_element():
     assert len(lease.occurrences) == 1
     assert [r.id for r in joined.relations] == ["r", "a.xlsx#r"]
     assert [(s.id, s.reason) for s in joined.skips] == [
-        ("s", "no model that was joined has its end 'GONE'")
+        ("s", "none of the joined models has its end 'GONE'")
     ]
 
 

@@ -35,7 +35,7 @@ def test_counts_elements_neighbours_and_dependents(run):
     counts = "10 elements (entity 8, domain 2), 8 relations, 1 view; left out"
     assert counts in run("show").output
     shown = run("show", "till").output
-    assert "Relations of what it stands in:\n  A reads D." in shown
+    assert "Relations of its containers:\n  A reads D." in shown
     listed = json.loads(run("list", "--type", "role", "--json").output)
     assert [e["name"] for e in listed["elements"]] == ["Clerk"]
     assert "till flows to ledger" in run("neighbors", "Till").output
@@ -49,15 +49,18 @@ def test_a_path_or_exit_code_2(run):
     nothing = run("path", "Lone", "Bank")
     assert (nothing.exit_code, nothing.output) == (
         2,
-        "Nothing connects Lone with Bank.\n",
+        "There is no path between Lone and Bank.\n",
     )
 
 
 def test_an_element_and_itself_are_told_to_be_the_same(run):
     same = run("path", "Till", "till")
-    assert (same.exit_code, same.output) == (0, "Till is one and the same element.\n")
+    assert (same.exit_code, same.output) == (
+        0,
+        "Till: both ends are the same element.\n",
+    )
     alone = run("path", "Lone", "Lone")
-    assert alone.output == "Lone is one and the same element.\n"
+    assert alone.output == "Lone: both ends are the same element.\n"
 
 
 @pytest.mark.parametrize(

@@ -118,5 +118,5 @@ def test_a_wrong_threshold_is_refused(thresholds):
 def test_a_threshold_is_read_from_a_line():
     assert read_threshold(" mod007=0.2") == ("MOD007", 0.2)
     for wrong in ("", "MOD007", "MOD007=much"):
-        with pytest.raises(UsageError, match="no threshold"):
+        with pytest.raises(UsageError, match="not a threshold"):
             read_threshold(wrong)

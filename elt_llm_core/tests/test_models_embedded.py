@@ -132,7 +132,7 @@ def test_no_texts_give_no_vectors(embedder):
 def test_a_text_over_the_limit_is_refused_with_its_length(embedder):
     text = "valve " * 300
     assert embedder.count_tokens(text) == 302
-    with pytest.raises(EmbedError, match=r"302 tokens is over the 256"):
+    with pytest.raises(EmbedError, match=r"302 tokens exceeds the 256"):
         embedder.embed_array(["short", text])
     with pytest.raises(EmbedError):
         embedder.get_text_embedding(text)

@@ -160,8 +160,8 @@ def test_every_way_of_asking_sends_the_same_request(server, way):
         (401, "who are you", ModelError, "api_key"),
         (500, "it went wrong", ModelError, "it went wrong"),
         (400, "exceeds the context length", PromptTruncatedError, "context_window"),
-        ("cut", "", BrokenAnswerError, "ended before it was done"),
-        ("malformed", "", ModelError, "ended before|no answer that can be read"),
+        ("cut", "", BrokenAnswerError, "the stream ended early"),
+        ("malformed", "", ModelError, "ended early|cannot be read"),
     ],
 )
 def test_each_failure_is_told_apart(server, way, outcome, words, error, said):

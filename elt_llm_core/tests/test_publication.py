@@ -190,7 +190,7 @@ def test_a_cut_off_publication_whose_folder_is_gone_waits(store: Store) -> None:
     assert elsewhere.read_text() == "second"
     assert sorted(list_unfinished(store)) == sorted(gone / name for name in NAMES)
     (check,) = (c for c in machine_checks(store) if c.name == "products")
-    assert "half published" in check.detail
+    assert "incompletely published" in check.detail
     gone.unlink()
     (store.data_dir / "away").rename(gone)
     publish(store, [(elsewhere, "third")])

@@ -76,7 +76,7 @@ def test_a_stale_revision_is_refused_with_both(review) -> None:
     review("set", PRODUCT, "Lease", "--status", "approved", "--reviewer", "ann")
     answer = review("set", PRODUCT, "Lease", "--status", "rejected", "--revision", "0")
     assert answer[0] == 75
-    assert "it is: status 'approved', reviewer 'ann'" in answer[2]
+    assert "now: status 'approved', reviewer 'ann'" in answer[2]
     assert "refused: status 'rejected'" in answer[2]
 
 
@@ -85,7 +85,7 @@ def test_a_stale_revision_is_refused_with_both(review) -> None:
     [
         (("show", PRODUCT, "Leash"), 65, "review list glossary:rules"),
         (("list", "catalog"), 65, "no product 'catalog'"),
-        (("set", PRODUCT, "Lease"), 64, "nothing is to be changed"),
+        (("set", PRODUCT, "Lease"), 64, "there is nothing to change"),
         (("set", PRODUCT, "Lease", "--field", "definition"), 64, "has no ="),
         (("set", PRODUCT, "Lease", "--field", "a=b"), 64, "known: definition"),
         (("import", "none.csv"), 65, "No such file"),
@@ -132,7 +132,7 @@ def test_a_sheet_goes_out_and_its_conflicts_end_with_2(
 def test_what_changed_is_shown_with_both_texts(review, root: Path) -> None:
     words = ("--status", "approved", "--field", "definition=mine")
     review("set", PRODUCT, "Lease", *words)
-    assert "as it was when" in review("diff", PRODUCT)[1]
+    assert "No generated text has changed" in review("diff", PRODUCT)[1]
     store = open_store(root)
     store.reviews.sync(PRODUCT, [proposal("Lease", "another right")])
     store.close()

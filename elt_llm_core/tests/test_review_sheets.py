@@ -170,8 +170,8 @@ def test_rows_of_no_use_are_told_by_their_number(store, sheet, edit) -> None:
     report = import_sheet(store, sheet, "ann")
     assert report.exit_code == 2
     assert [(p.row, p.reason.split(";")[0]) for p in report.problems] == [
-        (2, "no item '0123456789abcdef' is there now, nor was one decided on"),
-        (3, "column 'status': 'splendid' is no status"),
+        (2, "there is no item '0123456789abcdef' and no decision on it"),
+        (3, "column 'status': unknown status 'splendid'"),
     ]
     assert store.reviews.history(PRODUCT) == []
 
@@ -184,7 +184,7 @@ def test_rows_without_an_id_and_second_rows_are_told(store: Store, tmp_path) -> 
     )
     report = import_sheet(store, path, "ann", PRODUCT)
     assert [p.row for p in report.problems] == [3, 4]
-    assert "second row of 'Lease'" in report.problems[0].reason
+    assert "duplicate row of 'Lease'" in report.problems[0].reason
     assert item(store).status == "approved"
 
 
@@ -270,7 +270,7 @@ def test_a_text_longer_than_a_cell_is_cut_and_not_taken_for_an_edit(
     assert len(cut) == LONGEST_CELL
     edit(path, {("Lease", "definition"): "X" + cut[1:]})
     (problem,) = import_sheet(store, path, "ann").problems
-    assert "longer than a cell" in problem.reason
+    assert "maximum length of a cell" in problem.reason
 
 
 @pytest.mark.parametrize(("delimiter", "encoding"), [(";", "cp1252"), ("\t", "utf-8")])
@@ -342,7 +342,7 @@ def test_a_formula_in_a_csv_file_is_told_and_not_taken(store: Store, tmp_path) -
     assert "'=1+1 is two" in text  # a text that begins so comes back as it went
     path.write_text(text.replace("'=1+1 is two", "=2+2"))
     report = import_sheet(store, path, "ann")
-    assert ["holds a formula" in p.reason for p in report.problems] == [True]
+    assert ["contains a formula" in p.reason for p in report.problems] == [True]
     assert not report.edits
     assert item(store, "Rent").decision.notes == "=1+1 is two"
 
@@ -353,7 +353,7 @@ def test_files_that_are_no_sheets_are_refused(store: Store, tmp_path) -> None:
     plain = tmp_path / "plain.csv"
     plain.write_text("a,b\n1,2\n")
     for path, words in (
-        (bad, "no workbook"),
+        (bad, "not a workbook"),
         (plain, "item_id"),
         (tmp_path / "none.csv", "No such file"),
         (tmp_path / "a.ods", r"known: \.csv, \.xlsx"),

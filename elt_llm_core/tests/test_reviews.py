@@ -212,7 +212,7 @@ def test_what_cannot_be_decided_is_refused(store: Store) -> None:
         store.reviews.change(PRODUCT, [ReviewChange(item_id="none")], "ann")
     with pytest.raises(UsageError, match="known: definition, synonyms, term"):
         decided(store, "Lease", edited={"colour": "red"})
-    with pytest.raises(UsageError, match="not by hand"):
+    with pytest.raises(UsageError, match="only by a run"):
         decided(store, "Lease", "reopened")
     with pytest.raises(UnknownProductError, match=r"did you mean 'glossary:rules'"):
         store.reviews.items("glossary:rule")

@@ -134,7 +134,7 @@ def test_the_latest_sound_backup_is_put_back(published: Store) -> None:
     assert [str(bad) in told for told in done.skipped] == [True]
     assert ids(Store(published.data_dir)) == before
     change(sound, CHANGES[0])
-    with pytest.raises(TruthError, match="nor is any of the 1"):
+    with pytest.raises(TruthError, match="and so are the 1"):
         restore(published.data_dir, "latest")
     assert ids(Store(published.data_dir)) == before
     # A copy of a later program is not given up for what came before it.

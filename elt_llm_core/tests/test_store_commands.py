@@ -99,12 +99,12 @@ def test_what_cannot_be_restored_ends_with_a_sentence(screen: Screen) -> None:
 def test_compact_and_rollback(small: Store, screen: Screen) -> None:
     assert screen("compact") == (
         0,
-        "rules: too small for an index, searched without one\n",
+        "rules: too small for an index; searched without one\n",
     )
     assert screen("compact", "absent")[0] == 65
     code, told = screen("rollback", "rules")
     assert code == 1
-    assert "no earlier sound generation" in told
+    assert "no earlier intact generation" in told
     assert "repair" not in told
     put(small, "rules", new_document("b.txt", ["a sail", "a buoy"]))
     assert screen.json("compact", "rules") == {"published": {"rules": 2}}
@@ -184,5 +184,5 @@ def test_a_restore_tells_of_the_copies_it_passed_over(
     bad.write_bytes(b"broken " * 900)
     code, told = screen("restore", "latest")
     assert code == 0
-    assert told.startswith(f"skipped: the truth file {bad} ")
+    assert told.startswith(f"skipped: the database {bad} ")
     assert f"restored {made}" in told

@@ -75,7 +75,7 @@ def test_the_earlier_generation_and_its_delta_answer_for_a_damaged_one(
     (told,) = reopened.degradations
     assert told.kind == "earlier_index"
     assert "answered from generation 1" in told.detail
-    assert "ids.json is not as it was built" in told.detail
+    assert "ids.json was changed after it was built" in told.detail
     assert reopened.generation == 1
     assert answers(twice.data_dir) == wanted
     shutil.rmtree(index_folder(twice.data_dir) / "gen-000001" / "keywords")
@@ -228,7 +228,7 @@ def test_rollback_goes_to_the_previous_sound_generation(twice: Store) -> None:
     assert Store(twice.data_dir).open("rules").generation == 1
     assert kinds(twice.data_dir) == []
     assert answers(twice.data_dir) == wanted
-    with pytest.raises(GenerationError, match="no earlier sound generation"):
+    with pytest.raises(GenerationError, match="no earlier intact generation"):
         publish.rollback(truth, twice.data_dir, "rules")
     assert Store(twice.data_dir).open("rules").generation == 1
 

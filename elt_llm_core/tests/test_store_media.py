@@ -106,7 +106,7 @@ def test_a_log_that_cannot_be_read_is_not_passed_over(open_root: Path) -> None:
     open_root.chmod(0o555)
     code, told = attempt("read", open_root)
     assert code in (73, 78)
-    assert "copy the folder" in told
+    assert "copy it to a writable place" in told
 
 
 def test_a_folder_that_cannot_be_entered_is_told(open_root: Path) -> None:

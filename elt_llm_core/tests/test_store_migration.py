@@ -169,7 +169,7 @@ def test_a_newer_schema_is_refused_and_nothing_is_touched(published: Store) -> N
         connection.execute(f"pragma user_version = {SCHEMA_VERSION + 1}")
         connection.commit()
     before, stat = files(published.data_dir), path.stat()
-    later = f"has schema {SCHEMA_VERSION + 1}, this program knows {SCHEMA_VERSION}"
+    later = f"has schema {SCHEMA_VERSION + 1}, this program supports {SCHEMA_VERSION}"
     with pytest.raises(TruthError, match=later):
         migrate(published.data_dir)
     with pytest.raises(TruthError, match=later):

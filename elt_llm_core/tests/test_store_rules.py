@@ -292,7 +292,7 @@ def test_unknown_documents_are_empty_not_errors(published: Store) -> None:
 def test_a_file_that_is_no_truth_is_told_with_its_name(store: Store) -> None:
     store.data_dir.mkdir()
     (store.data_dir / "truth.sqlite3").write_bytes(b"not a database" * 100)
-    with pytest.raises(StoreError, match=r"truth\.sqlite3 is no SQLite file"):
+    with pytest.raises(StoreError, match=r"truth\.sqlite3 is not an SQLite file"):
         store.collections()
 
 

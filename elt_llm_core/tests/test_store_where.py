@@ -110,10 +110,10 @@ def test_the_outline_of_a_document_is_its_chunks_in_order(truth):
 @pytest.mark.parametrize(
     ("where", "told"),
     [
-        ({"page": "two"}, "page='two' is no number"),
-        ({"page": "-1"}, "page='-1' is no number"),
-        ({"date": "yesterday"}, "date='yesterday' is no date"),
-        ({"date": ".."}, "is no date"),
+        ({"page": "two"}, "page='two' is not a number"),
+        ({"page": "-1"}, "page='-1' is not a number"),
+        ({"date": "yesterday"}, "date='yesterday' is not a date"),
+        ({"date": ".."}, "is not a date"),
     ],
 )
 def test_a_value_that_cannot_be_is_told(where, told):
@@ -201,9 +201,9 @@ def test_a_section_is_any_level_of_its_path(section, wanted, holds):
     [
         ({"page": {"~": 1}}, "no operator '~'"),
         ({"date": {">": ["2021", "2022"]}}, "compared with 2 values"),
-        ({"rule": {">": "3"}}, "has no order"),
-        ({"source": {"contains": "x"}}, "is not looked into"),
-        ({"journal": {"==": None}}, "cannot be"),
+        ({"rule": {">": "3"}}, "cannot be compared by order"),
+        ({"source": {"contains": "x"}}, "cannot be used here"),
+        ({"journal": {"==": None}}, "cannot have the value"),
     ],
 )
 def test_an_operator_that_cannot_be_is_told(truth, where, told):

@@ -113,11 +113,11 @@ def test_a_clean_table_has_types_and_places():
     [
         ([["a", "1"], ["b", "2"]], 0, "no headers were found"),
         ([["x", "", "y"], ["a", "1", "2"]], 1, "column c1 has no header"),
-        ([["x", "y", "y"], ["a", "1", "2"]], 1, "has the header of another"),
-        ([["x", "13.9 %"], ["a", "1"]], 1, "is a figure"),
-        ([["x", "(N = 4) -33* +4"], ["a", "1"]], 1, "holds figures"),
-        ([["Results 2022", "2023"], ["a", "1"]], 1, "labels holds a year"),
-        ([["x", "y"]], 1, "no row of data"),
+        ([["x", "y", "y"], ["a", "1", "2"]], 1, "has the same header as another"),
+        ([["x", "13.9 %"], ["a", "1"]], 1, "is a number"),
+        ([["x", "(N = 4) -33* +4"], ["a", "1"]], 1, "contains numbers"),
+        ([["Results 2022", "2023"], ["a", "1"]], 1, "label column contains a year"),
+        ([["x", "y"]], 1, "no data row"),
         ([["x"], ["a"]], 1, "one column"),
     ],
 )
@@ -149,7 +149,7 @@ def test_a_merged_cell_and_a_missing_one_are_not_clean():
     lost = blocks[2].model_copy(update={"cells": blocks[2].cells[:2]})
     (found,) = relations("d" * 32, "x", text, [blocks[0], merged, lost, blocks[3]])
     assert found.problems == (
-        "row 1 has a cell over several columns",
+        "row 1 has a cell that spans several columns",
         "row 2 does not have every column",
     )
 
@@ -353,7 +353,7 @@ def test_the_commands_list_and_query(store, capsys):
     code, out, _ = ran(capsys, "tables", "list", "fleet", *root)
     assert code == 0
     assert out.startswith("2 tables, 1 of them clean")
-    assert "not clean: the header of column c1 is a figure: '1.5 %'" in out
+    assert "not clean: the header of column c1 is a number: '1.5 %'" in out
     _, out, _ = ran(capsys, "tables", "list", "fleet", "--json", *root)
     first = next(t for t in json.loads(out)["tables"] if t["clean"])
     assert (first["document"], first["rows"], first["page"]) == ("fleet", 3, 1)

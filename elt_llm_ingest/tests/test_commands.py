@@ -200,7 +200,7 @@ def test_every_failure_is_told_where_nothing_could_be_taken_in(files, capsys):
     told = json.loads(out)["error"]
     assert (code, told["exit_code"], told["code"]) == (65, 65, "ING004")
     assert ["a.pdf" in told["details"][0], "b.pdf" in told["details"][1]] == [True] * 2
-    assert "elt-llm: no file could be taken in, 2 failed\n  cannot read " in err
+    assert "elt-llm: no file could be ingested; 2 failed\n  cannot read " in err
     assert all(f"  {reason}\n" in err for reason in told["details"])
 
 

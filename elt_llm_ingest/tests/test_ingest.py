@@ -179,7 +179,7 @@ def test_all_bad_is_an_error_with_every_reason(place):
     place.write("a.pdf", b"%PDF-1.4 broken")
     place.write("b.pdf", b"")
     with pytest.raises(
-        IngestError, match="no file could be taken in, 2 failed"
+        IngestError, match="no file could be ingested; 2 failed"
     ) as caught:
         place.run()
     assert (caught.value.code, caught.value.exit_code) == ("ING004", 65)

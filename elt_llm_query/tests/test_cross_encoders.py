@@ -39,7 +39,7 @@ def test_a_model_is_read_once_while_it_stays_the_same(tmp_path):
     folder = write_model(tmp_path)
     first = PairModel(folder).scores("room", TEXTS)
     (folder / "tokenizer.json").write_text("{", encoding="utf-8")
-    with pytest.raises(ConfigError, match="is no tokenizer"):
+    with pytest.raises(ConfigError, match="is not a tokenizer"):
         PairModel(folder)
     write_model(folder)
     assert PairModel(folder).scores("room", TEXTS).tolist() == first.tolist()

@@ -126,7 +126,7 @@ def test_a_spent_budget_leaves_a_degradation(world, ollama):
     assert len(ollama.bodies("/api/chat")) == result.trace.models.calls == 2
     assert result.trace.models.written > 0
     details = [d.detail for d in result.degradations]
-    assert any("has spent 2 of 2 calls" in detail for detail in details)
+    assert any("model budget (2 of 2 calls)" in detail for detail in details)
     assert {s.collection for s in result.sources} <= set(BOTH)
 
 

@@ -74,7 +74,7 @@ def test_an_answer_outlives_a_database_that_cannot_be_written(asked, monkeypatch
     result = asked(trace="store")
     assert result.citations
     assert result.degradations[-1].kind is DegradationKind.SETTING_UNUSED
-    assert "trace was not kept" in result.degradations[-1].detail
+    assert "trace was not stored" in result.degradations[-1].detail
 
 
 def test_traces_are_listed_and_purged(asked, capsys):

@@ -92,7 +92,7 @@ def digest(value: bytes | str) -> str:
 
 
 def truth_faults(truth: sqlite3.Connection) -> Iterator[str]:
-    """Faults of the truth file alone."""
+    """Faults of the database file alone."""
     (state,) = truth.execute("pragma integrity_check").fetchone()
     if state != "ok":
         yield f"integrity: {state}"

@@ -98,13 +98,14 @@ def announce(url: str, host: str) -> str:
 
 @click.command()
 @click.option("--host", help="Address to listen on; beyond loopback needs a token.")
-@click.option("--port", type=click.IntRange(0, 65535), help="0 takes a free one.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), help="Port to listen on; 0: any free port."
+)
 @common_options
 def serve(ctx: CommandContext, host: str | None, port: int | None) -> None:
     """Serve the HTTP API and the page.
 
-    Exits 69 where the port is taken, 78 for an address beyond this machine without a
-    token.
+    Exit code 69 if the port is in use, 78 for a non-loopback address without a token.
     """
     given = {"host": host, "port": port}
     api = ctx.config.api.model_copy(

@@ -35,13 +35,13 @@ def _exchange_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--check",
             is_flag=True,
-            help="Say what the target would refuse, and write nothing.",
+            help="Report what the target would reject; write nothing.",
         ),
         click.option(
             "--list",
             "show_list",
             is_flag=True,
-            help="List the formats with what they hold and their options.",
+            help="List the formats with their fields and options.",
         ),
     ]
     for option in reversed(options):
@@ -65,8 +65,10 @@ def _exchange_options(function: Callable[..., Any]) -> Callable[..., Any]:
     show_default=True,
     help="Which product to export.",
 )
-@click.option("--from", "source", type=_FILE, help="A product file elsewhere.")
-@click.option("--name", help="What the glossary is called.  [default: collection]")
+@click.option(
+    "--from", "source", type=_FILE, help="Product file outside the data root."
+)
+@click.option("--name", help="Title of the glossary. [default: collection]")
 @click.option(
     "--status",
     "statuses",
@@ -77,22 +79,22 @@ def _exchange_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--baseline",
     type=_FILE,
-    help="A glossary that `elt-llm import` read, to keep and to complete.",
+    help="Glossary read by `elt-llm import`, to be kept and completed.",
 )
 @click.option(
     "--leave-out",
     is_flag=True,
-    help="Leave out terms that the target would refuse, instead of writing nothing.",
+    help="Omit terms that the target would reject, instead of writing nothing.",
 )
 @_exchange_options
 @common_options
 def export_glossary(ctx: CommandContext, /, **options: Any) -> None:
     """Write a glossary or catalogue in the FORMAT of another catalogue.
 
-    The file is checked against the rules of the target before anything is written,
-    and read back: what it does not hold is reported. Exit codes: 0 written, 2 written
-    without the terms that were left out, 65 the target would refuse the file (nothing
-    is written), 64 wrong call, 73 the file cannot be written.
+    The file is validated against the rules of the target before anything is written,
+    and read back: lost information is reported. Exit codes: 0 written, 2 written
+    without the omitted terms, 65 the target would reject the file (nothing is written),
+    64 wrong usage, 73 the file cannot be written.
     """
     from elt_llm_consumer.exchange.exporting import ExportOptions, export_product
 
@@ -136,7 +138,7 @@ def import_glossary(ctx: CommandContext, /, **options: Any) -> None:
     """Read a glossary FILE of another catalogue as the baseline of an export.
 
     Exit codes: 0 read, 65 the file is not of that format or breaks its rules (nothing
-    is written), 64 wrong call, 73 the baseline cannot be written.
+    is written), 64 wrong usage, 73 the baseline cannot be written.
     """
     from elt_llm_consumer.exchange.importing import ImportOptions, import_baseline
     from elt_llm_core.errors import UsageError

@@ -27,14 +27,15 @@ def _writing_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "--gap-rounds",
             type=click.IntRange(0, 5),
             default=0,
-            help="Further searches for what a section lacks, two at a time.",
+            help="Rounds of further searches for missing parts of a section, two "
+            "searches each.",
         ),
         click.option(
             "--format",
             "formats",
             type=click.Choice(FORMATS),
             multiple=True,
-            help="Files to write (repeatable).  [default: all four]",
+            help="Formats to write (repeatable). [default: all four]",
         ),
         click.option(
             "--output", type=_file, help="File to write.  [default: DATA-DIR/output]"
@@ -54,11 +55,12 @@ def _writing_options(function: Callable[..., Any]) -> Callable[..., Any]:
 def report(
     ctx: CommandContext, /, template: str | None, listed: bool, **options: Any
 ) -> None:
-    """Fill the sections of TEMPLATE from documents, each statement with its proof.
+    """Write a report from documents by TEMPLATE, each statement with its proof.
 
     TEMPLATE is the name of a shipped template or a YAML, JSON or Markdown file of
-    sections with guidance. What the documents do not say is listed as missing. An
-    interrupted report goes on where it stopped; an unchanged one costs nothing.
+    sections with guidance. Parts that the documents do not cover are listed as missing.
+    An interrupted report resumes where it stopped; an unchanged one makes no model
+    calls.
     """
     if listed == bool(template):
         raise click.UsageError("name a template, or pass --list")
@@ -107,10 +109,10 @@ def _topic_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.group()
 def topics() -> None:
-    """Summarise topics of documents, and report all that is said of a concept.
+    """Summarise topics of documents, and report on a concept.
 
     Topics come from a file, from a pack, or are the main sections of the documents.
-    Summaries are numbered by topic; one whose documents changed since is called stale.
+    Summaries are numbered by topic; one whose documents changed since is marked stale.
     """
 
 
@@ -155,7 +157,7 @@ def list_topics(ctx: CommandContext, /, **options: Any) -> None:
 @_writing_options
 @common_options
 def summarize(ctx: CommandContext, /, **options: Any) -> None:
-    """Write a summary of each TOPIC, or of all, and keep it under the next number."""
+    """Write a summary of each TOPIC, or of all topics, under the next number."""
     options["formats"] = options["formats"] or ("markdown",)
     label = ", ".join(options["topics"]) or "all topics"
     run_command(ctx, "topics", options, label)
@@ -167,14 +169,14 @@ def summarize(ctx: CommandContext, /, **options: Any) -> None:
 @_writing_options
 @common_options
 def report_concept(ctx: CommandContext, /, concept: str, **options: Any) -> None:
-    """Report what every passage says that mentions CONCEPT, part by part."""
+    """Report on every passage that mentions CONCEPT, grouped into parts."""
     options["formats"] = options["formats"] or FORMATS
     run_command(ctx, "concept", {**options, "concept": concept}, concept)
 
 
 @topics.command()
 @click.argument("topic")
-@click.option("--number", type=int, help="Of the summary.  [default: the newest]")
+@click.option("--number", type=int, help="Number of the summary. [default: the newest]")
 @click.option("--concept", is_flag=True, help="Show the report of a concept instead.")
 @common_options
 def show(ctx: CommandContext, /, topic: str, number: int | None, concept: bool) -> None:
@@ -196,7 +198,7 @@ def show(ctx: CommandContext, /, topic: str, number: int | None, concept: bool) 
 @click.option("--concept", is_flag=True, help="Delete the report of a concept.")
 @common_options
 def delete(ctx: CommandContext, /, topic: str, number: int, concept: bool) -> None:
-    """Delete one summary of TOPIC; its number is not given again."""
+    """Delete one summary of TOPIC; its number is not reused."""
     from elt_llm_consumer.writing.report_template import make_slug
     from elt_llm_core.versions import VersionKind
 

@@ -37,13 +37,15 @@ class Message(Record):
     """One message. What only answers have is empty for a question."""
 
     role: Speaker
-    text: str = Field(description="as written; an answer marks chunks as [chunk:ID]")
+    text: str = Field(description="as written; answers cite chunks as [chunk:ID]")
     created: str = Field(default="", description="UTC, ISO 8601")
     searched: str = Field(
-        default="", description="the question as it was searched, if not as written"
+        default="",
+        description="the question that was searched, if it differs from `text`",
     )
     unclear: str = Field(
-        default="", description="the words of the question that the reply asks about"
+        default="",
+        description="the ambiguous words of the question that the reply asks about",
     )
     status: Status | None = None
     statements: tuple[Statement, ...] = ()
@@ -53,13 +55,14 @@ class Message(Record):
     conflicts: tuple[Conflict, ...] = ()
     degradations: tuple[Degradation, ...] = ()
     follow_ups: tuple[str, ...] = Field(
-        default=(), description="questions that may be asked next"
+        default=(), description="suggested follow-up questions"
     )
     chunks: tuple[str, ...] = Field(
         default=(), description="ids of the chunks it cites, in order of first mention"
     )
     documents: tuple[str, ...] = Field(
-        default=(), description="ids of the documents of these chunks, once each"
+        default=(),
+        description="ids of the documents of these chunks, without duplicates",
     )
 
 
@@ -68,7 +71,7 @@ class Conversation(Record):
 
     conversation_id: str
     owner: str
-    title: str = Field(default="", description="as given; empty if none was")
+    title: str = Field(default="", description="as given; empty if none was given")
     created: str
     last_used: str
     messages: tuple[Message, ...] = ()
@@ -97,7 +100,7 @@ class OpenTurn(Record):
     conversation_id: str
     owner: str
     ordinal: int = Field(ge=0)
-    token: str = Field(description="of this turn; another question has another")
+    token: str = Field(description="id of this turn; each question has its own")
 
 
 def check_name(name: str, what: str) -> str:

@@ -115,7 +115,7 @@ class JobRecord(Record):
     job_id: str
     kind: str
     state: JobState = JobState.RUNNING
-    label: str = Field(default="", description="what it is about, for lists")
+    label: str = Field(default="", description="its subject, shown in lists")
     options: dict[str, Any] = Field(default_factory=dict)
     progress: JobProgress = JobProgress()
     report: JobReport | None = None
@@ -123,7 +123,7 @@ class JobRecord(Record):
     created: str = ""
     changed: str = ""
     pid: int = 0
-    resumes: str = Field(default="", description="the job that this one goes on with")
+    resumes: str = Field(default="", description="the job that this one continues")
 
     @property
     def work_key(self) -> str:

@@ -40,7 +40,7 @@ class Problem(Record):
     rule: str
     cure: str
     is_error: bool = Field(
-        default=True, description="false where it depends on what the target has"
+        default=True, description="false if it depends on the content of the target"
     )
 
     def sentence(self) -> str:
@@ -53,7 +53,7 @@ class Loss(Record):
     """A field of terms of which the file has less than the glossary."""
 
     field: str
-    terms: int = Field(gt=0, description="how many terms lose something")
+    terms: int = Field(gt=0, description="number of terms that lose information")
     examples: tuple[str, ...]
 
     def sentence(self) -> str:
@@ -102,7 +102,7 @@ class FormatNote(Record):
     title: str
     ending: str = Field(description="of its files, such as .csv")
     media_type: str
-    holds: tuple[str, ...] = Field(description="fields of a term that come back")
+    holds: tuple[str, ...] = Field(description="fields of a term that can be read back")
     options: tuple[FormatOption, ...] = ()
     needs: str = ""
 
@@ -113,12 +113,15 @@ class ExportRequest(Record):
     format: str
     product: Literal["glossary", "catalog"] = "glossary"
     collections: tuple[str, ...]
-    name: str = Field(default="", description="of the glossary; else its collections")
+    name: str = Field(
+        default="",
+        description="title of the glossary; empty: the names of its collections",
+    )
     statuses: tuple[str, ...] = Field(
-        default=(), description="() for all but rejected ones"
+        default=(), description="(): all except rejected ones"
     )
     leave_out: bool = Field(
-        default=False, description="leave out terms that the target would refuse"
+        default=False, description="omit terms that the target would reject"
     )
     options: dict[str, Any] = Field(default_factory=dict)
 
@@ -204,6 +207,6 @@ def load_exporter(allow: frozenset[str] = frozenset()) -> Exporter:
     if not isinstance(chosen, Exporter):
         raise ConfigError(
             f"the exporter {EXPORTER!r} is a {type(chosen).__name__}, not an Exporter",
-            "report it to the authors of its package",
+            "report this to the authors of the package",
         )
     return chosen

@@ -19,8 +19,8 @@ class ProfileNote(NamedTuple):
 
 DEFAULT_NOTE = ProfileNote(
     DEFAULT,
-    "What the configuration says, without a profile.",
-    "Needs what the configuration names; as shipped, nothing else.",
+    "The configuration without a profile.",
+    "Needs what the configuration names; as shipped, nothing.",
 )
 
 

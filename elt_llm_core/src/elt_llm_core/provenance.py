@@ -108,48 +108,56 @@ class Provenance(Record):
     boxes: tuple[Box, ...] = ()
     cells: tuple[Cell, ...] = ()
     index_text: str = Field(
-        default="", description="what is embedded and indexed, where not the text"
+        default="",
+        description="text that is embedded and indexed, if it differs from `text`",
     )
     table: str = ""
     rules: tuple[str, ...] = Field(
-        default=(), description="canonical numbers of the rules it holds, in order"
+        default=(), description="canonical numbers of the rules it contains, in order"
     )
     rule_spans: tuple[RuleSpan, ...] = Field(
-        default=(), description="where each of them stands, in order"
+        default=(), description="offset of each of them, in order"
     )
     references: tuple[str, ...] = Field(
         default=(), description="rules of the same document it refers to, in order"
     )
     parents: tuple[Parent, ...] = Field(
-        default=(), description="what holds it, the nearest first"
+        default=(), description="enclosing sections, nearest first"
     )
     window_start: int | None = Field(default=None, ge=0)
     window_end: int | None = Field(default=None, ge=0)
-    date: str = Field(default="", description="of the content or document, ISO 8601")
+    date: str = Field(
+        default="", description="date of the content or document, ISO 8601"
+    )
     index_before: str = Field(
-        default="", description="indexed before the text; never read or quoted"
+        default="",
+        description="indexed before the text; never sent to a model or quoted",
     )
     index_instead: str = Field(
-        default="", description="indexed instead of the text; never read or quoted"
+        default="",
+        description="indexed instead of the text; never sent to a model or quoted",
     )
     index_after: str = Field(
-        default="", description="indexed after the text; never read or quoted"
+        default="",
+        description="indexed after the text; never sent to a model or quoted",
     )
-    problem: str = Field(default="", description="what could not be done for it")
+    problem: str = Field(default="", description="enrichments that failed")
     generated: bool | None = Field(
-        default=None, description="true where a model wrote it, as of a picture"
+        default=None,
+        description="true if a model wrote it, for example the "
+        "description of a picture",
     )
     text_language: str = Field(
         default="", description="ISO 639-1 code of its language; empty for English"
     )
     reading_order: str = Field(
-        default="", description="doubtful where its page may be read in a wrong order"
+        default="", description="doubtful if the reading order of its page is uncertain"
     )
     suspicious: tuple[Suspicion, ...] = Field(
-        default=(), description="why it may be written to mislead a model, if it may"
+        default=(), description="reason if the text may be written to mislead a model"
     )
     attributes: tuple[str, ...] = Field(
-        default=(), description="keys of the metadata that tell of it or its document"
+        default=(), description="metadata keys that describe it or its document"
     )
 
     @property

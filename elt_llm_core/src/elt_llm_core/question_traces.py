@@ -70,7 +70,7 @@ def keep_trace(
         store.journal.append(RUN, key, row.question, result=plain, most=most)
     except StoreError as error:
         kind = DegradationKind.SETTING_UNUSED
-        note = Degradation(kind=kind, detail=f"its trace was not kept: {error}")
+        note = Degradation(kind=kind, detail=f"its trace was not stored: {error}")
         return result.model_copy(update={"degradations": (*result.degradations, note)})
     return result
 

@@ -100,7 +100,7 @@ class Degradation(Record):
 Scalar = str | int | float | bool
 ATTRIBUTES: Any = Field(
     default_factory=dict,
-    description="what the document, its ingest file or an enricher tells: journal",
+    description="metadata of the document, its ingest file or an enricher: journal",
 )
 
 
@@ -120,13 +120,15 @@ class Source(Record):
     pages: tuple[int, ...] = ()
     boxes: tuple[Box, ...] = ()
     reading_order: str = Field(
-        default="", description="doubtful where its page may be read in a wrong order"
+        default="", description="doubtful if the reading order of its page is uncertain"
     )
     generated: bool = Field(
-        default=False, description="true where a model wrote it, as of a picture"
+        default=False,
+        description="true if a model wrote it, for example the "
+        "description of a picture",
     )
     suspicious: tuple[Suspicion, ...] = Field(
-        default=(), description="why it may be written to mislead a model, if it may"
+        default=(), description="reason if the text may be written to mislead a model"
     )
     attributes: dict[str, Scalar] = ATTRIBUTES
 
@@ -142,17 +144,17 @@ class Citation(Record):
     section: str
     quote: str
     support: Support
-    score: float = Field(ge=0, le=1, description="1 is letter for letter")
+    score: float = Field(ge=0, le=1, description="1: identical character for character")
     node_id: str
     span: Span
     boxes: tuple[Box, ...] = ()
     reading_order: str = Field(
         default="",
-        description="doubtful if the words are there, but perhaps in another order",
+        description="doubtful if the words match but their order is uncertain",
     )
     suspicious: tuple[Suspicion, ...] = Field(
         default=(),
-        description="why its source may be written to mislead a model, if it may",
+        description="reason if the source may be written to mislead a model",
     )
     attributes: dict[str, Scalar] = ATTRIBUTES
 
@@ -173,17 +175,19 @@ class Statement(Record):
     start: int = Field(ge=0)
     end: int = Field(gt=0)
     verdict: Support
-    reason: str = Field(default="", description="why it is not proven")
+    reason: str = Field(default="", description="reason if it is not proven")
     citations: tuple[Citation, ...] = ()
 
 
 class Conflict(Record):
     """Two passages of the sources that say one thing otherwise."""
 
-    statement: str = Field(description="of the answer, as far as it rests on the first")
+    statement: str = Field(
+        description="sentence of the answer that rests on the first passage"
+    )
     reason: str = Field(description="what differs: 20 cents or 50 cents")
     quotes: tuple[Citation, Citation] = Field(
-        description="the passage that the statement rests on, and the other one"
+        description="the passage that supports the statement, and the contradicting one"
     )
 
 
@@ -192,7 +196,9 @@ class RemovedClaim(Record):
 
     text: str
     reason: str
-    verdict: Support | None = Field(default=None, description="none of a label")
+    verdict: Support | None = Field(
+        default=None, description="empty if no label is cited"
+    )
 
 
 class StageRecord(Record):
@@ -208,11 +214,17 @@ class StageRecord(Record):
 class ModelCost(Record):
     """What calls to model servers cost; the embedder of this process is not counted."""
 
-    calls: int = Field(default=0, ge=0, description="tries, failed ones too")
-    read: int = Field(default=0, ge=0, description="tokens, as the server counts")
-    written: int = Field(default=0, ge=0, description="tokens, as the server counts")
+    calls: int = Field(
+        default=0, ge=0, description="number of calls, including failed ones"
+    )
+    read: int = Field(default=0, ge=0, description="tokens, as counted by the server")
+    written: int = Field(
+        default=0, ge=0, description="tokens, as counted by the server"
+    )
     seconds: float = Field(default=0.0, ge=0)
-    cut: int = Field(default=0, ge=0, description="answers that ended at their longest")
+    cut: int = Field(
+        default=0, ge=0, description="answers that reached the token limit"
+    )
 
     @property
     def tokens(self) -> int:
@@ -251,10 +263,11 @@ class QueryResult(Record):
     citations: tuple[Citation, ...] = ()
     removed: tuple[RemovedClaim, ...] = ()
     nearest: tuple[Citation, ...] = Field(
-        default=(), description="of a refusal: quotes to read, which are not an answer"
+        default=(), description="quotes shown with a refusal; they are not an answer"
     )
     conflicts: tuple[Conflict, ...] = Field(
-        default=(), description="where two sources say otherwise what the answer says"
+        default=(),
+        description="contradictions between sources about a statement of the answer",
     )
     degradations: tuple[Degradation, ...] = ()
     trace: QueryTrace

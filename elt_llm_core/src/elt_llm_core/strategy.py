@@ -112,7 +112,7 @@ class Stage(Generic[T]):
         if package not in OUR_PACKAGES | {canonical(one) for one in allow}:
             raise ConfigError(
                 f"the {self.name} strategy {name!r} comes from the package {package!r}",
-                f"trust it in the configuration: plugins: {{allow: [{package}]}}",
+                f"allow it in the configuration: plugins: {{allow: [{package}]}}",
             )
         try:
             loaded: type[Strategy[T]] = point.load()
@@ -129,7 +129,7 @@ class Stage(Generic[T]):
     def _not_a_strategy(self, name: str, point: EntryPoint) -> ConfigError:
         return ConfigError(
             f"the {self.name} strategy {name!r} is not a Strategy: {point.value}",
-            "report it to the authors of its package",
+            "report this to the authors of the package",
         )
 
     def load(

@@ -25,7 +25,7 @@ class Version(Record):
     kind: VersionKind
     subject: str
     number: int = Field(gt=0)
-    created: str = Field(description="UTC, for people")
+    created: str = Field(description="time in UTC")
     key: str
     content: dict[str, Any]
 
@@ -40,4 +40,4 @@ class VersionRow(Record):
     created: str
     sources: str = Field(description="digest of the documents that were read")
     collections: tuple[str, ...] = ()
-    document_id: str = Field(default="", description="if it is of one document only")
+    document_id: str = Field(default="", description="if it covers one document only")

@@ -31,7 +31,9 @@ class DataGap(Record):
     """Something that the guidance of a section asks for."""
 
     text: str
-    closed: bool = Field(default=False, description="a further search answered it")
+    closed: bool = Field(
+        default=False, description="a further search was needed to answer it"
+    )
 
 
 class SectionStatement(Record):
@@ -39,7 +41,7 @@ class SectionStatement(Record):
 
     text: str
     verdict: Support
-    reason: str = Field(default="", description="why it is not proven")
+    reason: str = Field(default="", description="reason if it is not proven")
     sources: tuple[int, ...] = Field(default=(), description="numbers of `sources`")
     citations: tuple[Citation, ...] = ()
 
@@ -81,13 +83,13 @@ class WrittenText(Record):
     title: str
     description: str = ""
     collections: tuple[str, ...]
-    writer: str = Field(description="the model that wrote it; extracts if none did")
-    sources_digest: str = Field(description="of the documents that were read")
-    document_id: str = Field(default="", description="if it is of one document only")
+    writer: str = Field(description="the model that wrote it; `extracts` if none did")
+    sources_digest: str = Field(description="digest of the documents that were read")
+    document_id: str = Field(default="", description="if it covers one document only")
     sections: tuple[WrittenSection, ...]
     sources: tuple[CitedSource, ...] = ()
     gaps: tuple[str, ...] = Field(
-        default=(), description="what is missing: heading, then what was asked for"
+        default=(), description="missing parts: heading, then the request"
     )
 
     @property

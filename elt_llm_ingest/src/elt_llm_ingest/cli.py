@@ -22,7 +22,8 @@ password_option = click.option(
     "--password",
     multiple=True,
     metavar="TEXT",
-    help="Of protected PDFs, several if need be; - asks for it. Or ELT_LLM_PASSWORD.",
+    help="Password for encrypted PDFs (repeatable); - prompts. Also read from "
+    "ELT_LLM_PASSWORD.",
 )
 
 
@@ -36,21 +37,25 @@ def ask_passwords(words: Sequence[str]) -> tuple[str, ...]:
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True)
-@click.option("--collection", required=True, help="Where the documents go.")
+@click.option("--collection", required=True, help="Collection to ingest into.")
 @click.option("--rebuild", is_flag=True, help="Read and embed unchanged files again.")
 @click.option("--prune", is_flag=True, help="Remove documents whose files are gone.")
-@click.option("--wait", default=0.0, help="Seconds to wait for another writer.")
-@click.option("--dry-run", is_flag=True, help="Tell what would happen; store nothing.")
+@click.option(
+    "--wait", default=0.0, help="Seconds to wait for another process that writes."
+)
+@click.option(
+    "--dry-run", is_flag=True, help="Report what would be done; store nothing."
+)
 @password_option
 @common_options
 def ingest(ctx: CommandContext, /, paths: tuple[str, ...], **options: Any) -> None:
-    """Take files, folders and patterns into a collection.
+    """Ingest files, folders and patterns into a collection.
 
     PDF, Word, PowerPoint, Excel, HTML, EPUB, e-mail, Markdown, text, CSV, JATS,
     draw.io, ADE and Docling JSON files are read, and scans with the extra `ocr`.
-    Unchanged files are left alone, renamed ones recognised; a file that cannot be read
-    is reported and the others go on. Ctrl-C ends after the file at hand, twice at once;
-    the same command goes on where it stopped.
+    Unchanged files are skipped and renamed ones recognised; a file that cannot be read
+    is reported and the rest continues. Ctrl-C stops after the current file, twice at
+    once; the same command resumes where it stopped.
     """
     from elt_llm_core.cli.interrupt import stoppable
 
@@ -66,19 +71,19 @@ def ingest(ctx: CommandContext, /, paths: tuple[str, ...], **options: Any) -> No
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True)
-@click.option("--collection", required=True, help="Where the documents go.")
-@click.option("--interval", default=2.0, help="Seconds between two looks.")
+@click.option("--collection", required=True, help="Collection to ingest into.")
+@click.option("--interval", default=2.0, help="Seconds between two scans.")
 @click.option("--prune", is_flag=True, help="Remove documents whose files are gone.")
 @password_option
 @common_options
 def watch(
     ctx: CommandContext, /, paths: tuple[str, ...], interval: float, **options: Any
 ) -> None:
-    """Take files in whenever they change, until Ctrl-C.
+    """Ingest files whenever they change, until Ctrl-C.
 
-    A change is taken in when nothing has changed for one interval. An error is told,
-    and tried again later. While another process writes, it waits. With --json, a line
-    for each ingest.
+    A change is ingested after one interval without further changes. An error is
+    reported and the file tried again later. While another process writes, it waits.
+    With --json, a line for each ingest.
     """
     from elt_llm_core.cli.interrupt import stoppable
     from elt_llm_core.errors import EltLlmError, UsageError
@@ -149,10 +154,12 @@ def _run(
 @click.command()
 @click.argument("names", nargs=-1)
 @click.option(
-    "--collection", required=True, type=COLLECTION, help="Where the documents are."
+    "--collection", required=True, type=COLLECTION, help="Collection of the documents."
 )
 @click.option("--all", "everything", is_flag=True, help="The whole collection.")
-@click.option("--wait", default=0.0, help="Seconds to wait for another writer.")
+@click.option(
+    "--wait", default=0.0, help="Seconds to wait for another process that writes."
+)
 @common_options
 def remove(
     ctx: CommandContext,
@@ -161,7 +168,7 @@ def remove(
     everything: bool,
     wait: float,
 ) -> None:
-    """Take documents out of a collection, by file name, address or id."""
+    """Remove documents from a collection, by file name, address or id."""
     from elt_llm_core.errors import UsageError
     from elt_llm_core.store import editing
 
@@ -185,14 +192,16 @@ def remove(
 @click.argument("title")
 @click.option("--collection", required=True, type=COLLECTION, help="The collection.")
 @click.option("--document", help="A document of it: file name, address or id.")
-@click.option("--wait", default=0.0, help="Seconds to wait for another writer.")
+@click.option(
+    "--wait", default=0.0, help="Seconds to wait for another process that writes."
+)
 @common_options
 def rename(
     ctx: CommandContext, title: str, collection: str, document: str | None, wait: float
 ) -> None:
-    """Call a collection, or one of its documents, by another TITLE.
+    """Change the TITLE of a collection or of one of its documents.
 
-    The id of the collection and the name of the file stay as they are.
+    The id of the collection and the name of the file do not change.
     """
     from elt_llm_core.store import editing
 
@@ -211,7 +220,9 @@ def rename(
 @click.argument("priority", type=click.IntRange(0, 100))
 @click.option("--collection", required=True, type=COLLECTION, help="The collection.")
 @click.option("--document", help="A document of it: file name, address or id.")
-@click.option("--wait", default=0.0, help="Seconds to wait for another writer.")
+@click.option(
+    "--wait", default=0.0, help="Seconds to wait for another process that writes."
+)
 @common_options
 def priority(
     ctx: CommandContext,
@@ -220,9 +231,10 @@ def priority(
     document: str | None,
     wait: float,
 ) -> None:
-    """Set how far a collection, or one of its documents, is trusted.
+    """Set the priority of a collection or of one of its documents.
 
-    A PRIORITY of 0 keeps it out of all answers, 50 is usual, 100 counts most.
+    A PRIORITY of 0 excludes it from all answers, 50 is the default, 100 is the highest
+    weight.
     """
     from elt_llm_core.store import editing
 
@@ -284,7 +296,9 @@ def _line(item: "ItemOutcome") -> str:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Draw what was read on the page into this file.",
 )
-@click.option("--part", default="", help="Of a file that holds several documents.")
+@click.option(
+    "--part", default="", help="Part of a file that contains several documents."
+)
 @password_option
 @common_options
 def inspect(
@@ -296,7 +310,7 @@ def inspect(
     png: Path | None,
     **options: Any,
 ) -> None:
-    """Show what is read of a file, and store nothing.
+    """Show what is extracted from a file; store nothing.
 
     Sections, blocks with their places, tables with their cells, figures, running heads,
     warnings, and the chunks as configured. With --png, the page with all boxes.

@@ -16,7 +16,7 @@ _collections = click.option(
     "collections",
     type=COLLECTION,
     multiple=True,
-    help="Collection to ask; may be given again.  [default: all]",
+    help="Collection to search (repeatable). [default: all]",
 )
 
 
@@ -25,15 +25,15 @@ _where = click.option(
     "filters",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Only chunks of this document, title, section, page, kind, rule, date, source "
-    "or what documents tell (journal, doi). Also !=, <, <=, >, >=, and ~ for a part of "
-    "the value; the same key again is an alternative.",
+    help="Only chunks of this document, title, section, page, kind, rule, date, "
+    "source or other metadata of the document (journal, doi). Also !=, <, "
+    '<=, >, >=, and ~ for a substring; repeating a key means "or".',
 )
 
 _local = click.option(
     "--local",
     is_flag=True,
-    help="Answer in this process, even where a server of the data root runs.",
+    help="Answer in this process, even if a server of the data root is running.",
 )
 
 
@@ -44,8 +44,8 @@ _local = click.option(
 @click.option(
     "--top-k",
     type=click.IntRange(1, 1000),
-    help="Most sources to show. What the configuration brings beside them (neighbours, "
-    "rules they refer to) is not counted.",
+    help="Maximum number of sources. Chunks added by postprocessors (neighbours, "
+    "referenced rules) do not count.",
 )
 @_local
 @common_options
@@ -58,7 +58,7 @@ def search(
     *,
     local: bool,
 ) -> None:
-    """Find the passages that fit a QUESTION best."""
+    """Find the most relevant passages for a QUESTION."""
     asked = {"command": "search", "question": question, "top_k": top_k}
     _answer(ctx, asked, collections, filters, local=local)
 
@@ -85,7 +85,7 @@ def query(
     *,
     local: bool,
 ) -> None:
-    """Answer a QUESTION with citations, or say that the documents do not."""
+    """Answer a QUESTION with citations, or state that the documents have no answer."""
     asked = {"command": "query", "question": question}
     if evidence is not None:
         from elt_llm_query.evidence import check_ending
@@ -101,7 +101,7 @@ def query(
     "--conversation",
     default="",
     metavar="ID",
-    help="Go on with this conversation; elt-llm conversations list shows them.",
+    help="Continue this conversation; list them with elt-llm conversations list.",
 )
 @common_options
 def chat(
@@ -110,11 +110,11 @@ def chat(
     filters: tuple[str, ...],
     conversation: str,
 ) -> None:
-    """Ask question after question; each is understood by what was said before.
+    """Ask questions in a conversation; each is interpreted in its context.
 
-    A question is a line; /help lists the commands. Ctrl-C leaves a question, Ctrl-D the
-    program. From a pipe every line is a question; with --json every answer, command
-    and error is a line of JSON, and the exit code is that of the worst error.
+    Each line is a question; /help lists the commands. Ctrl-C cancels a question, Ctrl-D
+    ends the program. From a pipe every line is a question; with --json every answer,
+    command and error is a line of JSON, and the exit code is that of the worst error.
     """
     ctx.require_named_data()
     with ctx.loading():
@@ -150,10 +150,10 @@ def chat(
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @common_options
 def verify(ctx: CommandContext, file: Path) -> None:
-    """Look every quote of an evidence FILE up again in the data root.
+    """Check every quote of an evidence FILE against the data root.
 
-    Says which documents have changed since and which quotes are still there. The exit
-    code is 65 if a quote is gone, or the file itself was changed.
+    Reports which documents have changed since and which quotes are still present. The
+    exit code is 65 if a quote is missing or the file itself was changed.
     """
     from elt_llm_core.store.maintenance.health import require_data
     from elt_llm_query.evidence import read_evidence, verify_evidence

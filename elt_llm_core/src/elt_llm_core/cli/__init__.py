@@ -59,7 +59,7 @@ def _broken_command(name: str, error: Exception) -> click.Command:
     def fail() -> None:
         raise ConfigError(
             f"the command {name!r} cannot be loaded: {error}",
-            "install the package it comes from again",
+            "reinstall the package that provides it",
         ) from error
 
     rest = click.Argument(

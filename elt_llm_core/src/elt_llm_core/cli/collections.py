@@ -10,7 +10,11 @@ from elt_llm_core.cli.terminal import in_line, text_table
 
 @click.command()
 @click.argument("name", required=False, type=COLLECTION)
-@click.option("--check", is_flag=True, help="Open each index, not only its manifest.")
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Open each index instead of reading only its manifest.",
+)
 @common_options
 def collections(ctx: CommandContext, name: str | None, *, check: bool) -> None:
     """List the collections, or the documents of one."""

@@ -237,7 +237,7 @@ class CommandContext:
         }
         request = {"settings": settings, "asked": dict(asked)}
         try:
-            with self.working("asking the server"):
+            with self.working("querying the server"):
                 reply = served.ask_server(data_dir, request) or {}
         except served.ServerSilentError as error:
             reply = {"silent": str(error)}
@@ -312,28 +312,30 @@ def common_options(
     @click.option(
         "--data-dir",
         type=FolderType(),
-        help="Where everything is kept.  [default: elt-llm-data]",
+        help="Folder with the database, indexes and backups. [default: elt-llm-data]",
     )
-    @click.option("--profile", help="Named settings on top of the configuration.")
+    @click.option(
+        "--profile", help="Profile: named settings on top of the configuration."
+    )
     @click.option(
         "--models",
         "models_name",
         metavar="NAME",
-        help="Where models come from, whatever the profile says: embedded, ollama, "
-        "or EMBEDDER+LLM such as embedded+ollama.",
+        help="Model provider, overriding the profile: embedded, ollama, or "
+        "EMBEDDER+LLM such as embedded+ollama.",
     )
     @click.option(
         "--config",
         "config_file",
         type=click.Path(path_type=Path, dir_okay=False),
-        help="A YAML file instead of the shipped configuration.",
+        help="YAML file to use instead of the shipped configuration.",
     )
     @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
     @click.option("--quiet", is_flag=True, help="No progress.")
     @click.option(
         "--log-level",
         type=click.Choice(["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]),
-        help="Least severity shown on stderr.",
+        help="Minimum severity shown on stderr.",
     )
     @functools.wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> Any:

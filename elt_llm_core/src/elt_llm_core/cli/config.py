@@ -24,9 +24,9 @@ def show(ctx: CommandContext) -> None:
 @click.argument("name", metavar="[PROFILE]", default="default")
 @common_options
 def shipped(ctx: CommandContext, name: str) -> None:
-    """Print the configuration that comes with it, or a PROFILE, comments and all.
+    """Print the shipped configuration, or a PROFILE, with its comments.
 
-    For a copy to change: elt-llm config shipped > my.yaml, then --config my.yaml.
+    To customise: elt-llm config shipped > my.yaml, then --config my.yaml.
     """
     from elt_llm_core.config.loader import profile_file, reference_file
     from elt_llm_core.errors import ConfigError
@@ -41,7 +41,7 @@ def shipped(ctx: CommandContext, name: str) -> None:
 @config.command()
 @common_options
 def profiles(ctx: CommandContext) -> None:
-    """List the profiles that --profile takes."""
+    """List the profiles for --profile."""
     from elt_llm_core.profile_notes import profile_notes
 
     notes = profile_notes()

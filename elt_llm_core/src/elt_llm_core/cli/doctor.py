@@ -24,8 +24,8 @@ BAD_DATA = 65
 def doctor(ctx: CommandContext, *, deep: bool, repair: bool) -> None:
     """Check this machine, the data root, the indexes and the models.
 
-    Every line is OK, WARN or FAIL, with the command that mends it. The exit code is 65
-    where a line says FAIL.
+    Every line is OK, WARN or FAIL, with the command that fixes it. The exit code is 65
+    if a line says FAIL.
     """
     from elt_llm_core.doctor import Level, Repaired, examine
     from elt_llm_core.doctor import repair as mend

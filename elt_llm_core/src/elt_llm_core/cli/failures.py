@@ -90,10 +90,10 @@ def _fault(error: BaseException) -> Fault:
         hint = f"see {error.ctx.command_path} --help" if error.ctx else ""
         return Fault("USE001", error.format_message().rstrip("."), hint, USAGE)
     if isinstance(error, click.Abort | KeyboardInterrupt):
-        hint = "the same command goes on where it stopped"
+        hint = "the same command resumes where it stopped"
         return Fault("INTERRUPTED", "interrupted", hint, INTERRUPTED)
     log.debug("unexpected", exc_info=error)
-    hint = "this is a fault of ours; run again with --log-level DEBUG for details"
+    hint = "this is a bug in this program; run again with --log-level DEBUG for details"
     message = f"unexpected {type(error).__name__}: {error}"
     return Fault("ELT000", message, hint, UNEXPECTED)
 

@@ -28,10 +28,10 @@ collection_option = click.option(
     "collections",
     multiple=True,
     type=COLLECTION,
-    help="With a model (repeatable).  [default: all that hold one, joined]",
+    help="Collection with a model (repeatable). [default: all of them, joined]",
 )
 type_option = click.option(
-    "--type", "types", multiple=True, help="Only of this type (repeatable)."
+    "--type", "types", multiple=True, help="Only elements of this type (repeatable)."
 )
 hops_option = click.option(
     "--hops", type=click.IntRange(1, 20), default=1, show_default=True
@@ -44,8 +44,8 @@ def graph() -> None:
 
     ELEMENT is a name in any case, a fact sheet id, or an id that the list shows.
     Drawings, inventories and exchange files of all collections are one model. Exit
-    codes: 0 done, 2 nothing connects the two, the question is refused or a rule is
-    broken, 64 no model, 65 no such element.
+    codes: 0 done, 2 there is no path, the question is refused or a rule fails, 64 no
+    model, 65 no such element.
     """
 
 
@@ -54,7 +54,7 @@ def graph() -> None:
 @collection_option
 @common_options
 def show(ctx: CommandContext, element: str | None, collections: Sequence[str]) -> None:
-    """Show how much the model has of each kind, or all it says of an ELEMENT."""
+    """Show the number of elements of each type, or all details of an ELEMENT."""
     model = _open(ctx, collections)
     if element is None:
         summary = model.summary()
@@ -66,8 +66,12 @@ def show(ctx: CommandContext, element: str | None, collections: Sequence[str]) -
 
 @graph.command("list")
 @type_option
-@click.option("--domain", default="", help="Only of this domain.")
-@click.option("--search", default="", help="Only with this in name or documentation.")
+@click.option("--domain", default="", help="Only elements of this domain.")
+@click.option(
+    "--search",
+    default="",
+    help="Only elements with this text in their name or documentation.",
+)
 @collection_option
 @common_options
 def list_elements(
@@ -89,7 +93,7 @@ def list_elements(
     header = ("element", "type", "domain", "subtype", "id")
     ctx.emit(
         {"elements": [ref.model_dump(mode="json") for ref in refs]},
-        lambda: text_table(header, rows) if rows else "No element is like that.",
+        lambda: text_table(header, rows) if rows else "No element matches.",
     )
 
 
@@ -101,7 +105,7 @@ def list_elements(
     type=click.Choice(["out", "in", "both"]),
     default="both",
     show_default=True,
-    help="Along relations, against them, or both.",
+    help="Follow relations forwards, backwards, or both.",
 )
 @type_option
 @collection_option
@@ -109,7 +113,7 @@ def list_elements(
 def neighbors(
     ctx: CommandContext, /, element: str, collections: Sequence[str], **how: Any
 ) -> None:
-    """Show what is related to an ELEMENT, up to --hops relations away."""
+    """Show the elements related to an ELEMENT, up to --hops relations away."""
     model = _open(ctx, collections)
     start = model.resolve(element)
     around = model.neighbors(start.id, **how)
@@ -118,7 +122,7 @@ def neighbors(
 
 @graph.command()
 @click.argument("element")
-@click.option("--reverse", is_flag=True, help="What the ELEMENT depends on instead.")
+@click.option("--reverse", is_flag=True, help="List what ELEMENT depends on instead.")
 @click.option("--hops", type=click.IntRange(1, 20), default=20, show_default=True)
 @collection_option
 @common_options
@@ -134,7 +138,7 @@ def dependents(
     model = _open(ctx, collections)
     start = model.resolve(element)
     walk = model.dependencies if reverse else model.dependents
-    nothing = "depends on nothing" if reverse else "has nothing that depends on it"
+    nothing = "depends on nothing" if reverse else "has no dependents"
     _emit_neighbors(ctx, start.name, walk(start.id, hops), nothing)
 
 
@@ -146,8 +150,8 @@ def ask(ctx: CommandContext, question: str, collections: Sequence[str]) -> None:
     """Answer a QUESTION about the model exactly, or refuse it.
 
     Counts, lists, domains, relations, paths, dependents and cardinalities, in English.
-    Every word has to be understood; the proof names elements and relations with their
-    places in the file.
+    A question with an unknown word is refused; the proof names elements and relations
+    with their places in the file.
     """
     from elt_llm_core.graph.graph_questions import GraphQuestions
 
@@ -163,17 +167,17 @@ def ask(ctx: CommandContext, question: str, collections: Sequence[str]) -> None:
     "thresholds",
     multiple=True,
     metavar="RULE=SHARE",
-    help="Share that may break a rule, from 0 to 1 (repeatable).",
+    help="Fraction of violations allowed for a rule, from 0 to 1 (repeatable).",
 )
 @collection_option
 @common_options
 def check(
     ctx: CommandContext, thresholds: Sequence[str], collections: Sequence[str]
 ) -> None:
-    """Check the model against rules: names, groups, relations, counts, documentation.
+    """Check the model against rules: names, groups, relations, documentation.
 
-    A rule is kept while the share of what breaks it is at most its threshold. Exit code
-    2 where one is broken.
+    A rule passes while the fraction of violations is at most its threshold. Exit code 2
+    if a rule fails.
     """
     from elt_llm_core.graph.model_check import check_model, read_threshold
 
@@ -187,7 +191,9 @@ def check(
 @graph.command()
 @click.argument("source")
 @click.argument("target")
-@click.option("--directed", is_flag=True, help="Along relations only.")
+@click.option(
+    "--directed", is_flag=True, help="Follow relations in their direction only."
+)
 @click.option("--most", type=click.IntRange(1, 50), default=3, show_default=True)
 @collection_option
 @common_options
@@ -200,16 +206,16 @@ def path(
     most: int,
     collections: Sequence[str],
 ) -> None:
-    """Show the shortest ways from SOURCE to TARGET."""
+    """Show the shortest paths from SOURCE to TARGET."""
     model = _open(ctx, collections)
     ends = model.resolve(source), model.resolve(target)
     ways = model.paths(ends[0].id, ends[1].id, most=most, directed=directed)
 
     def human() -> str:
         if not ways:
-            return f"Nothing connects {ends[0].name} with {ends[1].name}."
+            return f"There is no path between {ends[0].name} and {ends[1].name}."
         if ends[0].id == ends[1].id:
-            return f"{in_line(ends[0].name)} is one and the same element."
+            return f"{in_line(ends[0].name)}: both ends are the same element."
         return "\n\n".join(map(_path_text, ways))
 
     ctx.emit({"paths": [way.model_dump(mode="json") for way in ways]}, human)
@@ -229,9 +235,9 @@ def path(
     "--to",
     "target",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="A file.  [default: standard output]",
+    help="Output file. [default: standard output]",
 )
-@click.option("--element", default="", help="Only what is around this element.")
+@click.option("--element", default="", help="Only this element and its neighbours.")
 @hops_option
 @click.option("--domain", default="", help="Only this domain.")
 @click.option("--view", default="", help="Only this view or page.")
@@ -315,7 +321,7 @@ def _detail_text(detail: "ElementDetail") -> str:
     lines += [f"  {in_line(k)}: {in_line(v)}" for k, v in labelled.items() if v]
     for title, relations in (
         ("Relations", detail.relations),
-        ("Relations of what it stands in", detail.inherited),
+        ("Relations of its containers", detail.inherited),
     ):
         lines += [f"{title}:", *_relation_lines(relations)] if relations else []
     return "\n".join(lines)

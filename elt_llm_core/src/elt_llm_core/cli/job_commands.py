@@ -20,10 +20,10 @@ STATES = (
 
 @click.group()
 def jobs() -> None:
-    """List jobs, watch and stop them, and go on with those that did not end well.
+    """List, watch and cancel jobs, and retry those that failed or were interrupted.
 
     A job is a run of a product, a report or topics, on the command line or over HTTP,
-    and an ingest over HTTP. What it finished is kept: another run does the rest.
+    and an ingest over HTTP. Finished items are kept: a retry processes the rest.
     """
 
 
@@ -37,7 +37,7 @@ def list_jobs(ctx: CommandContext, state: str | None) -> None:
 
     def human() -> str:
         if not records:
-            return "No job is kept."
+            return "There are no jobs."
         head = ("id", "job", "state", "progress", "begun", "about")
         return text_table(head, [_row(record) for record in records])
 
@@ -57,28 +57,28 @@ def show(ctx: CommandContext, job_id: str) -> None:
 @click.argument("job_id")
 @common_options
 def cancel(ctx: CommandContext, job_id: str) -> None:
-    """Ask a running job to stop; a call to a model ends at once."""
+    """Ask a running job to stop; a model call in progress ends at once."""
     record = ctx.store.jobs.get(job_id)
     if record.state.has_ended:
         ctx.emit(_brief(record), f"{job_id} is {record.state.value} already.")
         return
     ctx.emit(
         _brief(ctx.store.jobs.ask_to_stop(job_id)),
-        f"{job_id} ends within a second. "
-        + ctx.hint(f"Look: elt-llm jobs show {job_id}"),
+        f"{job_id} will stop within a second. "
+        + ctx.hint(f"Check: elt-llm jobs show {job_id}"),
     )
 
 
 @jobs.command()
 @click.argument("job_id", required=False)
 @click.option(
-    "--failed", is_flag=True, help="Every job that failed, or did not reach its end."
+    "--failed", is_flag=True, help="Retry every job that failed or was interrupted."
 )
 @common_options
 def retry(ctx: CommandContext, job_id: str | None, failed: bool) -> None:
-    """Run a job again: failed and missing items are done, finished ones reused.
+    """Run a job again: failed and missing items are processed, finished ones reused.
 
-    Exit codes: 0 done, 2 items failed again, 64 nothing is named, 65 no such job.
+    Exit codes: 0 done, 2 items failed again, 64 no job is given, 65 no such job.
     """
     if bool(job_id) == failed:
         raise click.UsageError("name a job, or pass --failed")
@@ -86,7 +86,7 @@ def retry(ctx: CommandContext, job_id: str | None, failed: bool) -> None:
     reports = [_run_again(ctx, record) for record in records]
 
     def human() -> str:
-        return "\n".join(map(report_text, reports)) or "No job needs another run."
+        return "\n".join(map(report_text, reports)) or "No job needs a retry."
 
     ctx.emit({"reports": [r.model_dump(mode="json") for r in reports]}, human)
     ctx.exit(max((report.exit_code for report in reports), default=0))
@@ -171,5 +171,5 @@ def _text(record: "JobRecord") -> str:
             f"  {record.problem['code']}: {in_line(record.problem['detail'])}",
         ]
     if record.state.resumable:
-        lines += ["", f"Go on: elt-llm jobs retry {record.job_id}"]
+        lines += ["", f"Resume: elt-llm jobs retry {record.job_id}"]
     return "\n".join(lines)

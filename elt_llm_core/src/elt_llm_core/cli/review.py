@@ -20,37 +20,43 @@ STATUSES = ("proposed", "approved", "rejected", "needs_work", "reopened")
 reviewer_option = click.option(
     "--reviewer",
     envvar="ELT_LLM_REVIEWER",
-    help="Who decides.  [default: $ELT_LLM_REVIEWER, else the user's name]",
+    help="Name of the reviewer. [default: $ELT_LLM_REVIEWER, else the login name]",
 )
 status_option = click.option(
     "--status",
     "statuses",
     multiple=True,
     type=click.Choice(STATUSES),
-    help="Only items of this status (repeatable).",
+    help="Only items with this status (repeatable).",
 )
 FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.group()
 def review() -> None:
-    """Decide on the items of glossary, catalogue and coverage.
+    """Review the items of glossary, catalogue and coverage.
 
-    A decision outlives new runs: it stays while its evidence stays, and is reopened,
-    with both texts, when that changes. PRODUCT is a name such as glossary:handbook, or
-    its beginning. Exit codes: 0 done, 2 an import left conflicts or rows, 64 wrong
-    usage, 65 no such product, item or sheet, 73 an edited file is in the way, 75
-    somebody else decided meanwhile.
+    A decision survives new runs while its evidence is unchanged; if the evidence
+    changes, the item is reopened with both texts. PRODUCT is a name such as
+    glossary:handbook, or its beginning. Exit codes: 0 done, 2 an import has conflicts
+    or rejected rows, 64 wrong usage, 65 no such product, item or sheet, 73 an edited
+    file would be overwritten, 75 a newer decision exists.
     """
 
 
 @review.command("list")
 @click.argument("product", required=False)
 @status_option
-@click.option("--search", default="", help="Only items with this text.")
-@click.option("--changed", is_flag=True, help="Only items generated otherwise now.")
-@click.option("--conflicts", is_flag=True, help="Only items with two texts.")
-@click.option("--gone", is_flag=True, help="Only decisions whose item is gone.")
+@click.option("--search", default="", help="Only items that contain this text.")
+@click.option(
+    "--changed",
+    is_flag=True,
+    help="Only items whose generated text changed since the decision.",
+)
+@click.option("--conflicts", is_flag=True, help="Only items with conflicting texts.")
+@click.option(
+    "--gone", is_flag=True, help="Only decisions whose item no longer exists."
+)
 @common_options
 def list_items(ctx: CommandContext, /, product: str | None, **filters: Any) -> None:
     """List the products with their progress, or the items of one."""
@@ -65,7 +71,7 @@ def list_items(ctx: CommandContext, /, product: str | None, **filters: Any) -> N
     def human() -> str:
         head = ("id", "status", "item", "text", "by", "note")
         rows = [_item_row(item) for item in items]
-        table = text_table(head, rows) if rows else "No item is like that."
+        table = text_table(head, rows) if rows else "No item matches."
         return f"{table}\n\n{_progress_line(progress.statuses, progress.items)}"
 
     ctx.emit(
@@ -88,7 +94,7 @@ def _list_products(ctx: CommandContext) -> None:
         return "\n".join(
             f"{in_line(p.product)}: {_progress_line(p.statuses, p.items)}"
             + (f", {p.conflicts} conflicts" if p.conflicts else "")
-            + (f", {p.gone} decided and gone" if p.gone else "")
+            + (f", {p.gone} decisions on items that no longer exist" if p.gone else "")
             for p in products
         )
 
@@ -100,7 +106,7 @@ def _list_products(ctx: CommandContext) -> None:
 @click.argument("item")
 @common_options
 def show(ctx: CommandContext, product: str, item: str) -> None:
-    """Show one item: what is generated, what was decided, and where it stands."""
+    """Show one item: generated text, decision and place in the document."""
     one = _item(ctx, _product(ctx, product), item)
     content = one.proposal.content if one.proposal else {}
     ctx.emit({**one.summary(), "content": content}, lambda: _item_text(one))
@@ -115,18 +121,18 @@ def show(ctx: CommandContext, product: str, item: str) -> None:
     "fields",
     multiple=True,
     metavar="NAME=TEXT",
-    help="Your text for a field (repeatable); NAME= empties it.",
+    help="Set the text of a field (repeatable); NAME= clears it.",
 )
 @click.option(
     "--take-generated",
     "generated",
     multiple=True,
     metavar="NAME",
-    help="Drop your text of a field for the generated one (repeatable).",
+    help="Revert a field to the generated text (repeatable).",
 )
-@click.option("--notes", help="A note; empty removes it.")
+@click.option("--notes", help="Note; an empty one removes it.")
 @click.option(
-    "--revision", type=int, help="Refuse where the item has another revision now."
+    "--revision", type=int, help="Fail if the item's revision differs from this one."
 )
 @reviewer_option
 @common_options
@@ -139,7 +145,7 @@ def set_items(
     reviewer: str | None,
     **options: Any,
 ) -> None:
-    """Decide on items: by id, its beginning, or name. All of them or none."""
+    """Save a decision on items, given by id, id prefix or name; all of them or none."""
     from elt_llm_core.reviews.review_records import ReviewChange
 
     name = _product(ctx, product)
@@ -158,7 +164,9 @@ def set_items(
 @review.command()
 @click.argument("product")
 @click.argument("item")
-@click.option("--revision", type=int, help="Refuse where it has another one now.")
+@click.option(
+    "--revision", type=int, help="Fail if the item's revision differs from this one."
+)
 @reviewer_option
 @common_options
 def undo(
@@ -168,7 +176,7 @@ def undo(
     revision: int | None,
     reviewer: str | None,
 ) -> None:
-    """Take back the last decision on an item; again, the one before."""
+    """Withdraw the last decision on an item; repeat for the one before."""
     name = _product(ctx, product)
     item_id = _item(ctx, name, item).item_id
     made = ctx.store.reviews.undo(name, item_id, _reviewer(reviewer), revision)
@@ -183,7 +191,7 @@ def undo(
 def export(
     ctx: CommandContext, product: str, target: Path, statuses: Sequence[str]
 ) -> None:
-    """Write a sheet that reviewers edit and that `import` takes back."""
+    """Write a sheet for reviewers to edit and `import` to read back."""
     from elt_llm_core.sheets.exchange import export_sheet
 
     name = _product(ctx, product)
@@ -193,8 +201,10 @@ def export(
     ctx.emit(
         report,
         lambda: (
-            f"{report.file}: {report.rows} rows\nEdit the columns status, notes "
-            "and the texts beside them; take it back: "
+            (
+                f"{report.file}: {report.rows} rows\nEdit the columns status and notes "
+                "and the text columns, then import the file: "
+            )
             + ctx.hint(f"elt-llm review import {report.file}")
         ),
     )
@@ -202,7 +212,9 @@ def export(
 
 @review.command("import")
 @click.argument("file", type=FILE)
-@click.option("--product", help="Of a file that names no export of this data root.")
+@click.option(
+    "--product", help="Product of a file that names no export of this data root."
+)
 @click.option("--dry-run", is_flag=True, help="Record nothing.")
 @reviewer_option
 @common_options
@@ -214,7 +226,7 @@ def import_file(
     dry_run: bool,
     reviewer: str | None,
 ) -> None:
-    """Take the decisions of a sheet, cell by cell; others' decisions stay."""
+    """Import the decisions of a sheet, cell by cell; other decisions are kept."""
     report = _import(ctx, file, product, reviewer, dry_run=dry_run)
     ctx.emit(report, lambda: _import_text(report))
     ctx.exit(report.exit_code)
@@ -224,7 +236,7 @@ def import_file(
 @click.argument("product_or_file")
 @common_options
 def diff(ctx: CommandContext, product_or_file: str) -> None:
-    """Show what changed since it was reviewed, or what a sheet would change."""
+    """Show what changed since the review, or what a sheet would change."""
     file = Path(product_or_file)
     if file.suffix.lower() in {".csv", ".xlsx"}:
         report = _import(ctx, file, None, None, dry_run=True)
@@ -236,7 +248,7 @@ def diff(ctx: CommandContext, product_or_file: str) -> None:
         for item in ctx.store.reviews.items(name)
         if item.merge.changed or item.conflicts
     ]
-    none = "Every item is generated as it was when it was reviewed."
+    none = "No generated text has changed since its review."
     ctx.emit(
         {"product": name, "items": [item.summary() for item in items]},
         lambda: "\n\n".join(_item_text(item) for item in items) or none,
@@ -255,7 +267,8 @@ def history(ctx: CommandContext, product: str, item: str | None) -> None:
     ctx.emit(
         {"product": name, "decisions": [one.model_dump(mode="json") for one in made]},
         lambda: (
-            "\n".join(_decision_line(one) for one in made) or "Nothing was decided yet."
+            "\n".join(_decision_line(one) for one in made)
+            or "There are no decisions yet."
         ),
     )
 
@@ -312,7 +325,7 @@ def _reviewer(given: str | None) -> str:
         name = ""
     name = " ".join(in_line(name).split())[:200]
     if not name:
-        raise UsageError("nobody is named as reviewer", "pass --reviewer NAME")
+        raise UsageError("no reviewer is given", "pass --reviewer NAME")
     return name
 
 
@@ -335,7 +348,7 @@ def _change(options: dict[str, Any]) -> dict[str, Any]:
     }
     if not edited and change["status"] is None and change["notes"] is None:
         raise UsageError(
-            "nothing is to be changed",
+            "there is nothing to change",
             "pass --status, --field, --take-generated or --notes",
         )
     return change
@@ -412,7 +425,7 @@ def _item_text(item: "ReviewItem") -> str:
     lines.append(f"  {item.status.value}, revision {item.revision}")
     if decision and decision.reviewer:
         lines[-1] += f", {in_line(decision.reviewer)}, {decision.at}"
-    lines.append(f"  from: {in_line(where)}" if where else "  from: no place")
+    lines.append(f"  from: {in_line(where)}" if where else "  from: no passage")
     for name, text in item.merge.fields.items():
         lines.append(f"  {name}: {text}")
         lines += _other_texts(item, name, text)
@@ -452,13 +465,15 @@ def _decision_line(one: "Decision") -> str:
 def _import_text(report: "ImportReport") -> str:
     verb = "would change" if report.dry_run else "changed"
     head = (
-        f"{report.product}: {report.items_changed} items {verb}, {report.unchanged} "
-        f"rows unchanged, {len(report.conflicts)} conflicts, "
-        f"{len(report.problems)} rows or cells not taken"
+        f"{report.product}: {report.items_changed} items {verb}, "
+        f"{report.unchanged} rows unchanged, {len(report.conflicts)} conflicts, "
+        f"{len(report.problems)} rows or cells rejected"
     )
     lines = [in_line(head)]
     if not report.known_export:
-        lines.append("  the export is not known here: texts were only compared")
+        lines.append(
+            "  this data root does not have the export, so texts were only compared"
+        )
     for edit in report.edits:
         change = f"{edit.before!r} -> {edit.after!r}"
         lines.append(in_line(f"  row {edit.row} {edit.label}: {edit.column} {change}"))

@@ -77,7 +77,9 @@ def ask_server(data_dir: Path, request: dict[str, Any]) -> dict[str, Any] | None
         except TimeoutError as error:
             raise ServerSilentError("does not answer") from error
         except (OSError, ValueError) as error:
-            raise ServerSilentError("ended before it answered") from error
+            raise ServerSilentError(
+                "closed the connection before it answered"
+            ) from error
     if not isinstance(reply, dict):
         raise ServerSilentError("sent a malformed reply")
     return reply

@@ -19,7 +19,7 @@ MB = 1e6
 SHOWN_CHARACTERS = 60  # of a question in a list
 
 wait_option = click.option(
-    "--wait", default=0.0, help="Seconds to wait for another writer."
+    "--wait", default=0.0, help="Seconds to wait for another process that writes."
 )
 
 
@@ -33,14 +33,14 @@ def store() -> None:
     "--to",
     "target",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="A file of your own, instead of the data root's backups folder.",
+    help="File to write instead of one in the data root's backups folder.",
 )
 @common_options
 def backup(ctx: CommandContext, target: Path | None) -> None:
-    """Copy everything that cannot be made again into one checked file.
+    """Write everything that cannot be rebuilt to one verified file.
 
-    Also while documents are being ingested. Indexes are not copied: they are made anew
-    from the copy.
+    Works while documents are being ingested. Indexes are not copied; a restore rebuilds
+    them.
     """
     from elt_llm_core.store.maintenance.backup import back_up
 
@@ -78,10 +78,10 @@ def backups(ctx: CommandContext) -> None:
 @wait_option
 @common_options
 def restore(ctx: CommandContext, file: str, wait: float) -> None:
-    """Put a backup FILE, or the `latest` sound one, in the place of what is there.
+    """Replace the database with a backup FILE, or with the `latest` intact one.
 
-    What is there is kept beside it, also if it cannot be read any more. Indexes that do
-    not belong to the backup are built anew; nothing is embedded again.
+    The current database is saved in the same folder, even if it cannot be read. Indexes
+    that do not belong to the backup are rebuilt; nothing is re-embedded.
     """
     from elt_llm_core.store.maintenance.restore import restore
 
@@ -96,7 +96,7 @@ def restore(ctx: CommandContext, file: str, wait: float) -> None:
         lines = [f"skipped: {reason}" for reason in done.skipped]
         lines.append(f"restored {done.file}")
         if done.aside:
-            lines.append(f"what was there is kept as {done.aside}")
+            lines.append(f"the previous database was saved as {done.aside}")
         lines += [f"index of {name}: generation {n}" for name, n in built.items()]
         return "\n".join(lines)
 
@@ -107,13 +107,13 @@ def restore(ctx: CommandContext, file: str, wait: float) -> None:
 @wait_option
 @common_options
 def migrate(ctx: CommandContext, wait: float) -> None:
-    """Bring a data root of an earlier version up to date; a backup is kept."""
+    """Migrate a data root of an earlier version; a backup is made first."""
     from elt_llm_core.store.database.records import SCHEMA_VERSION
 
     _require_data(ctx)
     with ctx.store.writer(wait) as writer:
         kept = str(writer.migrated or "")
-    message = f"brought up to schema {SCHEMA_VERSION}; the backup is {kept}"
+    message = f"migrated to schema {SCHEMA_VERSION}; the backup is {kept}"
     already = f"nothing to do: the data root has schema {SCHEMA_VERSION}"
     ctx.emit({"schema": SCHEMA_VERSION, "backup": kept}, message if kept else already)
 
@@ -136,7 +136,7 @@ def compact(ctx: CommandContext, collections: tuple[str, ...], wait: float) -> N
         lines = [
             f"{name}: generation {built[name]}"
             if name in built
-            else f"{name}: too small for an index, searched without one"
+            else f"{name}: too small for an index; searched without one"
             for name in sorted(names)
         ]
         return "\n".join(lines) or "No collections yet."
@@ -149,9 +149,9 @@ def compact(ctx: CommandContext, collections: tuple[str, ...], wait: float) -> N
 @wait_option
 @common_options
 def rollback(ctx: CommandContext, collection: str, wait: float) -> None:
-    """Go back to the earlier index of COLLECTION; no content changes.
+    """Return to the earlier index of COLLECTION; the content does not change.
 
-    What is newer than that index stays findable.
+    Documents newer than that index are still found.
     """
     from elt_llm_core.errors import GenerationError, StoreError
 
@@ -164,27 +164,27 @@ def rollback(ctx: CommandContext, collection: str, wait: float) -> None:
         raise StoreError(f"{collection}: {error.reason}", "nothing changed") from error
     ctx.emit(
         {"collection": collection, "generation": number},
-        f"{collection}: generation {number} serves again",
+        f"{collection}: generation {number} is published again",
     )
 
 
 @store.command()
-@click.option("--backups", is_flag=True, help="Delete the backups too.")
-@click.option("--journal", is_flag=True, help="Delete the results of batches too.")
+@click.option("--backups", is_flag=True, help="Also delete the backups.")
+@click.option("--journal", is_flag=True, help="Also delete the results of batches.")
 @click.option(
     "--texts",
     is_flag=True,
-    help="Delete conversations, reports, topics and generated rows too that cite "
-    "removed documents.",
+    help="Also delete conversations, reports, topics and generated rows that "
+    "cite removed documents.",
 )
 @wait_option
 @common_options
 def purge(
     ctx: CommandContext, *, backups: bool, journal: bool, texts: bool, wait: float
 ) -> None:
-    """Take the bytes of removed documents out of every file.
+    """Erase the bytes of removed documents from every file.
 
-    Searches stop finding a removed document at once; its bytes go with this command.
+    Searches skip a removed document at once; this command also erases its bytes.
     """
     _require_data(ctx)
     with ctx.store.writer(wait) as writer:
@@ -209,13 +209,13 @@ def purge(
     type=click.IntRange(1, 1_000_000),
     default=20,
     show_default=True,
-    help="Most traces to show.",
+    help="Maximum number of traces to show.",
 )
 @common_options
 def traces(ctx: CommandContext, last: int) -> None:
-    """List the newest questions that left their trace, the newest first.
+    """List the traces of questions, the newest first.
 
-    Questions leave it where the configuration says query: {trace: store}. --json shows
+    Traces are stored if the configuration has query: {trace: store}. --json shows
     each stage with its time and hits; `elt-llm store purge --journal` deletes them.
     """
     from elt_llm_core.question_traces import read_traces
@@ -241,7 +241,10 @@ def _rest(done: "Purged", *, backups: bool, journal: bool) -> list[str]:
     """What may still hold removed text."""
     notes = []
     if not done.complete:
-        notes.append("a reader held the data root: run this again when it is done")
+        notes.append(
+            "another process was reading the data root: run this again "
+            "when it has finished"
+        )
     if done.remaining:
         copies = _many(len(done.remaining), "earlier copy", "earlier copies")
         cure = "remove them by hand" if backups else "elt-llm store purge --backups"
@@ -249,7 +252,7 @@ def _rest(done: "Purged", *, backups: bool, journal: bool) -> list[str]:
         notes.append(f"{copies} may still hold removed text ({names}): {cure}")
     if not journal and done.journal_kept:
         notes.append(
-            f"{_many(done.journal_kept, 'batch result')} kept, which may quote "
+            f"{_many(done.journal_kept, 'batch result')} remain and may quote "
             "removed text: elt-llm store purge --journal"
         )
     if done.texts_kept:
@@ -264,8 +267,8 @@ def _rest(done: "Purged", *, backups: bool, journal: bool) -> list[str]:
         )
     if done.decisions:
         notes.append(
-            f"{_many(done.decisions, 'decision')} of reviews kept, each with the text "
-            "it was made on"
+            f"{_many(done.decisions, 'decision')} of reviews remain, each with "
+            "the text that was reviewed"
         )
     return notes
 
@@ -275,7 +278,7 @@ def _traces_text(traces: "Sequence[StoredTrace]") -> str:
     from elt_llm_core.cli.terminal import in_line, text_table
 
     if not traces:
-        return "No traces are kept. Keep them with query: {trace: store}"
+        return "No traces are stored. Turn them on with query: {trace: store}"
     head = ("asked", "status", "ms", "calls", "tokens", "settings", "question")
     rows = [
         (

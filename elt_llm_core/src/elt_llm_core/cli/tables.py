@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def tables() -> None:
-    """Tables of documents as typed relations, and SQL over one of them."""
+    """List the tables of documents, and query one of them with SQL."""
 
 
 @tables.command("list")
@@ -45,7 +45,7 @@ def query_table(ctx: CommandContext, collection: str, table: str, select: str) -
     """Run one SELECT over a TABLE of a COLLECTION; it is called t in SQL.
 
     Its columns are n (the row's number), c0, c1 ... (values) and c0_text, c1_text ...
-    (cells as written). With n among the results, the cells behind each are told.
+    (cells as written). If n is in the result, the cells behind each row are shown.
     """
     from elt_llm_core import tables as typed
     from elt_llm_core.store.stored_tables import stored_table

@@ -29,13 +29,13 @@ def _address(text: str) -> str:
     except ValueError:  # the port is no number
         good = False
     if not good or any(c.isspace() for c in plain):
-        msg = "must be the address of a server, such as http://localhost:11434"
+        msg = "must be the address of a server, for example http://localhost:11434"
         raise ValueError(msg)
     return plain
 
 
 Address = Annotated[str, AfterValidator(_address)]
-"""`http://` or `https://`, a host, and perhaps a port and a path."""
+"""`http://` or `https://`, a host, and optionally a port and a path."""
 
 
 def _folder(value: Any) -> Any:

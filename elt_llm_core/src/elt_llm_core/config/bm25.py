@@ -37,40 +37,42 @@ class Recipe(Section):
 
     variant: Variant = Field(
         default="lucene",
-        description="formula of BM25: lucene, robertson, atire, bm25l, bm25+",
+        description="BM25 variant: lucene, robertson, atire, bm25l, bm25+",
     )
     k1: float = Field(
         default=0.9,
         gt=0,
         le=100,
-        description="how much a word said again in a chunk still counts",
+        description="term frequency saturation: the higher, the more repetitions "
+        "of a word count",
     )
     b: float = Field(
         default=0.6,
         ge=0,
         le=1,
-        description="how much a long chunk is weighed down; 0 = not at all",
+        description="length normalisation: the higher, the lower long chunks "
+        "score; 0: none",
     )
     delta: float = Field(
         default=0.5,
         ge=0,
         le=100,
-        description="what a word in a long chunk is worth at least; bm25l alone",
+        description="lower bound on the weight of a word in a long chunk; bm25l only",
     )
     pair_weight: float = Field(
         default=0.5,
         ge=0,
         le=100,
-        description="of two words side by side, against a single word; 0 = off",
+        description="weight of a pair of adjacent words relative to a single "
+        "word; 0: no pairs",
     )
     stems: Stems = Field(
         default="language",
-        description="what is compared: language (stems of the document's), english "
-        "(stems), none (words as they are), both (stems of the language, and words)",
+        description="terms to index: language (stems in the document's "
+        "language), english (English stems), none (unstemmed words), "
+        "both (stems and unstemmed words)",
     )
-    stop_words: bool = Field(
-        default=True, description="leave out the most common words of a language"
-    )
+    stop_words: bool = Field(default=True, description="omit stop words")
 
     @property
     def name(self) -> str:

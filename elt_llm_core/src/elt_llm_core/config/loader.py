@@ -192,12 +192,12 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}") from error
     if len(data) > MAX_CONFIG_BYTES:
-        raise ConfigError(f"{path} is larger than a configuration can be")
+        raise ConfigError(f"{path} is larger than the maximum size of a configuration")
     loaded = parse_yaml(data, str(path))
     if loaded is None:
         return {}
     if not isinstance(loaded, dict):
-        raise ConfigError(f"{path} must hold sections, not {type(loaded).__name__}")
+        raise ConfigError(f"{path} must contain sections, not {type(loaded).__name__}")
     return loaded
 
 
@@ -218,7 +218,7 @@ def parse_yaml(text: str | bytes, origin: str) -> Any:
             depth -= isinstance(event, yaml.CollectionEndEvent)
             # A few lines of aliases can stand for more than fits into memory.
             if isinstance(event, yaml.AliasEvent) or depth > MAX_DEPTH:
-                raise ConfigError(f"{origin} uses YAML aliases or is nested too deep")
+                raise ConfigError(f"{origin} uses YAML aliases or is nested too deeply")
         return yaml.safe_load(text)
     except (yaml.YAMLError, ValueError) as error:
         detail = re.sub(r"\s+", " ", str(error))

@@ -11,92 +11,103 @@ class QuerySection(Section):
     """How a question is answered."""
 
     similarity_top_k: int = Field(
-        default=8, ge=1, le=1000, description="sources without a reranker"
+        default=8,
+        ge=1,
+        le=1000,
+        description="number of sources when no reranker is used",
     )
     collection_top_k: int = Field(
         default=0,
         ge=0,
         le=1000,
-        description="sources of each collection without a reranker; 0: they compete "
-        "for similarity_top_k",
+        description="number of sources from each collection when no reranker is "
+        "used; 0: all collections compete for similarity_top_k",
     )
     use_hybrid_search: bool = Field(
         default=True, description="search by keywords as well as by vectors"
     )
     fusion_strategy: Name = Field(
-        default="exact_convex", description="how the lists are joined"
+        default="exact_convex", description="how the result lists are fused"
     )
     fusion_options: dict[str, Any] = Field(
         default_factory=dict, description="options of the fusion"
     )
     num_queries: int = Field(
-        default=1, ge=1, le=8, description="the question and n-1 rewrites by the model"
+        default=1,
+        ge=1,
+        le=8,
+        description="number of search queries: the question "
+        "and n-1 rewrites by the model",
     )
     transform_strategy: tuple[str, ...] = Field(
         default=(),
-        description="rewrites of the question that are searched for instead of it or "
-        "in addition to it, in this order",
+        description="query transforms, in this order; their rewrites are "
+        "searched for instead of the question or in addition to it",
     )
     transform_options: dict[str, Any] = Field(
-        default_factory=dict, description="options of each transform by its name"
+        default_factory=dict, description="options of each transform, by name"
     )
     router_strategy: Name = Field(
-        default="all", description="which of the collections given are searched"
+        default="all", description="which of the given collections are searched"
     )
     router_options: dict[str, Any] = Field(
         default_factory=dict, description="options of the router"
     )
     cache_strategy: Name = Field(
         default="none",
-        description="whether what a like question found is used again: none, semantic; "
-        "held in memory by the server and by `python -m elt_llm_query.runner`, "
-        "of no use to a command that asks once",
+        description="reuse the search results of similar questions: none, "
+        "semantic; the cache lives in the memory of the server or of "
+        "`python -m elt_llm_query.runner`, so a single command does "
+        "not benefit",
     )
     cache_options: dict[str, Any] = Field(
         default_factory=dict, description="options of the cache"
     )
     candidate_strategy: tuple[str, ...] = Field(
         default=(),
-        description="postprocessors of the candidates before they are reranked, in "
-        "this order",
+        description="postprocessors applied to the candidates before reranking, "
+        "in this order",
     )
     candidate_options: dict[str, Any] = Field(
         default_factory=dict, description="options of each of them by its name"
     )
-    use_reranker: bool = Field(default=True, description="order the candidates again")
-    reranker_strategy: Name = Field(default="embedding", description="who reranks")
+    use_reranker: bool = Field(default=True, description="rerank the candidates")
+    reranker_strategy: Name = Field(default="embedding", description="reranker")
     reranker_options: dict[str, Any] = Field(
         default_factory=dict, description="options of the reranker"
     )
     reranker_retrieve_k: int = Field(
-        default=20, ge=1, le=1000, description="candidates before reranking"
+        default=20, ge=1, le=1000, description="number of candidates before reranking"
     )
     reranker_top_k: int = Field(
         default=8,
         ge=1,
         le=1000,
-        description="sources after reranking; chunks that postprocessors "
-        "add do not count",
+        description="number of sources after reranking; chunks added by "
+        "postprocessors do not count",
     )
     reranker_timeout: float = Field(
         default=5.0,
         gt=0,
-        description="seconds a reranker may take; then the order stays as it was",
+        description="time limit of the reranker in seconds; after it the fused "
+        "order is used",
     )
     postprocessor_strategy: tuple[str, ...] = Field(
-        default=(), description="postprocessors of the sources, in this order"
+        default=(), description="postprocessors applied to the sources, in this order"
     )
     postprocessor_options: dict[str, Any] = Field(
         default_factory=dict, description="options of each of them by its name"
     )
     use_tables: bool = Field(
         default=True,
-        description="ask whole tables for the highest, a count, a sum or a cell",
+        description="answer questions about a maximum, a count, a sum or a cell "
+        "from whole tables",
     )
     use_model_graph: bool = Field(
         default=False,
-        description="ask the graph of an enterprise model first, if a collection holds "
-        "one; it answers what the model states in so many words",
+        description="query the graph of an enterprise model first, if a "
+        "collection has one; it answers only what the model states "
+        "explicitly",
     )
     synthesizer_strategy: Name = Field(
         default="extractive",
@@ -107,46 +118,54 @@ class QuerySection(Section):
         default_factory=dict, description="options of the synthesizer"
     )
     system_prompt: str = Field(
-        default="", description="said to the model before every question"
+        default="", description="system prompt sent to the model before every question"
     )
     citation_policy: Literal["strict", "flag", "lenient"] = Field(
         default="strict",
-        description="a claim whose quote is not found: strict removes it, flag marks "
-        "it, lenient keeps it",
+        description="what happens to a claim whose quote is not in the source: "
+        "strict removes it, flag marks it, lenient keeps it",
     )
     judge_strategy: Name = Field(
         default="none",
-        description="who confirms that a passage says what a model's paraphrase of it "
-        "says: none, llm (one short call a statement)",
+        description="judge that confirms that a source supports a model's "
+        "paraphrase: none, llm (one short call per statement)",
     )
     judge_options: dict[str, Any] = Field(
         default_factory=dict, description="options of the judge"
     )
     sufficiency_strategy: Name = Field(
         default="none",
-        description="who searches for what the sources lack: none, gaps (a model says "
-        "what is missing), crag (it grades each source), flare (what a draft says and "
-        "nothing proves)",
+        description="further searches when the sources do not suffice: none, "
+        "gaps (a model names what is missing), crag (a model grades "
+        "each source), flare (searches for unproven sentences of a "
+        "draft)",
     )
     sufficiency_options: dict[str, Any] = Field(
-        default_factory=dict, description="options of that"
+        default_factory=dict, description="options of the sufficiency strategy"
     )
     question_timeout: float = Field(
         default=300.0,
         gt=0,
-        description="seconds a question may take over all its stages; then it is "
-        "answered without what models would still say",
+        description="time limit of a question over all stages, in seconds; after "
+        "it the question is answered without further model calls",
     )
     trace: Literal["none", "store"] = Field(
         default="none",
-        description="store keeps a row of every answered question in the database: the "
-        "question, its status, times, tokens and settings; see elt-llm store traces",
+        description="store: write a row for every answered question to the "
+        "database, with the question, status, times, tokens and "
+        "settings; see elt-llm store traces",
     )
     traces_kept: int = Field(
-        default=1000, ge=1, le=1_000_000, description="the newest rows that are kept"
+        default=1000,
+        ge=1,
+        le=1_000_000,
+        description="number of trace rows to keep; the oldest are deleted",
     )
     trace_hits: int = Field(
-        default=10, ge=0, le=10_000, description="hits of each stage in the trace"
+        default=10,
+        ge=0,
+        le=10_000,
+        description="number of hits of each stage in the trace",
     )
 
     @model_validator(mode="after")
@@ -161,45 +180,52 @@ class QuerySection(Section):
 
 
 class ConversationSection(Section):
-    """How a message of a conversation is understood; a single question is not."""
+    """How messages of a conversation are interpreted; not used for single questions."""
 
     contextualiser_strategy: Name = Field(
         default="auto",
-        description='who makes a question of a message that points back ("its"): none, '
-        "rules, model, auto (a model if there is one); what is uncertain is asked back",
+        description='how a message that refers to earlier ones ("its") is '
+        "rewritten as a question: none, rules, model, auto (a model "
+        "if one is configured); uncertain references lead to a "
+        "clarifying question",
     )
     contextualiser_options: dict[str, Any] = Field(
         default_factory=dict, description="options of the contextualiser"
     )
     check_subject: bool = Field(
         default=True,
-        description="refuse an answer whose passages do not speak of what the message "
-        "was understood to be about",
+        description="refuse an answer whose passages do not mention the subject "
+        "of the rewritten question",
     )
     decompose: bool = Field(
         default=True,
-        description="answer or refuse each part of a message with several questions",
+        description="split a message with several questions and answer or refuse "
+        "each part",
     )
     history_window: int = Field(
         default=0,
         ge=0,
         le=1000,
-        description="newest exchanges that models read word for word; 0: all",
+        description="number of recent exchanges sent to models verbatim; 0: all",
     )
     summarise: bool = Field(
         default=False,
-        description="let a model sum up the exchanges before history_window; else they "
-        "are left out",
+        description="let a model summarise the exchanges before history_window; "
+        "otherwise they are omitted",
     )
     clarify: bool = Field(
         default=False,
-        description="let a model ask back where a question may mean several things",
+        description="let a model ask a clarifying question when a question is "
+        "ambiguous",
     )
     follow_ups: int = Field(
-        default=0, ge=0, le=5, description="questions to ask next that a model writes"
+        default=0,
+        ge=0,
+        le=5,
+        description="number of follow-up questions suggested by a model",
     )
     speculative: bool = Field(
         default=False,
-        description="begin to answer a message while it is still being understood; "
-        "for model servers that work on several calls at a time",
+        description="start answering a message while it is still being "
+        "rewritten; for model servers that handle parallel calls",
     )

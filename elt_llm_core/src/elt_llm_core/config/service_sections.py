@@ -9,38 +9,40 @@ from elt_llm_core.config.base import Name, Section
 
 
 class ConsumerSection(Section):
-    """How the batch products decide."""
+    """Thresholds and inputs of the batch products."""
 
     strong: float = Field(
-        default=0.70, ge=0, le=1, description="coverage score from which STRONG"
+        default=0.70, ge=0, le=1, description="minimum coverage score of STRONG"
     )
     moderate: float = Field(
-        default=0.55, ge=0, le=1, description="coverage score from which MODERATE"
+        default=0.55, ge=0, le=1, description="minimum coverage score of MODERATE"
     )
     thin: float = Field(
-        default=0.40, ge=0, le=1, description="coverage score from which THIN"
+        default=0.40, ge=0, le=1, description="minimum coverage score of THIN"
     )
     evidence_top_k: int = Field(
-        default=5, ge=1, le=100, description="passages looked at for one entity"
+        default=5, ge=1, le=100, description="number of passages examined per entity"
     )
     aliases: Path | None = Field(
-        default=None, description="YAML file of entity name to synonyms"
+        default=None, description="YAML file that maps entity names to synonyms"
     )
     topics: Path | None = Field(
-        default=None, description="YAML file of topics; without it sections are topics"
+        default=None,
+        description="YAML file of topics; without it each section is a topic",
     )
     items_at_once: int = Field(
         default=4,
         ge=1,
         le=64,
-        description="sections, topics or groups of mentions that are written at a "
-        "time; calls to one model server are bounded by gateway.calls_at_once",
+        description="sections, topics or groups of mentions processed in "
+        "parallel; calls to one model server are limited by "
+        "gateway.calls_at_once",
     )
     server_patience: float = Field(
         default=600.0,
         ge=0,
-        description="seconds that a batch waits for a model server that is away; then "
-        "it ends, and the same command goes on",
+        description="seconds a batch waits for an unreachable model server "
+        "before it stops; the same command resumes it",
     )
 
     @model_validator(mode="after")
@@ -55,52 +57,62 @@ class ApiSection(Section):
     """The HTTP server and its page."""
 
     host: Name = Field(default="127.0.0.1", description="address to listen on")
-    port: int = Field(default=7860, ge=0, le=65535, description="0 takes a free one")
+    port: int = Field(
+        default=7860, ge=0, le=65535, description="port to listen on; 0: any free port"
+    )
     allowed_hosts: tuple[str, ...] = Field(
         default=("localhost", "127.0.0.1", "[::1]"),
-        description="Host headers that are answered",
+        description="accepted Host headers",
     )
-    max_upload_mb: int = Field(default=200, ge=1, description="larger uploads: 413")
+    max_upload_mb: int = Field(
+        default=200, ge=1, description="maximum size of an upload; larger ones get 413"
+    )
     max_waiting_mb: int = Field(
         default=1000,
         ge=1,
-        description="files sent to the page that may wait to be added; more get 413",
+        description="maximum total size of uploads waiting to be ingested; more "
+        "get 413",
     )
     token: SecretStr = Field(
         default=SecretStr(""),
-        description="bearer token; beyond loopback a must, of 16 characters or more",
+        description="bearer token of at least 16 characters; required unless the "
+        "server listens on loopback only",
     )
     users: dict[Name, SecretStr] = Field(
         default_factory=dict,
-        description="bearer token of each user by name; each sees only the own "
-        "conversations; who sends the token of all is the user 'local'",
+        description="bearer token of each user, by name; each user sees only "
+        "their own conversations; requests with api.token belong to "
+        "the user 'local'",
     )
     reconnect_seconds: float = Field(
         default=5.0,
         ge=0,
         le=600,
-        description="how long an answer that nobody reads any more goes on; a browser "
-        "that lost its connection asks again after 3 seconds",
+        description="seconds an answer continues after its client disconnected; "
+        "a browser reconnects after 3 seconds",
     )
     questions_at_once: int = Field(
-        default=4, ge=1, le=64, description="questions that are worked on at a time"
+        default=4, ge=1, le=64, description="questions processed at a time"
     )
     questions_waiting: int = Field(
-        default=32, ge=0, le=10_000, description="questions that may wait; more get 429"
+        default=32,
+        ge=0,
+        le=10_000,
+        description="questions that may wait; further ones get 429",
     )
 
 
 class LoggingSection(Section):
-    """What is written to standard error."""
+    """Logging to standard error."""
 
     level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = Field(
-        default="WARNING", description="least severity that is shown"
+        default="WARNING", description="minimum severity to show"
     )
 
 
 class PluginsSection(Section):
-    """Strangers' strategies."""
+    """Strategies of third-party packages."""
 
     allow: tuple[str, ...] = Field(
-        default=(), description="packages whose strategies may be loaded"
+        default=(), description="third-party packages whose strategies may be loaded"
     )

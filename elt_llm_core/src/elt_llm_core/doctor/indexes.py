@@ -40,7 +40,7 @@ def index_checks(config: RagConfig, store: Store, *, deep: bool) -> Iterator[Che
         yield from _embedder(config, cards)
     strange = strange_folders(store)
     if strange:
-        detail = f"indexes of no collection: {few(strange)}"
+        detail = f"indexes without a collection: {few(strange)}"
         yield warn("index folders", detail, REPAIR)
 
 
@@ -96,7 +96,7 @@ def _check_index(store: Store, card: CollectionCard) -> Check:
     faults = inspected_faults(store, card.name)
     if faults:
         return fail(name, few(faults), REPAIR)
-    return good(name, "counts, reach, words and recall as they should be")
+    return good(name, "counts, reachability, keyword index and recall are correct")
 
 
 def inspected_faults(store: Store, name: str) -> list[str]:
@@ -112,7 +112,7 @@ def inspected_faults(store: Store, name: str) -> list[str]:
 def _quarantine(store: Store, card: CollectionCard) -> Check:
     reasons = Counter(chunk.reason for chunk in store.quarantined_chunks(card.name))
     counted = [f"{count} x {reason}" for reason, count in reasons.most_common()]
-    detail = f"{card.quarantined} chunks are found by words only: {few(counted)}"
+    detail = f"{card.quarantined} chunks are found by keywords only: {few(counted)}"
     fix = f"elt-llm ingest PATH --collection {card.name}"
     return warn(f"quarantine {card.name}", detail, fix)
 
@@ -123,7 +123,7 @@ def _embedder(config: RagConfig, cards: list[CollectionCard]) -> Iterator[Check]
         embedder = as_counting(LateModels(config).embedder)
         name, digest = embedder.model_name, embedder.digest
     except EltLlmError as error:
-        yield warn("embedder", f"not asked: {error.message}", error.hint)
+        yield warn("embedder", f"not checked: {error.message}", error.hint)
         return
     others = [card for card in cards if card.embedder_digest != digest]
     for card in others:
@@ -131,7 +131,9 @@ def _embedder(config: RagConfig, cards: list[CollectionCard]) -> Iterator[Check]
         other = CollectionMismatchError.of_embedder(card.name, was, (name, digest))
         yield warn(f"embedder {card.name}", other.message, other.hint)
     if not others:
-        yield good("embedder", f"{name}, the one the collections were indexed with")
+        yield good(
+            "embedder", f"{name}, the embedder the collections were indexed with"
+        )
 
 
 ROUNDED = 1e-3  # the truth keeps half precision
@@ -172,11 +174,11 @@ def _strange_rows(truth: Truth, generation: Generation) -> Iterator[str]:
     stored = truth.stack([row[2] for row in rows], manifest.dimension)
     far = np.abs(generation.vectors[places] - stored).max(axis=1, initial=0) > ROUNDED
     if far.any():
-        yield f"{int(far.sum())} vectors are not those of the truth"
+        yield f"{int(far.sum())} vectors differ from the database"
     languages = truth.languages(manifest.collection)
     texts = ((row[1], languages.get(row[0], "")) for row in rows)
     if not generation.keywords.holds(texts):
-        yield "the keyword index finds nothing"
+        yield "the keyword index returns no results"
 
 
 if __name__ == "__main__":

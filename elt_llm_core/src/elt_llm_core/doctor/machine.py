@@ -41,10 +41,10 @@ def _disk(store: Store) -> Check:
     while not place.exists():
         place = place.parent
     if not os.access(place, os.W_OK):
-        detail = f"{place} cannot be written"
+        detail = f"{place} is not writable"
         fix = "choose another folder with --data-dir"
         if (store.data_dir / FILE).exists():
-            return warn("disk", f"{detail}; it can only be searched", fix)
+            return warn("disk", f"{detail}; it can be searched but not changed", fix)
         return fail("disk", detail, fix)
     free, needed = (
         disk_space.free_bytes(place),
@@ -74,7 +74,7 @@ def _files(root: Path) -> Check:
         path.name for path in kept if path.exists() and path.stat().st_mode & OTHERS
     ]
     if open_to_others:
-        detail = f"others may read {', '.join(open_to_others)}"
+        detail = f"other users can read {', '.join(open_to_others)}"
         return warn("files", detail, f"chmod -R go-rwx {root}")
     strangers = [p.name for p in kept if p.exists() and p.stat().st_uid != os.getuid()]
     if strangers:
@@ -86,17 +86,22 @@ def _files(root: Path) -> Check:
 def _writer(root: Path) -> Check:
     holder = lock_holder(root / LOCK)
     if holder:
-        return warn("writer", f"{holder} writes now", "wait for it to finish")
-    return good("writer", "nobody writes; a dead process cannot hold the lock")
+        return warn("writer", f"{holder} is writing", "wait for it to finish")
+    return good(
+        "writer",
+        "no process is writing; the lock of a dead process is released automatically",
+    )
 
 
 def _products(store: Store) -> Check:
     """Whether files of a product wait to be published."""
     waiting = [str(path) for path in list_unfinished(store)]
     if waiting:
-        detail = f"half published: {few(waiting)}"
-        return warn("products", detail, "make the folder reachable, run the job again")
-    return good("products", "every file is published whole")
+        detail = f"incompletely published: {few(waiting)}"
+        return warn(
+            "products", detail, "make the folder reachable and run the job again"
+        )
+    return good("products", "every file is completely published")
 
 
 def _left_overs(root: Path) -> Check:
@@ -149,5 +154,5 @@ def _ollama(config: RagConfig) -> Iterator[Check]:
         if any(name in {model, f"{model}:latest"} for name in status.models):
             yield good(f"ollama {role}", model)
         else:
-            detail = f"{model} is not on the server"
+            detail = f"the server does not have {model}"
             yield fail(f"ollama {role}", detail, f"ollama pull {model}")

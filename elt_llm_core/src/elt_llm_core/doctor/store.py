@@ -57,7 +57,7 @@ def _document_faults(
     truth: Truth, card: CollectionCard, row: DocumentRow
 ) -> Iterator[str]:
     if row.document_id != document_id(card.name, row.uri, row.part):
-        yield "its id is not that of its address"
+        yield "its id does not match its address"
     try:
         text = truth.document_text(row.document_id)
         truth.blocks(row.document_id)
@@ -67,7 +67,7 @@ def _document_faults(
         return
     original = truth.original(row.document_id)
     if original is not None and _is_other(original, row.sha256):
-        yield "its source file is not the one that was read"
+        yield "its stored source file differs from the file that was read"
     yield from _node_faults(truth, card, row, text)
 
 
@@ -99,11 +99,11 @@ def _chunk_faults(
 ) -> Iterator[str]:
     key, text, index_text, metadata, vector, place_sum, index_sum = node
     if codec.check_sum(metadata) != place_sum:
-        yield "its metadata are not those it was stored with"
+        yield "its metadata differ from what was stored"
     if codec.check_sum(index_text, vector) != index_sum:
-        yield "its searchable text or vector is not the one it was stored with"
+        yield "its index text or vector differs from what was stored"
     if key != node_id(row.document_id, row.config_key, ordinal, text):
-        yield "its text is not the one it was stored with"
+        yield "its text differs from what was stored"
     try:
         stored = node_from_row(key, text, metadata)
         place = provenance.read(stored)
@@ -111,11 +111,11 @@ def _chunk_faults(
         yield f"its metadata cannot be read ({type(error).__name__})"
         return
     if (place.document_id, place.ordinal) != (row.document_id, ordinal):
-        yield "its metadata is another chunk's"
+        yield "its metadata belong to another chunk"
     if document[place.span_start : place.span_end] != text:
-        yield "the document says something else where it stands"
+        yield "the document has a different text at its position"
     if provenance.index_text(stored) != index_text:
-        yield "it is searched by another text than it should be"
+        yield "its index text is not the expected one"
 
 
 def _vector_faults(
@@ -127,14 +127,14 @@ def _vector_faults(
             yield ordinal, f"its vector has {numbers} numbers, not {card.dimension}"
             continue
         if vector and not _is_unit(vector):
-            yield ordinal, "its vector is not of length one"
+            yield ordinal, "its vector does not have unit length"
         key = vector_key(card.embedder_digest, index_text)
         kept = truth.rows(
             "select key, data, data_sum from vector where key = ?", (key,)
         )
         # A damaged row of the cache says nothing of the chunk; it has its own check.
         if vector and kept and is_sound(*kept[0]) and kept[0][1] != vector:
-            yield ordinal, "its vector is not the one that was made of its text"
+            yield ordinal, "its vector does not match its text"
 
 
 def _is_unit(vector: bytes) -> bool:
@@ -161,7 +161,7 @@ def _quarantine_faults(truth: Truth, card: CollectionCard) -> Iterator[str]:
         yield f"{card.name}: {len(excused)} chunks in quarantine have a vector"
 
 
-READ_THEM = "read them; then: elt-llm remove NAME --collection COLLECTION"
+READ_THEM = "inspect them; then: elt-llm remove NAME --collection COLLECTION"
 START_ANEW = "there is no backup; index the sources again with another --data-dir"
 
 
@@ -231,7 +231,7 @@ def suspicion_check(truth: Truth) -> Check:
         "order by d.collection, d.name, d.part, why"
     )
     if not rows:
-        return good("passages", "none of them addresses a model or hides text")
+        return good("passages", "no document addresses a language model or hides text")
     documents = [
         f"{collection}, {name}: {count} ({describe(read_reasons(why))})"
         for collection, name, why, count in rows
@@ -244,10 +244,10 @@ def suspicion_check(truth: Truth) -> Check:
 def _links(truth: Truth) -> Check:
     """Whether every row belongs to one that is there."""
     broken = truth.rows("pragma foreign_key_check")
-    lost = [f"a row of {row[0]} belongs to no {row[2]}" for row in broken]
+    lost = [f"a row of {row[0]} refers to a missing {row[2]}" for row in broken]
     if lost:
         return fail("truth links", few(lost), RESTORE)
-    return good("truth links", "every row belongs to one that is there")
+    return good("truth links", "every row refers to an existing one")
 
 
 def _ledger(truth: Truth) -> Check:
@@ -257,14 +257,16 @@ def _ledger(truth: Truth) -> Check:
     ((documents, chunks),) = truth.rows(
         "select (select count(*) from document), (select count(*) from node)"
     )
-    return good("truth content", f"{documents} documents, {chunks} chunks agree")
+    return good(
+        "truth content", f"{documents} documents and {chunks} chunks are consistent"
+    )
 
 
 def _words(root: Path) -> Check:
     try:
         agree = words_agree(root)
     except (StoreLockedError, StoreWriteError) as error:
-        return warn("truth words", f"not looked at: {error.message}", error.hint)
+        return warn("truth words", f"not checked: {error.message}", error.hint)
     if not agree:
         detail = "the word table does not agree with the chunks"
         return fail("truth words", detail, REPAIR)
@@ -274,9 +276,9 @@ def _words(root: Path) -> Check:
 def _cached_vectors(root: Path) -> Check:
     count = damaged_vectors(root)
     if count:
-        detail = f"{count} cached vectors are not as they were stored"
+        detail = f"{count} cached vectors differ from what was stored"
         return fail("truth vectors", detail, REPAIR)
-    return good("truth vectors", "every cached vector is as it was stored")
+    return good("truth vectors", "every cached vector is intact")
 
 
 BACK_UP = "elt-llm store backup"
@@ -295,11 +297,11 @@ def backup_checks(store: Store, *, deep: bool) -> Iterator[Check]:
         files = files[1:]
     if broken:
         detail = f"{len(broken)} backups are damaged: {few(broken)}"
-        yield fail("backup damage", detail, f"remove them, then: {BACK_UP}")
+        yield fail("backup damage", detail, f"delete them, then: {BACK_UP}")
     if files:
         yield good("backup", f"{files[0].name}, {_age(files[0])}")
     else:
-        yield warn("backup", "there is no sound backup of the truth", BACK_UP)
+        yield warn("backup", "there is no intact backup of the database", BACK_UP)
 
 
 def _fault(path: Path) -> str:

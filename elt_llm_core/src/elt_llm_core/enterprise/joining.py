@@ -205,7 +205,7 @@ class _Joiner:
                         kind="relation",
                         id=relation.id,
                         name=f"{relation.source.name} -> {relation.target.name}",
-                        reason=f"no model that was joined has its end {named!r}",
+                        reason=f"none of the joined models has its end {named!r}",
                     )
                 )
             for relation in lost:

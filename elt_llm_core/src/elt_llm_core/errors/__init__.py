@@ -1,4 +1,4 @@
-"""Every error this project raises, in one tree.
+"""All errors that this project raises, as one tree.
 
 EltLlmError                                  code; what happened, the value, the cure
 ├── ConfigError                 CFG001       exit 78: fix the file and start again
@@ -10,8 +10,8 @@ EltLlmError                                  code; what happened, the value, the
 │   ├── MissingModelError       CFG007
 │   └── UnknownModelsError      CFG008
 ├── UsageError                  USE001       exit 64: the call contradicts itself
-├── OutputFileError             USE002       exit 73: a file that was asked for
-├── ExchangeError               EXC001       exit 65: no glossary of that format
+├── OutputFileError             USE002       exit 73: an output file
+├── ExchangeError               EXC001       exit 65: not a glossary of that format
 ├── StoreError                  STO001       exit 1
 │   ├── CollectionNotFoundError STO002       exit 65
 │   ├── CollectionMismatchError STO003       exit 78
@@ -19,25 +19,25 @@ EltLlmError                                  code; what happened, the value, the
 │   ├── StoreWriteError         STO005       exit 73: disk full, read-only folder
 │   ├── GenerationError         STO006       a derived index is damaged
 │   ├── TruthError              STO007       exit 78: damaged, or another schema
-│   ├── NoDataError             STO008       exit 65: a data root that is not there
+│   ├── NoDataError             STO008       exit 65: no data root
 │   ├── ConversationNotFoundError STO009     exit 65
-│   ├── ForeignConversationError STO010      exit 65: it belongs to somebody else
-│   ├── TurnReplacedError       STO011       exit 75: it went on without the answer
+│   ├── ForeignConversationError STO010      exit 65: another user's conversation
+│   ├── TurnReplacedError       STO011       exit 75: changed while answering
 │   ├── JobNotFoundError        STO012       exit 65
 │   └── VersionNotFoundError    STO013       exit 65: no such report or summary
 ├── UnknownElementError         GRA001       exit 65: the model has no such element
-├── ReviewError                 REV001       exit 65: of a product's items
+├── ReviewError                 REV001       exit 65: reviews of products
 │   ├── UnknownProductError     REV002
 │   ├── UnknownItemError        REV003
-│   ├── StaleReviewError        REV004       exit 75: somebody decided meanwhile
+│   ├── StaleReviewError        REV004       exit 75: a newer decision exists
 │   ├── SheetError              REV005
 │   └── EditedSheetError        REV006       exit 73: a sheet not imported yet
-├── IngestError                 ING001       exit 65: one document; others go on
+├── IngestError                 ING001       exit 65: one document; the rest continues
 │   ├── LoadError               ING002
 │   ├── EmbedError              ING003
-│   └── NothingTakenError       ING004       not one of them all
+│   └── NothingTakenError       ING004       every document failed
 ├── QueryError                  QRY001       exit 1
-│   └── AbandonedError          QRY002       nobody waits for the answer
+│   └── AbandonedError          QRY002       the client left
 ├── ModelError                  MOD001       exit 69: the model server
 │   ├── ModelUnavailableError   MOD002
 │   ├── ModelMissingError       MOD003
@@ -51,8 +51,8 @@ EltLlmError                                  code; what happened, the value, the
 │   ├── BrokenAnswerError       MOD011
 │   ├── BudgetSpentError        MOD012
 │   └── AnswerShapeError        MOD013
-├── PortTakenError              API001       exit 69: another program listens there
-└── RequestError                API002       HTTP only: not as the schema asks
+├── PortTakenError              API001       exit 69: the port is in use
+└── RequestError                API002       HTTP only: invalid request
     ├── ForeignHostError        API003
     ├── TokenNeededError        API004
     ├── ForeignSiteError        API005

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 
 
 class EltLlmError(Exception):
-    """The root: `code` names the docs entry, `hint` the cure.
+    """Base class: `code` is the entry in docs/reference/errors.md, `hint` the fix.
 
-    `details` are more sentences of the same kind, where several things went wrong.
+    `details` are further messages, if several things went wrong.
     """
 
     code = "ELT000"
@@ -24,7 +24,7 @@ class EltLlmError(Exception):
 
 
 def suggest(value: str, known: Iterable[str]) -> str:
-    """A phrase that names the nearest known value, or all of them."""
+    """Return a phrase that names the closest known value, or all known values."""
     from difflib import get_close_matches  # noqa: PLC0415 - no good call needs it
 
     names = sorted(known)
@@ -35,5 +35,5 @@ def suggest(value: str, known: Iterable[str]) -> str:
 
 
 def installs(extra: str) -> str:
-    """The command that installs an extra and takes nothing else away."""
+    """Return the command that installs an extra and removes nothing."""
     return f"uv sync --inexact --extra {extra}"

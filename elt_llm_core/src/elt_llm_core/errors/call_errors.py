@@ -6,7 +6,7 @@ from elt_llm_core.errors.base_error import EltLlmError, suggest
 
 
 class OutputFileError(EltLlmError):
-    """A file that was named for an output cannot be written."""
+    """An output file cannot be written."""
 
     code = "USE002"
     exit_code = 73
@@ -21,7 +21,7 @@ class OutputFileError(EltLlmError):
 
 
 class ExchangeError(EltLlmError):
-    """A file, or a product, is no glossary of the format that was named."""
+    """A file or product is not a glossary in the given format."""
 
     code = "EXC001"
     exit_code = 65
@@ -29,7 +29,7 @@ class ExchangeError(EltLlmError):
 
 
 class UsageError(EltLlmError):
-    """The request contradicts itself."""
+    """The arguments contradict each other or are invalid."""
 
     code = "USE001"
     exit_code = 64
@@ -51,11 +51,13 @@ class UnknownElementError(EltLlmError):
 
 
 class PortTakenError(EltLlmError):
-    """Another program listens on the address the server was given."""
+    """The server's port is already in use."""
 
     code = "API001"
     exit_code = 69
     status = 503
 
     def __init__(self, host: str, port: int) -> None:
-        super().__init__(f"port {port} on {host} is taken", "choose another: --port 0")
+        super().__init__(
+            f"port {port} on {host} is already in use", "choose another: --port 0"
+        )

@@ -6,7 +6,7 @@ from elt_llm_core.errors.base_error import EltLlmError, installs, suggest
 
 
 class ConfigError(EltLlmError):
-    """The configuration cannot be understood."""
+    """The configuration is invalid."""
 
     code = "CFG001"
     exit_code = 78
@@ -52,7 +52,7 @@ class MissingModelError(ConfigError):
 
 
 class UnknownModelsError(ConfigError):
-    """A choice of models that names no strategy."""
+    """`--models` or the field `models` names an unknown strategy."""
 
     code = "CFG008"
     status = 422  # over HTTP it is the client who names them
@@ -68,7 +68,7 @@ class UnknownModelsError(ConfigError):
 
 
 class InvalidNameError(ConfigError):
-    """A name from which no collection id can be made."""
+    """A name that cannot be turned into a collection id."""
 
     code = "CFG005"
     exit_code = 64
@@ -83,7 +83,7 @@ class InvalidNameError(ConfigError):
 
 
 class NameTakenError(ConfigError):
-    """Two names for people lead to one collection id."""
+    """Two titles lead to the same collection id."""
 
     code = "CFG006"
     exit_code = 64
@@ -92,5 +92,5 @@ class NameTakenError(ConfigError):
     def __init__(self, title: str, name: str, known: str) -> None:
         super().__init__(
             f"{title!r} would be the collection {name!r}, which is called {known!r}",
-            f"use another name, or {name!r} if it is meant",
+            f"use another name, or {name!r} if you mean that collection",
         )

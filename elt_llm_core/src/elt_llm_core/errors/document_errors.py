@@ -6,7 +6,7 @@ from elt_llm_core.errors.base_error import EltLlmError
 
 
 class IngestError(EltLlmError):
-    """A document could not be taken in; the others go on."""
+    """A document could not be ingested; the other documents are not affected."""
 
     code = "ING001"
     exit_code = 65
@@ -25,12 +25,12 @@ class LoadError(IngestError):
 
 
 class NothingTakenError(IngestError):
-    """Not one document could be taken in; each one's reason is told."""
+    """No document could be ingested; `details` has the reason for each."""
 
     code = "ING004"
 
     def __init__(self, count: int, reasons: Sequence[str]) -> None:
-        super().__init__(f"no file could be taken in, {count} failed", details=reasons)
+        super().__init__(f"no file could be ingested; {count} failed", details=reasons)
 
 
 class EmbedError(IngestError):
@@ -40,16 +40,16 @@ class EmbedError(IngestError):
 
 
 class QueryError(EltLlmError):
-    """A question could not be answered for a reason that is ours."""
+    """A question could not be answered because of an internal error."""
 
     code = "QRY001"
 
 
 class AbandonedError(QueryError):
-    """Nobody waits for the answer any more; the work on it stops."""
+    """The client no longer waits for the answer, so the question was stopped."""
 
     code = "QRY002"
     status = 503
 
     def __init__(self) -> None:
-        super().__init__("nobody waits for this answer any more", "ask again")
+        super().__init__("the client no longer waits for this answer", "ask again")

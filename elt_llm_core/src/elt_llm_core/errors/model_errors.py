@@ -14,14 +14,15 @@ class ModelError(EltLlmError):
 
 
 class ModelUnavailableError(ModelError):
-    """Nobody answers at the model server's address."""
+    """No model server answers at the address."""
 
     code = "MOD002"
 
     def __init__(self, url: str, reason: str) -> None:
         super().__init__(
             f"no model server answers at {url} ({reason})",
-            "start it (ollama serve), or do without: --profile default",
+            "start it (ollama serve), or work without a model server: --profile "
+            "default",
         )
 
 
@@ -39,7 +40,7 @@ class ModelMissingError(ModelError):
 
 
 class ModelTimeoutError(ModelError):
-    """The server accepted the request and then said nothing for too long."""
+    """The server accepted the request and then sent nothing for too long."""
 
     code = "MOD004"
 
@@ -51,9 +52,9 @@ class ModelTimeoutError(ModelError):
 
 
 class PromptTruncatedError(ModelError):
-    """The server cut the prompt to its window; its answer is not to be believed.
+    """The server truncated the prompt to its context window, so the answer is unusable.
 
-    `room` is the length in tokens that it may read, as far as is known.
+    `room` is the number of tokens that the model reads, as far as known.
     """
 
     code = "MOD005"
@@ -67,7 +68,7 @@ class PromptTruncatedError(ModelError):
 
 
 class OutOfTimeError(ModelError):
-    """A question has used up its time; what its models would still say is left out."""
+    """A question exceeded its time limit; models are not called any more."""
 
     code = "MOD006"
 
@@ -79,34 +80,34 @@ class OutOfTimeError(ModelError):
 
 
 class EndlessAnswerError(ModelError):
-    """A model server sent more, or for longer, than it was asked for."""
+    """A model server sent more tokens, or for longer, than was requested."""
 
     code = "MOD007"
 
     def __init__(self, url: str, amount: str) -> None:
         super().__init__(
-            f"the answer of the model server at {url} does not end ({amount})",
-            "update the server: it must keep to num_predict or max_tokens",
+            f"the model server at {url} does not stop generating ({amount})",
+            "update the server: it must respect num_predict or max_tokens",
         )
 
 
 class SilentServerError(ModelError):
-    """A model server failed or kept silent a moment ago and is left alone for now."""
+    """Calls to a model server are suspended after repeated failures."""
 
     code = "MOD008"
 
     def __init__(self, url: str, seconds: float, reason: str) -> None:
         super().__init__(
-            f"the model server at {url} is left alone for {max(seconds, 1):.0f} s "
-            f"({reason})",
-            "look at the server's log, or do without: --profile default",
+            f"calls to the model server at {url} are suspended for "
+            f"{max(seconds, 1):.0f} s ({reason})",
+            "check the server's log, or work without a model server: --profile default",
         )
 
 
 class ModelBusyError(ModelError):
-    """A model server has as many calls as it takes.
+    """A model server has reached its limit of concurrent calls.
 
-    `seconds` says when to ask again; 0 where the server does not say.
+    `seconds` is the time after which to retry; 0 if the server does not say.
     """
 
     code = "MOD009"
@@ -122,47 +123,47 @@ class ModelBusyError(ModelError):
 
 
 class RunnerDiedError(ModelError):
-    """The process that runs the model ended inside the server."""
+    """The process that runs the model crashed inside the server."""
 
     code = "MOD010"
 
     def __init__(self, model: str, message: str) -> None:
         super().__init__(
-            f"the process that ran {model!r} ended ({message})",
-            "it may lack memory: use a smaller model or context_window",
+            f"the process that runs {model!r} crashed ({message})",
+            "it may be out of memory: use a smaller model or a smaller context_window",
         )
 
 
 class BrokenAnswerError(ModelError):
-    """The connection ended before the answer was whole."""
+    """The connection closed before the answer was complete."""
 
     code = "MOD011"
 
 
 class BudgetSpentError(ModelError):
-    """A question, a job or a day has spent what it may on models."""
+    """The budget for model calls of a question, a job or a day is used up."""
 
     code = "MOD012"
 
     def __init__(self, account: str, unit: str, spent: str, limit: str) -> None:
         key = f"gateway.{account.partition(' ')[0]}_{unit}"
         super().__init__(
-            f"the {account} has spent {spent} of {limit} {unit} of models",
+            f"the {account} exceeds its model budget ({spent} of {limit} {unit})",
             f"raise {key}, or set it to 0 for no limit",
         )
 
 
 class AnswerShapeError(ModelError):
-    """A model was asked for JSON of a schema and wrote something else, twice.
+    """A model was asked for JSON of a given schema and twice returned something else.
 
-    `text` is what it wrote, `faults` what is wrong with it.
+    `text` is its output, `faults` the validation errors.
     """
 
     code = "MOD013"
 
     def __init__(self, model: str, shape: str, text: str, faults: str) -> None:
         super().__init__(
-            f"{model!r} did not answer in the shape {shape!r} ({faults})",
+            f"the answer of {model!r} does not match the schema {shape!r} ({faults})",
             "try again, or use another model",
         )
         self.text = text

@@ -4,7 +4,7 @@ from elt_llm_core.errors.base_error import EltLlmError
 
 
 class RequestError(EltLlmError):
-    """A request whose fields are not as the schema asks, or cannot be read."""
+    """A request that cannot be parsed or does not match the schema."""
 
     code = "API002"
     exit_code = 64
@@ -12,30 +12,32 @@ class RequestError(EltLlmError):
 
 
 class ForeignHostError(RequestError):
-    """The request names a host that this server does not answer for."""
+    """The `Host` header of the request is not in `api.allowed_hosts`."""
 
     code = "API003"
     status = 400
 
     def __init__(self, host: str) -> None:
         super().__init__(
-            f"the host {host[:80]!r} is not served here",
-            "ask at a host that api.allowed_hosts names",
+            f"this server does not serve the host {host[:80]!r}",
+            "use a host listed in api.allowed_hosts",
         )
 
 
 class TokenNeededError(RequestError):
-    """The server asks for a token, and this is none or another."""
+    """The server requires a token, and the request has none or a wrong one."""
 
     code = "API004"
     status = 401
 
     def __init__(self) -> None:
-        super().__init__("a token is needed", "send it as Authorization: Bearer TOKEN")
+        super().__init__(
+            "this server requires a token", "send it as Authorization: Bearer TOKEN"
+        )
 
 
 class ForeignSiteError(RequestError):
-    """A page of another site asks, in a browser of ours."""
+    """A page of another site sent the request from the user's browser."""
 
     code = "API005"
     status = 403
@@ -43,33 +45,33 @@ class ForeignSiteError(RequestError):
     def __init__(self) -> None:
         super().__init__(
             "requests from other sites are not served",
-            "open the page of this server itself, or ask from a program",
+            "open the page of this server, or send the request from a program",
         )
 
 
 class NothingThereError(RequestError):
-    """No route, document, page or job of that address."""
+    """There is no route, document, page or job at that address."""
 
     code = "API006"
     status = 404
 
 
 class MethodError(RequestError):
-    """The route is there, and does not take this method."""
+    """The route does not support this method."""
 
     code = "API007"
     status = 405
 
 
 class TooLargeError(RequestError):
-    """The body is larger than the server takes."""
+    """The body of the request exceeds the limit."""
 
     code = "API008"
     status = 413
 
 
 class BusyError(RequestError):
-    """More questions or jobs wait than the server lets wait."""
+    """The queue of questions or jobs is full."""
 
     code = "API009"
     status = 429
@@ -80,26 +82,24 @@ class BusyError(RequestError):
 
 
 class TooManyGuessesError(RequestError):
-    """Too many wrong tokens came from one address."""
+    """One address sent too many wrong tokens."""
 
     code = "API010"
     status = 429
 
     def __init__(self, seconds: int) -> None:
-        super().__init__(
-            "too many wrong tokens came from this address", f"wait {seconds} s"
-        )
+        super().__init__("this address sent too many wrong tokens", f"wait {seconds} s")
         self.seconds = seconds
 
 
 class RevisionNeededError(RequestError):
-    """A decision names no revision, and could replace one that nobody saw."""
+    """A decision names no revision and could overwrite a newer decision."""
 
     code = "API011"
     status = 428
 
     def __init__(self) -> None:
         super().__init__(
-            "a decision needs the header If-Match",
-            'send the ETag of the item that was seen, such as If-Match: "3"',
+            "a decision requires the header If-Match",
+            'send the ETag of the item you read, for example If-Match: "3"',
         )

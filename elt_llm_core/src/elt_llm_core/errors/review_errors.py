@@ -7,7 +7,7 @@ from elt_llm_core.errors.base_error import EltLlmError, suggest
 
 
 class ReviewError(EltLlmError):
-    """A review of a product's items cannot be shown or recorded."""
+    """The review of a product's items cannot be shown or saved."""
 
     code = "REV001"
     exit_code = 65
@@ -15,7 +15,7 @@ class ReviewError(EltLlmError):
 
 
 class UnknownProductError(ReviewError):
-    """No run generated a product of that name in this data root."""
+    """The data root has no product of that name."""
 
     code = "REV002"
     status = 404
@@ -28,7 +28,7 @@ class UnknownProductError(ReviewError):
 
 
 class UnknownItemError(ReviewError):
-    """A product has no such item, or nothing to take back of it."""
+    """A product has no such item, or the item has no decision to withdraw."""
 
     code = "REV003"
     status = 404
@@ -40,9 +40,9 @@ class UnknownItemError(ReviewError):
 
 
 class StaleReviewError(ReviewError):
-    """Somebody decided on the item since it was read; both are told.
+    """The item was changed after it was read; the message shows both versions.
 
-    `current` is the item as it is, `refused` the change that was not made.
+    `current` is the item now, `refused` the change that was not saved.
     """
 
     code = "REV004"
@@ -58,23 +58,23 @@ class StaleReviewError(ReviewError):
     ) -> None:
         now = current.get("revision")
         super().__init__(
-            f"{label!r} has revision {now} and not {revision}: somebody decided on it "
-            "meanwhile",
-            "look at both and decide again",
-            [f"it is: {_in_short(current)}", f"refused: {_in_short(refused)}"],
+            f"{label!r} has revision {now}, not {revision}: another decision was "
+            "saved meanwhile",
+            "compare both and decide again",
+            [f"now: {_in_short(current)}", f"refused: {_in_short(refused)}"],
         )
         self.current = dict(current)
         self.refused = dict(refused)
 
 
 def _in_short(one: Mapping[str, Any]) -> str:
-    """Return what a decision says, without what is empty."""
+    """Return the non-empty fields of a decision."""
     names = ("status", "edited", "notes", "reviewer", "at")
     return ", ".join(f"{n} {one[n]!r}" for n in names if one.get(n)) or "as generated"
 
 
 class SheetError(ReviewError):
-    """A sheet cannot be read as an export that came back."""
+    """A file cannot be imported as a review sheet."""
 
     code = "REV005"
 
@@ -84,7 +84,7 @@ class SheetError(ReviewError):
 
 
 class EditedSheetError(ReviewError):
-    """A sheet that people edited is in the place of an export; it was not replaced."""
+    """The target of an export is an edited sheet; it was not overwritten."""
 
     code = "REV006"
     exit_code = 73
@@ -92,7 +92,8 @@ class EditedSheetError(ReviewError):
 
     def __init__(self, path: str) -> None:
         super().__init__(
-            f"{path} was edited, or is no export of ours, and was not replaced",
-            f"take its decisions first: elt-llm review import {path}, "
-            "or name another file with --to",
+            f"{path} was edited, or is not an export of this program; it was not "
+            "overwritten",
+            f"import its decisions first: elt-llm review import {path}, or name "
+            "another file with --to",
         )

@@ -8,13 +8,13 @@ from elt_llm_core.shipped_model import MODEL_NAME
 
 
 class StoreError(EltLlmError):
-    """The data root cannot serve."""
+    """The data root cannot be read or written."""
 
     code = "STO001"
 
 
 class CollectionNotFoundError(StoreError):
-    """No collection of that name; nothing was created."""
+    """There is no collection of that name; nothing was created."""
 
     code = "STO002"
     exit_code = 65
@@ -28,7 +28,7 @@ class CollectionNotFoundError(StoreError):
 
 
 class CollectionMismatchError(StoreError):
-    """A collection was indexed with other settings than the configuration asks for."""
+    """A collection was indexed with settings that differ from the configuration."""
 
     code = "STO003"
     exit_code = 78
@@ -46,22 +46,22 @@ class CollectionMismatchError(StoreError):
     def of_embedder(
         cls, name: str, was: tuple[str, str], now: tuple[str, str]
     ) -> "CollectionMismatchError":
-        """The error of a collection with the vectors of another embedder.
+        """Return the error for a collection that another embedder indexed.
 
         `was` and `now` are name and digest; an unknown digest is empty. Digests are
-        told where the name is the same: a model was replaced behind it.
+        shown if the names are equal: the model behind the name was replaced.
         """
         pair = map(_with_digest, (was, now)) if was[0] == now[0] else (was[0], now[0])
         return cls(name, "the embedder", *pair)
 
 
 def _kept_setting(was: str) -> str:
-    """What keeps the setting that a collection was indexed with."""
+    """Return the hint that restores the setting a collection was indexed with."""
     if was != MODEL_NAME:
         return "restore the setting"
     return (
-        "use the models it was indexed with: --models embedded (or embedded+ollama, "
-        "where Ollama writes)"
+        "use the models it was indexed with: --models embedded (or "
+        "embedded+ollama, if Ollama writes the answers)"
     )
 
 
@@ -81,7 +81,7 @@ class StoreLockedError(StoreError):
         self.holder = holder
 
 
-# What the operating system, SQLite and numpy say of a disk that is full.
+# Messages of the operating system, SQLite and numpy about a full disk.
 DISK_FULL = (
     *("No space left", "disk full", "disk is full", "Disk quota exceeded"),
     *("File too large", "disk I/O error", " requested and "),  # the last is numpy's
@@ -95,7 +95,7 @@ def _write_cure(path: str, reason: str) -> str:
     """Return what the user can do about a file that could not be written."""
     link = _dangling_link(Path(path))
     if link:
-        return f"{link} is a link to a place that does not exist: make it, or remove it"
+        return f"{link} is a broken symbolic link: create its target, or remove it"
     if any(sign in reason for sign in DISK_FULL):
         return "free space or choose another folder with --data-dir"
     if any(sign in reason for sign in _FORBIDDEN):
@@ -110,7 +110,7 @@ def _dangling_link(path: Path) -> Path | None:
 
 
 class StoreWriteError(StoreError):
-    """The disk refused: full, read-only, or not ours."""
+    """A file could not be written: disk full, read-only, or no permission."""
 
     code = "STO005"
     exit_code = 73
@@ -122,7 +122,7 @@ class StoreWriteError(StoreError):
 
 
 class GenerationError(StoreError):
-    """A derived index is missing, damaged or not ours; the truth can rebuild it."""
+    """An index is missing, damaged or of another database; it can be rebuilt."""
 
     code = "STO006"
 
@@ -135,17 +135,17 @@ class GenerationError(StoreError):
 
 
 class TruthError(StoreError):
-    """The truth file is damaged, is none, or has another schema."""
+    """The database file is damaged, not a database, or has another schema."""
 
     code = "STO007"
     exit_code = 78
 
     def __init__(self, path: str, reason: str, hint: str) -> None:
-        super().__init__(f"the truth file {path} {reason}", hint)
+        super().__init__(f"the database {path} {reason}", hint)
 
 
 class NoDataError(StoreError):
-    """There is no data root where one was named; nothing was created."""
+    """There is no data root in the given folder; nothing was created."""
 
     code = "STO008"
     exit_code = 65
@@ -160,7 +160,7 @@ class NoDataError(StoreError):
 
 
 class ConversationNotFoundError(StoreError):
-    """No conversation of that id."""
+    """There is no conversation with that id."""
 
     code = "STO009"
     exit_code = 65
@@ -173,7 +173,7 @@ class ConversationNotFoundError(StoreError):
 
 
 class ForeignConversationError(StoreError):
-    """A conversation belongs to another owner, who alone may use it."""
+    """The conversation belongs to another user."""
 
     code = "STO010"
     exit_code = 65
@@ -181,13 +181,13 @@ class ForeignConversationError(StoreError):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"the conversation {name[:80]!r} belongs to somebody else",
-            "begin one of your own",
+            f"the conversation {name[:80]!r} belongs to another user",
+            "start a conversation of your own",
         )
 
 
 class TurnReplacedError(StoreError):
-    """A conversation went on, or was deleted, while a question was answered."""
+    """A conversation was changed or deleted while a question was being answered."""
 
     code = "STO011"
     exit_code = 75
@@ -195,13 +195,14 @@ class TurnReplacedError(StoreError):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"the conversation {name[:80]!r} went on without this answer",
+            f"the conversation {name[:80]!r} was changed while this question was "
+            "being answered",
             "ask one question at a time in a conversation",
         )
 
 
 class JobNotFoundError(StoreError):
-    """No job of that id is kept."""
+    """There is no job with that id."""
 
     code = "STO012"
     exit_code = 65
@@ -212,7 +213,7 @@ class JobNotFoundError(StoreError):
 
 
 class VersionNotFoundError(StoreError):
-    """No such report, summary or concept report is kept."""
+    """There is no such report, summary or concept report."""
 
     code = "STO013"
     exit_code = 65

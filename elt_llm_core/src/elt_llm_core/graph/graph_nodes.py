@@ -82,7 +82,7 @@ def read_graph(store: PropertyGraphStore) -> EnterpriseModel:
     heads = [n for n in nodes if n.properties["kind"] == MODEL]
     if not heads:
         raise UsageError(
-            "the graph store holds no enterprise model", "write one: write_graph"
+            "the graph store contains no enterprise model", "write one: write_graph"
         )
     nodes.sort(key=lambda n: n.properties["order"])
     elements = [n for n in nodes if n.properties["kind"] == "Element"]

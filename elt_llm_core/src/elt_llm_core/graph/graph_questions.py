@@ -10,7 +10,7 @@ from elt_llm_core.graph.model_graph import ModelGraph
 from elt_llm_core.graph.question_intents import Attempt
 from elt_llm_core.graph.question_reader import QuestionReader
 
-REFUSAL = "This is no question about the model that can be answered exactly."
+REFUSAL = "This question cannot be answered exactly from the model."
 
 
 class GraphQuestions:

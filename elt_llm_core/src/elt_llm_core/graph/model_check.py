@@ -72,7 +72,7 @@ def read_threshold(text: str) -> tuple[str, float]:
         return rule.strip().upper(), float(share)
     except ValueError as error:
         raise UsageError(
-            f"{text!r} is no threshold", "write RULE=SHARE, such as MOD007=0.2"
+            f"{text!r} is not a threshold", "write RULE=SHARE, such as MOD007=0.2"
         ) from error
 
 
@@ -92,7 +92,7 @@ def check_model(
     known = [rule.id for rule in RULES]
     for name, share in given.items():
         if name not in known:
-            raise UsageError(f"there is no rule {name!r}", "name one of these", known)
+            raise UsageError(f"there is no rule {name!r}", "use one of these", known)
         if not 0 <= share <= 1:
             raise UsageError(
                 f"the threshold of {name} is {share}", "give a share from 0 to 1"
@@ -227,10 +227,17 @@ RULES = (
         "MOD002", "no two entities of a type and domain have one name", 0.0, _same_name
     ),
     ModelRule("MOD003", "nothing is a part of itself", 0.0, _own_part),
-    ModelRule("MOD004", "no two relations disagree in counts", 0.0, _other_counts),
-    ModelRule("MOD005", "a relation has both counts or none", 0.0, _one_count),
-    ModelRule("MOD006", "a relation has a type, a name or counts", 0.1, _no_meaning),
-    ModelRule("MOD007", "an entity stands in a group", 0.1, _no_group),
+    ModelRule(
+        "MOD004",
+        "no two relations have contradictory cardinalities",
+        0.0,
+        _other_counts,
+    ),
+    ModelRule("MOD005", "a relation has both cardinalities or none", 0.0, _one_count),
+    ModelRule(
+        "MOD006", "a relation has a type, a name or cardinalities", 0.1, _no_meaning
+    ),
+    ModelRule("MOD007", "an entity is in a group", 0.1, _no_group),
     ModelRule("MOD008", "an entity or its group is related", 0.1, _no_relation),
     ModelRule("MOD009", "an entity is documented", 0.5, _no_documentation),
 )

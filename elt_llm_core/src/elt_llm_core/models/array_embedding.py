@@ -42,7 +42,10 @@ class ArrayEmbedding(BaseEmbedding):
 
 
 _ROWS = 2  # dimensions of a list of vectors
-_RETRY = "try again; if it stays, the text or the model is at fault: embed it alone"
+_RETRY = (
+    "try again; if it persists, the text or the model is the cause: embed "
+    "the text alone"
+)
 
 
 def checked_vectors(
@@ -64,7 +67,7 @@ def checked_vectors(
     if lengths or (count and not wanted):
         raise EmbedError(
             f"{model!r} returned vectors of {sorted(lengths)} numbers, not {wanted}",
-            "the model was changed: index the documents again with --rebuild",
+            "the model was replaced: index the documents again with --rebuild",
         )
     array = _numbers(vectors, model).reshape(count, wanted)
     if not np.isfinite(array).all():
@@ -99,6 +102,6 @@ def _numbers(vectors: Any, model: str) -> NDArray[np.float32]:
 
 def _no_numbers(model: str) -> ModelError:
     return ModelError(
-        f"{model!r} returned something else than lists of numbers",
-        "check that it is an embedding model, and that the address is its server's",
+        f"{model!r} did not return lists of numbers",
+        "check that it is an embedding model and that the address is correct",
     )

@@ -56,8 +56,8 @@ class Answer:
         """Take in a part and return its text. Raises ModelError for an error part."""
         if "error" in part:
             raise ModelError(
-                f"{self.prompt.model!r} broke off: {error_text(part)}",
-                "try again; the server's log says why",
+                f"the connection to {self.prompt.model!r} broke: {error_text(part)}",
+                "try again; see the server's log",
             )
         try:
             self.prompt.check((part.get("usage") or {}).get("prompt_tokens"))

@@ -84,13 +84,14 @@ class PairModel:
         except _FAILURES as error:
             raise ModelError(
                 f"the cross-encoder in {self._folder} failed: {error}",
-                "check that it is a model for pairs of texts",
+                "check that it is a model that scores pairs of texts",
             ) from error
         numbers = output.reshape(-1)
         if numbers.size not in (1, 2) or not np.isfinite(numbers).all():
             raise ModelError(
-                f"the cross-encoder in {self._folder} gave {numbers[:4]} for one pair",
-                "take a model with one output, or with two for no and yes",
+                f"the cross-encoder in {self._folder} returned {numbers[:4]} for "
+                "one pair",
+                "use a model with one output, or with two outputs for no and yes",
             )
         return float(numbers[-1] - (numbers[0] if numbers.size > 1 else 0.0))
 
@@ -109,7 +110,7 @@ def _files(folder: Path) -> tuple[Path, Path]:
         lacks = TOKENIZER if model else " or ".join(FILES)
         raise ConfigError(
             f"there is no cross-encoder in {folder}: {lacks} is missing",
-            "put a published ONNX cross-encoder there and name its folder",
+            "copy a published ONNX cross-encoder there, or set the path to its folder",
         )
     return model, tokenizer
 
@@ -130,8 +131,8 @@ def _load(
     inputs = frozenset(one.name for one in session.get_inputs())
     if "input_ids" not in inputs or not inputs <= INPUTS:
         raise ConfigError(
-            f"{model} is no cross-encoder for text: it reads {sorted(inputs)}",
-            f"take one that reads {', '.join(sorted(INPUTS))}",
+            f"{model} is not a cross-encoder for text: its inputs are {sorted(inputs)}",
+            f"use one with the inputs {', '.join(sorted(INPUTS))}",
         )
     return _Loaded(session, _tokenizer(tokenizer, max_tokens), inputs)
 
@@ -141,7 +142,7 @@ def _tokenizer(path: Path, max_tokens: int) -> Tokenizer:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises nothing narrower
         raise ConfigError(
-            f"{path} is no tokenizer: {error}", "copy the model's files again"
+            f"{path} is not a tokenizer: {error}", "copy the model's files again"
         ) from error
     tokenizer.no_padding()
     tokenizer.enable_truncation(max_tokens, strategy="longest_first")

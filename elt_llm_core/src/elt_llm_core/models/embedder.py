@@ -66,7 +66,7 @@ def as_counting(embedder: "BaseEmbedding") -> CountingEmbedder:
     if lacks:
         raise ConfigError(
             f"the embedder {cls.__name__} lacks {', '.join(lacks)}",
-            "give it the methods of elt_llm_core.models.CountingEmbedder",
+            "implement the methods of elt_llm_core.models.CountingEmbedder",
         )
     return cast("CountingEmbedder", embedder)
 

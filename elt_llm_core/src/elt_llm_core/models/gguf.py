@@ -52,7 +52,7 @@ def open_server(path: Path, context_window: int, threads: int) -> Any:
     except (RuntimeError, ValueError) as error:
         raise ModelError(
             f"cannot load the model {path.name} ({error})",
-            "check that the file is a whole GGUF file and fits into memory",
+            "check that the file is a complete GGUF file and fits into memory",
         ) from error
 
 
@@ -200,7 +200,9 @@ class Gguf(Strategy[LLM | None]):
     context_window: int = Field(
         default=4096, gt=0, description="tokens, prompt + answer"
     )
-    num_predict: int = Field(default=1024, gt=0, description="tokens of an answer")
+    num_predict: int = Field(
+        default=1024, gt=0, description="maximum tokens of an answer"
+    )
     temperature: float = Field(default=0.0, ge=0)
     threads: int | None = Field(default=None, ge=1, description="None: all cores")
 
@@ -248,5 +250,5 @@ def _require_answer(part: Json, prompt: Prompt) -> Json:
 
 def _failure(model: str, message: str) -> ModelError:
     return ModelError(
-        f"{model!r} failed ({message})", "a smaller model or context_window may cure it"
+        f"{model!r} failed ({message})", "a smaller model or context_window may help"
     )

@@ -89,7 +89,7 @@ def wire_error(error: Exception, url: str, model: str, seconds: float) -> ModelE
         return ModelTimeoutError(model, seconds)
     if isinstance(error, httpx.HTTPError):
         return BrokenAnswerError(
-            f"{model!r} at {hide_credentials(url)} broke off: {error}",
+            f"the connection to {model!r} at {hide_credentials(url)} broke: {error}",
             "try again; the server's log says why",
         )
     return unreadable(f"{model!r} at {hide_credentials(url)}", error)
@@ -98,8 +98,8 @@ def wire_error(error: Exception, url: str, model: str, seconds: float) -> ModelE
 def unreadable(who: str, error: Exception) -> ModelError:
     """What a body of another shape means."""
     return ModelError(
-        f"{who} sent no answer that can be read ({type(error).__name__})",
-        "check that the address is that of a model server",
+        f"the response of {who} cannot be read ({type(error).__name__})",
+        "check that a model server listens at the address",
     )
 
 
@@ -115,11 +115,11 @@ def status_error(
     if status in _REFUSED:
         return ModelError(
             f"the model server refused the request ({status}: {message})",
-            "give it the right api_key",
+            "set the correct api_key",
         )
     return ModelError(
         f"{model!r} failed ({status}: {message})",
-        "the server's log says why; a smaller model or context_window may cure it",
+        "see the server's log; a smaller model or context_window may help",
     )
 
 
@@ -136,6 +136,6 @@ def says_too_long(status: int, text: str) -> bool:
 def ended_early(model: str) -> ModelError:
     """A stream that stopped without its last part: the answer is not whole."""
     return BrokenAnswerError(
-        f"the answer of {model!r} ended before it was done",
+        f"the answer of {model!r} is incomplete: the stream ended early",
         "try again; the server's log says why",
     )

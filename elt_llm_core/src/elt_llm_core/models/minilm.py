@@ -65,7 +65,7 @@ def load_tokenizer() -> Tokenizer:
         raise ModelError(
             f"the tokenizer of the embedded model has the checksum {checksum[:12]}..., "
             f"not {TOKENIZER_SHA256[:12]}...",
-            "install it again: uv sync --reinstall-package elt-llm-core",
+            "reinstall it: uv sync --reinstall-package elt-llm-core",
         )
     tokenizer = Tokenizer.from_buffer(data)
     tokenizer.no_truncation()
@@ -180,8 +180,8 @@ class OnnxEmbedding(ArrayEmbedding):
         ids: list[int] = self._tokenizer.encode(text).ids
         if len(ids) > MAX_TOKENS:
             raise EmbedError(
-                f"a text of {len(ids)} tokens is over the {MAX_TOKENS} that "
-                f"{self.model_name} reads (it starts {text[:40]!r})",
+                f"a text of {len(ids)} tokens exceeds the {MAX_TOKENS} tokens "
+                f"that {self.model_name} reads (it starts {text[:40]!r})",
                 "split it into smaller chunks",
             )
         return ids
@@ -259,7 +259,8 @@ class Embedded(Strategy[BaseEmbedding]):
 
     threads: int | None = Field(default=None, ge=1, description="None: all cores")
     cache_dir: Path | None = Field(
-        default=None, description="where the int8 weights are kept; None: user cache"
+        default=None,
+        description="folder of the int8 weights; None: the user's cache folder",
     )
 
     @override

@@ -43,6 +43,6 @@ class NoEmbedding(BaseEmbedding):
 
 def _nothing_embeds() -> ModelError:
     return ModelError(
-        "the question has no vector, so nothing is compared with one",
-        "mend the embedder: elt-llm doctor says what is wrong with it",
+        "the question has no vector, so it cannot be compared with others",
+        "fix the embedder; elt-llm doctor shows what is wrong",
     )

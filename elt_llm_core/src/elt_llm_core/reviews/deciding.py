@@ -196,11 +196,11 @@ def _refuse_unknown(item: ReviewItem, change: ReviewChange) -> None:
     for name in change.edited:
         if name not in known:
             raise UsageError(
-                f"{name!r} is no field of {item.label!r} that can be edited",
+                f"{name!r} is not an editable field of {item.label!r}",
                 f"known: {', '.join(sorted(known))}",
             )
     if change.status is ReviewStatus.REOPENED:
         raise UsageError(
-            "an item is reopened by a run that finds other evidence, not by hand",
+            "an item is reopened only by a run that finds different evidence",
             f"known: {', '.join(SETTABLE)}",
         )

@@ -18,10 +18,11 @@ class Merge(Record):
 
     fields: dict[str, str]
     changed: tuple[str, ...] = Field(
-        default=(), description="generated otherwise than when it was reviewed"
+        default=(), description="the generated text changed since the review"
     )
     conflicts: tuple[str, ...] = Field(
-        default=(), description="changed, and edited to something else"
+        default=(),
+        description="the generated text changed, and the edited text differs",
     )
 
 

@@ -71,18 +71,22 @@ class Decision(Record):
     label: str
     action: ReviewAction
     status: ReviewStatus
-    reviewer: str = Field(description="who decided last; empty before that")
-    at: str = Field(description="when, in UTC, such as 2026-01-31T12:00:00Z")
+    reviewer: str = Field(
+        description="reviewer of the last decision; empty before the first"
+    )
+    at: str = Field(
+        description="time of the decision in UTC, such as 2026-01-31T12:00:00Z"
+    )
     edited: dict[str, str] = Field(default_factory=dict)
     notes: str = ""
     base: dict[str, str] = Field(default_factory=dict)
     evidence: str = ""
     seen: str = ""
     status_before: ReviewStatus | None = Field(
-        default=None, description="the status that a reopened item had"
+        default=None, description="the status before the item was reopened"
     )
     offered: dict[str, str] = Field(default_factory=dict)
-    moved_from: str = Field(default="", description="the id it had before")
+    moved_from: str = Field(default="", description="its previous id")
 
 
 class ReviewChange(Record):
@@ -105,7 +109,9 @@ class ReviewItem(Record):
 
     product: str
     item_id: str
-    proposal: Proposal | None = Field(description="None where no run finds it now")
+    proposal: Proposal | None = Field(
+        description="None if the current run does not find it"
+    )
     decision: Decision | None = Field(description="None before the first one")
 
     @property
@@ -176,7 +182,9 @@ class ProductProgress(Record):
     items: int
     statuses: dict[str, int]
     conflicts: int = 0
-    gone: int = Field(default=0, description="decided items that no run finds now")
+    gone: int = Field(
+        default=0, description="decided items that the current run does not find"
+    )
 
     @classmethod
     def of(cls, product: str, items: Sequence[ReviewItem]) -> "ProductProgress":

@@ -110,7 +110,7 @@ def import_sheet(
     if not name:
         raise SheetError(
             str(path),
-            "it names no export that this data root knows",
+            "it names no export of this data root",
             "name the product: elt-llm review import FILE --product NAME",
         )
     if product and product != name:

@@ -40,7 +40,7 @@ class ReviewSheet(Record):
     product: str
     columns: tuple[str, ...]
     rows: tuple[dict[str, str], ...]
-    base: dict[str, Any] = Field(description="what the merge needs, by item id")
+    base: dict[str, Any] = Field(description="data for the merge, by item id")
 
 
 def as_cell(text: str) -> str:

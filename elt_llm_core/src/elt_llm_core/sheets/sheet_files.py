@@ -76,7 +76,7 @@ def read_sheet(path: Path) -> list[tuple[int, dict[str, str]]]:
     raise SheetError(
         str(path),
         f"no row has a column {ITEM!r}",
-        "import a file that `elt-llm review export` wrote",
+        "import a file written by `elt-llm review export`",
     )
 
 
@@ -119,7 +119,7 @@ def _read_csv(path: Path) -> list[list[str]]:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         return [[_cell_of(cell) for cell in row] for row in reader]
     except csv.Error as error:
-        raise SheetError(str(path), f"it is no CSV: {error}") from error
+        raise SheetError(str(path), f"it is not a CSV file: {error}") from error
 
 
 def _cell_of(cell: str) -> str:
@@ -178,7 +178,7 @@ def _read_xlsx(path: Path) -> list[list[str]]:
             skip_empty_area=False, nrows=MOST_ROWS
         )
     except (CalamineError, zipfile.BadZipFile, ValueError, OSError) as error:
-        raise SheetError(str(path), f"it is no workbook: {error}") from error
+        raise SheetError(str(path), f"it is not a workbook: {error}") from error
     rows = [[_text_of(value) for value in row] for row in table]
     for row, column in _formulas(data):
         if row <= len(rows) and column <= len(rows[row - 1]):

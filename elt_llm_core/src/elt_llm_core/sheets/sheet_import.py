@@ -163,7 +163,7 @@ def parse_status(text: str) -> ReviewStatus | None:
     key = "_".join(text.strip().casefold().replace("-", " ").split())
     if key not in _STATUSES:
         known = ", ".join(SETTABLE)
-        msg = f"{text!r} is no status; known: {known}"
+        msg = f"unknown status {text!r}; known: {known}"
         raise ValueError(msg)
     return _STATUSES[key]
 
@@ -178,12 +178,12 @@ def _item_of(
     key = row.get(ITEM, "")
     reason = ""
     if not key:
-        reason = f"it has no {ITEM}, so that nothing tells which item it is about"
+        reason = f"it has no {ITEM}, so its item is unknown"
     elif key not in known:
-        reason = f"no item {key!r} is there now, nor was one decided on"
+        reason = f"there is no item {key!r} and no decision on it"
     elif key in reading.rows:
         if reading.rows[key] != row:
-            reason = f"a second row of {known[key].label!r}; the first one was taken"
+            reason = f"duplicate row of {known[key].label!r}; the first one was used"
     else:
         reading.rows[key] = dict(row)
         return known[key]
@@ -262,9 +262,15 @@ def _own_cell(
         else:
             return status.value if status else theirs
     elif cell == FORMULA_CELL:
-        reason = f"column {column!r}: it holds a formula; write it as text, '= first"
+        reason = (
+            f"column {column!r}: it contains a formula; write it as text, "
+            "starting with '="
+        )
     elif cell != theirs and cell.endswith(CUT):
-        reason = f"column {column!r}: the text is longer than a cell and was cut"
+        reason = (
+            f"column {column!r}: the text exceeds the maximum length of a "
+            "cell and was truncated"
+        )
     if not reason:
         return cell
     reading.problems.append(RowProblem(row=number, reason=reason))

@@ -280,7 +280,7 @@ class Collection:
             if len(index.ids) - left + len(delta.ids) == self.card.chunks:
                 index.newer = delta
                 return delta
-        raise GenerationError(self.name, "it does not belong to this truth")
+        raise GenerationError(self.name, "it was built from a different database")
 
     def _search_index(self, index: Generation, vector: np.ndarray, k: int) -> Hits:
         """The nearest chunks of the index that were not removed."""

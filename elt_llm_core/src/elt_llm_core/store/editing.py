@@ -33,7 +33,7 @@ def select_documents(
         hits = [r for r in rows if {name, shown} & {r.name, r.uri, r.document_id}]
         if not hits:
             raise UsageError(
-                f"{collection!r} holds no document {name!r}",
+                f"{collection!r} has no document {name!r}",
                 suggest(name, {row.name for row in rows}),
             )
         _check_one_uri(shown, hits)
@@ -48,7 +48,7 @@ def _check_one_uri(name: str, hits: Sequence[DocumentRow]) -> None:
     if len(uris) > 1 and not exact:
         raise UsageError(
             f"{len(uris)} documents are called {name!r}: {', '.join(uris)}",
-            "pass the address or the id of the one you mean",
+            "pass the address or the id of the document",
         )
 
 

@@ -163,9 +163,7 @@ class TruthDocumentStore(BaseDocumentStore):
 
 
 def _refuse() -> NoReturn:
-    raise UsageError(
-        "this document store is for reading", "write through Store.writer()"
-    )
+    raise UsageError("this document store is read-only", "write through Store.writer()")
 
 
 class GenerationVectorStore(ChromaVectorStore):
@@ -208,7 +206,7 @@ class GenerationVectorStore(ChromaVectorStore):
         filters: MetadataFilters | list[MetadataFilters] | None = None,
     ) -> list[BaseNode]:
         if isinstance(filters, list):
-            raise UsageError("give one MetadataFilters, not a list")
+            raise UsageError("pass one MetadataFilters, not a list")
         allowed = self._allowed_ids(node_ids, None, filters)
         nodes = self._ours.nodes(self._ours.ids({}) if allowed is None else allowed)
         return [nodes[node] for node in sorted(nodes)]
@@ -277,4 +275,4 @@ def open_vector_store(store: Store, name: str) -> GenerationVectorStore:
 
 
 def _refuse_change() -> NoReturn:
-    raise UsageError("this vector store is for reading", "write through Store.writer()")
+    raise UsageError("this vector store is read-only", "write through Store.writer()")

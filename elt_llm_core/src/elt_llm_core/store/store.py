@@ -208,7 +208,7 @@ class Store:
         if manifest.epoch != self._truth.epoch(card.name):
             raise GenerationError(card.name, "it belongs to a dropped collection")
         if not self._truth.has_change(card.name, manifest.seq, manifest.stamp):
-            raise GenerationError(card.name, "it does not belong to this truth")
+            raise GenerationError(card.name, "it was built from a different database")
         if manifest.embedder_digest != card.embedder_digest:
             raise GenerationError(card.name, "it was built with another embedder")
         held = self._generations.get(card.name)

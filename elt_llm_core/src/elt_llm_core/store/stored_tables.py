@@ -34,7 +34,7 @@ def stored_table(store: "Store", collection: str, table: str) -> Relation:
         if relation.id == table:
             return relation
         known.append(relation.id)
-    near = suggest(table, known) if document and known else "see the ids"
+    near = suggest(table, known) if document and known else "list the ids"
     raise UsageError(
         f"collection {collection!r} has no table {table!r}",
         f"{near}: elt-llm tables list {collection}",

@@ -255,8 +255,8 @@ class Writer:
         """
         if not 0 <= priority <= MOST_PRIORITY:
             raise UsageError(
-                f"a priority of {priority} cannot be",
-                f"give one from 0 to {MOST_PRIORITY}: {PRIORITY}",
+                f"{priority} is not a valid priority",
+                f"use a number from 0 to {MOST_PRIORITY}: {PRIORITY}",
             )
         card = self._truth.card(name)
         key = DOCUMENT_PRIORITY + document if document else COLLECTION_PRIORITY + name

@@ -211,8 +211,10 @@ class Column(Record):
     name: str
     header: str = Told(description="header path, ' / ' between levels")
     kind: Kind
-    unit: str = Told(default="", description="that all its cells have")
-    places: int = Told(default=0, ge=0, description="most decimals of its numbers")
+    unit: str = Told(default="", description="unit shared by all its cells")
+    places: int = Told(
+        default=0, ge=0, description="maximum number of decimals of its numbers"
+    )
 
 
 class Field(Record):
@@ -231,11 +233,11 @@ class Field(Record):
 class Row(Record):
     """A row of data. `fields` has one for each column, None where there is no cell."""
 
-    n: int = Told(ge=1, description="its number among the rows of data")
+    n: int = Told(ge=1, description="its number among the data rows")
     start: int = Told(ge=0)
     end: int = Told(ge=0)
     page: int | None = None
-    label: str = Told(description="what the row is of")
+    label: str = Told(description="label of the row")
     fields: tuple[Field | None, ...]
 
 
@@ -256,7 +258,9 @@ class Relation(Record):
     columns: tuple[Column, ...]
     labels: int = Told(default=0, ge=0, description="the column that names the rows")
     rows: tuple[Row, ...]
-    problems: tuple[str, ...] = Told(default=(), description="why it is not clean")
+    problems: tuple[str, ...] = Told(
+        default=(), description="reasons why it is not clean"
+    )
 
     @property
     def span(self) -> tuple[int, int]:
@@ -418,17 +422,17 @@ class _TableReader:
 
     def _problems(self) -> Iterator[str]:
         if not self._grid:
-            yield "it has no row of data"
+            yield "it has no data row"
             return
         if self._width < 2:  # noqa: PLR2004 - a label and a value
-            yield "it has one column"
+            yield "it has only one column"
         if self._several:
             yield "its headers are repeated on a page: it may be several tables"
         yield from _header_problems(self._headers)
         for n, row in enumerate(self._grid, start=1):
             filled = [c for c in row.values() if not nothing(self._cell(c))]
             if len(filled) > 1 and any(c.columns > 1 for c in filled):
-                yield f"row {n} has a cell over several columns"
+                yield f"row {n} has a cell that spans several columns"
             if len(filled) > 1 and not _complete(row, self._width):
                 yield f"row {n} does not have every column"
 
@@ -474,11 +478,13 @@ def _header_problems(headers: Sequence[str]) -> Iterator[str]:
         if not header:
             yield f"column c{number} has no header"
         elif figures(header) and not _YEAR.fullmatch(header.rstrip("*")):
-            yield f"the header of column c{number} is a figure: {header!r}"
+            yield f"the header of column c{number} is a number: {header!r}"
         elif _SWALLOWED.search(_YEARS.sub(" ", _IN_BRACKETS.sub(" ", header))):
-            yield f"the header of column c{number} holds figures: {header!r}"
+            yield f"the header of column c{number} contains numbers: {header!r}"
         elif header in headers[1:number]:
-            yield f"column c{number} has the header of another: {header!r}"
+            yield f"column c{number} has the same header as another: {header!r}"
     # It belongs to another column: the headers were cut in wrong places.
     if _MISPLACED.search(_IN_BRACKETS.sub("", headers[0])):
-        yield f"the header of the labels holds a year or figure: {headers[0]!r}"
+        yield (
+            f"the header of the label column contains a year or number: {headers[0]!r}"
+        )

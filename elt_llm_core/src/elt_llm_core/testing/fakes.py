@@ -128,8 +128,8 @@ class HashEmbedding(ArrayEmbedding):
         for text in texts:
             if self.count_tokens(text) > self.max_tokens:
                 raise EmbedError(
-                    f"a text of {self.count_tokens(text)} words is over "
-                    f"the {self.max_tokens} that {self.model_name} reads",
+                    f"a text of {self.count_tokens(text)} words exceeds the "
+                    f"{self.max_tokens} that {self.model_name} reads",
                     "split it into smaller chunks",
                 )
         rows = [self._vector(text) for text in texts]

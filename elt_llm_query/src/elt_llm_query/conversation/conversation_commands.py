@@ -15,7 +15,7 @@ _owner = click.option(
     "--owner",
     default="local",
     show_default=True,
-    help="Whose conversations; those of the terminal are those of `local`.",
+    help="Owner of the conversations; those of the terminal belong to `local`.",
 )
 _conversation = click.argument("conversation")
 
@@ -29,7 +29,7 @@ def conversations() -> None:
 @_owner
 @common_options
 def list_conversations(ctx: CommandContext, owner: str) -> None:
-    """List conversations, the one used last first."""
+    """List conversations, the most recently used first."""
     ctx.require_named_data()
     rows = ctx.store.conversations.by_owner(owner)
 
@@ -90,7 +90,7 @@ def export_command(
 def rename_conversation(
     ctx: CommandContext, conversation: str, title: str, owner: str
 ) -> None:
-    """Give a CONVERSATION another TITLE."""
+    """Change the TITLE of a CONVERSATION."""
     ctx.require_named_data()
     ctx.store.conversations.rename(conversation, owner, title)
     ctx.emit({"conversation": conversation, "title": title.strip()}, "Renamed.")
@@ -101,7 +101,7 @@ def rename_conversation(
 @_owner
 @common_options
 def delete_conversation(ctx: CommandContext, conversation: str, owner: str) -> None:
-    """Delete a CONVERSATION; `elt-llm store purge` takes its bytes out of the files."""
+    """Delete a CONVERSATION; `elt-llm store purge` erases its bytes from the files."""
     ctx.require_named_data()
     ctx.store.conversations.delete(conversation, owner)
     ctx.emit({"deleted": conversation}, "Deleted.")

@@ -83,9 +83,11 @@ class OllamaChat(Strategy[LLM | None]):
     context_window: int = Field(
         default=8192, gt=0, description="tokens, prompt + answer"
     )
-    num_predict: int = Field(default=1024, gt=0, description="tokens of an answer")
+    num_predict: int = Field(
+        default=1024, gt=0, description="maximum tokens of an answer"
+    )
     request_timeout: float = Field(
-        default=300.0, gt=0, description="seconds of silence before a call is given up"
+        default=300.0, gt=0, description="seconds without a byte before a call fails"
     )
     temperature: float = Field(default=0.0, ge=0)
     thinking: bool = False

@@ -77,8 +77,8 @@ def embed_error(
         )
     if "nan" in error.error.lower().replace(":", " ").split():
         return EmbedError(
-            f"{model!r} computed no number for a text ({error.error})",
-            "embed the texts one by one to find it",
+            f"{model!r} returned NaN for a text ({error.error})",
+            "embed the texts one at a time to find which",
         )
     return status_error(error.status_code, error.error, model, known)
 
@@ -162,7 +162,8 @@ class CheckedClient(Client):
                 where = hide_credentials(self._url)
                 raise ModelError(
                     f"the server at {where} lists {model!r} without a digest",
-                    "without it nobody knows whose vectors they are: update Ollama",
+                    "without it the vectors cannot be attributed to a model: "
+                    "update Ollama",
                 )
         raise ModelMissingError(model, model_names(listed))
 

@@ -86,7 +86,7 @@ def _get(client: httpx.Client, url: str) -> dict[str, Any]:
     answer.raise_for_status()
     body = answer.json()
     if not isinstance(body, dict):
-        raise ValueError(f"{url} sent no JSON object")  # noqa: TRY004 - their fault
+        raise ValueError(f"{url} did not send a JSON object")  # noqa: TRY004 - their fault
     return body
 
 

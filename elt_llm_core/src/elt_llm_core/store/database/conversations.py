@@ -92,7 +92,7 @@ class Conversations:
         with self._transaction() as connection:
             if _owner(connection, key) is not None:
                 hint = "choose another id, or leave it out"
-                raise UsageError(f"there is a conversation {key!r} already", hint)
+                raise UsageError(f"a conversation {key!r} already exists", hint)
             _insert(connection, key, owner, _checked_title(title))
         return self.read(key, owner)
 
@@ -312,7 +312,7 @@ def _checked_title(title: str) -> str:
     line = title.strip()
     if (line and not line.isprintable()) or len(line) > MOST_TITLE:
         raise UsageError(
-            f"{line[:80]!r} cannot be the title of a conversation",
+            f"{line[:80]!r} is not a valid title of a conversation",
             f"use one line of at most {MOST_TITLE} characters",
         )
     return line
@@ -321,7 +321,7 @@ def _checked_title(title: str) -> str:
 def _checked_text(text: str) -> str:
     stripped = text.strip()
     if not stripped:
-        raise UsageError("the message is empty", "ask in words")
+        raise UsageError("the message is empty", "write a message")
     if len(stripped) > MOST_CHARACTERS:
         raise UsageError(
             f"the message has {len(stripped)} characters",

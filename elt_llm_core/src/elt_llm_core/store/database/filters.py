@@ -84,7 +84,7 @@ def conditions_of(where: Mapping[str, Any]) -> Iterator[Condition]:
             wanted = sorted(alternatives if several else [alternatives], key=str)
             whole = isinstance(value, float) and key in FIXED
             if whole or not all(isinstance(v, str | int | float) for v in wanted):
-                raise UsageError(f"the filter {key!r} cannot be {value!r}")
+                raise UsageError(f"the filter {key!r} cannot have the value {value!r}")
             if operator in _ORDER and len(wanted) != 1:
                 raise UsageError(
                     f"the filter {key!r} is compared with {len(wanted)} values",
@@ -154,7 +154,7 @@ def _statement(one: Condition, values: Values) -> tuple[str, Any]:
         return _comparison_of(one)
     if one.operator == CONTAINS:
         raise UsageError(
-            f"the filter {one.key!r} is not looked into", f"write {one.key}=VALUE"
+            f"the filter {one.key!r} cannot be used here", f"write {one.key}=VALUE"
         )
     read = _READ.get(one.key)
     ready = [read(str(v)) for v in one.wanted] if read else one.wanted
@@ -179,7 +179,8 @@ def _comparison_of(one: Condition) -> tuple[str, Any]:
         edge = last if one.operator in (">", "<=") else first
         return f"json_extract(n.metadata, '$.date') {one.operator} ?", edge
     raise UsageError(
-        f"the filter {one.key!r} has no order", f"write {one.key}= or {one.key}!="
+        f"the filter {one.key!r} cannot be compared by order",
+        f"write {one.key}= or {one.key}!=",
     )
 
 
@@ -245,8 +246,9 @@ def _period(value: str) -> tuple[str, str]:
     days = [one for one in (first, last) if one]
     if not days or not all(_DAY.fullmatch(one) for one in days):
         raise UsageError(
-            f"the filter date={value!r} is no date",
-            "write a year, month or day (2024, 2024-03, 2024-03-31), or two with ..",
+            f"the filter date={value!r} is not a date",
+            "write a year, month or day (2024, 2024-03, 2024-03-31), or a range "
+            "of two with ..",
         )
     return first or "0", (last or "9") + "~"
 
@@ -259,7 +261,7 @@ def _rule(value: str) -> tuple[str, int]:
 
 def _page(value: str) -> int:
     if not value.isascii() or not value.isdigit():
-        raise UsageError(f"the filter page={value!r} is no number", "write page=3")
+        raise UsageError(f"the filter page={value!r} is not a number", "write page=3")
     return int(value)
 
 

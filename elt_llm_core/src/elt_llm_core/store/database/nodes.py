@@ -29,13 +29,13 @@ def stored_node(row: Sequence[Any]) -> "TextNode":
     key, text, metadata, total, document, ordinal, kind, section, page, config = row
     with reading(f"chunk {key}"):
         if check_sum(metadata) != total:
-            raise damage_error(f"chunk {key} has other metadata")
+            raise damage_error(f"chunk {key}: the metadata were changed")
         if key != node_id(document, config, ordinal, text):
-            raise damage_error(f"chunk {key} has another text")
+            raise damage_error(f"chunk {key}: the text was changed")
         node = node_from_row(key, text, metadata)
     place = [node.metadata.get(name) for name in PLACE]
     if place != [document, ordinal, kind, section, page]:
-        raise damage_error(f"chunk {key} has another place")
+        raise damage_error(f"chunk {key}: the place was changed")
     return node
 
 

@@ -529,7 +529,7 @@ def _sound(rows: Iterable[Sequence[Any]]) -> list[tuple[str, str, bytes]]:
     for key, text, vector, total in rows:
         with reading(f"chunk {key}"):
             if codec.check_sum(text, vector) != total:
-                raise damage_error(f"chunk {key} is searched by another text or vector")
+                raise damage_error(f"chunk {key}: the index text or vector was changed")
         whole.append((key, text, vector))
     return whole
 
@@ -551,5 +551,5 @@ def _document(row: Sequence[Any]) -> DocumentRow:
         if document.document_id != document_id(
             document.collection, document.uri, document.part
         ):
-            raise damage_error("a document has another address")
+            raise damage_error("a document has a different address")
         return document

@@ -18,7 +18,7 @@ SCHEMA_VERSION = 6
 
 NORMAL_PRIORITY = 50
 MOST_PRIORITY = 100
-PRIORITY = "0 keeps it out of answers, 50 is usual, 100 counts most"
+PRIORITY = "0 excludes it from answers, 50 is the default, 100 is the highest weight"
 
 
 class CollectionCard(Record):
@@ -35,7 +35,7 @@ class CollectionCard(Record):
     chunks: int = Field(default=0, ge=0)
     quarantined: int = Field(default=0, ge=0)
     title: str = Field(
-        default="", description="as people wrote the name, if not the id"
+        default="", description="the name as entered, if it differs from the id"
     )
     priority: int = Field(
         default=NORMAL_PRIORITY, ge=0, le=MOST_PRIORITY, description=PRIORITY

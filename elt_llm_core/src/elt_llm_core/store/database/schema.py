@@ -213,7 +213,7 @@ def connect_reader(path: Path) -> sqlite3.Connection | None:
             check_schema(version, path)
     except StoreWriteError as error:
         reason = f"cannot be read without its write-ahead log: {error.__cause__}"
-        cure = "let this user write there, or copy the folder to where it may"
+        cure = "make the folder writable for this user, or copy it to a writable place"
         raise TruthError(str(path), reason, cure) from error
     return connection
 
@@ -289,7 +289,7 @@ def peek(path: Path) -> int:
     if not size:
         return 0
     if size < HEADER_BYTES:
-        raise TruthError(str(path), "is cut off", _RESTORE)
+        raise TruthError(str(path), "is truncated", _RESTORE)
     # Through SQLite: to open and close the file ourselves would give up the locks of
     # every connection of this process, and the next process to leave would take away
     # the log that they still read and write.
@@ -302,7 +302,7 @@ def peek(path: Path) -> int:
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
                 raise
-            raise TruthError(str(path), "is no SQLite file", _RESTORE) from error
+            raise TruthError(str(path), "is not an SQLite file", _RESTORE) from error
 
 
 def _readable_size(path: Path) -> int:
@@ -314,7 +314,9 @@ def _readable_size(path: Path) -> int:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:
         reason = error.strerror or str(error)
-        cure = "let this user read and write it, or choose another --data-dir"
+        cure = (
+            "make it readable and writable for this user, or choose another --data-dir"
+        )
         raise TruthError(str(path), f"cannot be read: {reason}", cure) from error
     return size
 
@@ -324,9 +326,9 @@ def refuse_newer(version: int, path: Path) -> None:
     if version > SCHEMA_VERSION:
         raise TruthError(
             str(path),
-            f"has schema {version}, this program knows {SCHEMA_VERSION}; "
-            "nothing changed",
-            "use the program version that wrote it, or another --data-dir",
+            f"has schema {version}, this program supports {SCHEMA_VERSION}; "
+            "nothing was changed",
+            "use the version of the program that wrote it, or another --data-dir",
         )
 
 
@@ -337,7 +339,7 @@ def check_schema(version: int, path: Path) -> None:
         raise TruthError(
             str(path),
             f"has the older schema {version}, this program reads {SCHEMA_VERSION}",
-            "bring it up to date (a backup is kept): elt-llm store migrate",
+            "migrate it (a backup is made first): elt-llm store migrate",
         )
 
 
@@ -370,7 +372,9 @@ def require_whole(path: Path) -> None:
             return
     except PermissionError as error:
         reason = f"cannot be reached: {error.strerror}"
-        raise TruthError(str(path), reason, "ask as the owner of the folder") from error
+        raise TruthError(
+            str(path), reason, "run the command as the owner of the folder"
+        ) from error
     _refuse_to_forget(path, "is empty" if path.exists() else "is gone")
 
 
@@ -382,7 +386,7 @@ def _refuse_to_forget(path: Path, how: str) -> None:
         raise TruthError(
             str(path),
             f"{how}, although {left.relative_to(path.parent)} is there",
-            f"{_RESTORE}, or remove {path.parent} to start again",
+            f"{_RESTORE}, or remove {path.parent} to start over",
         )
 
 

@@ -87,7 +87,7 @@ def check_vectors(
 ) -> np.ndarray:
     """The vectors as unit rows. Raises EmbedError where one is not a usable vector."""
     if vectors.shape[:-1] != (len(texts),):
-        raise _refusal(f"{len(texts)} texts gave vectors of shape {vectors.shape}")
+        raise _refusal(f"{len(texts)} texts returned vectors of shape {vectors.shape}")
     known = connection.execute(
         "select dimension from collection where embedder_digest = ? limit 1", (model,)
     ).fetchone()
@@ -98,7 +98,9 @@ def check_vectors(
     good = np.isfinite(lengths) & (lengths > low) & (lengths < high)
     if not good.all():
         bad = int((~good).sum())
-        raise _refusal(f"{bad} of {len(texts)} vectors are not finite, or of no length")
+        raise _refusal(
+            f"{bad} of {len(texts)} vectors are not finite or have length zero"
+        )
     unit: np.ndarray = vectors / lengths
     return unit
 

@@ -112,7 +112,7 @@ def _file_faults(
     if keywords.count != len(rows):
         yield f"the keyword index has {keywords.count} chunks, not {len(rows)}"
     if not keywords.holds((row[1], languages.get(row[0], "")) for row in rows):
-        yield "the keyword index finds nothing"
+        yield "the keyword index returns no results"
 
 
 def probe_recall(dense: DenseIndex, rows: np.ndarray, strays: np.ndarray) -> float:

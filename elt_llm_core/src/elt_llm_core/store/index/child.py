@@ -12,8 +12,8 @@ from elt_llm_core.errors import StoreError
 
 SECONDS = 3600.0  # a build that takes longer is taken for stuck; chosen, not measured
 _KNOWN = {
-    signal.SIGSEGV: "a damaged file or a fault of a library",
-    signal.SIGKILL: "perhaps for want of memory",
+    signal.SIGSEGV: "a damaged file or a bug in a library",
+    signal.SIGKILL: "probably out of memory",
     signal.SIGBUS: "a file became shorter, or the disk is full",
 }
 

@@ -70,15 +70,15 @@ class IndexFolder:
         text = self._read(self.folder / MANIFEST)
         if text is None:
             if self.generations():
-                raise GenerationError(self.collection, "the manifest is gone")
+                raise GenerationError(self.collection, "the manifest is missing")
             return None
         manifest = self._parse(text)
         generation = f"generation {manifest.generation}"
         own = self._read(self.path(manifest.generation) / MANIFEST)
         if own is None:
-            raise GenerationError(self.collection, f"{generation} is gone")
+            raise GenerationError(self.collection, f"{generation} is missing")
         if own != text:
-            problem = f"{generation} is not the one that the manifest describes"
+            problem = f"{generation} does not match the manifest"
             raise GenerationError(self.collection, problem)
         return manifest
 
@@ -138,10 +138,13 @@ class IndexFolder:
         try:
             manifest.recipe  # noqa: B018 - asked for what it raises
         except ValueError as error:
-            problem = f"its words are indexed by {manifest.keywords!r}, not known here"
+            problem = (
+                f"its keyword index was built by {manifest.keywords!r}, "
+                "which is unknown here"
+            )
             raise GenerationError(self.collection, problem) from error
         if manifest.collection != self.collection:
-            problem = f"its manifest is that of {manifest.collection[:80]!r}"
+            problem = f"its manifest belongs to {manifest.collection[:80]!r}"
             raise GenerationError(self.collection, problem)
         return manifest
 
@@ -208,7 +211,9 @@ class IndexFolder:
             digests = list(pool.map(self._sum, (generation_folder / n for n in names)))
         for name, actual in zip(names, digests, strict=True):
             if not hmac.compare_digest(actual.encode(), sums[name].encode()):
-                raise GenerationError(self.collection, f"{name} is not as it was built")
+                raise GenerationError(
+                    self.collection, f"{name} was changed after it was built"
+                )
 
     def _sum(self, path: Path) -> str:
         mac = hmac.new(self._key(), digestmod=hashlib.sha256)
@@ -221,7 +226,7 @@ class IndexFolder:
         try:
             key = self._key_file.read_bytes()
         except FileNotFoundError as error:
-            raise GenerationError(self.collection, "the key file is gone") from error
+            raise GenerationError(self.collection, "the key file is missing") from error
         if len(key) != KEY_BYTES:  # anybody can seal with an empty one
             raise GenerationError(self.collection, "the key file is not a key")
         return key

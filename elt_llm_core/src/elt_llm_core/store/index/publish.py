@@ -104,7 +104,7 @@ def rollback(truth: Truth, data_dir: Path, name: str) -> int:
                 folder, [n for n in folder.generations() if n > manifest.generation]
             )
             return manifest.generation
-    raise GenerationError(name, "there is no earlier sound generation to go back to")
+    raise GenerationError(name, "there is no earlier intact generation to return to")
 
 
 def sweep(data_dir: Path) -> None:

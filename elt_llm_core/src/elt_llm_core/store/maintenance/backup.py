@@ -56,16 +56,16 @@ def _faults(connection: Connection) -> Iterator[str]:
         *sums,
     ) in connection.execute(_ROWS):
         if check_sum(place) != sums[0]:
-            yield f"chunk {key} has other metadata"
+            yield f"chunk {key}: the metadata were changed"
         if check_sum(words, vector) != sums[1]:
-            yield f"chunk {key} is searched by another text or vector"
+            yield f"chunk {key}: the index text or vector was changed"
         if key != node_id(document, config, ordinal, text):
-            yield f"chunk {key} has another text"
+            yield f"chunk {key}: the text was changed"
 
 
 FOLDER = schema.BACKUPS
 HOUR = 3600.0
-ANOTHER = "choose a sound copy: elt-llm store backups"
+ANOTHER = "choose an intact backup: elt-llm store backups"
 _NO_COPY = "there is no backup; index the sources again with another --data-dir"
 _NAME = re.compile(r"truth-(\d{8}T\d{6}Z)(-\w+)?\.sqlite3")
 _STAMP = "%Y%m%dT%H%M%SZ"
@@ -196,7 +196,7 @@ def check(path: Path, name: Path | None = None, cure: str = ANOTHER) -> None:
 
 
 def _damage(path: Path, reason: str, cure: str) -> TruthError:
-    return TruthError(str(path), f"is not sound: {reason}", cure)
+    return TruthError(str(path), f"is damaged: {reason}", cure)
 
 
 def _refuse_hidden(data_dir: Path, target: Path) -> None:
@@ -205,7 +205,8 @@ def _refuse_hidden(data_dir: Path, target: Path) -> None:
     if place.is_relative_to(root) and place.parent != (root / FOLDER).resolve():
         raise UsageError(
             f"{target} is within the data root, but not in {data_dir / FOLDER}",
-            "choose a place outside, or make it there: elt-llm store backup",
+            "choose a path outside, or write it to the default folder: elt-llm "
+            "store backup",
         )
 
 

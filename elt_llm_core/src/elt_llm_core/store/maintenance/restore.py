@@ -75,8 +75,8 @@ def _copy_first_sound(sources: Sequence[Path], ready: Path) -> tuple[Path, list[
             return source, skipped
     raise TruthError(
         str(sources[0]),
-        f"is not sound, nor is any of the {len(sources) - 1} backups before it",
-        "name the file of a copy made elsewhere: elt-llm store restore FILE",
+        f"is damaged, and so are the {len(sources) - 1} backups before it",
+        "pass the file of a copy made elsewhere: elt-llm store restore FILE",
     )
 
 
@@ -95,7 +95,7 @@ def _sources(data_dir: Path, chosen: str) -> list[Path]:
     if not files:
         raise UsageError(
             f"there is no backup in {data_dir / backup.FOLDER}",
-            "name the file of one: elt-llm store restore FILE",
+            "pass the file of a backup: elt-llm store restore FILE",
         )
     return files
 
