@@ -79,10 +79,17 @@ def start_server(
         "QUERY__SYNTHESIZER_STRATEGY": options.mode,
         "GATEWAY__KEEP_ANSWERS": "none",
     }
+    return serve_root(options.data_dir, settings)
+
+
+def serve_root(
+    root: Path, settings: dict[str, str]
+) -> tuple[subprocess.Popen[str], str]:
+    """Run `elt-llm serve` on a free port; returns its process and its address."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith("ELT_LLM_")}
     command = [sys.executable, "-m", "elt_llm_core.cli", "serve", "--port", "0"]
     server = subprocess.Popen(
-        [*command, "--data-dir", str(options.data_dir)],
+        [*command, "--data-dir", str(root)],
         stderr=subprocess.PIPE,
         text=True,
         env={**clean, **{f"ELT_LLM_{k}": v for k, v in settings.items()}},

@@ -65,7 +65,9 @@ def test_rows_are_decided_by_keys_and_taken_back(visit, served):
     page = visit.page
     page.locator(".evidence img").wait_for()
     assert page.locator(".evidence .page-box").count() == 1
-    marked = page.locator(".evidence blockquote mark")
+    passage = page.locator(".evidence blockquote")
+    assert passage.get_attribute("tabindex") == "0"  # it scrolls: keys must reach it
+    marked = passage.locator("mark")
     assert marked.inner_text().startswith("a club admitted")
     page.keyboard.press("a")
     page.locator(".tally", has_text="1 of 4 rows decided").wait_for()

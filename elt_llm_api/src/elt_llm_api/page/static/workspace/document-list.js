@@ -45,7 +45,7 @@ export class DocumentList {
   }
 
   drawSide() {
-    fill(this.side, h("h3", {}, "Collections"), h("ul", { class: "links-list" }, this.cards.map((card) => h("li", {},
+    fill(this.side, h("h2", { class: "caption" }, "Collections"), h("ul", { class: "links-list" }, this.cards.map((card) => h("li", {},
       h("a", { href: local(`/workspace/documents${query({ collection: card.name })}`), "aria-current": card === this.card ? "true" : undefined,
         onclick: (event) => { event.preventDefault(); go({ collection: card.name }); } },
       h("span", {}, card.title || card.name), h("b", {}, card.documents.toLocaleString("en")))))));

@@ -115,7 +115,7 @@ export class EvidencePane {
       fill(this.element, h("p", { class: "dim" }, this.empty));
       return;
     }
-    const quote = h("blockquote", { class: "verbatim" }, h("mark", {}, evidence.quote));
+    const quote = h("blockquote", { class: "verbatim", tabindex: "0", "aria-label": "The passage" }, h("mark", {}, evidence.quote));
     const sheet = h("div", { class: "sheet", hidden: true, tabindex: "0", role: "region", "aria-label": "The page" });
     fill(this.element, this.head(evidence), sheet, quote, this.links(evidence));
     this.showPage(evidence, sheet);

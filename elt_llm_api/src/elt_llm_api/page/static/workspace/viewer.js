@@ -22,7 +22,7 @@ export class Viewer {
     this.hits = h("div", { role: "status" });
     this.search = h("input", { type: "search", placeholder: "Search within", "aria-label": "Search within the document", maxlength: "400", oninput: later(250, () => attempt(() => this.find())) });
     const fold = h("details", { class: "facet-fold", open: matchMedia("(min-width: 901px)").matches }, h("summary", {}, "Search, headings, blocks"),
-      h("div", { class: "stack facets" }, this.search, this.hits, this.kinds, h("h3", {}, "Headings"), this.outline));
+      h("div", { class: "stack facets" }, this.search, this.hits, this.kinds, h("h2", { class: "caption" }, "Headings"), this.outline));
     const side = h("aside", { class: "pane side", "aria-label": "Find" }, fold);
     this.title = h("h2", {});
     this.number = h("input", { type: "text", inputmode: "numeric", class: "page-number", "aria-label": "Page", onchange: () => this.turn(Number(this.number.value) || this.at) });
