@@ -33,6 +33,7 @@ class Desk:
         self.held = threading.Event()
         self.released = threading.Event()
         self.answered: list[str] = []
+        self.superseded: threading.Event | None = None
 
     def reply(self, messages: list[dict[str, Any]]) -> str:
         prompt = str(messages[-1]["content"])
@@ -41,6 +42,8 @@ class Desk:
                 self.held.wait(WAIT)
             return self.restated
         if "clarified first" in prompt:
+            if self.superseded is not None and not self.superseded.wait(WAIT):
+                return "Was it superseded?"
             return self.verdict
         question = prompt.rpartition("Question: ")[2].partition("\n")[0]
         if question == self.hold:
@@ -106,6 +109,28 @@ def test_a_superseded_answer_is_stopped_before_its_call_ends(
     restarts = [e for e in told if isinstance(e, TokenEvent) and e.restart]
     assert restarts  # words of the superseded answer are taken back
     assert desk.answered == [PERIOD, PERIOD]  # not the one that was held
+    desk.released.set()
+
+
+@pytest.mark.network
+def test_an_answer_is_superseded_without_waiting_for_the_clarification(
+    talk: Callable[..., Any],
+) -> None:
+    message = "And how long for that?"
+    desk = Desk(restated=PERIOD)
+    library, _ = talk(desk)
+    library.chat(PERIOD, "c1")
+    desk.hold, superseded = message, threading.Event()
+    desk.superseded = superseded
+
+    def watch(event: TurnEvent) -> None:
+        if isinstance(event, TokenEvent) and event.restart:
+            superseded.set()
+
+    turn: ChatResult = library.chat(message, "c1", watch=watch)
+    assert turn.searched == PERIOD
+    assert turn.unclear == ""
+    assert desk.answered == [PERIOD, PERIOD]
     desk.released.set()
 
 

@@ -247,7 +247,7 @@ class OllamaServer:
     after its end are fine. `silence` is how long a slow or stalled call waits, `pause`
     how long a stream rests between words, both in seconds. `requests` lists what came,
     in order; `aborted` counts the streams that a client left. `retry_after` is a
-    header of a busy server.
+    header of a busy server. `handler` answers each request.
     """
 
     def __init__(
@@ -257,6 +257,7 @@ class OllamaServer:
         models: Iterable[str] = ("smollm2:135m", "nomic-embed-text:latest"),
         script: Iterable[Fault] = (),
         silence: float = 5.0,
+        handler: type[Handler] = Handler,
     ) -> None:
         self.reply = reply
         self.models = tuple(canonical(name) for name in models)
@@ -269,7 +270,7 @@ class OllamaServer:
         self.digests: dict[str, str] = {}
         self._given = embedder
         self._leaving = threading.Event()
-        self._http = _Http(("127.0.0.1", 0), Handler)
+        self._http = _Http(("127.0.0.1", 0), handler)
         self._http.owner = self
         self._thread = threading.Thread(
             target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True

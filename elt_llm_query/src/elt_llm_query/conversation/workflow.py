@@ -207,20 +207,30 @@ class TurnWorkflow(Workflow):
         newest exchanges do not tell what the message points back to.
         """
         text, history = event.message, event.history
-        begun = Branch(lambda: self._context.ask(text))
+        begun: Branch[QueryResult] | None = Branch(lambda: self._context.ask(text))
         clarified = Branch(lambda: self._clarify(Understood(text), history))
-        is_needed = False
+        is_understood = False
         try:
             part = await self._understand_one(text, history)
+            # At once, not after the clarification: the call would end meanwhile.
+            begun = self._keep(begun, part, text)
             if not part.unclear:
                 verdict = await clarified.result()
                 part = verdict if verdict.unclear else part
-            is_needed = not part.unclear and part.question == text
+                begun = self._keep(begun, part, text)
+            is_understood = True
         finally:
-            self._end(clarified, self._summary)
-            if not is_needed:
-                self._supersede(begun)
-        return PartsEvent(parts=(part,), begun=begun if is_needed else None)
+            self._end(clarified, self._summary, None if is_understood else begun)
+        return PartsEvent(parts=(part,), begun=begun)
+
+    def _keep(
+        self, begun: Branch[QueryResult] | None, part: Understood, text: str
+    ) -> Branch[QueryResult] | None:
+        """An answer that was begun, unless it is to something else than is asked."""
+        if begun is None or (not part.unclear and part.question == text):
+            return begun
+        self._supersede(begun)
+        return None
 
     async def _understand_one(
         self, text: str, history: tuple[Message, ...]
