@@ -25,9 +25,10 @@ from elt_llm_query.evaluation.labelled_questions import (
     append_questions,
 )
 
-(PACK,) = (
-    Path(__file__).parents[2] / "elt_llm_consumer/src/elt_llm_consumer/packs"
-).glob("*/")
+PACK = (
+    Path(__file__).parents[2]
+    / "elt_llm_consumer/src/elt_llm_consumer/packs/kite-regatta"
+)
 BASELINE = Path(__file__).parents[2] / "benchmarks/baselines/kite-regatta.json"
 QUESTIONS: list[dict[str, Any]] = json.loads(
     (PACK / "gold.json").read_text(encoding="utf-8")
