@@ -48,6 +48,11 @@ _BETWEEN = re.compile(
     rf"(?:\s+(?:{_COUNT}|{_ARTICLE}))?\s+",
 )
 _END = re.compile(r"[\s.;:!]*")
+# "No skimmer may cross the line" relates the two in what must not be.
+_NONE_OF = re.compile(
+    r"\b(?:no|neither|nor|not\s+(?:every|all|any|an?))\s+(?:[\w-]+\s+){0,2}$",
+    re.IGNORECASE,
+)
 
 
 class TextRelation(Record):
@@ -132,7 +137,7 @@ def _relating_words(
     target = MentionSentence("", text[right.start : right.end], behind)
     if not (around.is_subject and around.is_noun and target.is_noun):
         return None
-    if not (around.is_whole and around.has_whole_name):
+    if not (around.is_whole and around.has_whole_name) or _NONE_OF.search(before):
         return None
     verb = match["base"] or match["passive"] or match["verb"]
     words = [" ".join(verb.split()), match["preposition"] or ""]

@@ -1,4 +1,4 @@
-"""`elt-llm glossary`, `catalog`, `coverage` and `demo`."""
+"""`elt-llm glossary`, `catalog`, `coverage`, `draft-model` and `demo`."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -129,6 +129,32 @@ def diff_catalogs(ctx: CommandContext, /, old: Path, new: Path) -> None:
 def coverage(ctx: CommandContext, /, **options: Any) -> None:
     """Report how well handbooks cover a model, and the gaps in both."""
     _run(ctx, "coverage", options)
+
+
+@click.command("draft-model")
+@click.option(
+    "--collection",
+    "collections",
+    type=COLLECTION,
+    required=True,
+    multiple=True,
+    help="Collection with the documents (repeatable).",
+)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File to write.  [default: DATA-DIR/output]",
+)
+@click.option("--fresh", is_flag=True, help="Process every item again.")
+@common_options
+def draft_model(ctx: CommandContext, /, **options: Any) -> None:
+    """Draft a model from documents alone: entities and relations with quotes.
+
+    Entities are the terms that the documents define, relations what their sentences
+    and definitions state. Writes JSON, CSV, Mermaid, and an ArchiMate exchange file
+    (XML) to edit in a modelling tool and to take in as a model.
+    """
+    _run(ctx, "model_draft", options)
 
 
 @click.command()

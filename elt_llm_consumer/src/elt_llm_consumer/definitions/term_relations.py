@@ -86,6 +86,16 @@ def relate_terms(definitions: Sequence[Definition]) -> list[TermRelations]:
     ]
 
 
+def find_genus(definition: str) -> str:
+    """Return the kind of thing that a definition begins with, or the empty string.
+
+    Args:
+        definition: Such as "a written notice that ends a lease": "written notice".
+    """
+    match = _GENUS.match(clean(definition))
+    return match["genus"] if match else ""
+
+
 def _drop_circles(
     broader: Sequence[set[str]], terms: Sequence[_Term]
 ) -> list[set[str]]:
@@ -110,12 +120,20 @@ def _broader(term: _Term, shown: dict[str, str], index: PhraseIndex) -> set[str]
     words = fold(term.definition.term).split()
     tails = (" ".join(words[n:]) for n in range(1, len(words)))
     named = [tail for tail in tails if tail in shown][:1]
-    genus = _GENUS.match(clean(term.definition.definition))
-    if genus is not None and not term.spells_out:
-        kind = genus["genus"]
+    kind = "" if term.spells_out else find_genus(term.definition.definition)
+    if kind:
         ends = [hit for hit in index.find(kind) if hit.end == len(kind)]
-        named += [fold(hit.phrase) for hit in ends]
+        named += [
+            fold(hit.phrase)
+            for hit in ends
+            if not _is_several(kind[hit.start : hit.end], hit.phrase)
+        ]
     return {shown[name] for name in named if name not in term.names}
+
+
+def _is_several(words: str, name: str) -> bool:
+    """Whether words are the plural of a name: "the sailors who …" are a crew."""
+    return words.lower().endswith("s") and not name.lower().endswith("s")
 
 
 def _find_terms(term: _Term, shown: dict[str, str], index: PhraseIndex) -> set[str]:
