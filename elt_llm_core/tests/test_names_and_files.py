@@ -136,7 +136,7 @@ def test_a_link_to_nothing_is_named(tmp_path: Path) -> None:
     (tmp_path / "data").symlink_to(tmp_path / "gone")
     with pytest.raises(StoreWriteError) as caught:
         write_atomic(tmp_path / "data" / "a.txt", "x")
-    assert f"{tmp_path / 'data'} is a link" in caught.value.hint
+    assert f"{tmp_path / 'data'} is a broken symbolic link" in caught.value.hint
     assert "space" not in caught.value.hint
 
 
