@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,8 +12,10 @@ from typing import Any
 
 import pypdfium2
 import pytest
+import yaml
 
 PACKS = Path(__file__).parents[2] / "elt_llm_consumer/src/elt_llm_consumer/packs"
+FIELD_GOLD = Path(__file__).parents[2] / "benchmarks/catalog_fields/gold.tsv"
 GUARDED = """
 import sys
 from elt_llm_core.testing.sockets import no_network
@@ -112,6 +115,58 @@ def test_the_answers_are_those_of_the_gold(demo: dict[str, Any]) -> None:
         assert answer["status"] == expected["status"]
         for words in expected["answer_contains"]:
             assert words.lower() in answer["answer"].lower()
+
+
+def test_the_coverage_is_that_of_the_gold(
+    demo: dict[str, Any], workplace: Path, pages: list[str]
+) -> None:
+    """What is defined is strong, what is named is covered, the rest is not."""
+    (folder,) = (file.parent for file in PACKS.glob("*/gold.json"))
+    gold = json.loads((folder / "gold.json").read_text("utf-8"))
+    aliases = yaml.safe_load((folder / "aliases.yaml").read_text("utf-8"))
+    defined = {(m["entity"], m["domain"]) for m in gold["mapping"] if m["entity"]}
+    text = " ".join(pages)
+    report = json.loads((workplace / demo["files"]["coverage_json"]).read_text("utf-8"))
+    agreed = []
+    for row in report["entities"]:
+        names = [row["entity_name"], *aliases.get(row["entity_name"].lower(), ())]
+        any_name = rf"\b(?:{'|'.join(map(re.escape, names))})(?:e?s)?\b"
+        if (row["entity_name"], row["domain"]) in defined:
+            expected = {"STRONG"}
+        elif re.search(any_name, text, re.IGNORECASE):
+            expected = {"STRONG", "MODERATE"}
+        else:
+            expected = {"THIN", "ABSENT"}
+        agreed.append(row["verdict"] in expected)
+    assert len(agreed) == len(gold["model"]["entities"])
+    assert sum(agreed) / len(agreed) >= 0.95
+
+
+def test_the_catalogue_says_of_each_entity_what_the_gold_does(
+    demo: dict[str, Any], workplace: Path
+) -> None:
+    (pack,) = (file.parent.name for file in PACKS.glob("*/gold.json"))
+    with FIELD_GOLD.open(encoding="utf-8", newline="") as file:
+        judged = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        right = {
+            (row["entity"], row["field"], row["opening"])
+            for row in judged
+            if row["document"] == pack and row["verdict"] == "right"
+        }
+    made = (workplace / demo["files"]["catalog_flat_json"]).read_text("utf-8")
+    filled = [
+        [
+            (row["entity_name"], field, " ".join(one["quote"].split()[:8])) in right
+            for one in quotes
+        ]
+        for row in json.loads(made)["entities"]
+        if row["source"] != "HANDBOOK_ONLY"
+        for field, quotes in row["evidence"].items()
+        if field != "mention"
+    ]
+    assert len(filled) > 100
+    assert sum(map(all, filled)) / len(filled) >= 0.9
+    assert sum(not any(one) for one in filled) / len(filled) <= 0.03
 
 
 def test_the_products_are_files_people_can_read(

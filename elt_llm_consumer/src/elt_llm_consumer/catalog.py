@@ -25,6 +25,7 @@ from elt_llm_consumer.context_fields import (
     first_mention,
 )
 from elt_llm_consumer.corpus import Evidence, GlossaryEntry, Handbook
+from elt_llm_consumer.definitions.definition_records import DefinitionSource
 from elt_llm_consumer.definitions.terms import fold, normalise
 from elt_llm_consumer.linking.mentions import MentionIndex
 from elt_llm_consumer.linking.model_entities import (
@@ -62,6 +63,9 @@ UNNAMED = "not named in the handbook"
 FORCED = "forced: it counts as named by the handbook"
 NOT_READ = "the handbook was not read"
 _NAME = 100  # characters of a file's name, well below what file systems allow
+# A steward signs a definition: it is more probably right than wrong. The glossary lists
+# less sure ones, each with its confidence.
+_LIKELY_RIGHT = 0.5
 _RANK = {"high": 0, "medium": 1, "low": 2}
 
 
@@ -257,7 +261,7 @@ class Cataloguer:
         mentions = self._mentions.of(entity.name)
         is_forced = normalise(entity.name) in self._forced
         both = entry is not None or bool(mentions) or is_forced
-        if entry is None and not any(evidence.values()):
+        if not any(evidence.values()):
             evidence["mention"] = first_mention(mentions, self.handbook, self._mentions)
         fields |= self._static.get(normalise(entity.name), {})
         is_mapped = match is None and is_forced
@@ -343,11 +347,30 @@ class Cataloguer:
         evidence = collect_context(
             name, mentions, self.handbook, self._mentions, self._semantics
         )
+        defining = [entry for entry, match in mapped if _defines(entry, match, name)]
         evidence["formal_definition"] = (
-            self.handbook.quotes(mapped[0][0]) if mapped else []
+            self.handbook.quotes(defining[0]) if defining else []
         )
         _drop_definition_from_context(evidence)
         return {field: as_text(evidence[field]) for field in FIELDS}, evidence
+
+
+def _defines(entry: GlossaryEntry, match: Match | None, name: str) -> bool:
+    """Whether an entry says what an entity is.
+
+    The row of a term that no entity has is there because of its definition. The long
+    form of a short form is no definition of an entity that is called so.
+    """
+    definition = entry.definition
+    if match is None:
+        return True
+    if fold(definition.definition) == fold(name):
+        return False
+    if definition.source is not DefinitionSource.STATEMENT:
+        return True
+    # What a colon announces is not in it.
+    is_whole = not definition.definition.rstrip().endswith(":")
+    return is_whole and definition.confidence >= _LIKELY_RIGHT
 
 
 def _drop_definition_from_context(evidence: Mapping[str, list[Evidence]]) -> None:

@@ -14,6 +14,7 @@ from elt_llm_consumer.linking.mentions import (
 )
 from elt_llm_consumer.linking.similarity import SemanticIndex
 from elt_llm_core.results import Support
+from elt_llm_query.analysis.stems import refers_back
 
 
 def _any(*parts: str) -> re.Pattern[str]:
@@ -31,7 +32,7 @@ FIELDS = (
     "associated_agreements",
 )
 
-_MODAL = r"must|shall|may|can|cannot|need|needs"
+_MODAL = r"must|shall|should|may|can|cannot|need|needs"
 _CHANGED = (
     r"suspended|terminated|withdrawn|cancel(?:l)?ed|revoked|renewed|reinstated|approved|"
     r"rejected|archived|superseded|abandoned|dissolved|expelled|pending|valid|"
@@ -39,7 +40,8 @@ _CHANGED = (
 )
 # What a thing does, or what is done to it, when it changes its state.
 _STATE_OF_SUBJECT = (
-    r"(?:expires?|lapses?|becomes?|ceases?|takes?\s+effect|comes?\s+into\s+force|"
+    r"(?:expires?|lapses?|becomes?\s+(?:an?|\w*(?:valid|void|final|due|active|effective))|"
+    r"ceases?|takes?\s+effect|comes?\s+into\s+force|"
     rf"(?:is|are|be|been|was|were|remains?)\s+(?:\w+\s+)?(?:{_CHANGED}))\b"
 )
 # What somebody does to it, and the noun of it: "suspend an", "the expiry of its".
@@ -69,27 +71,35 @@ CUES = {
     "governance_rules": _any(
         r"must(?:\s+not)?",
         r"shall(?:\s+not)?",
+        r"should(?:\s+not)?",
         r"may\s+not",
-        r"may\s+only",
-        r"(?:is|are)\s+(?:not\s+)?(?:required|permitted|allowed|prohibited|forbidden|"
+        r"(?:may|can)\s+(?:\S+\s+){0,8}?only",
+        r"(?:is|are)\s+(?:not\s+)?(?:required\s+to|permitted|allowed|prohibited|forbidden|"
         r"entitled|obliged|responsible)",
         r"cannot",
         r"nobody\s+may",
-        r"no\s+\w+\s+may",
+        r"no\s+(?:\S+\s+){1,4}?(?:may|can|is\s+allowed)",
     ),
     "business_rules": _any(
         r"at\s+least",
         r"at\s+most",
         r"no\s+(?:more|less|fewer|later|earlier)\s+than",
         r"not\s+(?:more|less|later|earlier)\s+than",
+        r"(?:more|less|fewer|longer|shorter|higher|lower|older|younger)\s+than\s+"
+        r"(?:\S+\s+){0,2}?\S*\d",
         r"up\s+to\s+\S*\d",
+        r"only\s+(?:once|twice)",
+        r"pro[\s-]?rat(?:a|ed)",
+        r"(?:is|are|be)\s+(?:calculated|computed)",
         r"within\s+(?:\S+\s+){0,3}?(?:minutes?|hours?|days?|weeks?|months?|years?)",
         r"(?:minimum|maximum|limit|deadline|threshold|lowest|highest)",
         r"only\s+if",
         r"unless",
         r"eligib\w+",
-        r"qualif\w+",
-        r"disqualif\w+",
+        # Not "the qualifying period", which only names one, and not "may disqualify",
+        # which is a power of somebody.
+        r"qualif(?:y|ies|ied|ications?)",
+        r"disqualifi(?:ed|es|cations?)",
         r"exactly\s+\w+",
     ),
     "regulatory_context": re.compile(
@@ -122,7 +132,15 @@ _CIRCUMSTANCE = re.compile(
     r"^(?:(?:on|in|at|under|before|after|during|for|until|if|when|where|unless|as|with|by|"
     r"once|while)\s[^,]{2,120},\s+|[^,]{3,120},\s+(?:and|but|or)\s+(?=(?:an?|the|each|"
     r"every|any|no|its|their)\s)|(?:on|in|at|during|for|under)\s+(?:an?|the|each|every|"
-    r"any)\s+(?:[\w-]+\s+){1,3}?(?=(?:an?|the|each|every|any|no|its|their)\s))",
+    r"any)\s+(?:(?!of\b|to\b|for\b|with\b|by\b)[\w-]+\s+){1,3}?"
+    r"(?=(?:an?|the|each|every|any|no|its|their)\s))",
+    re.IGNORECASE,
+)
+# A second determiner stands behind a verb: of "A Protest names the heat" the heat is
+# not the subject. "The Flyer or the Captain" and "all the rounds" are one phrase.
+_OBJECT = re.compile(
+    r"[\w)'\u2019-](?<!\band)(?<!\bor)(?<!\bnor)(?<!\ball)(?<!\bboth)(?<!\bonly)(?<!\bnot)"
+    r"\s+(?:an?|the|each|every|any|its|their|his|her|this|such|no)\s",
     re.IGNORECASE,
 )
 # What may follow a noun in the singular. Another noun does not: "the verifier
@@ -146,11 +164,18 @@ _DONE_TO = re.compile(
     r"(?:(?!that\b|which\b|if\b|when\b|as\b)[\w-]+\s+){0,9}?(?:of\s+)?$",
     re.IGNORECASE,
 )
+# A modal in such a clause rules nothing: "if he cannot reach his".
+_SUBORDINATE = re.compile(
+    r"\b(?:if|when|where|while|unless|until|because|event\s+that)\b[^,;:]*$",
+    re.IGNORECASE,
+)
 # A state within so many words behind the entity, or right before it.
 _STATE_BEHIND = re.compile(
     rf"^(?:\s+[\w-]+){{0,2}}?\s+{_STATE_OF_SUBJECT}", re.IGNORECASE
 )
+# A time tells no state: "may be ended before the expiry of the term".
 _STATE_BEFORE = re.compile(
+    r"(?<!\bbefore the )(?<!\buntil the )(?<!\bduring the )"
     rf"\b{_STATE_OF_OBJECT}\s+"
     r"(?:(?:an?|the|each|every|any|its|their|his|her|this|such)\s+)?(?:[\w-]+\s+)?$",
     re.IGNORECASE,
@@ -176,6 +201,8 @@ _PARTY = re.compile(
     r"(?:with|between|of|by|for|to)\s+(?:[\w-]+\s+){0,2}$",
     re.IGNORECASE,
 )
+# "Clerks shall ensure that;" goes on in what follows.
+_ANNOUNCES = re.compile(r"(?:[:,]|\bthat\W*)\s*$")
 _ENDS = (".", ";", ":", "!", "?", "; and", "; or", ",")
 
 
@@ -201,7 +228,9 @@ class MentionSentence(NamedTuple):
         """True if the sentence is about the entity: it is in the subject's phrase."""
         phrase = _CIRCUMSTANCE.sub("", patterns.LEAD.sub("", self.before))
         few = len(phrase.split()) <= _MOST_BEFORE
-        return few and not _NOT_BEFORE_SUBJECT.search(phrase)
+        return few and not (
+            _NOT_BEFORE_SUBJECT.search(phrase) or _OBJECT.search(phrase)
+        )
 
     @property
     def has_whole_name(self) -> bool:
@@ -230,12 +259,11 @@ def fields_of(sentence: MentionSentence) -> list[str]:
     about = sentence.is_subject
     # Of a sentence that is about something else only the clause that names the entity.
     clause = after if about else _CLAUSE.split(after, maxsplit=1)[0]
-    bound = about or _DONE_TO.search(before) is not None
+    bound = about or _is_ruled(before)
     statement = f"{before}{sentence.mention}{clause}"
     ruled = bound and CUES["governance_rules"].search(statement)
     limited = bound and CUES["business_rules"].search(statement)
     fills = {
-        "domain_context": about and not ruled and not limited,
         "governance_rules": ruled,
         "business_rules": limited,
         "lifecycle_states": (about and _STATE_BEHIND.search(after))
@@ -247,7 +275,21 @@ def fields_of(sentence: MentionSentence) -> list[str]:
             or _PARTY.search(before)
         ),
     }
-    return [field for field, filled in fills.items() if filled]
+    filled = [field for field, fills_it in fills.items() if fills_it]
+    # The context is what is said of the entity and belongs to no other field.
+    return filled or (["domain_context"] if about and _stands_alone(sentence) else [])
+
+
+def _stands_alone(sentence: MentionSentence) -> bool:
+    """False for what announces ("Starting the heat:") or refers back ("This ends")."""
+    announces = _ANNOUNCES.search(sentence.after) is not None
+    return not (announces or refers_back(sentence.before))
+
+
+def _is_ruled(before: str) -> bool:
+    """Whether a rule is about the entity behind `before`: it is done to it."""
+    match = _DONE_TO.search(before)
+    return match is not None and not _SUBORDINATE.search(before, 0, match.start())
 
 
 _MOST_SENTENCES = 3  # per field, so that a record stays readable
@@ -324,7 +366,8 @@ def _add_sentence(
 ) -> None:
     start, end = skip_mark(passage.text, *span), span[1]
     sentence = clean(passage.text[start:end])
-    if "\t" in passage.text[start:end].strip():
+    # A row of a table, or an item that is only a part of the sentence before it.
+    if "\t" in passage.text[start:end].strip() or not sentence[:1].isupper():
         return
     text = passage.text
     around = MentionSentence(
@@ -333,8 +376,6 @@ def _add_sentence(
         text[mention.end : end],
     )
     for field in fields_of(around):
-        if field == "domain_context" and not sentence[:1].isupper():
-            continue
         if len(evidence[field]) >= _MOST_SENTENCES or (field, sentence) in seen:
             continue
         seen.add((field, sentence))
