@@ -3,6 +3,7 @@
 import pytest
 
 from elt_llm_query.analysis.ellipsis import find_named, find_phrases, read_follow_up
+from elt_llm_query.conversation.contextualise import ByRules, pairs_of
 from elt_llm_query.conversation.spoken_of import SpokenOf
 
 TEXTS = (
@@ -103,3 +104,24 @@ def test_items_of_one_list_are_alike_and_neighbours_in_a_sentence_are_not() -> N
     assert not KNOWN.are_alike("Clock", "chess")
     assert not KNOWN.are_alike("marriage leave", "note")
     assert not KNOWN.are_alike("Clock", "clock")
+
+
+def understand(*turns: tuple[str, str], message: str) -> str:
+    """What a message asks after turns that a program kept."""
+    history, exchanges = pairs_of(turns)
+    understood = ByRules().contextualise(message, history, exchanges)
+    return "" if understood.unclear else understood.question
+
+
+def test_earlier_follow_ups_of_a_program_are_understood_again() -> None:
+    first = ("How much does Grade N3 get?", "Grade N3: 200 [S1]")
+    second = ("And N7?", "Grade N7: 370 [S1]")
+    meant = "How much does Grade N9 get?"
+    assert understand(first, second, message="And N9?") == meant
+
+
+def test_what_a_follow_up_to_a_refusal_asks_is_not_known() -> None:
+    refused = ("How much does Grade N3 get?", "No passage answers this.")
+    second = ("And N7?", "Grade N7: 370 [S1]")
+    assert understand(refused, message="And N7?") == ""
+    assert understand(refused, second, message="And N9?") == ""

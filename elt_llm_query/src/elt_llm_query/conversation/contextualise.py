@@ -257,16 +257,24 @@ def pairs_of(turns: Sequence[tuple[str, str]]) -> tuple[list[Message], list[Exch
         turns: Questions and answers, the oldest first. An answer without a label such
             as [S1] is none: a refusal, or a question that was asked back.
     """
-    messages, exchanges = [], []
+    messages: list[Message] = []
+    exchanges: list[Exchange] = []
     for question, text in turns:
-        status = Status.ANSWERED if LABEL.search(text) else Status.INSUFFICIENT
+        # What it was understood as is not kept, so it is understood again.
+        understood = ByRules().contextualise(question, messages, exchanges)
+        is_answered = LABEL.search(text) and not understood.unclear
+        status = Status.ANSWERED if is_answered else Status.INSUFFICIENT
         messages += [
             Message(role=Speaker.USER, text=question),
             Message(role=Speaker.ASSISTANT, text=text, status=status),
         ]
-        evidence = cache(partial(SpokenOf, (text,)))
         exchanges.append(
-            Exchange(question=question, status=status, text=text, evidence=evidence)
+            Exchange(
+                question=understood.question,
+                status=status,
+                text=text,
+                evidence=cache(partial(SpokenOf, (text,))),
+            )
         )
     return messages, exchanges
 
@@ -352,9 +360,16 @@ def _read(
     if dependence.kind not in {Pointer.FRAGMENT, Pointer.BARE_NOUN} or last is None:
         return ()
     named = find_named(message)
-    if named is None or len(split_parts(last.question)) > 1:
+    question = last.question
+    if named is None or len(split_parts(question)) > 1 or not _is_whole(question):
         return ()
     return read_follow_up(named, last.question, last.evidence(), weak=weak)
+
+
+def _is_whole(question: str) -> bool:
+    """Whether a question that was searched is one, and no follow-up itself."""
+    is_joined = without_lead(question) != question
+    return not is_joined and find_dependence(question).kind is not Pointer.FRAGMENT
 
 
 def _take_over(reading: FollowUpReading, last: Exchange | None) -> Understood:
