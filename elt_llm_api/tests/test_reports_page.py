@@ -42,7 +42,7 @@ def test_a_report_is_started_read_checked_and_saved(browser, served):
         label="A template of your own"
     )
     page.get_by_label("Text of the template").fill(TEMPLATE)
-    page.get_by_role("button", name="Write", exact=True).click()
+    page.keyboard.press("Control+Enter")
     page.locator("#tray .badge.good").wait_for()
     page.locator(".head h2", has_text="What a club must do").wait_for()
     statement = page.locator(".statement.current")

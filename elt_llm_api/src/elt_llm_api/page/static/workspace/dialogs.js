@@ -12,6 +12,12 @@ export const openDialog = (title, content, { agree, label = "OK", tone = "main",
     const dialog = h("dialog", { class: wide ? "wide" : "", "aria-label": title }, form);
     const close = button(agree ? "Cancel" : "Close", () => dialog.close());
     const sure = agree && h("button", { type: "submit", class: tone }, label);
+    // A list and a text have Enter for themselves.
+    form.addEventListener("keydown", (event) => {
+      if (!sure || event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      form.requestSubmit(sure);
+    });
     form.append(h("h2", {}, title), content, fault, h("div", { class: "actions" }, close, sure || ""));
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
@@ -32,6 +38,7 @@ export const openDialog = (title, content, { agree, label = "OK", tone = "main",
       if (opener?.isConnected) opener.focus({ preventScroll: true });
       resolve(agreed);
     });
+    if (sure && form.querySelector("textarea, select")) sure.append(h("kbd", { "aria-hidden": "true" }, "Ctrl ⏎"));
     document.body.append(dialog);
     dialog.showModal();
     (form.querySelector("input, textarea, select") || sure || close).focus();
