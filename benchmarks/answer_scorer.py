@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from elt_llm_core.config.loader import load_config
 from elt_llm_core.jobs import JOBS, JobContext
 from elt_llm_core.models.factory import build_models
-from elt_llm_core.store import Store
+from elt_llm_core.store import Collection, Store
 from elt_llm_core.strategy import Models
 from elt_llm_query.analysis.question import analyse
 from elt_llm_query.analysis.term_match import coverage, vocabulary
@@ -47,8 +47,8 @@ from elt_llm_query.synthesizers.extractive.synthesizer import (
     ExtractiveOptions,
     ExtractiveSynthesizer,
     scorer_rows,
-    to_passage,
 )
+from elt_llm_query.synthesizers.extractive.whole_tables import read_tables
 from thresholds import Case, to_node
 
 Array = NDArray[np.float64]
@@ -90,6 +90,8 @@ GROUPS = {
     "source": ("source_cosine",),
     "answer type": ("no_", "name_for", "cause_for", "fit", "defines"),
     "words": ("coverage", "own_", "covered", "missing", "close", "new_w", "new_s"),
+    "section": ("section",),
+    "whole tables": ("table",),
 }
 _TOKENS = GROUPS["tokens"]
 _COSINES = (*GROUPS["cosines"], *GROUPS["source"])
@@ -101,11 +103,16 @@ _TABLES: dict[tuple["Group", tuple[str, ...]], Array] = {}
 
 
 class NamedCase(NamedTuple):
-    """A case, the set it is of, and whether it has an answer."""
+    """A case, the set it is of, and whether it has an answer.
+
+    Where no source was taken out, the tables of `collection` are read whole. Where one
+    was, none is: the other rows of a table would bring back the row that was taken.
+    """
 
     name: str
     answerable: bool
     case: Case
+    collection: Collection | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,9 +243,9 @@ def read_xquad(folder: Path) -> Iterator[NamedCase]:
             yield NamedCase("xquad", False, Case(question, others))
 
 
-def read_ours(folder: Path, root: Path, models: Models) -> Iterator[NamedCase]:
+def read_ours(folder: Path, store: Store, models: Models) -> Iterator[NamedCase]:
     """Yield our questions on documents, with what the default search finds."""
-    config, store = load_config(environ={}), Store(root)
+    config = load_config(environ={})
     for collection, paths in DOCUMENTS.items():
         if collection not in {c.name for c in store.collections()}:
             told = {
@@ -248,18 +255,19 @@ def read_ours(folder: Path, root: Path, models: Models) -> Iterator[NamedCase]:
             JOBS.load("ingest", told).build(models)(JobContext(config, store))
     for line in QUESTIONS.read_text(encoding="utf-8").splitlines():
         collection, question, held = line.split("\t")
-        engine = build_engine([store.open(collection)], config, models)
+        home = store.open(collection)
+        engine = build_engine([home], config, models)
         nodes = engine.retrieve(QueryBundle(question))
         gold = [n for n in nodes if held and held in _plain(n)]
         yield NamedCase(
             f"{OWN} {collection}",
             bool(gold),
             Case(question, nodes, held=[held] * bool(held)),
+            home,
         )
         if gold:
             others = [n for n in nodes if n not in gold]
             yield NamedCase(f"{OWN} {collection}", False, Case(question, others))
-    store.close()
 
 
 def _plain(node: NodeWithScore) -> str:
@@ -269,7 +277,11 @@ def _plain(node: NodeWithScore) -> str:
 def to_group(named: NamedCase, synthesizer: ExtractiveSynthesizer) -> Group:
     """The case as the synthesizer sees it."""
     case = named.case
-    passages = [to_passage(n.node, i) for i, n in enumerate(case.nodes, start=1)]
+    if named.collection is not None:
+        synthesizer = synthesizer.over([named.collection])
+    passages, _ = synthesizer.read(case.nodes)
+    if named.collection is not None:
+        passages += read_tables(passages)
     compared = synthesizer.compare(QueryBundle(case.question), passages)
     candidates, rows = scorer_rows(analyse(case.question), compared, passages)
     texts = [" ".join(c.text_in(passages).split()) for c in candidates]
@@ -442,10 +454,11 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     models = build_models(load_config(environ={}))
+    store = Store(options.root)
     cases = [
         *read_clapnq(options.data),
         *read_xquad(options.data),
-        *read_ours(options.data, options.root, models),
+        *read_ours(options.data, store, models),
     ]
     synthesizer = ExtractiveSynthesizer(models.embedder)
     groups = [to_group(case, synthesizer) for case in cases]

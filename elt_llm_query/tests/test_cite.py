@@ -1,8 +1,10 @@
+import dataclasses
+
 import pytest
 
 from answer_world import BOX, FEES, LOANS, SOURCES, cite, locate, offer
 from elt_llm_core.document import Cell
-from elt_llm_core.results import Status, Support
+from elt_llm_core.results import Span, Status, Support
 from elt_llm_query.grounding.citations import (
     NOTHING_STANDS,
     UNVERIFIED,
@@ -211,6 +213,33 @@ def test_a_table_row_quoted_with_its_headers_rests_on_the_row():
     (found,) = checked.citations
     assert found.quote == "North Street\t10 to 14"
     assert found.support is Support.NORMALISED
+
+
+@pytest.mark.parametrize(
+    ("header", "shown"),
+    [
+        ("Hours on Saturday", "Hours on Saturday: 10 to 14"),
+        ("Opening hours / Saturday", "Opening hours / Saturday: 10 to 14"),
+        ("Hours in summer (city)", "Hours in summer (city): 10 to 14"),
+        ("Opening hours / Sunday", "10 to 14"),
+        ("Hours in winter", "10 to 14"),
+    ],
+)
+def test_a_header_is_shown_if_the_document_has_it_or_its_parts(header, shown):
+    above = (
+        "Opening hours\nHours on Saturday. Hours in\tFees in\nsummer\tsummer\n(city)\n"
+    )
+    text = "10 to 14"
+    row = offer("S1", text, f"Hours - {header}: {text}")
+    span = Span(start=len(above), end=len(above) + len(text), page=3)
+    source = row.source.model_copy(update={"span": span})
+    cell = Cell(header=header, start=span.start, end=span.end)
+    row = dataclasses.replace(row, source=source, cells=(cell,))
+    claim = Claim("S1", "n-S1", 0, len(text), row.reading)
+    checked = cite_claims(
+        f"{row.reading} [S1]", [claim], [row], locate, lambda _: above + text
+    )
+    assert checked.answer == f"Hours - {shown} [S1]"
 
 
 def test_verbatim_claims_are_cited_as_they_are():

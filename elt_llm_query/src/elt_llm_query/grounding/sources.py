@@ -12,6 +12,7 @@ from elt_llm_core.document import Cell
 from elt_llm_core.results import Box, Degradation, DegradationKind, Source, Support
 from elt_llm_core.store import Store
 from elt_llm_query.analysis.reference_marks import find_reference_marks, remove_spans
+from elt_llm_query.analysis.stems import words
 from elt_llm_query.grounding.labels import by_rank, label_of, references_of
 from elt_llm_query.grounding.quote_match import (
     STRENGTH,
@@ -21,6 +22,8 @@ from elt_llm_query.grounding.quote_match import (
 )
 from elt_llm_query.trace import TraceLog
 
+_HEADER_JOIN = " / "  # readers put it between the headers above one column
+_TABLE_REACH = 6000  # characters before a row: a page or two, where its headers stand
 _WORD_FOR_WORD = (Support.VERIFIED, Support.NORMALISED)
 
 
@@ -171,15 +174,29 @@ def is_row(where: Offered) -> bool:
 def row_said(where: Offered, document: str) -> str:
     """The title, then each cell as "Header: value", as far as `document` says it."""
     shown = []
+    first = where.source.span.start
+    above = document[max(first - _TABLE_REACH, 0) : first]
     for cell in where.cells:
-        first = where.source.span.start
         begin, end = max(cell.start - first, 0), max(cell.end - first, 0)
         value = " ".join(where.source.text[begin:end].split())
         if value and stands_whole(value, document):
             header = " ".join(cell.header.split())
-            known = header and stands_whole(header, document)
+            known = header and _stands_above(header, above, document)
             shown.append(f"{header}: {value}" if known else value)
     title, dash, _ = where.reading.partition(" - ")
     known = dash and stands_whole(title, document)
     cells = " | ".join(shown)
     return f"{title} - {cells}" if known else cells
+
+
+def _stands_above(header: str, above: str, document: str) -> bool:
+    """Whether the document has a header, or each of the headers that it is joined of.
+
+    Lines of headers side by side alternate in the text of a page: there the words of
+    one stand apart, above the row.
+    """
+    known = set(words(above))
+    return stands_whole(header, document) or all(
+        stands_whole(part, document) or known.issuperset(words(part))
+        for part in header.split(_HEADER_JOIN)
+    )

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from elt_llm_core.provenance import RuleSpan
+from elt_llm_query.analysis.enumerations import opens_list
 from elt_llm_query.analysis.question import Form, QuestionAnalysis
 from elt_llm_query.analysis.read_sentence import (
     Sentence,
@@ -19,6 +20,7 @@ from elt_llm_query.analysis.read_sentence import (
     sentences,
 )
 from elt_llm_query.analysis.reference_marks import is_reference_heading
+from elt_llm_query.analysis.rule_reference import is_contents
 from elt_llm_query.analysis.term_match import (
     Layers,
     Vocabulary,
@@ -43,7 +45,9 @@ from elt_llm_query.synthesizers.extractive.fact_sheet import (
 )
 
 _NUMBERED = re.compile(r"\W*\d[\d.]*\W*\s[A-Z]")
-_CAPTION = re.compile(r"Table\s+\w{1,6}\s*[:.\u2013-]\s.*[^.!?]")
+_CAPTION = re.compile(
+    r"(?:Table|Figure)\s+\w[\w.]{0,7}\s*[:.\u2013-]\s.*[^.!?]", re.DOTALL
+)
 _LONGEST_TITLE = 8  # words
 _TITLE_WORD = 4  # letters of a word that a title writes with a capital
 
@@ -52,6 +56,9 @@ AROUND = 3  # sentences on either side that may show what a sentence is about
 # sentence; beyond the neighbours a source may have gone on to something else. Set by
 # hand; see docs/explanation/measurements.md, "Thresholds".
 OWN, HEADING, NEIGHBOUR, REST = 1.0, 0.9, 0.6, 0.4
+
+
+Part = tuple[int, int, int]  # a passage's number, and a stretch of its text
 
 
 class PlacedCell(NamedTuple):
@@ -83,6 +90,8 @@ class Passage:
         language: Its language; empty for English.
         place: Its document and its number in it; None where they are not known.
         vector: The vector of its whole source, where one is stored.
+        beside: Whether it was not found itself but goes with one that was.
+        parts: Of a whole table, the passages that it consists of.
     """
 
     label: str
@@ -100,6 +109,8 @@ class Passage:
     language: str = ""
     place: tuple[str, int] | None = None
     vector: Vector | None = field(default=None, compare=False, repr=False)
+    beside: bool = False
+    parts: tuple[Part, ...] = ()
 
     @cached_property
     def above(self) -> Sentence:
@@ -177,8 +188,8 @@ def find_candidates(
     headers = {read(" ".join(c.header for c in p.cells)).folded_line for p in passages}
     candidates: list[Candidate] = []
     for index, passage in enumerate(passages):
-        if is_reference_heading(passage.section):
-            continue  # titles of other works
+        if passage.beside or is_reference_heading(passage.section):
+            continue  # or titles of other works
         if not passage.whole:
             candidates += _in_prose(question, index, passage, weights)
         elif read(passage.text).folded_line not in headers:
@@ -237,15 +248,29 @@ def _in_prose(
         near: Vocabulary = frozenset().union(*(s.stems for s in around))
         if any(not match(n, near | above) for n in question.names):
             continue  # what the question names is elsewhere in the source
-        if sentence.text.endswith("?"):
+        if sentence.text.endswith("?") or is_contents(sentence.text):
             continue
         if _is_heading(sentence, passage.heading) or _is_header(passage, sentence):
             continue
         setting = _setting(passage, all_sentences, place)
         checked = check_sentence(question, sentence, setting)
-        if checked is not None:
-            further = ((above, HEADING), (near, NEIGHBOUR), (rest, REST))
-            yield _to_candidate(question, index, sentence, checked, further, weights)
+        if checked is None:
+            continue
+        if _lists_counted(question, all_sentences, place):
+            checked = checked._replace(fit=1.0)
+        further = ((above, HEADING), (near, NEIGHBOUR), (rest, REST))
+        yield _to_candidate(question, index, sentence, checked, further, weights)
+
+
+def _lists_counted(
+    question: QuestionAnalysis, all_sentences: Sequence[Sentence], place: int
+) -> bool:
+    """True for "The following criteria:" where the number of criteria is asked for."""
+    if not question.counted or place + 1 == len(all_sentences):
+        return False
+    sentence = all_sentences[place]
+    named = any(match(counted, sentence.stems) for counted in question.counted)
+    return named and opens_list(sentence.text, all_sentences[place + 1].text)
 
 
 def _to_candidate(

@@ -14,6 +14,7 @@ from elt_llm_query.analysis.lexicon import (
 from elt_llm_query.analysis.question import Form, QuestionAnalysis
 from elt_llm_query.analysis.read_sentence import (
     Sentence,
+    read,
     sentence_index,
     sentences,
 )
@@ -31,6 +32,9 @@ RELATIVE = (
     "coverage",
     "source_cosine",
 )
+# What is told only as how far behind the best. As it stands it tells documents with
+# sections from those without, and would be fitted to how often either has an answer.
+BEHIND = ("section_coverage", "section_named")
 _CAUSE = re.compile(rf"\b(?:{phrases(CAUSES)})", re.IGNORECASE)
 _DATED = MONTHS | TIME_UNITS
 
@@ -56,6 +60,10 @@ def to_features(
     for name in RELATIVE:
         if rows and name in rows[0]:
             _add_relative(rows, name)
+    for name in BEHIND:
+        best = max((row[name] for row in rows), default=0.0)
+        for row in rows:
+            row[f"{name}_behind"] = best - row.pop(name)
     return rows
 
 
@@ -104,9 +112,24 @@ def _of_words(
         "defines": candidate.fit if defining else 0.0,
         "close": candidate.close,
         "row": float(passage.whole),
+        "table": float(bool(passage.parts)),
         "new_words": math.log1p(len(new)),
         "new_share": len(new) / max(len(content), 1),
-    } | _of_answer_type(question, sentence, new)
+        **_of_section(question, passage),
+        **_of_answer_type(question, sentence, new),
+    }
+
+
+def _of_section(question: QuestionAnalysis, passage: Passage) -> Features:
+    """Whether its section is what the question names, and nothing further."""
+    section = read(passage.section.rpartition(" > ")[2])
+    headed = [w for w in section.words if w.isalpha() and w.lower() not in STOP_WORDS]
+    asked = frozenset(question.weights)
+    named = sum(bool(match(stem(word), asked)) for word in headed)
+    return {
+        "section_coverage": coverage(question.weights, ((section.stems, 1.0),)),
+        "section_named": named / len(headed) if headed else 1.0,
+    }
 
 
 def _of_answer_type(

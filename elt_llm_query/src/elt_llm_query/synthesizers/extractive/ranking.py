@@ -110,8 +110,15 @@ def _in_form(
         return False
     if not passages[candidate.passage].whole:
         return _may_be_scored(question, candidate, passages)
-    sheet_of_term = passages[candidate.passage].sheet and bool(question.term)
-    return candidate.fit > 0 or sheet_of_term
+    passage = passages[candidate.passage]
+    named = passage.sheet or _is_named(passage, question)
+    return candidate.fit > 0 or (bool(question.term) and named)
+
+
+def _is_named(passage: Passage, question: QuestionAnalysis) -> bool:
+    """True for the table "Mooring fee" where it is asked what the mooring fee is."""
+    section = read(passage.section.rpartition(" > ")[2])
+    return bool(passage.parts) and read(question.term).stems <= section.stems
 
 
 def _may_be_scored(

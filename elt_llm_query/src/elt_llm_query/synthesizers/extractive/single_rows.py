@@ -196,8 +196,8 @@ def _named_labels(question: QuestionAnalysis, labels: Iterable[str]) -> list[str
 
 
 def _to_row(candidate: Candidate, passage: Passage) -> CandidateRow | None:
-    """The row that a candidate is, None for prose and sheets."""
-    if passage.sheet:
+    """The row that a candidate is, None for prose, sheets and whole tables."""
+    if passage.sheet or passage.parts:
         return None
     cells = [
         (c.header, passage.text[c.start : c.end])

@@ -8,6 +8,7 @@ their form. If nothing answers, the answer says so and names the nearest section
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -36,7 +37,8 @@ from elt_llm_query.grounding.claim import (
     WRITTEN_BY_KEY,
     Claim,
 )
-from elt_llm_query.grounding.labels import label_of, split_shown
+from elt_llm_query.grounding.labels import LabelSources, label_of, split_shown
+from elt_llm_query.postprocessors.collection_step import CollectionStep
 from elt_llm_query.prompts import NO_SURE_ANSWER
 from elt_llm_query.retrieval.unit_vectors import (
     Lookup,
@@ -91,6 +93,13 @@ from elt_llm_query.synthesizers.extractive.scorer import kind_of, load_scorer
 from elt_llm_query.synthesizers.extractive.single_rows import (
     drop_single_rows,
     split_unnamed_rows,
+)
+from elt_llm_query.synthesizers.extractive.whole_tables import (
+    TableRows,
+    keep_unnamed_tables,
+    parts_of,
+    read_tables,
+    with_labels,
 )
 from elt_llm_query.synthesizers.foreign_words import lacks_a_word
 from elt_llm_query.synthesizers.wrapping import ModellessSynthesizer
@@ -173,6 +182,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
             most. Without one words alone decide.
         limits: What it accepts; measured with the embedded model.
         vectors: Looks up stored vectors of sources; others are embedded.
+        rows: Looks up the other rows of small tables.
     """
 
     def __init__(
@@ -180,20 +190,47 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         embedder: BaseEmbedding | None = None,
         limits: ExtractiveOptions | None = None,
         vectors: Lookup | None = None,
+        rows: CollectionStep | None = None,
     ) -> None:
         super().__init__()
         self._embedder = embedder
         self.limits = limits or ExtractiveOptions()
         self._vectors = vectors
+        self._rows = rows or TableRows()
 
     def over(
         self,
         collections: Sequence[Collection],
-        where: Mapping[str, Any] | None = None,  # noqa: ARG002 - it brings nothing
+        where: Mapping[str, Any] | None = None,
     ) -> "ExtractiveSynthesizer":
-        """The same synthesizer with the vectors that these collections store."""
+        """The same synthesizer with the vectors and rows that these collections store.
+
+        It brings no row that `where` leaves out.
+        """
         vectors = stored_vectors(collections)
-        return ExtractiveSynthesizer(self._embedder, self.limits, vectors)
+        rows = TableRows().over(collections, where)
+        return ExtractiveSynthesizer(self._embedder, self.limits, vectors, rows)
+
+    def read(
+        self, nodes: Sequence[NodeWithScore]
+    ) -> tuple[list[Passage], list[NodeWithScore]]:
+        """Return the sources as passages, and the chunks that were brought beside them.
+
+        The passages of these, rows of tables that have a row among the sources, come
+        after those of the sources.
+
+        Args:
+            nodes: The sources.
+        """
+        every = self._rows.postprocess_nodes([*nodes])
+        known = known_vectors(nodes, self._vectors if self._embedder else None)
+        passages = [
+            replace(
+                to_passage(n.node, i, known.get(n.node.node_id)), beside=i > len(nodes)
+            )
+            for i, n in enumerate(every, start=1)
+        ]
+        return passages, every[len(nodes) :]
 
     @override
     def synthesize(
@@ -205,22 +242,25 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
     ) -> Response:
         bundle = QueryBundle(query) if isinstance(query, str) else query
         nodes = [n for n in nodes if not is_generated(n.node)]
-        known = known_vectors(nodes, self._vectors if self._embedder else None)
-        passages = [
-            to_passage(n.node, i, known.get(n.node.node_id))
-            for i, n in enumerate(nodes, start=1)
-        ]
+        passages, beside = self.read(nodes)
         text, claims = self.answer(bundle, passages)
         refused = not claims
         metadata: dict[str, Any] = {WRITTEN_BY_KEY: False}
-        if refused and (reason := reason_unserved(bundle.query_str, passages)):
+        retrieved = passages[: len(nodes)]
+        if refused and (reason := reason_unserved(bundle.query_str, retrieved)):
             most = self.limits.most
-            nearest = find_nearest(bundle.query_str, passages, most)
-            claims = nearest or _quote_whole(passages[:most])
+            nearest = find_nearest(bundle.query_str, retrieved, most)
+            claims = nearest or _quote_whole(retrieved[:most])
             text = f"{LEAD.format(reason=reason)}\n{_write(claims)}"
             kind = DegradationKind.LANGUAGE_NOT_SERVED
             detail = f"{reason}; {_INSTEAD}"
             metadata[UNSERVED_KEY] = Degradation(kind=kind, detail=detail)
+        quoted = {claim.node_id for claim in claims}
+        if brought := [n for n in beside if n.node.node_id in quoted]:
+            labels = [p.label for p in passages if not p.beside or p.node_id in quoted]
+            nodes = list(LabelSources().postprocess_nodes([*nodes, *brought]))
+            claims = with_labels(claims, labels, nodes)
+            text = _write(claims)
         metadata |= {CLAIMS_KEY: claims, REFUSED_KEY: refused}
         sources = [*nodes, *(additional_source_nodes or [])]
         return Response(text, source_nodes=sources, metadata=metadata)
@@ -238,12 +278,14 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
     ) -> tuple[str, list[Claim]]:
         """Return the answer with labels, and its claims; without claims a refusal."""
         question = analyse(bundle.query_str)
-        claims = rule_claims(question, passages)
-        claims = claims or section_claims(question, passages, self.limits.most)
+        retrieved = [p for p in passages if not p.beside]
+        claims = rule_claims(question, retrieved)
+        claims = claims or section_claims(question, retrieved, self.limits.most)
         if claims := with_stems(claims, passages):
-            goes_on = any(p.goes_on for p in passages)
+            goes_on = any(p.goes_on for p in retrieved)
             return _write(claims) + f"\n{GOES_ON}" * goes_on, claims
         passages = [p for p in passages if is_served(p)]
+        passages += read_tables(passages)
         compared = self.compare(bundle, passages)
         best = rank(question, _score(question, compared, passages))
         good = keep_proven(best, self.limits)
@@ -256,9 +298,12 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         if not chosen:
             return refusal(passages, best, why_unanswered(question)), []
         quoted = with_namesakes(chosen, compared.everything, passages)
-        claims = [claim_of(passages[c.passage], c) for c in quoted]
+        pieces = [part for c in quoted for part in parts_of(passages, c)]
+        claims = [claim_of(passages[c.passage], c) for c in pieces]
         claims = with_stems(claims, passages)
-        if question.form is Form.NUMBER and _is_in_rows(chosen[0], compared.unnamed):
+        table = bool(passages[chosen[0].candidate.passage].parts)
+        rows = [] if table else compared.unnamed
+        if question.form is Form.NUMBER and _is_in_rows(chosen[0], rows):
             return refusal(passages, best, WHICH_ROW), []
         if reason := why_not_enough(question, " ".join(c.text for c in claims)):
             return refusal(passages, best, reason), []
@@ -272,7 +317,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
             passages: The sources.
         """
         question = analyse(bundle.query_str)
-        vocabularies = [p.stems for p in passages]
+        vocabularies = [p.stems for p in passages if not p.beside and not p.parts]
         everything = frozenset().union(*vocabularies)
         unknown = any(match(name, everything) == 0 for name in question.names)
         if unknown or lacks_referent(question):
@@ -281,6 +326,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         candidates = drop_opposed(find_candidates(question, passages, weights))
         candidates, unnamed = split_unnamed_rows(question, candidates, passages)
         candidates = drop_single_rows(question, candidates, passages)
+        candidates = keep_unnamed_tables(question, candidates, passages)
         candidates = drop_bare_leads(candidates, passages)
         candidates = drop_fragments(candidates, passages)
         candidates = keep_in_form(question, candidates, passages)
@@ -447,7 +493,8 @@ def _score(
             plain(question, candidate),
             sure.get(candidate),
             lacking=candidate in lacking,
-            whole=passages[candidate.passage].whole,
+            whole=passages[candidate.passage].whole
+            and not passages[candidate.passage].parts,
         )
         for candidate, meaning in zip(compared.chosen, compared.meanings, strict=True)
     ]

@@ -1,0 +1,192 @@
+"""A small table quoted whole, where no word of the question tells its rows apart.
+
+"How many days of annual leave do I get?" is answered by all rows of a table under
+"Annual leave", with the sentence that leads into it, and by none of them alone.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from typing_extensions import override
+
+from elt_llm_core import provenance
+from elt_llm_core.document import BlockKind
+from elt_llm_query.analysis.question import QuestionAnalysis
+from elt_llm_query.analysis.read_sentence import read, sentences
+from elt_llm_query.analysis.table_question import Ask
+from elt_llm_query.analysis.term_match import match
+from elt_llm_query.grounding.claim import Claim
+from elt_llm_query.grounding.labels import label_of
+from elt_llm_query.postprocessors.collection_step import CollectionStep, Outlines
+from elt_llm_query.synthesizers.extractive.candidates import Candidate, Part, Passage
+from elt_llm_query.synthesizers.extractive.single_rows import of_all_rows
+
+# Rows of a table that is read at a glance; a longer one is asked for a row or a figure.
+MOST_ROWS = 12
+
+
+class TableRows(CollectionStep):
+    """Behind the nodes the other rows of their tables, and the text before the rows.
+
+    Only of small tables: those with at most `MOST_ROWS` rows under one heading.
+    """
+
+    @override
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        outlines, taken = Outlines(), {n.node.node_id for n in nodes}
+        added: list[NodeWithScore] = []
+        for hit in nodes:
+            if not _is_row(hit):
+                continue
+            for node in self._rows_around(hit, outlines):
+                if node.node_id not in taken:
+                    taken.add(node.node_id)
+                    added.append(NodeWithScore(node=node, score=hit.score))
+        return [*nodes, *added]
+
+    def _rows_around(self, hit: NodeWithScore, outlines: Outlines) -> list[TextNode]:
+        """The chunks of the row's section that its table may consist of."""
+        home = self.home(hit.node)
+        if home is None:
+            return []
+        outline, at = outlines.around(home, hit.node)
+        near = (
+            outline[max(at - MOST_ROWS - 1, 0) : at + MOST_ROWS + 1] if at >= 0 else []
+        )
+        ids = [one.node_id for one in near if one.section == outline[at].section]
+        known = home.nodes(self.filter_permitted(home, ids))
+        return [known[i] for i in ids if i in known]
+
+
+def _is_row(hit: NodeWithScore) -> bool:
+    return provenance.read(hit.node).kind == BlockKind.TABLE_ROW
+
+
+def read_tables(passages: Sequence[Passage]) -> list[Passage]:
+    """Return the small tables of the passages, each as one passage of its rows.
+
+    Args:
+        passages: The sources, and what was brought beside them.
+    """
+    return [_to_table(run, passages) for run in _runs(passages)]
+
+
+def _runs(passages: Sequence[Passage]) -> Iterator[list[int]]:
+    """The numbers of rows that follow one another under the same headers."""
+    rows = [i for i, p in enumerate(passages) if p.place and _holds_values(p)]
+    rows.sort(key=lambda i: passages[i].place or ("", 0))
+    runs: list[list[int]] = []
+    for row in rows:
+        if runs and _follows(passages[runs[-1][-1]], passages[row]):
+            runs[-1].append(row)
+        else:
+            runs.append([row])
+    for run in runs:
+        small = 1 < len(run) <= MOST_ROWS
+        if small and any(not passages[i].beside for i in run):
+            yield run
+
+
+def _holds_values(passage: Passage) -> bool:
+    """True for a row of a table; false for the one with its headers."""
+    headers = " ".join(cell.header for cell in passage.cells)
+    row = passage.whole and bool(passage.cells)
+    return row and read(passage.text).folded_line != read(headers).folded_line
+
+
+def _follows(before: Passage, row: Passage) -> bool:
+    if before.place is None or row.place is None:
+        return False
+    (document, number), one = before.place, {c.header for c in before.cells}
+    other = {c.header for c in row.cells}
+    return row.place == (document, number + 1) and bool(one & other)
+
+
+def _to_table(run: Sequence[int], passages: Sequence[Passage]) -> Passage:
+    rows = [passages[i] for i in run]
+    best = next(row for row in rows if not row.beside)
+    parts = [*_lead_in(rows[0], passages)]
+    lead = " ".join(passages[i].text[start:end] for i, start, end in parts)
+    parts += [(i, 0, len(passages[i].text)) for i in run]
+    cells = "; ".join(_with_headers(row) for row in rows)
+    text = "\n".join(passages[i].text[start:end] for i, start, end in parts)
+    return replace(
+        best,
+        text=text,
+        reading=f"{lead} {cells}".strip(),
+        cells=(),
+        parts=tuple(parts),
+    )
+
+
+def _lead_in(first: Passage, passages: Sequence[Passage]) -> Iterator[Part]:
+    """The sentence before the first row that ends in a colon."""
+    document, number = first.place or ("", 0)
+    for i, passage in enumerate(passages):
+        prose = not passage.whole and passage.section == first.section
+        if prose and passage.place == (document, number - 1):
+            *_, last = sentences(passage.text) or (None,)
+            if last is not None and last.text.endswith(":"):
+                yield i, last.start, last.end
+
+
+def _with_headers(row: Passage) -> str:
+    cells = ((c.header, row.text[c.start : c.end]) for c in row.cells)
+    return " | ".join(f"{header}: {text}" if header else text for header, text in cells)
+
+
+def keep_unnamed_tables(
+    question: QuestionAnalysis,
+    candidates: Sequence[Candidate],
+    passages: Sequence[Passage],
+) -> list[Candidate]:
+    """Return the candidates without tables that are no answer as a whole.
+
+    No table is one of which a row is a candidate itself, nor one whose sum or average
+    is asked for, nor one that lacks a telling word of the question: that word would
+    name a row or a column of it.
+
+    Args:
+        question: What is asked.
+        candidates: Sentences, tables, and rows that the question tells from others.
+        passages: The sources, with the tables behind them.
+    """
+    asked = of_all_rows(question)
+    computed = asked is not None and asked.ask in {Ask.SUM, Ask.AVERAGE}
+    taken = {c.passage for c in candidates if passages[c.passage].whole}
+    telling = [term for term, weight in question.weights.items() if weight == 1]
+
+    def answers(table: Passage) -> bool:
+        alone = not any(row in taken for row, _, _ in table.parts)
+        return alone and not computed and all(match(t, table.stems) for t in telling)
+
+    return [
+        c
+        for c in candidates
+        if not passages[c.passage].parts or answers(passages[c.passage])
+    ]
+
+
+def parts_of(passages: Sequence[Passage], candidate: Candidate) -> list[Candidate]:
+    """Return the lead-in and the rows of a table as candidates; any other alone."""
+    parts = passages[candidate.passage].parts
+    return [
+        replace(candidate, passage=i, start=start, end=end) for i, start, end in parts
+    ] or [candidate]
+
+
+def with_labels(
+    claims: Sequence[Claim], labels: Sequence[str], nodes: Sequence[NodeWithScore]
+) -> list[Claim]:
+    """Return the claims with the labels that their sources have now.
+
+    Args:
+        claims: Quotes of the sources.
+        labels: The labels that the sources had, in their order.
+        nodes: The sources with the labels that they have now.
+    """
+    now = {old: label_of(n.node) for old, n in zip(labels, nodes, strict=True)}
+    return [replace(claim, label=now[claim.label]) for claim in claims]
