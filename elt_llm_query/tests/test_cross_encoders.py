@@ -51,7 +51,7 @@ def test_what_is_no_cross_encoder_is_refused(tmp_path):
             Models(HashEmbedding())
         )
     folder = write_model(tmp_path, inputs=("pixels", "token_type_ids"))
-    with pytest.raises(ConfigError, match=r"it reads \['pixels'"):
+    with pytest.raises(ConfigError, match=r"its inputs are \['pixels'"):
         PairModel(folder)
     (folder / "onnx" / "model.onnx").write_bytes(b"not a model")
     with pytest.raises(ConfigError, match="cannot be read"):
