@@ -219,7 +219,7 @@ def test_places_that_cannot_be_are_told(reading):
     ("source", "reason"),
     [
         (b'{"chunks": []}', "no text"),
-        (b'{"chunks": [' + b"[" * 200_000, "nested deeper"),
+        (b'{"chunks": [' + b"[" * 200_000, "nested too deeply"),
         (b'{"chunks": [1', "damaged"),
         (b'[{"chunks": []}]', "holds no chunks"),
     ],

@@ -131,9 +131,9 @@ def test_an_exchange_file():
     assert model.relations[1].properties == {"accessType": "Read"}
     assert [(s.kind, s.id, s.reason) for s in model.skips] == [
         ("element", "c", "another element has its identifier"),
-        ("relation", "r4", "its end is tied to 'gone', which is not there"),
-        ("relation", "r5", "its start is tied to 'r4', which is not there"),
-        ("element", "n4", "the view shows 'gone', which is not there"),
+        ("relation", "r4", "its end refers to 'gone', which does not exist"),
+        ("relation", "r5", "its start refers to 'r4', which does not exist"),
+        ("element", "n4", "the view shows 'gone', which does not exist"),
     ]
     overview = model.views[0]
     assert (overview.element_ids, overview.relation_ids, overview.view_ids) == (

@@ -211,7 +211,7 @@ def test_the_name_tells_what_shapes_a_chunk():
 
 
 def test_options_of_nothing_are_refused():
-    with pytest.raises(ConfigError, match="does not name"):
+    with pytest.raises(ConfigError, match="is not in enrichment"):
         chunking("dates", keywords={"count": 2})
     with pytest.raises(ConfigError, match="not a map of options"):
         chunking("dates", dates=3)

@@ -95,7 +95,7 @@ def test_priority(files, capsys):
     capsys.readouterr()
     given = ["0", *common, "--document", "guide.md"]
     assert failures.run(cli.priority, given) == 0
-    assert "nothing finds it any more" in capsys.readouterr().out
+    assert "is excluded from all answers" in capsys.readouterr().out
     store = Store(files / "data")
     assert store.card("harbour").priority == 100
     assert [row.priority for row in store.documents("harbour")] == [0]
@@ -231,7 +231,7 @@ def test_what_an_ingest_file_tells_can_be_searched_for(files):
     (files / "one.yaml").write_text(text.replace("year", "boxes"))
     code, _, err = run("--cfg", "one.yaml")
     assert code == 78
-    assert "'boxes' is told by each chunk itself" in err
+    assert "'boxes' is a reserved key of every chunk" in err
 
 
 def test_documents_no_longer_listed_go_unless_told(files):
@@ -280,8 +280,8 @@ def test_list_and_errors(files):
             "'chunk_size'",
         ),
         ("collection_name: x\nfile_paths: [a]\npreprocessor: {}", "delete it"),
-        ("collection_name: x\ncollection_prefix: y\nfile_paths: [a]", "give either"),
-        ("file_paths: [a.pdf]", "give either"),
+        ("collection_name: x\ncollection_prefix: y\nfile_paths: [a]", "set either"),
+        ("file_paths: [a.pdf]", "set either"),
         ("collection_name: x", "file_paths"),
         ("- a", "keys and values"),
         ("a: [", "not valid YAML"),

@@ -107,14 +107,14 @@ def test_chunks_of_a_document_keep_all_pages(reading):
     assert (block.section, block.page, block.end_page) == ("Fees", 1, 2)
     box = block.boxes[0]
     assert (box.left, box.top, box.right, box.bottom) == (0.1, 0.0, 0.5, 0.5)
-    assert "how large its pages are" in document.warnings[0]
+    assert "has no page sizes" in document.warnings[0]
 
 
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
         ({"version": "99.0.0"}, "known version"),
-        ({"texts": []}, "do not fit together"),
+        ({"texts": []}, "are inconsistent"),
     ],
 )
 def test_documents_that_are_refused(change, reason, reading):

@@ -83,7 +83,7 @@ def test_beside_domains_a_stray_box_is_left_out_in_a_sentence(reading):
             "element 'Tutor' was left out: it only labels a group, and the group is "
             "named 'PEOPLE'"
         ),
-        ("element 'Stray' was left out: it stands in no domain and holds no other box"),
+        ("element 'Stray' was left out: it is in no domain and contains no other box"),
     )
 
 
@@ -146,7 +146,7 @@ def test_a_file_without_a_chunk_is_no_success(tmp_path):
     assert (report["counts"]["added"], report["counts"]["failed"]) == (1, 1)
     (told,) = report["degradations"]
     assert told["kind"] == "document_failed"
-    assert "no chunk of text comes of it" in told["detail"]
+    assert "it contains no text to chunk" in told["detail"]
     assert "it has no name" in told["detail"]
     alone = CliRunner().invoke(cli.ingest, [files[0], *arguments])
     assert isinstance(alone.exception, LoadError)

@@ -64,8 +64,8 @@ def widen(texts, rows):
         (spoil_row(np.nan), "NaN or infinity"),
         (spoil_row(np.inf), "NaN or infinity"),
         (spoil_row(0.0), "length zero"),
-        (drop_row, "gave vectors (0, 256)"),
-        (widen, "gave vectors (1, 7)"),
+        (drop_row, "returned vectors of shape (0, 256)"),
+        (widen, "returned vectors of shape (1, 7)"),
         (refuse, "blames the text"),
     ],
     ids=["nan", "inf", "zero", "few", "wide", "refused"],
@@ -113,7 +113,7 @@ def test_plain_characters_may_help(world):
 def test_a_model_that_makes_no_vector_at_all_stops_the_run(world):
     world.write("rules.md", rules(3))
     world.embedder.spoil(lambda _, rows: rows * np.nan)
-    with pytest.raises(ModelError, match="no vector of any text") as caught:
+    with pytest.raises(ModelError, match="no vector for any text") as caught:
         world.run()
     assert caught.value.exit_code == 69
 
@@ -130,7 +130,7 @@ def test_a_model_that_goes_away_is_no_bad_text(world):
     world.embedder.spoil(leave)
     with pytest.raises(ModelUnavailableError) as caught:
         world.run()
-    assert "the same command goes on" in caught.value.hint
+    assert "the same command resumes" in caught.value.hint
     done = len(world.embedder.texts) - len(world.embedder.calls[-1])
     assert world.names() == ["0.md"]
     world.embedder.spoil(None)
@@ -198,7 +198,7 @@ def test_a_damaged_cached_vector_is_made_again_and_told(world):
     report = world.run(collection="again")
     assert world.embedder.texts == [text]
     told = [d.detail for d in report.degradations]
-    assert told == ["1 cached vectors were damaged and were made again"]
+    assert told == ["1 cached vectors were damaged and were computed again"]
     assert world.run(collection="third").degradations == ()
 
 

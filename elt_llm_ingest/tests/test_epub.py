@@ -30,7 +30,7 @@ def test_a_book(reading):
         ({"OPS/a.xhtml": "", "OPS/two b.xhtml": ""}, "no text"),
         (
             {"OPS/a.xhtml": "", "OPS/two b.xhtml": "", "META-INF/rights.xml": "<r/>"},
-            "locked by its seller",
+            "protected by DRM",
         ),
         ({"../../x": "y"}, "unsafe name"),
         ({"/etc/x": "y"}, "unsafe name"),

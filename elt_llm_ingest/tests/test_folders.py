@@ -73,7 +73,7 @@ def test_a_document_gone_from_its_folder_is_told(files, store, take):
     (files / "b c.md").unlink()
     (told,) = take()
     assert told == (
-        "b c.md is no longer in the folder and is still searched; take it out with: "
+        "b c.md is no longer in the folder and is still searched; remove it with: "
         "elt-llm remove 'b c.md' --collection harbour"
     )
     assert len(store.documents("harbour")) == 2

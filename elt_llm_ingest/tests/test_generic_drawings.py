@@ -216,8 +216,11 @@ def test_edges_without_two_ends_and_shapes_without_a_name_are_reported():
     shapes = TWO + box("5", "") + line("6", "2", "") + line("7", "5", "2")
     read = model(page(shapes))
     assert [(s.kind, s.reason) for s in read.skips] == [
-        ("relation", "its end is tied to nothing"),
-        ("relation", "its start is tied to a shape that was left out (it has no name)"),
+        ("relation", "its end is not connected"),
+        (
+            "relation",
+            "its start is connected to a shape that was omitted (it has no name)",
+        ),
         ("element", "it has no name"),
     ]  # fmt: skip
     with pytest.raises(LoadError, match="no shape with a name"):
@@ -231,7 +234,7 @@ def test_a_related_plain_shape_beside_fact_sheets_is_an_element():
     read = model(page(shapes))
     assert by_name(read)["Bank"].type == "Shape"
     assert "Legend" not in by_name(read)
-    assert ("Legend", "it is no fact sheet, and no edge is tied to it") in [
+    assert ("Legend", "it is not a fact sheet, and no edge is connected to it") in [
         (s.name, s.reason) for s in read.skips
     ]
 

@@ -53,10 +53,11 @@ def test_each_family_is_counted(reading):
     (found,) = reading.parse(Path("odd.txt"), text)
     assert found.text.startswith("plain text and 12 13 more and more")
     assert found.warnings == (
-        "1 control character was taken out of the text; no reader sees them",
-        "1 direction-changing character was taken out of the text; no reader sees them",
-        "2 invisible tag characters were taken out of the text; no reader sees them",
-        "1 zero-width character was taken out of the text; no reader sees them",
+        "1 control character was removed from the text (invisible to readers)",
+        ("1 direction-changing character was removed from the text "
+        "(invisible to readers)"),
+        "2 invisible tag characters were removed from the text (invisible to readers)",
+        "1 zero-width character was removed from the text (invisible to readers)",
     )
 
 

@@ -192,7 +192,7 @@ def test_all_bad_is_an_error_with_every_reason(place):
 def test_a_missing_path_and_an_empty_folder(place):
     with pytest.raises(IngestError, match="no such file or folder"):
         place.run(place.files / "nothing.pdf")
-    with pytest.raises(IngestError, match="nothing in it can be read"):
+    with pytest.raises(IngestError, match="it contains no readable file"):
         place.run()
 
 
@@ -205,8 +205,8 @@ def test_a_folder_is_walked_in_order_and_inside_only(place, tmp_path):
     (place.files / "link.txt").symlink_to(tmp_path / "secret.txt")
     plan = make_plan([str(place.files)])
     assert [item.name for item in plan.items] == ["one.txt", "two.txt"]
-    assert "leads out" in plan.notes[0]
-    assert plan.notes[1] == "1 files of other kinds were passed over: c.bin"
+    assert "is a link to a place outside" in plan.notes[0]
+    assert plan.notes[1] == "1 files of other formats were skipped: c.bin"
 
 
 def test_the_same_file_twice(place):

@@ -106,7 +106,7 @@ def test_the_command_draws_and_checks_its_options(tmp_path):
     assert "1 pages; " in done.output
     with Image.open(png) as image:
         assert max(image.size) == 1600
-    with pytest.raises(UsageError, match="belong together"):
+    with pytest.raises(UsageError, match="must be used together"):
         run(str(path), "--page", "1")
     with pytest.raises(UsageError, match="it has pages 1 to 1"):
         run(str(path), "--page", "2", "--png", str(png))

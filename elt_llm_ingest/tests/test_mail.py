@@ -31,7 +31,7 @@ def test_a_message_and_its_attachments(reading):
     assert first.blocks[1].attributes["from"] == "Ann <ann@example.org>"
     body = [("paragraph", "the fee is 20."), ("list_item", "- one")]
     assert format_files.texts(first)[3:] == body
-    assert "x.bin was not read: its content is nothing that is read" in first.warnings
+    assert "x.bin was not read: its format is not supported" in first.warnings
     assert format_files.cells(attached) == [[("Item", "Berth"), ("Fee", "20")]]
     assert (forwarded.title, forwarded.text[-11:]) == ("Inner", "Inner text.")
 

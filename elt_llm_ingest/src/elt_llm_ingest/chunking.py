@@ -152,9 +152,9 @@ def _check_options(config: RagConfig) -> None:
     unused = sorted(set(options_by_name) - set(wanted))
     if unused:
         raise ConfigError(
-            f"enrichment.options has {', '.join(unused)}, which "
-            "enrichment.strategy does not name",
-            f"named there: {', '.join(wanted) or 'nothing'}",
+            f"enrichment.options has {', '.join(unused)}, which is not in "
+            "enrichment.strategy",
+            f"enrichment.strategy has: {', '.join(wanted) or 'nothing'}",
         )
     for name, options in sorted(options_by_name.items()):
         if not isinstance(options, dict):

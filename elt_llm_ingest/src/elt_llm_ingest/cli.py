@@ -92,7 +92,9 @@ def watch(
 
     collection_id(options["collection"])
     if interval <= 0:
-        raise UsageError(f"--interval is {interval:g}", "give some seconds")
+        raise UsageError(
+            f"--interval is {interval:g}", "use a positive number of seconds"
+        )
     options["wait"] = FOREVER
     options["password"] = ask_passwords(options["password"])
     with stoppable() as stop:
@@ -212,7 +214,7 @@ def rename(
     subject = f"{document} of {collection}" if document else collection
     ctx.emit(
         {"collection": collection, "document": document, "title": title.strip()},
-        f"{subject} is called {title.strip()!r} now.",
+        f"{subject} is now called {title.strip()!r}.",
     )
 
 
@@ -243,7 +245,7 @@ def priority(
     )
     editing.set_priority(ctx.store, collection, priority, rows, wait)
     subject = f"{document} of {collection}" if document else collection
-    effect = "" if priority else ": nothing finds it any more"
+    effect = "" if priority else " and is excluded from all answers"
     ctx.emit(
         {"collection": collection, "document": document, "priority": priority},
         f"{subject} has the priority {priority} now{effect}.",
@@ -274,7 +276,7 @@ def summary(report: "JobReport", collection: str, *, dry_run: bool = False) -> s
 
         notes.append(f"  {describe_duration(report.expected)}")
     if report.stopped:
-        notes.append("  Stopped; the same command goes on from here.")
+        notes.append("  Stopped; the same command resumes from here.")
     return "\n".join([head, *items, *notes])
 
 
@@ -326,7 +328,9 @@ def inspect(
     from elt_llm_ingest.sandbox.passwords import load_passwords
 
     if bool(page) != bool(png):
-        raise UsageError("--page and --png belong together", "give both or neither")
+        raise UsageError(
+            "--page and --png must be used together", "pass both or neither"
+        )
     data, part = read_bytes(file), options["part"]
     passwords = load_passwords(ctx.config, ask_passwords(options["password"]))
     with ReadingProcess(limits_of(ctx.config), passwords) as reading:

@@ -81,7 +81,7 @@ def describe_missing(
         row = known[uri][0]
         address = row.uri if names[row.name] > 1 else row.name
         sentences.append(
-            f"{row.name} {GONE} and is still searched; take it out with: elt-llm "
+            f"{row.name} {GONE} and is still searched; remove it with: elt-llm "
             f"remove {shlex.quote(address)} --collection {row.collection}"
         )
     return sentences
@@ -139,7 +139,7 @@ def make_plan(
         if given and len(given) != len(paths):
             raise UsageError(
                 f"{len(paths)} paths and {len(given)} {name}",
-                f"give one of {name} a path",
+                f"pass one of {name} for each path",
             )
     plan = FilePlan()
     for index, text in enumerate(paths):
@@ -170,7 +170,7 @@ def path_of(text: str) -> Path:
     parts = urlsplit(text)
     if parts.netloc not in ("", "localhost"):
         raise UsageError(
-            f"{text!r} is on the machine {parts.netloc!r}",
+            f"{text!r} refers to another machine, {parts.netloc!r}",
             "copy the file here, or mount the folder",
         )
     return Path(unquote(parts.path))
@@ -202,7 +202,7 @@ def _add_folder(plan: FilePlan, folder: Path) -> None:
     if files_read:
         plan.scope.folders.append(_uri(folder).rstrip("/") + "/")
     else:
-        plan.failed.append(LoadError(str(folder), "nothing in it can be read", READ))
+        plan.failed.append(LoadError(str(folder), "it contains no readable file", READ))
 
 
 def _add_pattern(plan: FilePlan, pattern: Path) -> None:
@@ -218,7 +218,7 @@ def _add_pattern(plan: FilePlan, pattern: Path) -> None:
     if files_read:
         plan.scope.patterns.append(text)
     else:
-        reason = "no file that can be read matches"
+        reason = "no readable file matches"
         plan.failed.append(LoadError(str(pattern), reason, READ))
 
 
@@ -246,16 +246,16 @@ def _list_readable(
         if not (stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode)):
             plan.failed.append(not_regular(path))
         elif not target.is_relative_to(root):
-            plan.notes.append(f"{path} is a link that leads out of {folder}, not read")
+            plan.notes.append(
+                f"{path} is a link to a place outside {folder} and was not read"
+            )
         elif is_document(path, asked):
             readable.append(_FolderFile(path, status.st_size, is_link))
         else:
             others.append(path.name)
     if others:
         shown = ", ".join(others[:SHOWN]) + (" and more" if len(others) > SHOWN else "")
-        plan.notes.append(
-            f"{len(others)} files of other kinds were passed over: {shown}"
-        )
+        plan.notes.append(f"{len(others)} files of other formats were skipped: {shown}")
     return readable
 
 
@@ -348,11 +348,11 @@ def _as_load_errors(path: Path) -> Iterator[None]:
             str(path), "there is no such file", "check the path's spelling"
         ) from error
     except IsADirectoryError as error:
-        raise LoadError(str(path), "it is a folder", "name a file in it") from error
+        raise LoadError(str(path), "it is a folder", "pass a file in it") from error
     except OSError as error:
         raise LoadError(str(path), error.strerror or str(error)) from error
 
 
 def not_regular(path: Path) -> LoadError:
     """The error for a pipe, socket or device: reading one may never end."""
-    return LoadError(str(path), "it is not a regular file", "name an ordinary file")
+    return LoadError(str(path), "it is not a regular file", "pass a regular file")

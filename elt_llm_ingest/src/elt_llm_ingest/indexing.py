@@ -26,7 +26,7 @@ from elt_llm_ingest.timing import record_speed
 from elt_llm_ingest.vectorizer import Vectorizer
 from elt_llm_ingest.window import EmbeddingWindow
 
-RESUME = "what is done is kept: the same command goes on where it stopped"
+RESUME = "finished documents are stored: the same command resumes where it stopped"
 MAX_LISTED = 3  # names or reasons that fit into one sentence
 
 log = logging.getLogger(__name__)
@@ -137,7 +137,7 @@ class Indexer:
 
     def _warn_of_unknown_prompt(self) -> None:
         if not self._embedder.prompt_known:
-            detail = f"{self._embedder.model_name} may want a prompt that is not known"
+            detail = f"{self._embedder.model_name} may need a prompt that is unknown"
             kind = DegradationKind.UNKNOWN_EMBEDDER_PROMPT
             self._state.report.add_degradation(kind, self._state.label, detail)
 
@@ -145,11 +145,13 @@ class Indexer:
         warnings = []
         if self._vectorizer.is_one_by_one:
             warnings.append(
-                f"{self._embedder.model_name} gives texts other vectors in a batch "
-                "than alone: they were embedded one by one, which is slow"
+                f"{self._embedder.model_name} returns different vectors for texts "
+                "in a batch: they were embedded one at a time, which is slow"
             )
         if count := len(self._vectorizer.damaged):
-            warnings.append(f"{count} cached vectors were damaged and were made again")
+            warnings.append(
+                f"{count} cached vectors were damaged and were computed again"
+            )
         self._state.report.add_warnings(self._state.label, "", warnings)
 
 
@@ -193,9 +195,9 @@ class DocumentStorage:
         if lost:
             more = " and more" * (len(lost) > MAX_LISTED)
             raise UsageError(
-                f"{len(lost)} documents of {collection!r} are not among the files "
-                f"named and would be lost: {', '.join(lost[:MAX_LISTED])}{more}",
-                "name their files too, or take them out with: elt-llm remove",
+                f"{len(lost)} documents of {collection!r} are not among the given "
+                f"files and would be lost: {', '.join(lost[:MAX_LISTED])}{more}",
+                "pass their files too, or remove them with: elt-llm remove",
             )
 
     def store(self, prepared: PreparedFile, failed: Mapping[str, str]) -> None:
@@ -269,9 +271,9 @@ class DocumentStorage:
         noun = "chunk" if len(part.nodes) == 1 else "chunks"
         verb = "has" if count == 1 else "have"
         detail = (
-            f"{name}: partial: {count} of {len(part.nodes)} {noun} {verb} no vector: "
-            f"{'; '.join(reasons[:MAX_LISTED])}{more}; found by words only, tried "
-            "again by the next ingest of the file"
+            f"{name}: partial: {count} of {len(part.nodes)} {noun} {verb} no "
+            f"vector: {'; '.join(reasons[:MAX_LISTED])}{more}; found by keywords "
+            "only; the next ingest of the file tries again"
         )
         kind = DegradationKind.CHUNK_QUARANTINED
         report = self._state.report

@@ -75,7 +75,7 @@ def check_zip(name: str, data: bytes, *, pages: bool = False) -> zipfile.ZipFile
             name, "the file is damaged or incomplete", "save or download it again"
         ) from error
     if len(members) > MAX_MEMBERS:
-        raise _bomb(name, f"it holds {len(members)} members")
+        raise _bomb(name, f"it contains {len(members)} members")
     _check_sizes(name, len(data), sum(m.file_size for m in members))
     total = 0
     for member in members:
@@ -88,10 +88,12 @@ def check_zip(name: str, data: bytes, *, pages: bool = False) -> zipfile.ZipFile
 def _check_member(name: str, member: zipfile.ZipInfo) -> None:
     path = member.filename
     if path.startswith(("/", "\\")) or ".." in path.replace("\\", "/").split("/"):
-        raise LoadError(name, f"it holds a member with an unsafe name: {path[:80]!r}")
+        raise LoadError(
+            name, f"it contains a member with an unsafe name: {path[:80]!r}"
+        )
     embedded = "/embeddings/" in path
     if path.lower().endswith(ARCHIVES) and not embedded:
-        raise _bomb(name, f"it holds another archive, {path[:80]!r}")
+        raise _bomb(name, f"it contains another archive, {path[:80]!r}")
     if member.flag_bits & 1:
         raise LoadError(
             name,
@@ -113,7 +115,8 @@ def _unpack_checked(
                 read += len(piece)
                 if read > MAX_UNZIPPED:
                     raise _bomb(
-                        name, f"{member.filename[:80]!r} is larger than it says"
+                        name,
+                        f"{member.filename[:80]!r} is larger than its declared size",
                     )
     except BROKEN as error:
         raise LoadError(
@@ -134,8 +137,8 @@ def _check_sizes(name: str, packed: int, unpacked: int) -> None:
 def _bomb(name: str, what: str) -> LoadError:
     return LoadError(
         name,
-        f"{what}, which no ordinary document does",
-        "if you trust the file, save it again in the program that made it",
+        f"{what}, which is not normal for a document",
+        "if you trust the file, save it again in the program that created it",
     )
 
 

@@ -18,7 +18,7 @@ def _attributes_of(values: Any) -> Any:
         return values
     taken = sorted(RESERVED.intersection(values))
     if taken:
-        msg = f"{taken[0]!r} is told by each chunk itself; give it another name"
+        msg = f"{taken[0]!r} is a reserved key of every chunk; use another name"
         raise ValueError(msg)
     plain = {key: _scalar_of(value) for key, value in values.items()}
     return plain | ({"date": str(plain["date"])} if "date" in plain else {})
@@ -45,22 +45,32 @@ class IngestOptions(BaseModel):
         min_length=1, description="files, folders, patterns, file:// addresses"
     )
     collection: str = Field(
-        default="", description="where the documents go: an id, or a name for people"
+        default="", description="collection to ingest into: an id or a title"
     )
     collection_title: str = Field(
-        default="", description="the name for people, where `collection` is an id"
+        default="", description="title of the collection, if `collection` is an id"
     )
-    collection_prefix: str = Field(default="", description="of several collections")
-    rebuild: bool = Field(default=False, description="read unchanged files again too")
-    prune: bool = Field(default=False, description="remove documents without a file")
-    wait: float = Field(default=0.0, ge=0, description="seconds for another writer")
+    collection_prefix: str = Field(
+        default="", description="prefix of several collections"
+    )
+    rebuild: bool = Field(default=False, description="also read unchanged files again")
+    prune: bool = Field(
+        default=False, description="remove documents whose files no longer exist"
+    )
+    wait: float = Field(
+        default=0.0, ge=0, description="seconds to wait for another process that writes"
+    )
     uris: tuple[str, ...] = Field(default=(), description="addresses, one a path")
     titles: tuple[str, ...] = Field(default=(), description="titles, one a path")
-    dry_run: bool = Field(default=False, description="read and cut, store nothing")
+    dry_run: bool = Field(default=False, description="read and chunk, store nothing")
     passwords: tuple[SecretStr, ...] = Field(
-        default=(), exclude=True, description="to try on protected PDFs; kept nowhere"
+        default=(),
+        exclude=True,
+        description="passwords for encrypted PDFs; never stored",
     )
-    metadata: Attributes = Field(default_factory=dict, description="put on every chunk")
+    metadata: Attributes = Field(
+        default_factory=dict, description="metadata of every chunk"
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -79,6 +89,6 @@ class IngestOptions(BaseModel):
     @model_validator(mode="after")
     def _one_target(self) -> Self:
         if bool(self.collection) == bool(self.collection_prefix):
-            msg = "give either collection or collection_prefix"
+            msg = "pass either collection or collection_prefix"
             raise ValueError(msg)
         return self

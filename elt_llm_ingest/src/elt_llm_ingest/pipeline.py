@@ -214,7 +214,10 @@ class IngestPipeline:
         for file, change in pairs:
             rows = self._state.ledger.rows.get(change.other)
             if change.outcome is FileOutcome.ADDED and rows:
-                note = f"the same content as {rows[0].name} ({change.other}); both stay"
+                note = (
+                    f"the same content as {rows[0].name} ({change.other}); "
+                    "both are kept"
+                )
                 self._report.add_warnings(self._state.label, file.item.name, [note])
 
     def _check_embedder(self) -> None:

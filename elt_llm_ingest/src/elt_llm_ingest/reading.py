@@ -244,8 +244,8 @@ def _without_chunks(name: str, documents: Sequence[ParsedDocument]) -> LoadError
     reasons = "; ".join(shown[:REASONS]) + (f"; and {more} more" * (more > 0))
     return LoadError(
         name,
-        "no chunk of text comes of it" + (f": {reasons}" if reasons else ""),
-        f"see what is read of it: elt-llm inspect {name}",
+        "it contains no text to chunk" + (f": {reasons}" if reasons else ""),
+        f"see what is extracted: elt-llm inspect {name}",
     )
 
 

@@ -44,12 +44,16 @@ class ChunkingChoice(_Closed):
 class IngestFile(_Closed):
     """One ingest file. Its paths are relative to its folder."""
 
-    collection_name: str = Field(default="", description="where the documents go")
-    collection_prefix: str = Field(default="", description="of several collections")
+    collection_name: str = Field(default="", description="collection to ingest into")
+    collection_prefix: str = Field(
+        default="", description="prefix of several collections"
+    )
     file_paths: tuple[str, ...] = Field(min_length=1)
     metadata: Attributes = Field(default_factory=dict)
     chunking: ChunkingChoice = ChunkingChoice()
-    rebuild: bool = Field(default=True, description="drop documents no longer listed")
+    rebuild: bool = Field(
+        default=True, description="remove documents that are no longer listed"
+    )
 
     @property
     def is_batch(self) -> bool:
@@ -61,7 +65,7 @@ class IngestFile(_Closed):
         both = bool(self.collection_name) and bool(self.collection_prefix)
         neither = not self.collection_name and not self.collection_prefix
         if both or (neither and not self.is_batch):
-            msg = "give either collection_name or collection_prefix"
+            msg = "set either collection_name or collection_prefix"
             raise ValueError(msg)
         return self
 
@@ -86,7 +90,7 @@ def find_file(name: str) -> Path:
         )
     raise ConfigError(
         f"no ingest configuration named {name!r}",
-        suggest(name, known) if known else "give the path of a .yaml file",
+        suggest(name, known) if known else "pass the path of a .yaml file",
     )
 
 
@@ -94,7 +98,7 @@ def read_file(path: Path) -> IngestFile:
     """The ingest file at a path. Raises ConfigError with the key and the cure."""
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise ConfigError(f"{path} is larger than an ingest file can be")
+            raise ConfigError(f"{path} exceeds the maximum size of an ingest file")
         loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}") from error
@@ -102,7 +106,7 @@ def read_file(path: Path) -> IngestFile:
         detail = re.sub(r"\s+", " ", str(error))
         raise ConfigError(f"{path} is not valid YAML: {detail}") from error
     if not isinstance(loaded, dict):
-        raise ConfigError(f"{path} must hold keys and values")
+        raise ConfigError(f"{path} must contain keys and values")
     try:
         return IngestFile.model_validate(loaded)
     except ValidationError as error:
@@ -125,7 +129,7 @@ def _readable(path: Path, error: ValidationError) -> ConfigError:
     if key == "preprocessor":
         return ConfigError(
             f"unknown key {key!r} in {path}",
-            "delete it: formats are told from the files themselves",
+            "delete it: formats are detected from the files",
         )
     model = ChunkingChoice if where[0] == "chunking" else IngestFile
     hint = suggest(where[-1], model.model_fields)
@@ -133,13 +137,17 @@ def _readable(path: Path, error: ValidationError) -> ConfigError:
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--cfg", help="Name of a shipped ingest file, or the path of one.")
+@click.option("--cfg", help="Name of a shipped ingest file, or a path.")
 @click.option("--list", "-l", "listing", is_flag=True, help="List the shipped files.")
 @click.option("--status", "-s", is_flag=True, help="Show the collections.")
 @click.option("--delete", is_flag=True, help="Delete the file's collections.")
-@click.option("--no-rebuild", is_flag=True, help="Keep documents no longer listed.")
-@click.option("--force", "-f", is_flag=True, help="Unchanged files too; do not ask.")
-@click.option("--verbose", "-v", is_flag=True, help="Name every document.")
+@click.option(
+    "--no-rebuild", is_flag=True, help="Keep documents that are no longer listed."
+)
+@click.option(
+    "--force", "-f", is_flag=True, help="Also read unchanged files; do not ask."
+)
+@click.option("--verbose", "-v", is_flag=True, help="List every document.")
 @click.option("--data-dir", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def main(**options: Any) -> None:

@@ -146,7 +146,7 @@ class Vectorizer:
             return self._vectors([text])
         except EmbedError as error:
             raise ModelError(
-                f"{self._embedder.model_name!r} makes no vector of any text: "
+                f"{self._embedder.model_name!r} returns no vector for any text: "
                 f"{error.message}",
                 "check it with: elt-llm doctor",
             ) from error
@@ -160,11 +160,13 @@ class Vectorizer:
         rows = np.asarray(self._embedder.embed_array(texts), dtype=np.float32)
         name, wanted = self._embedder.model_name, (len(texts), self._embedder.dimension)
         if rows.shape != wanted:
-            raise EmbedError(f"{name!r} gave vectors {rows.shape}, not {wanted}")
+            raise EmbedError(
+                f"{name!r} returned vectors of shape {rows.shape}, not {wanted}"
+            )
         if not np.isfinite(rows).all():
-            raise EmbedError(f"{name!r} gave a vector with NaN or infinity")
+            raise EmbedError(f"{name!r} returned a vector with NaN or infinity")
         if not np.linalg.norm(rows, axis=1).all():
-            raise EmbedError(f"{name!r} gave a vector of length zero")
+            raise EmbedError(f"{name!r} returned a vector of length zero")
         return rows
 
     def _check_model(self) -> None:

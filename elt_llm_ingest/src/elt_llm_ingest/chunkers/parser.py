@@ -38,7 +38,8 @@ class SpanChunker(NodeParser):
 
     max_tokens: int = Field(default=256, ge=8, description="the embedder's limit")
     language: str = Field(
-        default=DETECTED, description="of the sentence rules; auto: the document's own"
+        default=DETECTED,
+        description="language of the sentence rules; auto: the document's language",
     )
 
     _count: Callable[[str], int] = PrivateAttr()

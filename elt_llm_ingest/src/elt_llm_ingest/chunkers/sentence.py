@@ -25,8 +25,10 @@ class SentenceChunker(SpanChunker):
     fact sheet and a relationship are a chunk each.
     """
 
-    chunk_size: int = Field(default=200, ge=8, description="most tokens a chunk")
-    chunk_overlap: int = Field(default=0, ge=0, description="tokens carried over")
+    chunk_size: int = Field(default=200, ge=8, description="maximum tokens per chunk")
+    chunk_overlap: int = Field(
+        default=0, ge=0, description="tokens repeated from the previous chunk"
+    )
 
     @classmethod
     @override
@@ -78,7 +80,7 @@ class SentenceChunkerOptions(Strategy[NodeParser]):
     language: str = Field(
         default=DETECTED,
         min_length=2,
-        description="of the sentence rules; auto: the document's own",
+        description="language of the sentence rules; auto: the document's language",
     )
 
     @override

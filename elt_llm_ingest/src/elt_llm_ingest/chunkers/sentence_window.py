@@ -87,7 +87,7 @@ class SentenceWindowChunkerOptions(Strategy[NodeParser]):
     language: str = Field(
         default=DETECTED,
         min_length=2,
-        description="of the sentence rules; auto: the document's own",
+        description="language of the sentence rules; auto: the document's language",
     )
     window_size: int = Field(default=3, ge=1)
 

@@ -28,7 +28,9 @@ class TableAwareChunker(SentenceChunker):
     while they are together no longer than `table_chunk_size` tokens (0: one row each).
     """
 
-    table_chunk_size: int = Field(default=0, ge=0, description="tokens of rows a chunk")
+    table_chunk_size: int = Field(
+        default=0, ge=0, description="maximum tokens of table rows per chunk"
+    )
 
     @classmethod
     @override

@@ -33,7 +33,9 @@ Passage:
 class ContextualPrefixEnricher(LLMEnricher):
     """One sentence that says what the chunk is about, in front of its text."""
 
-    before: int = Field(default=1500, ge=0, description="characters shown before it")
+    before: int = Field(
+        default=1500, ge=0, description="characters of preceding text in the prompt"
+    )
 
     @classmethod
     @override

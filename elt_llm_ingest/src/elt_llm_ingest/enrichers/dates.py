@@ -59,7 +59,7 @@ class DatesEnricher(Enricher):
     are read where their order is plain (2024-05-01, 1.5.2024).
     """
 
-    front: int = Field(default=FRONT, ge=0, description="characters looked at")
+    front: int = Field(default=FRONT, ge=0, description="number of characters searched")
 
     @classmethod
     @override

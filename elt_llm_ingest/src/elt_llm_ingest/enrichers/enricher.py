@@ -141,9 +141,7 @@ class LLMEnricher(Enricher):
         failed, last = 0, ""
         for node in nodes:
             if failed >= MAX_FAILURES:
-                yield Addition(
-                    problem=f"not asked after {MAX_FAILURES} failures: {last}"
-                )
+                yield Addition(problem=f"skipped after {MAX_FAILURES} failures: {last}")
                 continue
             try:
                 answer = self._llm.complete(self.prompt(node, parsed)).text

@@ -56,7 +56,7 @@ class EntitiesEnricher(Enricher):
 class EntitiesEnricherOptions(Strategy[TransformComponent]):
     """`EntitiesEnricher` with the names in a YAML file."""
 
-    aliases: Path = Field(description="YAML file of entity name to other names")
+    aliases: Path = Field(description="YAML file that maps entity names to synonyms")
 
     @override
     def build(self, models: Models) -> TransformComponent:

@@ -16,7 +16,7 @@ from elt_llm_ingest.enrichers.enricher import JOINED, Addition, Enricher, title_
 class HeadingPathEnricher(Enricher):
     """Title and headings, outermost first, without those the chunk says itself."""
 
-    title: bool = Field(default=True, description="say the document's title too")
+    title: bool = Field(default=True, description="include the document's title")
 
     @classmethod
     @override

@@ -29,7 +29,7 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
         raise LoadError(
             path.name,
             f"it has more than {limits.max_cells} cells",
-            "split the file or keep only the columns that are asked about",
+            "split the file or keep only the columns you need",
         )
     builder = TextBuilder()
     header = header_rows(rows)
@@ -66,7 +66,9 @@ def _read(path: Path, text: str) -> list[list[str]]:
         rows = list(csv.reader(io.StringIO(text), dialect, strict=False))
     except csv.Error as error:
         raise LoadError(
-            path.name, f"a line is no CSV ({error})", "export it again with quotes"
+            path.name,
+            f"a line is not valid CSV ({error})",
+            "export it again with quotes",
         ) from error
     finally:
         csv.field_size_limit(previous)

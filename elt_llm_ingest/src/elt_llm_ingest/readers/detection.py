@@ -86,7 +86,7 @@ def unmarked_utf16(data: bytes) -> str:
 def zero_bytes(path: Path, data: bytes) -> LoadError:
     """The error for text that zero bytes stand in."""
     reason = (
-        f"its text holds {data.count(0):,} zero bytes, the first at byte "
+        f"its text contains {data.count(0):,} zero bytes, the first at byte "
         f"{data.find(0):,}: it is damaged, binary data, or in an unknown encoding"
     )
     return LoadError(path.name, reason, "export it again as UTF-8 text")
@@ -186,7 +186,7 @@ REFUSED = (
     (b"\xd0\xcf\x11\xe0", "an old or password-protected Office file",
      "save it as .docx, .xlsx or .pptx without a password"),
     (b"{\\rtf", "a rich-text file", "save it as .docx or PDF"),
-    (b"GIF8", "a picture of a kind that recognition does not take",
+    (b"GIF8", "a picture in a format that text recognition does not support",
      "save it as PNG or PDF"),
     (b"\x1f\x8b", "an archive", "unpack it and ingest the files in it"),
     (b"7z\xbc\xaf", "an archive", "unpack it and ingest the files in it"),
@@ -244,8 +244,8 @@ def sniff(path: Path, data: bytes) -> tuple[str, tuple[str, ...]]:
     ):
         return content_format, ()
     warning = (
-        f"the file is named {path.suffix} but holds {NAMES[content_format]}; "
-        "it was read as that"
+        f"the file is named {path.suffix} but contains {NAMES[content_format]}; "
+        "it was read as such"
     )
     return content_format, (warning,)
 
@@ -275,7 +275,7 @@ def _by_content(path: Path, data: bytes) -> str:
         return "image"
     for magic, what, cure in REFUSED:
         if head.startswith(magic):
-            raise LoadError(path.name, f"it is {what}, which is not read", cure)
+            raise LoadError(path.name, f"it is {what}, which is not supported", cure)
     plain = _narrow(head)
     markup = _markup(plain)
     if markup == "!":
@@ -340,7 +340,7 @@ def _archive(path: Path, data: bytes) -> str:
         return "archimate"
     raise LoadError(
         path.name,
-        "it is an archive, which is not read",
+        "it is an archive, which is not supported",
         "unpack it and ingest the files in it",
     )
 
@@ -353,24 +353,24 @@ def _text(path: Path, data: bytes, plain: bytes) -> str:
         zeros = data[:8192].count(0)
         if zeros and odd - zeros <= 0.01 * len(data[:8192]):
             raise zero_bytes(path, data)
-        raise LoadError(path.name, "its content is nothing that is read", READ)
+        raise LoadError(path.name, "its format is not supported", READ)
     if suffix == ".pdf":
         raise LoadError(
             path.name,
-            "it is named .pdf but is no PDF",
-            "download it again, or give it the name of what it is",
+            "it is named .pdf but is not a PDF",
+            "download it again, or rename it to match its content",
         )
     if plain.lstrip().startswith(b"<?xml") or suffix in (".drawio", ".xml"):
         raise LoadError(
             path.name,
-            "it is XML of a kind that is not read",
+            "it is XML of an unsupported format",
             "export it as draw.io, ArchiMate, JATS, HTML or text",
         )
     if suffix == ".json":
         raise LoadError(
             path.name,
-            "it is JSON of a kind that is not read",
-            "ADE and Docling JSON are; export others as text, CSV or HTML",
+            "it is JSON of an unsupported format",
+            "supported are ADE and Docling JSON; export others as text, CSV or HTML",
         )
     if suffix in (".html", ".htm", ".xhtml"):
         return "html"

@@ -139,7 +139,9 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
     notes = {note[1] for note in NOTE.finditer(body)}
     _Blocks(builder, Inline(env, notes)).write(tokens)
     if not builder.blocks:
-        raise LoadError(path.name, "no text: it holds only markup", "check the export")
+        raise LoadError(
+            path.name, "no text: it contains only markup", "check the export"
+        )
     blocks = with_sections(builder.text, builder.blocks)
     return [
         ParsedDocument(

@@ -36,7 +36,9 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
         else:
             builder.add(BlockKind.PARAGRAPH, paragraph)
     if not builder.blocks:
-        raise LoadError(path.name, "no text: it holds only blanks", "check the export")
+        raise LoadError(
+            path.name, "no text: it contains only whitespace", "check the export"
+        )
     blocks = with_sections(builder.text, builder.blocks)
     return [
         ParsedDocument(

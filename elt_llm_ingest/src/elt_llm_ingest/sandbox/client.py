@@ -167,7 +167,7 @@ class ReadingProcess:
     def _receive(self, deadline: float, guard: Guard | None = None) -> bytes:
         (size,) = LENGTH.unpack(b"".join(self._bytes(LENGTH.size, deadline, guard)))
         if size > MAX_MESSAGE:
-            raise EOFError("the child talks nonsense")
+            raise EOFError("the child process sent malformed data")
         return b"".join(self._bytes(size, deadline, guard))
 
     def _bytes(
@@ -187,15 +187,15 @@ class ReadingProcess:
                 continue
             part = os.read(number, min(size, 1 << 20))
             if not part:
-                raise EOFError("the child has gone")
+                raise EOFError("the child process has ended")
             size -= len(part)
             yield part
 
     def _why(self, error: Exception, guard: Guard | None) -> Reason:
         """The reason and the hint for what went wrong. The child is ended."""
-        reason = "the reader talks nonsense", CRASH_CURE
+        reason = "the parser process returned malformed output", CRASH_CURE
         if isinstance(error, GONE):
-            reason = "the reader does not start", CRASH_CURE
+            reason = "the parser process does not start", CRASH_CURE
             if guard is not None and self._child is not None:
                 reason = guard.end(self._child)
         elif isinstance(error, TimeoutError):

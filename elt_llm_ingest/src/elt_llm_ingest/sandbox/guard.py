@@ -15,14 +15,14 @@ NEAR = 0.5  # of the memory a process may have; one that dies beyond died of it
 KILOBYTES = 1024  # in what the system calls the largest size of a process
 Reason = tuple[str, str]  # of a LoadError, and its hint
 OVERTIME = (
-    "if you trust the file, raise ingest.parse_timeout; "
-    "else save it again in the program that made it"
+    "if you trust the file, raise ingest.parse_timeout; else save it again in "
+    "the program that created it"
 )
 OVERLOAD = (
-    "far more than a PDF of {size} needs: it is damaged or made to overload its readers"
+    "far more than a PDF of {size} needs: it is damaged or built to overload readers"
 )
 OVERLOAD_CURE = "if you trust the file, open it and print it to a new PDF"
-CRASH_CURE = "open it in the program that made it and save it again"
+CRASH_CURE = "open it in the program that created it and save it again"
 
 
 class TooMuchMemoryError(Exception):
@@ -67,13 +67,16 @@ class Guard:
         if code == -signal.SIGXCPU:
             return self._out_of_time(seconds)
         if code >= 0:
-            return "the reader ended while reading it", CRASH_CURE
+            return "the parser process ended while reading it", CRASH_CURE
         if largest > NEAR * self._limits.memory_mb:
             return (
                 f"reading it needs more than {self._limits.memory_mb} MB",
                 "raise ingest.parse_memory_mb if you trust the file",
             )
-        return f"the reader crashed on it ({signal.Signals(-code).name})", CRASH_CURE
+        return (
+            f"the parser process crashed on it ({signal.Signals(-code).name})",
+            CRASH_CURE,
+        )
 
     def _out_of_time(self, seconds: float) -> Reason:
         most = 2 * self._limits.timeout

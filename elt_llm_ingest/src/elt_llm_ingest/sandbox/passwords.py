@@ -60,7 +60,7 @@ def _read(file: Path, data_dir: Path) -> tuple[tuple[str, str], ...]:
     except OSError as error:
         raise ConfigError(
             f"cannot read ingest.password_file {file}: {error.strerror}",
-            "check its path and whether you may read it",
+            "check its path and permissions",
         ) from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{file} is not UTF-8 text", "save it as UTF-8") from error
@@ -77,7 +77,7 @@ def _pair(file: Path, number: int, line: str) -> tuple[str, str]:
     pattern, colon, password = line.partition(": ")
     if not colon or not pattern.strip() or not password:
         raise ConfigError(
-            f"line {number} of {file} is no pattern with a password",
+            f"line {number} of {file} is not a pattern with a password",
             "write it as: PATTERN: PASSWORD, for example: minutes-*.pdf: open sesame",
         )
     return pattern.strip(), password

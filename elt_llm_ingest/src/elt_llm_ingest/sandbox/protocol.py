@@ -48,7 +48,7 @@ def _exactly(source: ByteSource, size: int) -> bytes:
     while size:
         part = source.read(min(size, 1 << 20))
         if not part:
-            raise EOFError("the other side has gone")
+            raise EOFError("the other process has ended")
         parts.append(part)
         size -= len(part)
     return b"".join(parts)
@@ -103,7 +103,7 @@ def _document(record: dict[str, Any], receive: Callable[[], bytes]) -> ParsedDoc
         packed.add_packed(receive(), count)
     blocks: Sequence[Block] = packed if len(packed) > FEW else list(packed)
     if sum(1 for _ in blocks) != len(packed):
-        raise ValueError("groups of blocks of another length than said")
+        raise ValueError("groups of blocks differ from their declared length")
     pages = [_page(page, receive) for page in record["pages"]]
     plain = ParsedDocument.model_validate({**record["document"], "blocks": []})
     return plain.model_copy(update={"blocks": blocks, "pages": pages})

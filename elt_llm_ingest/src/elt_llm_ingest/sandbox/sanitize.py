@@ -97,7 +97,9 @@ def clean_document(document: ParsedDocument) -> ParsedDocument:
 def _removal_warnings(gone: Counter[str]) -> Iterable[str]:
     for family, count in sorted((+gone).items()):
         subject = "characters were" if count != 1 else "character was"
-        yield f"{count} {family} {subject} taken out of the text; no reader sees them"
+        yield (
+            f"{count} {family} {subject} removed from the text (invisible to readers)"
+        )
 
 
 def _without(text: str, gone: Counter[str]) -> str:

@@ -114,8 +114,8 @@ def _answer(
         )
     except BaseException as error:  # noqa: BLE001 - process boundary: Rust panics too
         return _refusal(
-            f"the reader failed on it ({type(error).__name__}: {str(error)[:200]})",
-            "open it in the program that made it and save it again",
+            f"the parser failed on it ({type(error).__name__}: {str(error)[:200]})",
+            "open it in the program that created it and save it again",
         )
 
 

@@ -68,7 +68,7 @@ def read_model(path: Path, data: bytes) -> tuple[EnterpriseModel, list[Page]]:
     else:
         raise LoadError(
             path.name,
-            f"the XML is no ArchiMate model (its root is <{safe.tag(root)[:40]}>)",
+            f"the XML is not an ArchiMate model (its root is <{safe.tag(root)[:40]}>)",
             "export it as Open Exchange XML, or save it in Archi",
         )
     if not entries.elements:
@@ -205,7 +205,7 @@ class _Builder:
                 for side, end in ends:
                     if end.element_id not in known:
                         missing = repr(end.element_id)
-                        reason = f"its {side} is tied to {missing}, which is not there"
+                        reason = f"its {side} refers to {missing}, which does not exist"
                         self._skip_relation(relation, reason)
                         del self._relations[relation.id]
                         lost = True
@@ -284,7 +284,7 @@ class _Builder:
                     kind="element",
                     id=node.key,
                     name=node.name,
-                    reason=f"the view shows {node.element!r}, which is not there",
+                    reason=f"the view shows {node.element!r}, which does not exist",
                     page=location.page,
                 )
             )

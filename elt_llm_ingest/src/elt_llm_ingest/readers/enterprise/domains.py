@@ -251,7 +251,7 @@ class Sorter:
             if d.place.holds_centre(place) and d.place.area > place.area
         ]
         if not around:
-            reason = "it stands in no domain and holds no other box"
+            reason = "it is in no domain and contains no other box"
             self._unplaced.append((cell, reason))
             return
         domain = min(around, key=lambda d: d.place.area)

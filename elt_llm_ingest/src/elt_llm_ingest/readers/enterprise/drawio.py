@@ -72,7 +72,7 @@ def read_model(path: Path, data: bytes) -> tuple[EnterpriseModel, list[Page]]:
         raise LoadError(
             path.name,
             "the drawing has no shape with a name",
-            "write names into the shapes, or ingest a picture of the drawing",
+            "add names to the shapes, or ingest a picture of the drawing",
         )
     has_facts = any(canvas.facts() for canvas in canvases)
     return reader.model(LEANIX_FORMAT if has_facts else FORMAT), reader.pages

@@ -77,7 +77,7 @@ def diagrams(name: str, data: bytes) -> list[Diagram]:
     if root.tag != "mxfile":
         raise LoadError(
             name,
-            f"the XML is no draw.io diagram (its root is <{root.tag[:40]}>)",
+            f"the XML is not a draw.io diagram (its root is <{root.tag[:40]}>)",
             "export the diagram from draw.io as XML",
         )
     pages = []

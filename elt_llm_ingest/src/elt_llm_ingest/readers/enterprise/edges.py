@@ -84,14 +84,15 @@ def read_edge(canvas: Canvas, edge: DrawioCell, page: PageShapes) -> EdgeReading
     cells: list[str] = []
     for name, end in (("start", edge.source), ("end", edge.target)):
         if not end:
-            return f"its {name} is tied to nothing"
+            return f"its {name} is not connected"
         cell = page.stands_for.get(end, end)
         if end in page.skips and cell not in page.shapes:
             return (
-                f"its {name} is tied to a shape that was left out ({page.skips[end]})"
+                f"its {name} is connected to a shape that was omitted "
+                f"({page.skips[end]})"
             )
         if cell not in page.shapes:
-            return f"its {name} is tied to a shape that is no element"
+            return f"its {name} is connected to a shape that is not an element"
         cells.append(cell)
     labels = _labels(canvas, edge)
     heads = (edge.style.get("startArrow", ""), edge.style.get("endArrow", ""))

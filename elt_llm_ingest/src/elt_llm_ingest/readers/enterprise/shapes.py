@@ -13,7 +13,7 @@ from elt_llm_ingest.readers.enterprise.domains import Sorter
 from elt_llm_ingest.readers.enterprise.drawio_cells import DrawioCell
 
 NO_NAME = "it has no name"
-NO_FACT_SHEET = "it is no fact sheet, and no edge is tied to it"
+NO_FACT_SHEET = "it is not a fact sheet, and no edge is connected to it"
 STACKED = frozenset({"stackLayout", "tableLayout"})
 ROW_SHAPES = frozenset({"partialRectangle", "tableRow", "tableCell"})
 

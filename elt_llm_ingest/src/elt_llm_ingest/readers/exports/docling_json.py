@@ -18,8 +18,8 @@ PARSER = "docling json 1"
 # A4 is narrower than Letter and higher; a page that fits neither is as large as needed.
 SIZES = ((612.0, 792.0), (595.3, 841.9), (792.0, 612.0), (841.9, 595.3))
 NO_SIZES = (
-    "the file does not say how large its pages are: the usual size that holds all "
-    "boxes was taken"
+    "the file has no page sizes: the smallest standard size that contains all "
+    "boxes was used"
 )
 FURNITURE = frozenset(("page_header", "page_footer"))
 BROKEN = (AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError)
@@ -37,11 +37,11 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))[:80]
         reason = (
-            f"it is no Docling document of a known version ({place}: {first['msg']})"
+            f"it is not a Docling document of a known version ({place}: {first['msg']})"
         )
         raise wrong(path, reason) from error
     except BROKEN as error:
-        reason = f"its parts do not fit together ({type(error).__name__})"
+        reason = f"its parts are inconsistent ({type(error).__name__})"
         raise wrong(path, reason) from error
     changed = {"parser": PARSER, "warnings": (*warnings, *documents[0].warnings)}
     return [documents[0].model_copy(update=changed)]

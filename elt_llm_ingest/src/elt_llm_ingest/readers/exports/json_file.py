@@ -15,7 +15,7 @@ def load_json(path: Path, data: bytes) -> tuple[Any, tuple[str, ...]]:
         return json.loads(text), warnings
     except RecursionError as error:
         raise LoadError(
-            path.name, "its JSON is nested deeper than any document", "export it again"
+            path.name, "its JSON is nested too deeply", "export it again"
         ) from error
     except ValueError as error:
         raise LoadError(
@@ -25,4 +25,6 @@ def load_json(path: Path, data: bytes) -> tuple[Any, tuple[str, ...]]:
 
 def wrong(path: Path, what: str) -> LoadError:
     """The error for JSON that is not what it looks like."""
-    return LoadError(path.name, what, "export it again from the program that read it")
+    return LoadError(
+        path.name, what, "export it again from the program that created it"
+    )

@@ -225,7 +225,8 @@ def recognise(data: bytes | Held, numbers: Sequence[int], seconds: float) -> Rec
     warnings = list(engine.warnings)
     if late := [n for n in numbers if n not in pages_read]:
         warnings.append(
-            f"{name_pages(late)} not read for want of time; raise ingest.parse_timeout"
+            f"{name_pages(late)} not read: time limit reached; raise "
+            "ingest.parse_timeout"
         )
     return Recognised(engine.pages, engine.lies, tuple(warnings))
 
@@ -252,7 +253,7 @@ def read_pictures(
             f"a picture has more than {MEGAPIXELS:,} megapixels"
         )
     if flat:
-        warnings.append(f"{name_pages(flat)} left out, having no size")
+        warnings.append(f"{name_pages(flat)} omitted: no size")
     recognised = replace(recognised, warnings=tuple(warnings))
     return [recognised.pages.get(page.page_num, page) for page in whole], recognised
 
@@ -331,7 +332,7 @@ def _list_warnings(
     share = sum(every) / len(every) if every else 0.0
     yield f"{name_pages(sorted(sure))} read by text recognition, confidence {share:.2f}"
     if low:
-        yield f"{name_pages(sorted(low))} in part recognised with little confidence"
+        yield f"{name_pages(sorted(low))} partly recognised with low confidence"
 
 
 def _confidences(page: Any) -> dict[tuple[float, float], float]:

@@ -47,8 +47,8 @@ def convert(path: Path, data: bytes, kind: str) -> Any:
     except ConversionError as error:
         raise LoadError(
             path.name,
-            "the file is damaged or not what its name says",
-            "open it in the program that made it and save it again",
+            "the file is damaged or its content does not match its name",
+            "open it in the program that created it and save it again",
         ) from error
 
 
@@ -70,7 +70,9 @@ def document_of(
     text = writer.builder.text
     if not writer.builder.blocks:
         raise LoadError(
-            path.name, "no text: it holds only pictures or nothing", "export it as PDF"
+            path.name,
+            "no text: it contains only pictures or nothing",
+            "export it as PDF",
         )
     blocks = with_sections(text, writer.builder.blocks)
     return [

@@ -26,7 +26,7 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
     if kind is None:
         raise LoadError(
             path.name,
-            "the archive is no Word or PowerPoint file",
+            "the archive is not a Word or PowerPoint file",
             "unpack it and ingest the files in it",
         )
     data, hidden = remove_hidden_runs(data) if kind == "docx" else (data, 0)

@@ -141,24 +141,24 @@ def _check_text(path: Path, data: Data, notes: DocumentNotes) -> None:
         return
     if damage(data) or notes.warnings["unreadable"]:
         raise LoadError(
-            path.name, "the PDF is damaged, and no text can be read in it", DAMAGE_CURE
+            path.name, "the PDF is damaged, and no text can be read", DAMAGE_CURE
         )
     if notes.warnings["blank"] or notes.recognised.pages or notes.recognised.warnings:
         why = [w for w in notes.recognised.warnings if recognition.CURE not in w]
         raise LoadError(
             path.name,
-            "; ".join(("no text: its pages are pictures (a scan, perhaps)", *why)),
+            "; ".join(("no text: its pages are pictures (probably a scan)", *why)),
             OCR_CURE if recognition.languages() else recognition.CURE,
         )
     if notes.warnings["hidden"]:
         raise LoadError(
             path.name,
-            "no text that a reader of its pages sees",
+            "no visible text",
             "open it: if its pages show text, print it to a new PDF",
         )
     raise LoadError(
         path.name,
-        "no text: its pages are empty, or what stands on them is damaged",
+        "no text: its pages are empty or damaged",
         "open it: if its pages show text, print it to a new PDF",
     )
 

@@ -21,8 +21,8 @@ from elt_llm_ingest.readers.spool import Held, source
 Given = TypeVar("Given", bound=bytes | Held)
 LOCKED = "it is protected by a password"
 CURE = (
-    "give the same command --password -, which asks for it, or list it in the file "
-    "that ingest.password_file names"
+    "run the same command with --password -, which prompts for it, or add it to "
+    "the file in ingest.password_file"
 )
 
 

@@ -186,7 +186,7 @@ def _recognise_undecoded(
         layout = recognised.pages.get(page.number)
         if layout is not None and page.undecoded_characters:
             notes.warnings["undecoded"].append(
-                _undecoded_warning(page, "it was read by its looks")
+                _undecoded_warning(page, "it was read from its rendered image")
             )
         replaced.append(page if layout is None else read_page(layout, None))
     return replaced
@@ -324,7 +324,7 @@ def _page_warnings(page: PageDraft) -> Iterator[tuple[WarningKind, str]]:
     """What a reader of the document should know about a page."""
     where = f"page {page.number}"
     if not page.words and any(block.kind == "figure" for block in page.layout):
-        yield "blank", f"{where} holds a picture and no text; {OCR_CURE}"
+        yield "blank", f"{where} contains a picture and no text; {OCR_CURE}"
     if lost := sum([w.run < 0 and not w.furniture for w in page.words]):
         words = "words were" if lost != 1 else "word was"
         yield (

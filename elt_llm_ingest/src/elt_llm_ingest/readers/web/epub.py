@@ -45,7 +45,7 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
             ]
     if not any(b.kind is not BlockKind.FURNITURE for b in builder.blocks):
         locked = any(name in names for name in LOCKS)
-        reason = "it is locked by its seller" if locked else "no text: it has no pages"
+        reason = "it is protected by DRM" if locked else "no text: it has no pages"
         raise LoadError(
             path.name, reason, "export it without protection, as EPUB or PDF"
         )
@@ -66,7 +66,7 @@ def _package(
 ) -> tuple[Any, str]:
     """The book's table of parts, and the folder its names are relative to."""
     if CONTAINER not in names:
-        raise LoadError(path.name, "the archive is no book", "unpack it first")
+        raise LoadError(path.name, "the archive is not a book", "unpack it first")
     root = safe.parse_xml(path.name, archive.read(CONTAINER))
     packages = [
         e.get("full-path", "") for e in root.iter() if safe.tag(e) == "rootfile"

@@ -59,7 +59,7 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
     _check_depth(path.name, data)
     message = email.message_from_bytes(data, policy=default)
     if not message.keys():
-        raise LoadError(path.name, "it is no e-mail message", "export it as .eml")
+        raise LoadError(path.name, "it is not an e-mail message", "export it as .eml")
     attached = _Attachments(path, limits)
     try:
         attached.read(message)
@@ -85,14 +85,14 @@ def _check_depth(name: str, data: bytes) -> None:
         raise LoadError(
             name,
             f"it has more than {MAX_PARTS} parts",
-            "save the attachments that matter and ingest them",
+            "save the attachments you need and ingest them",
         )
 
 
 def _too_deep(name: str) -> LoadError:
     return LoadError(
         name,
-        f"messages in it are nested more than {MAX_DEPTH} deep",
+        f"its messages are nested more than {MAX_DEPTH} deep",
         "save the attached messages and ingest them one by one",
     )
 
@@ -155,7 +155,7 @@ def _content(message: EmailMessage, kind: str) -> tuple[str, tuple[str, ...]]:
     try:
         body = message.get_body(preferencelist=(kind,))
     except UNREADABLE as error:
-        return "", (f"the message cannot be taken apart ({error})",)
+        return "", (f"the message cannot be parsed ({error})",)
     if body is None:
         return "", ()
     try:
@@ -166,7 +166,7 @@ def _content(message: EmailMessage, kind: str) -> tuple[str, tuple[str, ...]]:
         text, _ = decode_text(Path("message"), data if isinstance(data, bytes) else b"")
     except LoadError:
         return "", ("the text of the message cannot be decoded",)
-    return text, ("the message names an unknown encoding; letters may look wrong",)
+    return text, ("the message has an unknown encoding; some characters may be wrong",)
 
 
 class _Attachments:

@@ -68,7 +68,9 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
     root = safe.parse_xml(path.name, data)
     article = root if safe.tag(root) == "article" else next(_all(root, "article"), None)
     if article is None:
-        raise LoadError(path.name, "its XML is no article", "export it as JATS or PDF")
+        raise LoadError(
+            path.name, "its XML is not an article", "export it as JATS or PDF"
+        )
     writer = _ArticleWriter(path)
     writer.write(article)
     builder = writer.builder
@@ -76,7 +78,7 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
         raise LoadError(path.name, "no text: the article is empty", "export it again")
     blocks = with_sections(builder.text, builder.blocks)
     others = sum(1 for _ in _all(root, "article")) - 1 if article is not root else 0
-    note = f"{others} more articles in the file were not read; one a file is"
+    note = f"{others} more articles in the file were not read; only the first is"
     return [
         ParsedDocument(
             title=title_of(builder.text, blocks[:1], path.stem),
@@ -146,7 +148,7 @@ class _ArticleWriter:
     def _content(self, element: Any, level: int, depth: int) -> None:
         if depth > MAX_DEPTH:
             raise LoadError(
-                self._path.name, "its sections are nested too deep", "export it again"
+                self._path.name, "its sections are nested too deeply", "export it again"
             )
         for child in safe.child_elements(element):
             self._block(child, level, depth + 1)
