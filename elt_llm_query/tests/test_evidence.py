@@ -147,7 +147,7 @@ def test_the_commands_write_and_verify(tmp_path, capsys):
     assert run(elt_llm, ("verify", str(file), *here, "--json")) == 0
     assert json.loads(capsys.readouterr().out)["proven"] is True
     assert run(elt_llm, ("verify", str(file), *here)) == 0
-    assert "Every quote is still there." in capsys.readouterr().out
+    assert "Every quote is still present." in capsys.readouterr().out
     assert run(elt_llm, ("query", ASK, "--evidence", "proof.txt", *here)) == 64
     assert run(elt_llm, ("verify", str(file), "--data-dir", str(tmp_path / "no"))) == 65
     assert "elt-llm ingest" in capsys.readouterr().err
@@ -159,4 +159,4 @@ def test_the_commands_write_and_verify(tmp_path, capsys):
     store.close()
     capsys.readouterr()
     assert run(elt_llm, ("verify", str(file), *here)) == 65
-    assert "A quote is gone." in capsys.readouterr().out
+    assert "A quote is missing." in capsys.readouterr().out

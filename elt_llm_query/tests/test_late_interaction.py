@@ -76,5 +76,5 @@ def test_it_keeps_to_its_time(embedder):
 
 
 def test_an_embedder_without_vectors_of_tokens_is_refused():
-    with pytest.raises(ConfigError, match="tells no vectors of tokens"):
+    with pytest.raises(ConfigError, match="has no token vectors"):
         RERANKERS.load("late_interaction").build(Models(HashEmbedding()))

@@ -255,7 +255,7 @@ def test_a_prompt_that_was_too_long_is_sent_once_more_with_fewer_sources(hashed)
     result, (long, short) = compact(hashed, CUT, "[INSUFFICIENT DATA]")
     assert long.count("\n[S") > short.count("\n[S") >= 1
     (note,) = [d for d in result.degradations if d.kind == "prompt_shortened"]
-    assert note.detail.startswith("the model was given ")
+    assert note.detail.startswith("the model received only ")
     assert f" of {len(result.sources)} sources" in note.detail
 
 

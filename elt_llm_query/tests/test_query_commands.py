@@ -113,7 +113,7 @@ def test_a_cache_that_one_command_cannot_use_is_told(root, tmp_path, capsys, com
     given = (command, ASK, "--data-dir", root, "--config", str(file))
     code, out, _ = ran(capsys, *given)
     assert code == 0
-    assert "query.cache_strategy is 'semantic' without effect" in out
+    assert "query.cache_strategy 'semantic' has no effect" in out
 
 
 @pytest.mark.parametrize("command", ["query", "search"])

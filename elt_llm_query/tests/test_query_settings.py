@@ -53,7 +53,7 @@ def unused(world, **query):
 def test_a_depth_below_what_is_kept_says_that_it_has_no_effect(hashed):
     shallow = {"fusion_options": {"depth": 1}}
     (said,) = unused(hashed, **shallow)
-    assert "query.fusion_options.depth is 1 without effect" in said
+    assert "query.fusion_options.depth 1 has no effect" in said
     assert unused(hashed) == []
     assert unused(hashed, fusion_options={"depth": 0}) == []
     assert unused(hashed, reranker_retrieve_k=100) == []

@@ -242,7 +242,7 @@ def test_what_the_model_does_not_name_comes_last():
 def test_an_answer_without_sources_leaves_the_order(answer):
     found, log = guarded(ModelRerank(ScriptedLLM(lambda prompt: answer)), seconds=20)
     assert ids(found) == ["n0", "n1", "n2"]
-    assert "named none of them" in log.degradations[0].detail
+    assert "named none of the sources" in log.degradations[0].detail
 
 
 def test_a_source_cannot_close_its_tags_and_thoughts_are_no_answer():
@@ -263,7 +263,7 @@ def test_odd_numbers_are_held_within_bounds():
 @pytest.mark.parametrize("said", ["1", "9", "[1]"])
 def test_a_bare_number_is_neither_source_nor_relevance(said):
     # All that Qwen2.5-Coder-0.5B-Instruct said of ten sources.
-    with pytest.raises(ModelError, match="named none of them"):
+    with pytest.raises(ModelError, match="named none of the sources"):
         relevances(said, 10)
 
 

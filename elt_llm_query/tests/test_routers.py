@@ -61,7 +61,7 @@ def test_rules_lead_to_their_collections(hashed):
     assert (route(result).n_in, route(result).n_out) == (2, 1)
     result, _ = routed(hashed, "rules", question="Overdue in a room?", rules=rules)
     assert collections(result) == BOTH
-    with pytest.raises(ConfigError, match="no regular expression"):
+    with pytest.raises(ConfigError, match="not a regular expression"):
         routed(hashed, "rules", rules={"(": ["rooms"]})
     with pytest.raises(ConfigError, match="rules"):
         routed(hashed, "rules")
@@ -73,8 +73,8 @@ def test_rules_that_name_what_is_not_there_are_told(hashed):
     assert collections(result) == BOTH
     misled = DegradationKind.ROUTER_MISLED
     (told,) = [one for one in result.degradations if one.kind is misled]
-    assert "'lendig', a collection that is not there; did you mean 'l" in told.detail
-    with pytest.raises(ConfigError, match="lead to 'lendig', and no such") as caught:
+    assert "'lendig', a collection that does not exist; did you mean 'l" in told.detail
+    with pytest.raises(ConfigError, match="refer to 'lendig', and no such") as caught:
         routed(hashed, "rules", rules={"overdue": ["lendig"]})
     assert caught.value.exit_code == 78
     result, _ = routed(hashed, "embeddings", descriptions={**ABOUT, "maps": "maps"})

@@ -70,7 +70,7 @@ def test_a_model_that_fails_leaves_what_was_found_and_says_so(hashed):
     result, _, stages = completed(hashed, ModelUnavailableError("here", "down"))
     assert result.status is Status.ANSWERED
     assert DegradationKind.STAGE_LEFT_OUT in kinds(result)
-    assert "nothing more was searched for" in result.degradations[-1].detail
+    assert "no further searches" in result.degradations[-1].detail
     assert "gap_search" not in stages
 
 

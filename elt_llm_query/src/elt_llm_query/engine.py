@@ -204,7 +204,7 @@ class _Assembly:
                 require_llm(self.models, "query.num_queries above 1")
             except MissingModelError as error:
                 kind = DegradationKind.STAGE_LEFT_OUT
-                self.log.degrade(Degradation(kind=kind, detail=f"left out: {error}"))
+                self.log.degrade(Degradation(kind=kind, detail=f"skipped: {error}"))
                 return 1
         return count
 
@@ -214,9 +214,9 @@ class _Assembly:
         each = self.plan.breadth.each
         if isinstance(depth, int) and 0 < depth < each:
             detail = (
-                f"query.fusion_options.depth is {depth} without effect: "
-                f"{each} candidates of each collection are kept, and every "
-                "list gives as many hits; 0 says so, a larger number gives more"
+                f"query.fusion_options.depth {depth} has no effect: every list "
+                f"already returns {each} hits per collection; use 0, or a larger "
+                "number"
             )
             kind = DegradationKind.SETTING_UNUSED
             self.log.degrade(Degradation(kind=kind, detail=detail))

@@ -45,7 +45,7 @@ class EvidenceError(EltLlmError):
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(
             f"{path}: {reason}",
-            hint='make one with: elt-llm query "QUESTION" --evidence FILE.html',
+            hint='create one with: elt-llm query "QUESTION" --evidence FILE.html',
         )
 
 
@@ -221,11 +221,11 @@ def read_evidence(path: Path) -> EvidenceFile:
         # Of the file as it was written: an earlier version wrote fewer fields.
         digest = _hash_without_digest(json.loads(written))
     except (ValidationError, RecursionError) as error:
-        raise EvidenceError(path, "is no evidence file of this version") from error
+        raise EvidenceError(path, "is not an evidence file of this version") from error
     if evidence.format != FORMAT:
         raise EvidenceError(path, f"has the format {evidence.format!r}, not {FORMAT!r}")
     if evidence.digest != digest:
-        raise EvidenceError(path, "was changed: its digest is not that of its content")
+        raise EvidenceError(path, "was changed: its digest does not match its content")
     return evidence
 
 

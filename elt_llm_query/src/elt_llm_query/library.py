@@ -75,7 +75,9 @@ class Library:
                 and `store`.
         """
         if path is not None and store is not None:
-            raise UsageError("a library has either a path or a store", "leave one out")
+            raise UsageError(
+                "a library has either a path or a store", "pass only one of them"
+            )
         self.config: Final = _load(config, profile, models, path)
         self._built: Final = models if isinstance(models, Models) else None
         self._store: Final = store or Store(
@@ -497,7 +499,9 @@ def resolve_collections(store: Store, names: Names) -> list[str]:
         if key not in known:
             raise CollectionNotFoundError(name, known)
     if not known:
-        raise UsageError("there are no documents yet", "add some, or run: elt-llm demo")
+        raise UsageError(
+            "there are no documents yet", "ingest some, or run: elt-llm demo"
+        )
     return sorted(ids) or known
 
 
@@ -515,7 +519,7 @@ def _load(
         return load_config(file, profile, None, {"stores": stores}, chosen)
     if profile is not None:
         raise UsageError(
-            "a profile is laid on a configuration file, not on a RagConfig",
+            "a profile applies to a configuration file, not to a RagConfig",
             "load it: load_config(profile=…)",
         )
     kept = config.stores.model_copy(update=stores)

@@ -62,7 +62,7 @@ def require_llm(models: Models, what: str, role: str = "rewrite") -> LLM:
     if llm is None:
         raise MissingModelError(
             f"{what} needs a language model, and models.llm_strategy is 'none'",
-            "take one with --models (embedded+ollama), or set models.llm_strategy",
+            "choose one with --models (embedded+ollama), or set models.llm_strategy",
         )
     return llm
 
@@ -106,7 +106,7 @@ def predict_shape(
     except (ValidationError, ValueError) as error:
         name = llm.metadata.model_name
         raise ModelError(
-            f"{name!r} answered in another shape than it was asked for",
+            f"the answer of {name!r} does not have the requested format",
             "try again, or use another model",
         ) from error
     return answer

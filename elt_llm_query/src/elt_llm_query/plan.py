@@ -79,7 +79,7 @@ class SourceLimits:
         ):
             raise UsageError(
                 f"top_n ({self.top_n}) exceeds top_k ({self.top_k})",
-                "top_k candidates are found, of which top_n are kept",
+                "top_k candidates are retrieved and top_n of them are kept",
             )
 
 

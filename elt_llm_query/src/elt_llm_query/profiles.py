@@ -52,7 +52,7 @@ class Selection(BaseModel):
             names += [n for n in sorted(existing) if _has_prefix(n, entry.name)]
         if not names:
             raise UsageError(
-                "the profile selects no collection that exists",
+                "the profile selects no existing collection",
                 "add documents first: elt-llm ingest PATH --collection NAME",
             )
         return list(dict.fromkeys(names))
@@ -118,5 +118,5 @@ def _read(file: Path) -> dict[str, Any]:
         reason = " ".join(str(error).split())
         raise ConfigError(f"cannot read the profile {file}: {reason}") from error
     if not isinstance(content, dict):
-        raise ConfigError(f"{file} must hold keys and values")
+        raise ConfigError(f"{file} must contain keys and values")
     return content

@@ -84,7 +84,8 @@ TRIES = 5  # a document would have to be replaced at every try to need more
 
 ANSWER_CUT = Degradation(
     kind=DegradationKind.ANSWER_CUT,
-    detail="the model's answer reached its longest (num_predict) before it was done",
+    detail="the model's answer reached the token limit (num_predict) before it "
+    "was complete",
 )
 
 
@@ -106,7 +107,7 @@ def question_limits(config: RagConfig, store: Store) -> Iterator[Account]:
 def _note_fallbacks(request: Request, account: Account) -> None:
     """Degrade where a model failed and another one was asked."""
     for failure in dict.fromkeys(account.fallbacks):
-        detail = f"another model was asked: {failure}"
+        detail = f"a fallback model was used: {failure}"
         note = Degradation(kind=DegradationKind.OTHER_MODEL, detail=detail)
         request.log.degrade(note)
 
@@ -335,7 +336,7 @@ class _Searcher:
             if _all_fetched(request):
                 return request, plan, engine, nodes
         kind = DegradationKind.DOCUMENT_WARNING
-        detail = "documents were replaced while they were searched; ask again"
+        detail = "documents were replaced during the search; ask again"
         request.log.degrade(Degradation(kind=kind, detail=detail))
         return request, plan, engine, nodes
 
@@ -441,8 +442,9 @@ class _Searcher:
         name = self.config.query.cache_strategy
         if self.cache is None and name != "none":
             detail = (
-                f"query.cache_strategy is {name!r} without effect: a cache is held in "
-                "memory, and this process asks once (elt-llm serve holds one)"
+                f"query.cache_strategy {name!r} has no effect: the cache is in "
+                "memory, and this process answers one question (elt-llm serve "
+                "keeps a cache)"
             )
             kind = DegradationKind.SETTING_UNUSED
             request.log.degrade(Degradation(kind=kind, detail=detail))

@@ -102,7 +102,7 @@ def report_text(report: "EvidenceReport", *, colour: bool = False) -> str:
             f"[{in_line(quote.label)}] {place}  {state}",
             f'     "{_short(quote.quote)}"',
         ]
-    ending = "Every quote is still there." if report.proven else "A quote is gone."
+    ending = "Every quote is still present." if report.proven else "A quote is missing."
     return _join([*lines, "", ending if report.quotes else "The answer cites nothing."])
 
 
@@ -287,9 +287,9 @@ def where_of(given: tuple[str, ...]) -> dict[str, dict[str, list[str]]]:
         match = _FILTER.fullmatch(one)
         if match is None:
             raise UsageError(
-                f"the filter {one!r} names no key and value",
-                "write --where KEY=VALUE (or !=, <, <=, >, >=, ~ for a part of it, "
-                "'KEY in A, B')",
+                f"the filter {one!r} has no key or value",
+                "write --where KEY=VALUE (or !=, <, <=, >, >=, ~ for a "
+                "substring, 'KEY in A, B')",
             )
         listed = match["listed"]
         values = listed.split(",") if listed else [match["value"]]

@@ -88,7 +88,7 @@ def open_request(
         CollectionMismatchError: If a collection was embedded by another model.
     """
     if not any(c.isalnum() for c in question):
-        raise UsageError("the question is empty", "ask in words")
+        raise UsageError("the question is empty", "write a question")
     if _SURROGATE.search(question):
         raise UsageError(
             "the question contains a character that is not valid Unicode",
@@ -97,10 +97,10 @@ def open_request(
     if len(question) > MOST_CHARACTERS:
         raise UsageError(
             f"the question has {len(question)} characters",
-            f"ask in at most {MOST_CHARACTERS}",
+            f"use at most {MOST_CHARACTERS}",
         )
     if not names:
-        raise UsageError("no collection to ask", "name one with --collection")
+        raise UsageError("no collection to search", "name one with --collection")
     collections = tuple(store.open(name) for name in dict.fromkeys(names))
     bundle, limits = QueryBundle(question), dict(where or {})
     request = Request(question, collections, bundle, analyse(question), limits)
@@ -152,7 +152,7 @@ def _leave_out_unlike(request: Request, models: Models, *, named: bool) -> None:
         raise next(iter(unlike.values()))
     for name, error in unlike.items():
         kind = DegradationKind.COLLECTION_LEFT_OUT
-        detail = f"left out: {error}"
+        detail = f"skipped: {error}"
         request.log.degrade(Degradation(kind=kind, collection=name, detail=detail))
     request.collections = tuple(c for c in request.collections if c.name not in unlike)
 
@@ -163,6 +163,6 @@ def _vector(request: Request, models: Models) -> list[float]:
     vector, embedded = embed_beginning(models.embedder.get_query_embedding, text)
     if embedded != text:
         kind = DegradationKind.PROMPT_SHORTENED
-        detail = "the question is too long for the embedder; its end was left out"
+        detail = "the question is too long for the embedder and was truncated"
         request.log.degrade(Degradation(kind=kind, detail=detail))
     return vector

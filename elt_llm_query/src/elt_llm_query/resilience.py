@@ -51,7 +51,7 @@ def time_is_up(seconds: float) -> ModelError:
     """The error of whatever took longer than it may."""
     return ModelError(
         f"it took more than {seconds:g} s",
-        "raise query.reranker_timeout, lower query.reranker_retrieve_k, or take a "
+        "raise query.reranker_timeout, lower query.reranker_retrieve_k, or use a "
         "smaller model",
     )
 
@@ -202,7 +202,7 @@ class GuardedSynthesizer(WrappingSynthesizer):
             response = self._inner.synthesize(query, fewer, **given)
             response.source_nodes = nodes
             detail = (
-                f"the model was given {len(fewer)} of {len(nodes)} sources: {error}"
+                f"the model received only {len(fewer)} of {len(nodes)} sources: {error}"
             )
             kind = DegradationKind.PROMPT_SHORTENED
             self._log.degrade(Degradation(kind=kind, detail=detail))

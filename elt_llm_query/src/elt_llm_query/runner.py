@@ -24,16 +24,18 @@ _LEVELS = click.Choice(["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"])
 
 @click.command()
 @click.option("--cfg", "profile", help="Profile: a name or a YAML file.")
-@click.option("-q", "--query", "question", help="The question; else you are asked.")
+@click.option(
+    "-q", "--query", "question", help="The question; without it you are prompted."
+)
 @click.option("-l", "--list", "list_profiles", is_flag=True, help="List the profiles.")
 @click.option(
     "--data-dir",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Where everything is kept.  [default: elt-llm-data]",
+    help="Folder with the database, indexes and backups. [default: elt-llm-data]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON objects.")
 @click.option("-v", "--verbose", is_flag=True, help="Same as --log-level DEBUG.")
-@click.option("--log-level", type=_LEVELS, help="Least severity shown on stderr.")
+@click.option("--log-level", type=_LEVELS, help="Minimum severity shown on stderr.")
 def command(  # noqa: PLR0913 - one parameter an option
     profile: str | None,
     question: str | None,
@@ -49,7 +51,7 @@ def command(  # noqa: PLR0913 - one parameter an option
         click.echo(_list_profiles())
         return
     if profile is None:
-        raise click.UsageError("name a profile with --cfg, or see them with --list")
+        raise click.UsageError("pass a profile with --cfg, or list them with --list")
     ask = _asker(profile, data_dir, "DEBUG" if verbose else log_level)
     if question is not None:
         click.echo(_show(ask(question), as_json=as_json))

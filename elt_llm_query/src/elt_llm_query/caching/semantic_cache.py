@@ -216,13 +216,22 @@ class SemanticCacheOptions(Strategy[SemanticCache | None]):
     """What a question found serves questions that ask the same."""
 
     full: float = Field(
-        default=0.9, ge=0, le=1, description="least cosine for using all that was found"
+        default=0.9,
+        ge=0,
+        le=1,
+        description="minimum cosine similarity to reuse all results",
     )
     partial: float = Field(
-        default=0.7, ge=0, le=1, description="least cosine for using it beside half"
+        default=0.7,
+        ge=0,
+        le=1,
+        description="minimum cosine similarity to reuse the "
+        "results together with half a new search",
     )
     entries: int = Field(default=256, ge=1, le=100_000, description="most questions")
-    ttl: float = Field(default=3600.0, gt=0, description="seconds that one is kept")
+    ttl: float = Field(
+        default=3600.0, gt=0, description="lifetime of an entry in seconds"
+    )
 
     @model_validator(mode="after")
     def _partial_is_less(self) -> "SemanticCacheOptions":

@@ -103,19 +103,19 @@ def _check_place(
     token, places = tokens[at], occurrences[at]
     if token.role is WordRole.GUARD:
         same = guards_same_word(at, tokens, occurrences, held)
-        reason = f"{token.written!r} is said of something else"
+        reason = f"{token.written!r} refers to something else"
         return None if same else contradiction(reason)
     if token.role is WordRole.NUMBER:
         places = _with_unit(at, tokens, occurrences)
         if not places:
-            return contradiction(f"{token.written} has another unit")
+            return contradiction(f"{token.written} has a different unit")
     free = alone and not _is_ambiguous(token, places, held)
     reach = NEAR if token.role is WordRole.WORD else CLOSE
     if free or is_near(places, *_neighbours(at, tokens, occurrences), reach):
         return None
     word = token.role is WordRole.WORD
     kind = Disagreement.MISSING if word else Disagreement.CONTRADICTED
-    return ClaimDifference(kind, f"{token.written!r} stands elsewhere in the passage")
+    return ClaimDifference(kind, f"{token.written!r} is elsewhere in the passage")
 
 
 def _is_ambiguous(token: Token, places: Sequence[int], held: PassageWords) -> bool:

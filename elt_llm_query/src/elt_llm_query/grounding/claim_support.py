@@ -36,7 +36,7 @@ def supporting(claim: str, where: Offered) -> QuoteMatch:
         with the first difference to the passage that is nearest.
     """
     if not content_words(claim):
-        return QuoteMatch(Support.UNSUPPORTED, 0.0, reason="it says nothing")
+        return QuoteMatch(Support.UNSUPPORTED, 0.0, reason="it has no content words")
     context = _context(where)
     needed = needed_words(claim, context)
     nearest: _Nearest | None = None
@@ -79,9 +79,11 @@ def verdict_on(question: str, where: Offered, *, says_yes: bool) -> QuoteMatch:
         if (says_yes and not differences) or (not says_yes and denied):
             return QuoteMatch(Support.SUPPORTED, 1.0, *span)
         if denied or not differences:
-            reason = "the passage says the opposite"
+            reason = "the passage states the opposite"
             return QuoteMatch(Support.CONTRADICTED, 0.0, reason=reason)
-    return QuoteMatch(Support.UNSUPPORTED, 0.0, reason="no passage decides it")
+    return QuoteMatch(
+        Support.UNSUPPORTED, 0.0, reason="no passage supports or contradicts it"
+    )
 
 
 class _Nearest(NamedTuple):

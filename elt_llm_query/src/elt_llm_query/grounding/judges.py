@@ -30,7 +30,7 @@ from elt_llm_query.prompts import ENTAILMENT
 from elt_llm_query.trace import TraceLog
 
 TOKENS = 8  # of an answer that is one word
-NOT_CONFIRMED = "the judging model does not find it in the passage"
+NOT_CONFIRMED = "the judge model finds no support for it in the passage"
 _VERDICT = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 _MOST_CHARACTERS = 60  # of an answer that is shown in an error
 
@@ -65,7 +65,8 @@ class ModelJudgeOptions(Strategy[ClaimJudge | None]):
     """The model of the role `judge` confirms each paraphrase, one short call each."""
 
     prompt: str = Field(
-        default=ENTAILMENT, description="has {claim} and {passage}; asks for Yes or No"
+        default=ENTAILMENT,
+        description="prompt with {claim} and {passage} that asks for Yes or No",
     )
 
     @override
@@ -95,7 +96,7 @@ class ModelJudge(Prompted, PromptMixin):
         verdict = _VERDICT.search(answer)
         if verdict is None:
             raise ModelError(
-                f"the judge said neither yes nor no: {answer[:_MOST_CHARACTERS]!r}",
+                f"the judge answered neither yes nor no: {answer[:_MOST_CHARACTERS]!r}",
                 "use a larger model for roles.judge, or judge_strategy: none",
             )
         return verdict[1].lower() == "yes"

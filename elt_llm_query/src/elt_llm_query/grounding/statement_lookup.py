@@ -245,7 +245,7 @@ def _resolve(
         if other is not named and (part.quoted or may_support(part.text, other)):
             elsewhere = _match(part, other)
         if elsewhere.stands:
-            reason = f"cited {label}, stands in {other.source.label}"
+            reason = f"cited {label}, but found in {other.source.label}"
             wrong = elsewhere._replace(support=Support.MISATTRIBUTED, reason=reason)
             return ClaimMatch(label, part.text, wrong, other, part.text)
     return ClaimMatch(label, part.text, match, named, part.text)

@@ -332,11 +332,11 @@ class WordOrder:
 
 
 def _said_of_another(token: Token) -> ClaimDifference:
-    return contradiction(f"{token.written!r} is said of something else")
+    return contradiction(f"{token.written!r} refers to something else")
 
 
 def _changed_places(one: Token, other: Token) -> ClaimDifference:
-    return contradiction(f"{one.written!r} and {other.written!r} changed places")
+    return contradiction(f"{one.written!r} and {other.written!r} are swapped")
 
 
 def _stems(pattern: re.Pattern[str], text: str) -> frozenset[str]:

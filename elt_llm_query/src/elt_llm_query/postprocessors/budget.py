@@ -108,20 +108,25 @@ class TokenBudgetOptions(Strategy[BaseNodePostprocessor]):
     """Keep the best sources that fit a number of tokens."""
 
     tokens: int = Field(
-        default=6000, ge=0, description="0: what the language model's window leaves"
+        default=6000,
+        ge=0,
+        description="token budget; 0: what remains of the "
+        "language model's context window",
     )
     shares: dict[Sort, float] = Field(
-        default={}, description="room kept for text, table, figure; together at most 1"
+        default={},
+        description="shares reserved for text, table and figure; at most 1 in total",
     )
     counted_by: Literal["estimate", "embedder"] = Field(
         default="estimate",
-        description="estimate: what tokenizers seldom exceed; embedder: its own count",
+        description="estimate: an upper estimate for common tokenizers; "
+        "embedder: its exact count",
     )
 
     @model_validator(mode="after")
     def _shares_fit(self) -> Self:
         if sum(self.shares.values()) > 1 or min(self.shares.values(), default=0) < 0:
-            msg = "shares must be 0 or more and together at most 1"
+            msg = "shares must be 0 or more and at most 1 in total"
             raise ValueError(msg)
         return self
 
@@ -138,7 +143,7 @@ def _window(models: Models) -> int:
     if models.llm is None:
         raise MissingModelError(
             "token_budget with tokens: 0 needs a language model with a window",
-            "set models.llm_strategy (for example ollama), or say how many tokens",
+            "set models.llm_strategy (for example ollama), or set tokens",
         )
     metadata = models.llm.metadata
     return max(metadata.context_window - metadata.num_output - QUESTION_TOKENS, 1)

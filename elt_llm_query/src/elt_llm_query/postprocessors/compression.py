@@ -122,7 +122,7 @@ class CompressionOptions(EmbeddingStepOptions):
 
     share: float = Field(default=0.5, gt=0, le=1, description="of a source's sentences")
     context: int = Field(
-        default=0, ge=0, le=10, description="sentences kept beside each"
+        default=0, ge=0, le=10, description="neighbouring sentences kept with each"
     )
 
     component: ClassVar = Compression

@@ -195,11 +195,14 @@ class MmrOptions(EmbeddingStepOptions):
     """Prefer sources unlike those before them, by stored vectors."""
 
     threshold: float = Field(
-        default=0.7, ge=0, le=1, description="1: nearness only, 0: variety only"
+        default=0.7, ge=0, le=1, description="1: relevance only, 0: diversity only"
     )
-    top_n: int = Field(default=0, ge=0, le=1000, description="sources kept; 0: all")
+    top_n: int = Field(
+        default=0, ge=0, le=1000, description="number of sources to keep; 0: all"
+    )
     by_score: bool = Field(
-        default=True, description="nearness is the score; False: the cosine"
+        default=True,
+        description="use the score as relevance; False: the cosine similarity",
     )
 
     component: ClassVar = Mmr
@@ -217,8 +220,15 @@ class DocumentCapOptions(PostprocessorOptions):
 class NearDuplicatesOptions(PostprocessorOptions):
     """Keep the best of sources that say the same."""
 
-    cosine: float = Field(default=0.98, gt=0, le=1, description="of stored vectors")
-    words: float = Field(default=0.9, gt=0, le=1, description="share of equal words")
+    cosine: float = Field(
+        default=0.98,
+        gt=0,
+        le=1,
+        description="minimum cosine similarity of stored vectors",
+    )
+    words: float = Field(
+        default=0.9, gt=0, le=1, description="minimum fraction of shared words"
+    )
 
     component: ClassVar = NearDuplicates
 
@@ -232,7 +242,7 @@ class ReadingOrderOptions(PostprocessorOptions):
 class SimilarityCutoffOptions(Strategy[BaseNodePostprocessor]):
     """Drop sources with a lower score, or none. LlamaIndex's own."""
 
-    cutoff: float = Field(default=0.0, description="the lowest score that stays")
+    cutoff: float = Field(default=0.0, description="minimum score to keep")
 
     @override
     def build(self, models: Models) -> BaseNodePostprocessor:

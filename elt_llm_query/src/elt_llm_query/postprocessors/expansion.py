@@ -148,8 +148,12 @@ def _same_section(own: Outlined, near: Sequence[Outlined]) -> list[str]:
 class NeighboursOptions(PostprocessorOptions):
     """Add the neighbouring chunks of each source, within its section."""
 
-    before: int = Field(default=1, ge=0, le=50, description="chunks before each")
-    after: int = Field(default=1, ge=0, le=50, description="chunks after each")
+    before: int = Field(
+        default=1, ge=0, le=50, description="chunks to add before each source"
+    )
+    after: int = Field(
+        default=1, ge=0, le=50, description="chunks to add after each source"
+    )
 
     component: ClassVar = Neighbours
 
@@ -157,9 +161,11 @@ class NeighboursOptions(PostprocessorOptions):
 class SameDocumentOptions(PostprocessorOptions):
     """Add chunks of the documents found, section by section in turn."""
 
-    chunks: int = Field(default=20, ge=0, le=50, description="more of each document")
+    chunks: int = Field(
+        default=20, ge=0, le=50, description="further chunks per document"
+    )
     first: tuple[str, ...] = Field(
-        default=(), description="sections with one of these words come first"
+        default=(), description="prefer sections whose path contains one of these words"
     )
 
     component: ClassVar = SameDocument
@@ -168,7 +174,14 @@ class SameDocumentOptions(PostprocessorOptions):
 class ReferencesOptions(PostprocessorOptions):
     """Add the rules that the best sources refer to."""
 
-    best: int = Field(default=3, ge=1, le=100, description="sources that are followed")
-    most: int = Field(default=3, ge=1, le=50, description="rules added for each")
+    best: int = Field(
+        default=3,
+        ge=1,
+        le=100,
+        description="number of sources whose references are followed",
+    )
+    most: int = Field(
+        default=3, ge=1, le=50, description="maximum rules to add per source"
+    )
 
     component: ClassVar = References

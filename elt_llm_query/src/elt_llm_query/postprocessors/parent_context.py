@@ -232,13 +232,17 @@ class AutoMergeOptions(PostprocessorOptions):
     """Read the parent where enough of its chunks were found (if recorded)."""
 
     share: float = Field(default=0.5, gt=0, le=1, description="of a parent's chunks")
-    least: int = Field(default=2, ge=1, description="sources in it, at least")
-    levels: int = Field(default=8, ge=1, le=20, description="how far up it goes")
+    least: int = Field(
+        default=2, ge=1, description="minimum number of sources in the parent"
+    )
+    levels: int = Field(default=8, ge=1, le=20, description="maximum levels to go up")
     table_rows: int = Field(
-        default=0, ge=0, description="rows found that bring their table; 0: by share"
+        default=0,
+        ge=0,
+        description="number of retrieved rows that add their table; 0: by fraction",
     )
     max_characters: int = Field(
-        default=20_000, ge=1, description="a longer parent is not read"
+        default=20_000, ge=1, description="longer parents are not added"
     )
 
     component: ClassVar = AutoMerge

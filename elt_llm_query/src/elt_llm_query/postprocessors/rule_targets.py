@@ -166,9 +166,9 @@ def above(
 class RuleTargetsOptions(PostprocessorOptions):
     """Put first what the question asks for by rule number or identifier."""
 
-    most: int = Field(default=3, ge=1, le=50, description="chunks for each")
+    most: int = Field(default=3, ge=1, le=50, description="chunks per rule")
     below: bool = Field(
-        default=True, description="rules below it, where it has no chunk of its own"
+        default=True, description="include rules below it if it has no chunk itself"
     )
 
     component: ClassVar = RuleTargets

@@ -132,10 +132,11 @@ class KindWeightOptions(PostprocessorOptions):
     """
 
     weights: dict[str, float] = Field(
-        default={"figure": 0.7}, description="weight by kind; others weigh 1"
+        default={"figure": 0.7}, description="weight by kind; default 1"
     )
     unless_asked: bool = Field(
-        default=True, description="a question that names the kind lifts a low weight"
+        default=True,
+        description="ignore a weight below 1 if the question names the kind",
     )
 
     component: ClassVar = KindWeight
@@ -145,7 +146,8 @@ class SectionWeightOptions(PostprocessorOptions):
     """Multiply scores by the section of a chunk."""
 
     weights: dict[str, float] = Field(
-        default={}, description="weight by words of the section's path, `*` allowed"
+        default={},
+        description="weight by pattern of the section path; `*` is a wildcard",
     )
 
     component: ClassVar = SectionWeight
@@ -154,11 +156,9 @@ class SectionWeightOptions(PostprocessorOptions):
 class TimeWeightOptions(PostprocessorOptions):
     """Halve scores with every half-life before a given day."""
 
-    reference: date = Field(description="the day that counts as today")
+    reference: date = Field(description="date to use as today")
     half_life: float = Field(default=365.0, gt=0, description="in days")
-    floor: float = Field(
-        default=0.0, ge=0, le=1, description="no score is multiplied by less"
-    )
+    floor: float = Field(default=0.0, ge=0, le=1, description="minimum weight")
 
     component: ClassVar = TimeWeight
 
@@ -209,9 +209,9 @@ def _place(hit: NodeWithScore) -> Place:
 class NeighbourSupportOptions(PostprocessorOptions):
     """Lift candidates that are near other candidates of the same document."""
 
-    reach: int = Field(default=3, ge=1, le=100, description="chunks to either side")
+    reach: int = Field(default=3, ge=1, le=100, description="chunks on either side")
     weight: float = Field(
-        default=0.05, ge=0, le=1, description="share of the best neighbour's score"
+        default=0.05, ge=0, le=1, description="fraction of the best neighbour's score"
     )
 
     component: ClassVar = NeighbourSupport

@@ -76,7 +76,7 @@ class LateInteractionOptions(EmbeddingStepOptions):
 
     top_n: int = Field(default=8, gt=0, description="sources kept")
     fused_weight: float = Field(
-        default=0.7, ge=0, le=1, description="share of the fused order; 0: MaxSim only"
+        default=0.7, ge=0, le=1, description="weight of the fused order; 0: MaxSim only"
     )
 
     component: ClassVar = LateInteraction
@@ -88,7 +88,7 @@ def _token_vectors(embedder: BaseEmbedding) -> TokenVectors:
         if isinstance(one, TokenVectors):
             return one
     raise ConfigError(
-        f"the embedder {embedder.model_name!r} tells no vectors of tokens",
+        f"the embedder {embedder.model_name!r} has no token vectors",
         "use models.embedder_strategy: embedded, or query.reranker_strategy: embedding",
     )
 

@@ -103,8 +103,9 @@ def relevances(answer: str, count: int) -> list[float]:
             by_number.setdefault(int(number), min(float(relevance) / HIGHEST, 1.0))
     if not by_number:
         raise ModelError(
-            f"asked to order sources, the model named none of them: {answer[:80]!r}",
-            "take a larger model, or reranker_strategy: embedding",
+            "the model named none of the sources it was asked to rank: "
+            f"{answer[:80]!r}",
+            "use a larger model, or reranker_strategy: embedding",
         )
     return [by_number.get(i, 0.0) for i in range(1, count + 1)]
 

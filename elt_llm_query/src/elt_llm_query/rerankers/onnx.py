@@ -31,7 +31,7 @@ class OnnxCrossEncoder(PairRerank):
 class OnnxCrossEncoderOptions(PairRerankOptions):
     """Order by a cross-encoder in this process, from files that are there."""
 
-    folder: Path = Field(description="holds model.onnx and tokenizer.json")
+    folder: Path = Field(description="folder with model.onnx and tokenizer.json")
     threads: int = Field(default=0, ge=0, description="0: all cores")
 
     @override

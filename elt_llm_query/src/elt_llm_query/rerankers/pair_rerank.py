@@ -22,10 +22,12 @@ class PairRerankOptions(Strategy[BaseNodePostprocessor]):
 
     top_n: int = Field(default=8, gt=0, description="sources kept")
     batch_size: int = Field(
-        default=4, gt=0, description="pairs read between two looks at the time"
+        default=4, gt=0, description="pairs scored between two checks of the time limit"
     )
     max_tokens: int = Field(
-        default=512, ge=16, description="of a pair; the longer text is cut"
+        default=512,
+        ge=16,
+        description="maximum tokens of a pair; the longer text is truncated",
     )
 
     @property

@@ -40,7 +40,7 @@ class TorchCrossEncoder(PairRerank):
             )
         except RuntimeError as error:
             raise ModelError(
-                f"the cross-encoder failed: {error}", "take a smaller batch_size"
+                f"the cross-encoder failed: {error}", "use a smaller batch_size"
             ) from error
         return np.asarray(found, np.float64).reshape(len(pairs), -1)[:, -1]
 
@@ -48,9 +48,11 @@ class TorchCrossEncoder(PairRerank):
 class TorchCrossEncoderOptions(PairRerankOptions):
     """Order by a cross-encoder of sentence-transformers (extra `cross-encoder`)."""
 
-    model: str = Field(default=DEFAULT, description="a folder, or a name on the hub")
+    model: str = Field(
+        default=DEFAULT, description="a folder, or the name of a model on the hub"
+    )
     download: bool = Field(
-        default=False, description="fetch a model that is not on this machine"
+        default=False, description="download a model that is not on this machine"
     )
 
     @override
@@ -74,6 +76,6 @@ def _load(model: str, max_tokens: int, download: bool) -> CrossEncoder:
     except (OSError, ValueError) as error:
         raise MissingModelError(
             f"the cross-encoder {model!r} cannot be loaded: {error}",
-            "name the folder of a model, or allow the download: "
+            "set the folder of a model, or allow the download: "
             "query.reranker_options: {download: true}",
         ) from error

@@ -108,11 +108,16 @@ class StoredVectorRerankOptions(EmbeddingStepOptions):
 
     top_n: int = Field(default=8, gt=0, description="sources kept")
     fused_weight: float = Field(
-        default=0.95, ge=0, le=1, description="share of the fused order; 0: cosine only"
+        default=0.95,
+        ge=0,
+        le=1,
+        description="weight of the fused order; 0: cosine only",
     )
-    use_mmr: bool = Field(default=False, description="prefer sources unlike each other")
+    use_mmr: bool = Field(
+        default=False, description="prefer sources that differ from each other"
+    )
     mmr_threshold: float = Field(
-        default=0.7, ge=0, le=1, description="1: relevance only, 0: variety only"
+        default=0.7, ge=0, le=1, description="1: relevance only, 0: diversity only"
     )
 
     component: ClassVar = StoredVectorRerank

@@ -180,7 +180,7 @@ class _ListFusion:
 
 @dataclass(frozen=True)
 class Rrf(_ListFusion):
-    """Reciprocal rank fusion, all lists alike; `k` damps the first ranks."""
+    """Reciprocal rank fusion with equal weights; `k` is the smoothing constant."""
 
     k: float = 60.0
 
@@ -191,7 +191,7 @@ class Rrf(_ListFusion):
 
 @dataclass(frozen=True)
 class WeightedRrf(Rrf):
-    """Reciprocal rank fusion; `dense` is the share of the vectors."""
+    """Reciprocal rank fusion; `dense` is the weight of the vector scores."""
 
     dense: float = 0.5
 
@@ -265,8 +265,8 @@ class _FusionOptions(Strategy[Fusion]):
         default=50,
         ge=0,
         le=10_000,
-        description="hits of each list, never fewer than candidates are kept; "
-        "0: as many as are kept",
+        description="hits of each list, at least the number of candidates; 0: "
+        "the number of candidates",
     )
 
     component: ClassVar[Callable[..., Fusion]]
@@ -279,7 +279,12 @@ class _FusionOptions(Strategy[Fusion]):
 class RrfOptions(_FusionOptions):
     """Reciprocal rank fusion, all lists alike."""
 
-    k: float = Field(default=60.0, gt=0, description="damps the first ranks")
+    k: float = Field(
+        default=60.0,
+        gt=0,
+        description="smoothing constant: the larger, the "
+        "smaller the lead of the first ranks",
+    )
 
     component: ClassVar = Rrf
 
@@ -287,8 +292,15 @@ class RrfOptions(_FusionOptions):
 class WeightedRrfOptions(_FusionOptions):
     """Reciprocal rank fusion with a share for the vectors."""
 
-    k: float = Field(default=60.0, gt=0, description="damps the first ranks")
-    dense: float = Field(default=0.5, ge=0, le=1, description="share of the vectors")
+    k: float = Field(
+        default=60.0,
+        gt=0,
+        description="smoothing constant: the larger, the "
+        "smaller the lead of the first ranks",
+    )
+    dense: float = Field(
+        default=0.5, ge=0, le=1, description="weight of the vector scores"
+    )
 
     component: ClassVar = WeightedRrf
 
@@ -296,7 +308,9 @@ class WeightedRrfOptions(_FusionOptions):
 class ConvexOptions(_FusionOptions):
     """A weighted sum of min-max scores; `alpha` is the vectors' share."""
 
-    alpha: float = Field(default=0.3, ge=0, le=1, description="share of the vectors")
+    alpha: float = Field(
+        default=0.3, ge=0, le=1, description="weight of the vector scores"
+    )
 
     component: ClassVar = Convex
 
@@ -304,7 +318,9 @@ class ConvexOptions(_FusionOptions):
 class ExactConvexOptions(_FusionOptions):
     """A weighted sum of both scores of every candidate, over the best of each kind."""
 
-    alpha: float = Field(default=0.5, ge=0, le=1, description="share of the vectors")
+    alpha: float = Field(
+        default=0.5, ge=0, le=1, description="weight of the vector scores"
+    )
 
     component: ClassVar = ExactConvex
 
@@ -312,7 +328,9 @@ class ExactConvexOptions(_FusionOptions):
 class RelativeScoreOptions(_FusionOptions):
     """LlamaIndex's relative score fusion; `alpha` weighs the two retrievers."""
 
-    alpha: float = Field(default=0.5, ge=0, le=1, description="share of the vectors")
+    alpha: float = Field(
+        default=0.5, ge=0, le=1, description="weight of the vector scores"
+    )
 
     component: ClassVar = RelativeScore
 

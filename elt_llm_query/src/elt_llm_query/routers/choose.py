@@ -77,12 +77,12 @@ def _check_names(
     targets = options.targets()
     if targets and not targets & existing:
         raise ConfigError(
-            f"query.router_options lead to {_quote_all(targets)}, and no such "
+            f"query.router_options refer to {_quote_all(targets)}, and no such "
             "collection exists",
             suggest(min(targets), existing),
         )
     for name in sorted((targets | options.descriptions.keys()) - existing):
-        detail = f"query.router_options name {name!r}, a collection that is not there"
+        detail = f"query.router_options name {name!r}, a collection that does not exist"
         hint = suggest(name, existing)
         kind = DegradationKind.ROUTER_MISLED
         request.log.degrade(Degradation(kind=kind, detail=f"{detail}; {hint}"))

@@ -59,7 +59,7 @@ class EmbeddingRouterOptions(RouterOptions):
 
     threshold: float = Field(default=0.1, ge=-1, le=1, description="least cosine")
     behind: float = Field(
-        default=0.1, ge=0, le=2, description="most that one may be behind the best"
+        default=0.1, ge=0, le=2, description="maximum distance to the best score"
     )
     most: int = Field(default=3, ge=1, description="most collections")
 

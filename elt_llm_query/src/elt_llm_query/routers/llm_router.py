@@ -69,7 +69,9 @@ class LLMRouterOptions(RouterOptions):
     """A language model chooses the collections."""
 
     most: int = Field(default=3, ge=1, description="most collections")
-    tokens: int = Field(default=60, ge=8, le=1024, description="most of the answer")
+    tokens: int = Field(
+        default=60, ge=8, le=1024, description="maximum tokens of the answer"
+    )
 
     @override
     def build(self, models: Models) -> BaseSelector:

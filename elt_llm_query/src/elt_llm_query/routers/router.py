@@ -60,7 +60,7 @@ class RouterOptions(Strategy[BaseSelector]):
 
     descriptions: dict[str, str] = Field(
         default_factory=dict,
-        description="collection to what it is about; else titles and sections tell",
+        description="description of each collection; default: its titles and sections",
     )
 
     def targets(self) -> frozenset[str]:
@@ -113,7 +113,7 @@ class RulesRouterOptions(RouterOptions):
     """Patterns say where a question goes."""
 
     rules: dict[str, tuple[str, ...]] = Field(
-        description="regular expression to the collections it leads to"
+        description="maps regular expressions to collections"
     )
 
     @field_validator("rules")
@@ -125,7 +125,7 @@ class RulesRouterOptions(RouterOptions):
             try:
                 re.compile(pattern)
             except re.error as error:
-                msg = f"{pattern!r} is no regular expression: {error}"
+                msg = f"{pattern!r} is not a regular expression: {error}"
                 raise ValueError(msg) from error
         return value
 

@@ -136,10 +136,12 @@ class RoundsOptions(Strategy[SufficiencyStep | None]):
     """What strategies with rounds have."""
 
     most_rounds: int = Field(
-        default=1, ge=1, le=3, description="looks, each with a call"
+        default=1, ge=1, le=3, description="maximum rounds, each with one model call"
     )
     context_tokens: int = Field(
-        default=2000, ge=100, description="of the passages that the model is shown"
+        default=2000,
+        ge=100,
+        description="maximum characters of the passages in the prompt",
     )
 
 
@@ -188,5 +190,5 @@ class _Given(BaseRetriever):
 
 
 def _left_out(error: ModelError) -> Degradation:
-    detail = f"nothing more was searched for: {error}"
+    detail = f"no further searches: {error}"
     return Degradation(kind=DegradationKind.STAGE_LEFT_OUT, detail=detail)

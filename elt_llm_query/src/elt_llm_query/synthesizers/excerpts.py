@@ -56,12 +56,15 @@ class ExcerptsOptions(Strategy[BaseSynthesizer]):
     """Verbatim sentences that tell most of a subject; needs no language model."""
 
     most: int = Field(default=6, ge=1, le=200, description="sentences")
-    each: int = Field(default=3, ge=1, le=200, description="sentences of one passage")
+    each: int = Field(
+        default=3, ge=1, le=200, description="maximum sentences per passage"
+    )
     about: str = Field(
-        default="", description="an excerpt or its section needs one of these words"
+        default="",
+        description="words of which an excerpt or its section must contain one",
     )
     share: float = Field(
-        default=0.25, ge=0, le=1, description="of the subject's words that one needs"
+        default=0.25, ge=0, le=1, description="minimum number of words of the subject"
     )
 
     @override

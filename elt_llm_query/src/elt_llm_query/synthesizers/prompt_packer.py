@@ -111,8 +111,9 @@ class SourcePacker(PromptHelper):
             room = 0
         if room < FEWEST_TOKENS:
             raise ModelError(
-                f"a window of {self.context_window} tokens holds no source beside the "
-                f"prompt and an answer of {self.num_output} tokens",
+                f"a window of {self.context_window} tokens has no room for a "
+                f"source besides the prompt and an answer of {self.num_output} "
+                "tokens",
                 "raise context_window, or lower num_predict",
             )
         return room

@@ -119,7 +119,7 @@ class StatementSynthesizer(ModelSynthesizer):
                     return self._write_text(question, nodes, budget, error)
                 if first:
                     raise
-                notes = _note_shape("left out what is no statement", error)
+                notes = _note_shape("omitted output that is not a statement", error)
                 break
             first, rest = False, later
             for one in written.statements:

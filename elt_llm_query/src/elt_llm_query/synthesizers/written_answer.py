@@ -33,17 +33,20 @@ LARGEST_ANSWER = 4
 class WrittenOptions(Strategy[BaseSynthesizer]):
     """What all modes have."""
 
-    system_prompt: str = Field(default="", description="said before our rules")
+    system_prompt: str = Field(
+        default="", description="prompt text before the rules for citations"
+    )
     context_tokens: int = Field(
         default=0,
         ge=0,
-        description="most tokens of sources in a prompt; 0: what the window holds",
+        description="maximum tokens of sources in a prompt; 0: as many as the "
+        "context window holds",
     )
     most_calls: int = Field(
         default=4,
         ge=1,
-        description="most answers that a question asks models for, those of its "
-        "rewrites counted; sources that then stand in no prompt are left out",
+        description="maximum model calls per question, including rewrites; "
+        "sources that fit into no prompt are omitted",
     )
 
 
@@ -87,8 +90,8 @@ def note_unread(unread: int, among: int) -> tuple[Degradation, ...]:
     if not unread:
         return ()
     detail = (
-        f"the model read {among - unread} of {among} sources whole: more do not fit "
-        "into its window and the calls of a question (most_calls)"
+        f"the model read {among - unread} of {among} sources completely: more do "
+        "not fit into its window and the limit of calls (most_calls)"
     )
     return (Degradation(kind=DegradationKind.PROMPT_SHORTENED, detail=detail),)
 

@@ -82,15 +82,20 @@ class AliasTransformOptions(Strategy[SearchTransform]):
     """Search for other names of what the question names too."""
 
     table: dict[str, tuple[str, ...]] = Field(
-        default_factory=dict, description="name to its other names"
+        default_factory=dict, description="maps a name to its synonyms"
     )
-    file: Path | None = Field(default=None, description="YAML file of such a table")
+    file: Path | None = Field(default=None, description="YAML file with such a map")
     acronyms: bool = Field(
         default=True, description="find short forms in the collections: Long Name (LN)"
     )
-    most: int = Field(default=3, ge=1, le=8, description="most searches added")
+    most: int = Field(
+        default=3, ge=1, le=8, description="maximum number of added searches"
+    )
     weight: float = Field(
-        default=0.5, gt=0, le=10, description="of each, beside the question's 1"
+        default=0.5,
+        gt=0,
+        le=10,
+        description="weight of each added search; the question has 1",
     )
 
     @override
@@ -135,7 +140,7 @@ def _read(file: Path) -> Mapping[str, tuple[str, ...]]:
     """Name to other names, sorted. Raises ConfigError for anything else."""
     try:
         if file.stat().st_size > MOST_BYTES:
-            raise ConfigError(f"{file} is larger than a table of aliases can be")
+            raise ConfigError(f"{file} exceeds the maximum size of an alias file")
         table = _TABLE.validate_python(
             yaml.safe_load(file.read_text(encoding="utf-8")) or {}
         )

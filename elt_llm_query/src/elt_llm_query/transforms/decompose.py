@@ -53,9 +53,11 @@ class DecomposeTransformOptions(Strategy[SearchTransform]):
 
     most: int = Field(default=3, ge=1, le=3, description="most parts")
     weight: float = Field(
-        default=0.5, gt=0, le=10, description="of each part, beside the question's 1"
+        default=0.5, gt=0, le=10, description="weight of each part; the question has 1"
     )
-    tokens: int = Field(default=200, ge=16, le=1024, description="most of the answer")
+    tokens: int = Field(
+        default=200, ge=16, le=1024, description="maximum tokens of the answer"
+    )
 
     @override
     def build(self, models: Models) -> SearchTransform:

@@ -71,9 +71,14 @@ class HydeTransformOptions(Strategy[SearchTransform]):
     """Search near a passage the model makes up, in addition to the question."""
 
     weight: float = Field(
-        default=1.0, gt=0, le=10, description="beside the question's 1"
+        default=1.0,
+        gt=0,
+        le=10,
+        description="weight of the passage; the question has 1",
     )
-    tokens: int = Field(default=160, ge=16, le=1024, description="most of the passage")
+    tokens: int = Field(
+        default=160, ge=16, le=1024, description="maximum tokens of the passage"
+    )
 
     @override
     def build(self, models: Models) -> SearchTransform:

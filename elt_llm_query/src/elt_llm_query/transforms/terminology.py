@@ -57,15 +57,23 @@ class TerminologyTransformOptions(Strategy[SearchTransform]):
     """Search for the question in the documents' terms."""
 
     mode: Mode = Field(
-        default="both", description="in place of the question, or beside it"
+        default="both",
+        description="search instead of the question, or in addition to it",
     )
     subject: str = Field(
-        default="", max_length=100, description="whose terms, for example insurance law"
+        default="",
+        max_length=100,
+        description="subject whose terms are used, for example insurance law",
     )
     weight: float = Field(
-        default=1.0, gt=0, le=10, description="beside the question's 1"
+        default=1.0,
+        gt=0,
+        le=10,
+        description="weight of the rewrite; the question has 1",
     )
-    tokens: int = Field(default=120, ge=16, le=1024, description="most of the answer")
+    tokens: int = Field(
+        default=120, ge=16, le=1024, description="maximum tokens of the answer"
+    )
 
     @override
     def build(self, models: Models) -> SearchTransform:
