@@ -150,8 +150,8 @@ def test_an_update_in_place_is_told_by_the_command(root, capsys, monkeypatch):
         code, out, err = ran(capsys, root, "query", ASK)
         assert (code, "25 pounds" in out) == (0, True)
         assert err == (
-            f"elt-llm: the server of {root} was not used: it is of another version and "
-            "must be started again; working without it\n"
+            f"elt-llm: the server of {root} was not used: it has a different version "
+            "and must be restarted; working without it\n"
         )
         _, out, _ = ran(capsys, root, "query", ASK, "--json")
     kinds = [note["kind"] for note in json.loads(out)["degradations"]]

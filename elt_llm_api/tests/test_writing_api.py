@@ -87,7 +87,7 @@ def test_templates_are_listed_by_name(client):
 @pytest.mark.parametrize(
     ("body", "status", "words"),
     [
-        ({}, 422, "name a template or its text"),
+        ({}, 422, "pass a template or its text"),
         ({"template": "safty-review"}, 422, "did you mean 'safety-review'"),
         ({"template": "../../etc/passwd"}, 422, "template"),
         ({"template_text": "title: x"}, 422, "sections: Field required"),

@@ -300,11 +300,11 @@ def test_a_purview_file_is_checked_row_by_row():
     [
         (b"", "no header"),
         (b"Definition\nx\n", "must have the column 'Name'"),
-        (b"Name,Colour\nx,y\n", "'Colour' is none of"),
+        (b"Name,Colour\nx,y\n", "file has no column 'Colour'"),
         (b"Name,Status\nx,y,z\n", "row 2 has more cells"),
         (b"Name,Name\nx,y\n", "twice"),
         (b"Name\n\xff\n", "not UTF-8"),
-        (b'Name\n"x\n', "no CSV"),
+        (b'Name\n"x\n', "not CSV"),
     ],
 )
 def test_a_broken_table_is_refused_with_its_cure(content, message):

@@ -285,14 +285,14 @@ def test_a_mapping_of_ones_own_makes_another_table(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("field: name", "field: nam", "'nam' is no field"),
+        ("field: name", "field: nam", "'nam' is not a field"),
         ("field: name", "attribute: x", "no column has `field: name`"),
-        ("column: Begriff", "column: Nummer", "stands there twice"),
+        ("column: Begriff", "column: Nummer", "is listed twice"),
         ("PENDING: offen, ", "", "lacks PENDING"),
         ("field: definition", "field: relations", "`kind` belongs to"),
         ("field: definition", "field: relations, kind: related", "unique_names"),
         ("field: definition", "field: resources", "needs `pair`"),
-        ("title: house table", "title: [", "no YAML"),
+        ("title: house table", "title: [", "not YAML"),
         ("rules:", "rule:", "rule: Extra inputs"),
     ],
 )

@@ -54,8 +54,10 @@ def test_each_family_is_counted(reading):
     assert found.text.startswith("plain text and 12 13 more and more")
     assert found.warnings == (
         "1 control character was removed from the text (invisible to readers)",
-        ("1 direction-changing character was removed from the text "
-        "(invisible to readers)"),
+        (
+            "1 direction-changing character was removed from the text "
+            "(invisible to readers)"
+        ),
         "2 invisible tag characters were removed from the text (invisible to readers)",
         "1 zero-width character was removed from the text (invisible to readers)",
     )

@@ -36,14 +36,17 @@ class ChatIn(Wire):
 
     message: str = Field(min_length=1, max_length=8000, pattern=r"[^\W_]")
     conversation_id: Annotated[str, Field(pattern=CONVERSATION_ID)] | None = Field(
-        default=None, description="one that is not there yet is created with this id"
+        default=None,
+        description="a conversation that does not exist is created with this id",
     )
     collections: tuple[str, ...] = COLLECTIONS
     profile: str = Field(
-        default="default", max_length=64, description="how to answer; see /v1/status"
+        default="default",
+        max_length=64,
+        description="name of a profile; see /v1/status",
     )
     models: str = Field(
-        default="", max_length=64, description="where models come from; see /v1/query"
+        default="", max_length=64, description="model provider; see /v1/query"
     )
     where: dict[str, Filter] = WHERE
     top_k: int | None = TOP_K
@@ -72,12 +75,12 @@ class ConversationOut(Wire):
     """A conversation as it is shown: numbers where its answers cite something."""
 
     conversation_id: str
-    title: str = Field(description="as given; empty if none was")
+    title: str = Field(description="as given; empty if none was given")
     label: str = Field(description="its title, or its first question")
     created: str
     last_used: str
     messages: list[Message]
-    sources: list[NumberedSource] = Field(description="all that it cites, by number")
+    sources: list[NumberedSource] = Field(description="all cited passages, by number")
 
     @classmethod
     def of(cls, conversation: Conversation) -> "ConversationOut":
@@ -103,4 +106,4 @@ class ConversationPatch(Wire):
 class UndoOut(Wire):
     """A turn that was taken back."""
 
-    message: str = Field(description="its question; empty where there was none")
+    message: str = Field(description="its question; empty if there was none")

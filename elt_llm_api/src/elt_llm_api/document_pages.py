@@ -34,9 +34,11 @@ class PageBlock(Wire):
     level: int
     table: int = Field(description="number of the table of a row, else 0")
     cells: list[str] = Field(description="of a row of a table")
-    box: Box | None = Field(description="around all of it that is on this page")
+    box: Box | None = Field(description="bounding box of its part on this page")
     confidence: float | None = Field(description="of text recognition")
-    doubtful: bool = Field(description="its page may be read in a wrong order")
+    doubtful: bool = Field(
+        description="true if the reading order of its page is uncertain"
+    )
 
 
 class PageOut(Wire):
@@ -81,7 +83,7 @@ class MatchList(Wire):
     """Places in the order of the document."""
 
     data: list[TextMatch]
-    total: int = Field(description="places, whatever the limit")
+    total: int = Field(description="total number of places, regardless of the limit")
 
 
 @dataclass(frozen=True)

@@ -26,12 +26,12 @@ class TextPart(Record):
     title: str
     collection: str
     section: str = Field(description="of its beginning, ' > ' between levels")
-    pages: tuple[int, ...] = Field(description="pages that it is on, from 1")
+    pages: tuple[int, ...] = Field(description="its pages, counted from 1")
     start: int = Field(ge=0)
     end: int = Field(ge=0)
     text: str
     next_start: int | None = Field(
-        default=None, description="where to read on, if it was cut"
+        default=None, description="start of the next part, if the text was truncated"
     )
     page_count: int = Field(description="of the document; 0 if it has no pages")
     sections: tuple[str, ...] = Field(
@@ -118,7 +118,7 @@ def read_part(
     if start is not None:
         blocks = [block for block in blocks if block.end > start]
     if not blocks:
-        raise NothingThereError(f"{row.name} has no text there", "leave start out")
+        raise NothingThereError(f"{row.name} has no text there", "omit start")
     part = _cut(store, row, blocks, start)
     outline = page is None and not section and not start
     sections = _outline(blocks) if outline else ()
@@ -155,7 +155,7 @@ def _page_blocks(blocks: Sequence[Block], page: int, row: DocumentRow) -> list[B
         pages = f"it has pages 1 to {row.page_count}"
         raise NothingThereError(
             f"{row.name} has no text on page {page}",
-            pages if row.page_count else "it has no pages: name a section",
+            pages if row.page_count else "it has no pages: pass a section",
         )
     return on_page
 
@@ -196,7 +196,9 @@ def _section_runs(
             return [_SectionRun(run) for run in runs]
     raise NothingThereError(
         f"{row.name} has no section {section[:200]!r}",
-        suggest(section, _outline(blocks)) if _outline(blocks) else "read it by page",
+        suggest(section, _outline(blocks))
+        if _outline(blocks)
+        else "pass a page instead",
     )
 
 

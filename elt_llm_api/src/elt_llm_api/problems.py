@@ -52,17 +52,16 @@ FAILED_MODELS = {
     "model failed",
     DegradationKind.GENERATION_UNAVAILABLE: "answered with verbatim sentences instead: "
     "the language model failed",
-    DegradationKind.OTHER_MODEL: "another model was asked: the first one failed",
-    DegradationKind.RERANKER_UNAVAILABLE: "in the order of the search: the reranker "
-    "failed",
-    DegradationKind.POSTPROCESSOR_UNAVAILABLE: "a step was left out: its model failed",
+    DegradationKind.OTHER_MODEL: "a fallback model was used: the first one failed",
+    DegradationKind.RERANKER_UNAVAILABLE: "not reranked: the reranker failed",
+    DegradationKind.POSTPROCESSOR_UNAVAILABLE: "a step was skipped: its model failed",
     DegradationKind.ROUTER_UNAVAILABLE: "all collections were searched: the router "
     "failed",
 }
 OTHER_COLLECTIONS = (
-    "ask other collections, or with the profile or the models that this one was "
-    "indexed with (models: embedded, or embedded+ollama where Ollama writes); "
-    "whoever runs the server can index it again"
+    "choose other collections, or the profile or models this one was indexed "
+    "with (models: embedded, or embedded+ollama if Ollama writes the answers); "
+    "the server's operator can index it again"
 )
 # A client over HTTP has no terminal: told where a hint names a command.
 ROUTES: tuple[tuple[type[EltLlmError], str], ...] = (
@@ -285,7 +284,7 @@ def _on_http(request: Request, error: Exception) -> JSONResponse:
     if status == NothingThereError.status:
         refusal = NothingThereError(f"no route or resource at {path[:200]}", routes)
     elif status == MethodError.status:
-        refusal = MethodError(f"{path[:200]} does not take {request.method}", routes)
+        refusal = MethodError(f"{path[:200]} does not support {request.method}", routes)
     elif status == TooLargeError.status:
         refusal = TooLargeError("the body is larger than the server accepts")
     else:

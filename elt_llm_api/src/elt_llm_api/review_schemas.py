@@ -47,7 +47,7 @@ class ItemRow(Wire):
     status: ReviewStatus
     revision: int
     fields: dict[str, str]
-    edited: tuple[str, ...] = Field(description="fields with a person's text")
+    edited: tuple[str, ...] = Field(description="fields edited by a reviewer")
     changed: tuple[str, ...]
     conflicts: tuple[str, ...]
     notes: str
@@ -96,7 +96,7 @@ class ItemList(Wire):
 
     progress: ProductProgress
     data: list[ItemRow]
-    total: int = Field(description="items that match, whatever the limit")
+    total: int = Field(description="number of matching items, regardless of the limit")
     next_cursor: int | None = None
 
 
@@ -110,15 +110,19 @@ class EvidenceOut(Wire):
     page: int | None
     support: str
     document_id: str
-    image: str | None = Field(description="the page with the quote marked")
+    image: str | None = Field(description="picture of the page with the quote marked")
 
 
 class ItemOut(ItemRow):
     """One item with both sides of the merge, its evidence and its history."""
 
     generated: dict[str, str]
-    base: dict[str, str] = Field(description="generated when it was last decided on")
-    offered: dict[str, str] = Field(description="texts of a sheet that did not win")
+    base: dict[str, str] = Field(
+        description="generated text at the time of the last decision"
+    )
+    offered: dict[str, str] = Field(
+        description="texts of a sheet that were not adopted"
+    )
     evidence: list[EvidenceOut]
     history: list[Decision]
     row: dict[str, Any] = Field(description="the generated row, without its evidence")
@@ -132,7 +136,7 @@ class ItemPatch(Wire):
     edited: dict[str, str | None] = Field(
         default_factory=dict,
         max_length=32,
-        description="texts by field; null for the generated one",
+        description="texts by field; null reverts to the generated text",
     )
     notes: str | None = Field(default=None, max_length=LONGEST)
 

@@ -23,32 +23,31 @@ class Wire(BaseModel):
 # A letter or a digit somewhere: without one there is nothing to look for.
 QUESTION = Field(min_length=1, max_length=4000, pattern=r"[^\W_]")
 COLLECTIONS = Field(
-    default=(), max_length=64, description="names; none means all collections"
+    default=(), max_length=64, description="names of collections; default: all"
 )
 Wanted = str | int | float | Annotated[list[str | int | float], Field(max_length=100)]
 Filter = Wanted | Annotated[dict[str, Wanted], Field(max_length=8)]
 WHERE: Any = Field(
     default_factory=dict,
     max_length=16,
-    description="only chunks of this document, document_id, title, section, page, "
-    "kind, rule, date, source, or what documents tell (journal, doi); a list holds "
-    "alternatives, an object operators: ==, !=, in, nin, <, <=, >, >=, contains",
+    description="only chunks of this document, document_id, title, section, "
+    "page, kind, rule, date, source, or other metadata of the "
+    'document (journal, doi); a list means "or", an object holds '
+    "operators: ==, !=, in, nin, <, <=, >, >=, contains",
 )
 TOP_K: Any = Field(
     default=None,
     ge=1,
     le=200,
-    description="candidates before reranking; by default those of the profile",
+    description="number of candidates before reranking; default: the profile's",
 )
 TOP_N: Any = Field(
     default=None,
     ge=1,
     le=100,
-    description="sources that the answer is made from, at most top_k",
+    description="number of sources for the answer, at most top_k",
 )
-USE_RERANKER: Any = Field(
-    default=None, description="whether candidates are ordered again"
-)
+USE_RERANKER: Any = Field(default=None, description="whether candidates are reranked")
 EXAMPLE_QUESTION = "Who may register a player?"
 
 
@@ -61,7 +60,7 @@ class SearchRequest(Wire):
         default=None,
         ge=1,
         le=100,
-        description="most passages, what is brought beside them not counted",
+        description="maximum number of passages, without those added by postprocessors",
     )
     where: dict[str, Filter] = WHERE
 
@@ -76,13 +75,15 @@ class QueryRequest(Wire):
     question: str = QUESTION
     collections: tuple[str, ...] = COLLECTIONS
     profile: str = Field(
-        default="default", max_length=64, description="how to answer; see /v1/status"
+        default="default",
+        max_length=64,
+        description="name of a profile; see /v1/status",
     )
     models: str = Field(
         default="",
         max_length=64,
-        description="where models come from, whatever the profile says: embedded, "
-        "ollama, or EMBEDDER+LLM such as embedded+ollama",
+        description="model provider, overriding the profile: embedded, ollama, "
+        "or EMBEDDER+LLM such as embedded+ollama",
     )
     where: dict[str, Filter] = WHERE
     top_k: int | None = TOP_K
@@ -90,8 +91,8 @@ class QueryRequest(Wire):
     use_reranker: bool | None = USE_RERANKER
     format: Literal["text", "markdown"] = Field(
         default="text",
-        description="what `answer` is: plain text, to be shown as text, or Markdown in "
-        "which every mark of that text is escaped, to be given to a renderer",
+        description="format of `answer`: plain text, or Markdown in which all "
+        "markup characters of the text are escaped for a renderer",
     )
 
     model_config = ConfigDict(
@@ -112,7 +113,9 @@ class ProfileOut(Wire):
     name: str
     does: str
     needs: str
-    lacks: str = Field(description="what is left out here, and how to install it")
+    lacks: str = Field(
+        description="what is missing on this machine, and how to install it"
+    )
 
 
 class ProfileList(Wire):
@@ -131,14 +134,14 @@ class CollectionOut(Wire):
     """A collection and what it was indexed with."""
 
     name: str
-    title: str = Field(description="as people call it, if not by its name")
+    title: str = Field(description="title, if it differs from the name")
     documents: int
     chunks: int
     embedder: str
     dimension: int
     chunker: str
     priority: int = Field(description=PRIORITY)
-    generation: int = Field(description="published index; 0 is none yet")
+    generation: int = Field(description="number of the published index; 0: none yet")
     degradations: tuple[Degradation, ...] = ()
 
     @classmethod
@@ -186,7 +189,9 @@ class DocumentOut(Wire):
     chunks: int
     warnings: tuple[str, ...]
     priority: int = Field(description=PRIORITY)
-    content_url: str | None = Field(description="the file, where it was kept")
+    content_url: str | None = Field(
+        description="URL of the stored file, if it was kept"
+    )
 
     @classmethod
     def of(cls, row: DocumentRow) -> "DocumentOut":
@@ -286,7 +291,7 @@ class TableOut(Wire):
     page: int | None
     columns: list[str] = Field(description="header path of each, ' / ' between levels")
     rows: int
-    problems: list[str] = Field(description="why it is not clean")
+    problems: list[str] = Field(description="reasons why it is not clean")
 
     @classmethod
     def of(cls, relation: Relation) -> "TableOut":
@@ -319,10 +324,10 @@ class StatusOut(Wire):
     """The server for people: versions, models, room, work."""
 
     version: str
-    profiles: list[str] = Field(description="those that can be asked")
+    profiles: list[str] = Field(description="profiles that can be used")
     incomplete: dict[str, str] = Field(
-        description="profiles of which a stage is left out here: what it lacks, and "
-        "the cure"
+        description="profiles with a stage that cannot run here: what is "
+        "missing, and how to install it"
     )
     embedder: str
     llm: str | None
@@ -342,7 +347,9 @@ class ProblemOut(BaseModel):
     hint: str = Field(examples=["did you mean 'handbook'?"])
     code: str = Field(examples=["STO002"])
     errors: list[dict[str, Any]] = Field(default_factory=list)
-    details: list[str] = Field(default_factory=list, description="what failed, each")
+    details: list[str] = Field(
+        default_factory=list, description="one message for each failure"
+    )
 
 
 def file_url(job: Job, name: str) -> str:

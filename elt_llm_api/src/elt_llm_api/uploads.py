@@ -40,7 +40,7 @@ def check_upload_name(name: str) -> str:
     )
     if bad:
         raise UsageError(
-            f"{name[:80]!r} cannot be taken as a file name",
+            f"{name[:80]!r} is not a valid file name",
             "use letters, digits, spaces, '.', '-' and '_', at most 200 bytes",
         )
     return plain
@@ -85,7 +85,7 @@ def check_upload_names(names: Sequence[str]) -> list[str]:
     """
     plain = [check_upload_name(name) for name in names]
     if len(set(plain)) != len(plain):
-        raise UsageError("two of the files have the same name", "send them apart")
+        raise UsageError("two of the files have the same name", "send them separately")
     return plain
 
 
@@ -98,6 +98,8 @@ def move_uploads(uploads: Sequence[Upload], folder: Path) -> list[Upload]:
     moved = []
     for upload in uploads:
         if not upload.path.is_file():
-            raise UsageError(f"{upload.name} is not here any more", "choose it again")
+            raise UsageError(
+                f"{upload.name} no longer exists on the server", "choose it again"
+            )
         moved.append(Upload(upload.name, upload.path.rename(folder / upload.name)))
     return moved

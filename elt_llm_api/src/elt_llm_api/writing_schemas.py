@@ -10,13 +10,13 @@ from elt_llm_core.versions import Version, VersionKind, VersionRow
 from elt_llm_core.written import WrittenText, is_stale
 
 PROFILE: Any = Field(
-    default="default", max_length=64, description="how to write; see /v1/status"
+    default="default", max_length=64, description="name of a profile; see /v1/status"
 )
 MODELS: Any = Field(
-    default="", max_length=64, description="models instead of those of the profile"
+    default="", max_length=64, description="model provider, overriding the profile"
 )
 GAP_ROUNDS: Any = Field(
-    default=0, ge=0, le=5, description="further searches for what is missing"
+    default=0, ge=0, le=5, description="rounds of further searches for missing parts"
 )
 FRESH: Any = Field(default=False, description="write finished sections again")
 TemplateFormat = Literal[
@@ -106,7 +106,7 @@ class TopicOut(Wire):
     name: str
     description: str
     category: str
-    section: str = Field(description="its section path; empty for one of a list")
+    section: str = Field(description="its section path; empty for a topic of a list")
     document_id: str
     summaries: list[SummaryOut]
 

@@ -244,7 +244,9 @@ class _Batch:
     def _wait(self, away: float, most: float) -> None:
         """Wait until a server that is away may be asked again."""
         pause = min(self._context.config.gateway.breaker_seconds, most - away)
-        detail = f"the model server is away; next try in {format_duration(pause)}"
+        detail = (
+            f"the model server is unreachable; next try in {format_duration(pause)}"
+        )
         with self._lock:
             self._context.progress(self._job, self._end_count, len(self._items), detail)
         until = monotonic() + pause
@@ -290,8 +292,8 @@ class _Batch:
         if left:
             counts["left"] = left
             problems.append(
-                f"{self._job}: {left} of {count} items are left, because the batch "
-                f"ended early: {self._stop}; the same command goes on there"
+                f"{self._job}: {left} of {count} items remain because the batch "
+                f"ended early: {self._stop}; the same command resumes there"
             )
         kind = DegradationKind.ITEM_FAILED
         return BatchResult(

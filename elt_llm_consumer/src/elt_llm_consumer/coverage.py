@@ -169,7 +169,7 @@ class ScoredEvidence(Evidence):
 
     kind: str
     score: float = Field(ge=0, le=1)
-    matched: str = Field(default="", description="the name or alias that was found")
+    matched: str = Field(default="", description="the matching name or alias")
 
 
 REVIEWED = ReviewedProduct(
@@ -190,7 +190,7 @@ class CoverageJob(ProductJob):
     def make(self, context: JobContext, models: Models) -> JobReport:
         if not self.model:
             raise UsageError(
-                "coverage compares a handbook with a model, and no model is given",
+                "coverage compares a handbook with a model, but no model is given",
                 "pass --model NAME, a collection with a drawing or an inventory",
             )
         aliases = read_aliases(self.aliases or context.config.consumer.aliases)

@@ -147,7 +147,7 @@ def import_glossary(ctx: CommandContext, /, **options: Any) -> None:
         _show_formats(ctx)
         return
     if options["file"] is None:
-        raise UsageError("no file is named", "elt-llm import FORMAT FILE")
+        raise UsageError("no file is given", "elt-llm import FORMAT FILE")
     chosen = _load(ctx, options["format_name"], options["settings"])
     report = import_baseline(
         chosen,
@@ -200,8 +200,8 @@ def _report_text(report: "ExchangeReport") -> str:
     lines += [f"  {in_line(note)}" for note in report.notes]
     refused = [one for one in report.problems if one.is_error]
     unsure = [one for one in report.problems if not one.is_error]
-    lines += _list_lines("the target would refuse", [one.sentence() for one in refused])
-    lines += _list_lines("the target must have", _group_problems(unsure))
+    lines += _list_lines("the target would reject", [one.sentence() for one in refused])
+    lines += _list_lines("the target requires", _group_problems(unsure))
     lines += _list_lines("left out", report.left_out)
     lines += _list_lines("not in the file", [one.sentence() for one in report.losses])
     return "\n".join(lines)

@@ -89,8 +89,9 @@ class HandbookReader:
         if unread:
             reasons = "; ".join(sorted(self._failures))
             detail = (
-                f"{unread} of {self._batches} batches of passages were not read by the "
-                f"language model; their definitions were found without it: {reasons}"
+                f"the language model did not read {unread} of {self._batches} "
+                "batches of passages; their definitions were extracted without "
+                f"it: {reasons}"
             )
             kind = DegradationKind.GENERATION_UNAVAILABLE
             yield Degradation(kind=kind, detail=detail)

@@ -147,9 +147,10 @@ def publish_files(
         names = ", ".join(path.name for path in published.kept)
         wrote = ", ".join(path.name for path in published.paths)
         detail = (
-            f"kept because edited or not written by this program: {names}; this run "
-            f"wrote {wrote} instead (take over what people decided there: elt-llm "
-            "review import FILE --product NAME; or remove or rename the kept files)"
+            f"kept because edited or not written by this program: {names}; this "
+            f"run wrote {wrote} instead (import the decisions in it: elt-llm "
+            "review import FILE --product NAME; or remove or rename the kept "
+            "files)"
         )
         kept = Degradation(kind=DegradationKind.FILE_KEPT, detail=detail)
         degradations = (*degradations, kept)

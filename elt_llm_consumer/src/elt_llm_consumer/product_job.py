@@ -34,19 +34,21 @@ class ProductJob(Strategy[Runner]):
     kind: ClassVar[str]
     collections: tuple[str, ...] = Field(description="collections of the documents")
     model: tuple[str, ...] = Field(
-        default=(), description="collections that hold the model, joined into one"
+        default=(),
+        description="collections with the model; several are joined into one",
     )
     output: Path | None = Field(default=None, description="the file to write")
     fresh: bool = Field(default=False, description="process finished items again")
     aliases: Path | None = Field(
-        default=None, description="YAML file of entity name to synonyms"
+        default=None, description="YAML file that maps entity names to synonyms"
     )
     textbook: bool = Field(
-        default=False, description="also use sentences that define a term less surely"
+        default=False,
+        description="also use sentences that are less likely to be definitions",
     )
 
     reviewed: bool = Field(
-        default=True, description="put the rows under review; false for a look only"
+        default=True, description="add the rows to the review; false: preview only"
     )
 
     @field_validator("model", mode="before")

@@ -40,12 +40,12 @@ WRITTEN = {
 class ReviewedRow(Record):
     """The columns of a row that tell of its review; empty before the first decision."""
 
-    item_id: str = Field(default="", description="stays the same from run to run")
+    item_id: str = Field(default="", description="stable between runs")
     review_notes: str = ""
     reviewer: str = ""
     reviewed_at: str = Field(default="", description="UTC, 2026-01-31T12:00:00Z")
     edited: dict[str, str] = Field(
-        default_factory=dict, description="texts of a person by field"
+        default_factory=dict, description="edited texts by field"
     )
 
 

@@ -63,7 +63,7 @@ def report(
     calls.
     """
     if listed == bool(template):
-        raise click.UsageError("name a template, or pass --list")
+        raise click.UsageError("pass a template, or --list")
     if listed:
         _list_reports(ctx)
         return
@@ -89,7 +89,7 @@ def _list_reports(ctx: CommandContext) -> None:
         lines = [f"  {name:<24} {in_line(title)}" for name, title in titles.items()]
         table = [(r.subject, str(r.number), r.created, in_line(r.title)) for r in rows]
         head = ("report", "version", "written", "title")
-        kept = text_table(head, table) if table else "No report is kept."
+        kept = text_table(head, table) if table else "There are no reports."
         return "\n".join(["Templates:", *lines, "", kept])
 
     kept = [row.model_dump(mode="json") for row in rows]

@@ -122,7 +122,7 @@ def graph_content(listing: GraphListing) -> CallToolResult:
     for way in listing.paths:
         lines.append(" -> ".join(ref.name for ref in way.elements))
         lines += [f"  {step.text}" for step in way.steps]
-    text = "\n".join(map(in_line, lines)) or "Nothing connects the two."
+    text = "\n".join(map(in_line, lines)) or "There is no path between the two."
     return _content(listing, text, [])
 
 

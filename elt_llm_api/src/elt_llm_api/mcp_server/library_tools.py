@@ -48,12 +48,13 @@ Where = Annotated[
     dict[str, Filter],
     Field(
         max_length=16,
-        description="only passages of this document, document_id, title, section, "
-        "page, kind, date, or what documents tell (journal); a list holds "
-        "alternatives, an object operators: ==, !=, in, nin, <, <=, >, >=, contains",
+        description="only passages of this document, document_id, title, "
+        "section, page, kind, date, or other metadata of the "
+        'document (journal); a list means "or", an object holds '
+        "operators: ==, !=, in, nin, <, <=, >, >=, contains",
     ),
 ]
-Cursor = Annotated[int, Field(ge=0, description="next_cursor of the last call")]
+Cursor = Annotated[int, Field(ge=0, description="next_cursor of the previous call")]
 
 
 class LibraryTools:
@@ -116,7 +117,7 @@ class LibraryTools:
             str, Field(max_length=500, description="heading, or a path with ' > '")
         ] = "",
         start: Annotated[
-            int | None, Field(ge=0, description="next_start of the last call")
+            int | None, Field(ge=0, description="next_start of the previous call")
         ] = None,
         collections: Names = [],  # noqa: B006 - as above
     ) -> Annotated[CallToolResult, TextPart]:
@@ -139,7 +140,7 @@ class LibraryTools:
         self,
         collection: Annotated[str, Field(min_length=1, max_length=200)],
         table: Annotated[
-            str, Field(max_length=100, description="id of a table, to get its rows")
+            str, Field(max_length=100, description="id of a table whose rows to return")
         ] = "",
         cursor: Cursor = 0,
     ) -> Annotated[CallToolResult, TableListing]:
@@ -161,7 +162,7 @@ class LibraryTools:
     async def collections(
         self,
         collection: Annotated[
-            str, Field(max_length=200, description="to list its documents too")
+            str, Field(max_length=200, description="collection whose documents to list")
         ] = "",
         cursor: Cursor = 0,
     ) -> Annotated[CallToolResult, CollectionListing]:
@@ -217,7 +218,8 @@ class LibraryTools:
             str, Field(max_length=500, description="name or id; none: counts of all")
         ] = "",
         target: Annotated[
-            str, Field(max_length=500, description="to get the ways to this element")
+            str,
+            Field(max_length=500, description="element to which paths are returned"),
         ] = "",
         hops: Annotated[int, Field(ge=1, le=20, description="relations away")] = 1,
         question: Annotated[

@@ -22,16 +22,16 @@ class TableListing(Wire):
 
     tables: list[TableOut] = Field(default_factory=list)
     next_cursor: int | None = None
-    table: Relation | None = Field(default=None, description="the one that was named")
+    table: Relation | None = Field(default=None, description="the requested one")
 
 
 class DefinedTerm(Wire):
     """A term and the words of a document that define it."""
 
     term: str
-    definition: str = Field(description="the words of the document, letter for letter")
+    definition: str = Field(description="verbatim text of the document")
     resolved_definition: str = Field(
-        default="", description="of the rule that the definition refers to, if any"
+        default="", description="text of the rule that the definition refers to, if any"
     )
     synonyms: tuple[str, ...] = ()
     collection: str
@@ -49,5 +49,5 @@ class TermListing(Wire):
     """Defined terms, by term."""
 
     terms: list[DefinedTerm]
-    total: int = Field(description="terms that match, of which some may be left out")
+    total: int = Field(description="number of matching terms; the list may be shorter")
     next_cursor: int | None = None

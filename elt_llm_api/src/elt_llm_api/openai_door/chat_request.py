@@ -61,15 +61,15 @@ class AnswerOptions(Wire):
     collections: tuple[str, ...] = COLLECTIONS
     where: dict[str, Filter] = WHERE
     models: str = Field(
-        default="", max_length=64, description="where models come from; see /v1/query"
+        default="", max_length=64, description="model provider; see /v1/query"
     )
     top_k: int | None = TOP_K
     top_n: int | None = TOP_N
     use_reranker: bool | None = USE_RERANKER
     format: Format = Field(
         default="markdown",
-        description="markdown: marks of documents that a renderer would act on are "
-        "escaped; text: plain text, to be shown as text",
+        description="markdown: markup characters in quoted text are escaped for "
+        "a renderer; text: plain text",
     )
 
     @property
@@ -112,7 +112,7 @@ class ChatRequest(Lenient):
         """
         texts = [_text_of(m) for m in self.messages if m.role == "user"]
         if not texts:
-            raise RequestError("messages: none of them is of the role user")
+            raise RequestError("messages: there is no message with the role user")
         try:
             return _Question(text=texts[-1].strip()).text
         except ValidationError as error:
@@ -137,16 +137,16 @@ class ChatRequest(Lenient):
         """
         if self.n not in {None, 1}:
             raise RequestError(
-                f"n: is {self.n}, and one answer is given", "leave it out"
+                f"n: is {self.n}, but only one answer is supported", "omit it"
             )
         wanted = self.response_format.type if self.response_format else "text"
         if wanted != "text":
             raise RequestError(
-                f"response_format: {wanted!r} is not given",
-                "ask for text; elt_llm of the reply is the whole result as JSON",
+                f"response_format: {wanted!r} is not supported",
+                "use text; the field elt_llm of the reply is the whole result as JSON",
             )
         if self.tool_choice not in {None, "none", "auto"}:
-            raise RequestError("tool_choice: no tool is called", "leave it out")
+            raise RequestError("tool_choice: tools are not supported", "omit it")
 
 
 class _Question(Wire):
@@ -160,7 +160,7 @@ def _text_of(message: ChatMessage) -> str:
     others = {part.type for part in message.content} - {"text"}
     if others:
         raise RequestError(
-            f"messages: a part of the type {min(others)!r} cannot be read",
+            f"messages: parts of the type {min(others)!r} are not supported",
             "send text",
         )
     return "\n".join(part.text for part in message.content)

@@ -29,7 +29,7 @@ PROBLEMS = problems(400, 404, 409, 422, 429, 503)
 QUICK_SECONDS = 0.5
 _EVENT_ID = re.compile(r"([0-9a-f]{32}):(\d{1,9})")
 LastEvent = Annotated[
-    str, Header(max_length=60, description="to read on after this event")
+    str, Header(max_length=60, description="continue after this event")
 ]
 
 

@@ -65,7 +65,9 @@ def list_documents(
     name: Name,
     service: Service,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-    cursor: Annotated[int, Query(ge=0, description="next_cursor of the last")] = 0,
+    cursor: Annotated[
+        int, Query(ge=0, description="next_cursor of the previous page")
+    ] = 0,
 ) -> DocumentList:
     """The documents of a collection, by source and part."""
     rows = service.store.documents(service.store.card(name).name)
@@ -82,7 +84,9 @@ def list_tables(
     name: Name,
     service: Service,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-    cursor: Annotated[int, Query(ge=0, description="next_cursor of the last")] = 0,
+    cursor: Annotated[
+        int, Query(ge=0, description="next_cursor of the previous page")
+    ] = 0,
 ) -> TableList:
     """The tables of a collection, in the order of its documents, without their rows."""
     relations = service.tables(name)

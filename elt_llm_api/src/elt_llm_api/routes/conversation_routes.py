@@ -29,7 +29,9 @@ def list_conversations(
     service: Service,
     owner: Owner,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-    cursor: Annotated[int, Query(ge=0, description="next_cursor of the last")] = 0,
+    cursor: Annotated[
+        int, Query(ge=0, description="next_cursor of the previous page")
+    ] = 0,
 ) -> ConversationList:
     """Your conversations, the one used last first."""
     end = cursor + limit

@@ -46,14 +46,17 @@ class ExportQuery(BaseModel):
     status: list[str] = Field(
         default_factory=list,
         max_length=6,
-        description="only terms of these, such as APPROVED; else all but REJECTED",
+        description="only terms with these statuses, such as APPROVED; default: "
+        "all but REJECTED",
     )
     name: str = Field(default="", max_length=200, description="of the glossary")
     leave_out: bool = Field(
-        default=False, description="leave out terms that the target would refuse"
+        default=False, description="omit terms that the target would reject"
     )
     option: list[str] = Field(
-        default_factory=list, max_length=20, description="KEY=VALUE, of the format"
+        default_factory=list,
+        max_length=20,
+        description="options of the format as KEY=VALUE",
     )
 
 
@@ -63,7 +66,7 @@ class ExportCheck(Wire):
     file_name: str
     media_type: str
     size: int = Field(description="bytes")
-    accepted: bool = Field(description="false where the target would refuse the file")
+    accepted: bool = Field(description="false if the target would reject the file")
     report: ExchangeReport
 
 
@@ -89,8 +92,8 @@ def export_product(format_name: Format, asked: Asked, service: Service) -> Respo
     refused = [one.sentence() for one in made.report.problems if one.is_error]
     if refused:
         raise ExchangeError(
-            f"the target would refuse {len(refused)} values of the file",
-            "mend the terms, or leave them out: leave_out=true",
+            f"the target would reject {len(refused)} values of the file",
+            "fix the terms, or omit them: leave_out=true",
             refused[:_SHOWN],
         )
     name = quote(made.file_name, safe="")

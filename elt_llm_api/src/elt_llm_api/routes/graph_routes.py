@@ -27,7 +27,7 @@ from elt_llm_core.graph.model_graph import ModelGraph
 
 router = APIRouter(prefix="/v1/graph", tags=["graph"])
 Limit = Annotated[int, Query(ge=1, le=10_000)]
-Cursor = Annotated[int, Query(ge=0, description="next_cursor of the last")]
+Cursor = Annotated[int, Query(ge=0, description="next_cursor of the previous page")]
 Element = Annotated[
     str, Query(max_length=500, description="id, fact sheet id, or name in any case")
 ]
@@ -40,7 +40,9 @@ def _graph(
     service: Service,
     collection: Annotated[
         list[str],
-        Query(max_length=64, description="with a model; none means all that hold one"),
+        Query(
+            max_length=64, description="collections with a model; default: all of them"
+        ),
     ] = [],  # noqa: B006 - FastAPI copies defaults into a schema
 ) -> ModelGraph:
     return service.graph(collection)
@@ -54,8 +56,12 @@ class DiagramQuery(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    element: str = Field(default="", max_length=500, description="what is around it")
-    hops: int = Field(default=1, ge=1, le=20, description="relations around it")
+    element: str = Field(
+        default="", max_length=500, description="centre of the drawing"
+    )
+    hops: int = Field(
+        default=1, ge=1, le=20, description="number of relations from the centre"
+    )
     domain: str = Field(default="", max_length=500)
     view: str = Field(default="", max_length=500, description="id or name")
     most: int = Field(default=500, ge=1, le=5_000, description="elements")
@@ -79,7 +85,7 @@ def list_elements(
     type: Types = [],  # noqa: A002, B006 - the name on the wire; a copied default
     domain: Annotated[str, Query(max_length=500)] = "",
     search: Annotated[
-        str, Query(max_length=200, description="part of name or documentation")
+        str, Query(max_length=200, description="text in the name or documentation")
     ] = "",
     limit: Limit = 1_000,
     cursor: Cursor = 0,
@@ -137,7 +143,7 @@ def list_dependents(
     element: Element,
     hops: Hops = 20,
     reverse: Annotated[
-        bool, Query(description="what the element depends on instead")
+        bool, Query(description="return what the element depends on instead")
     ] = False,
 ) -> NeighborList:
     """What depends on an element, directly or through others, nearest first."""
@@ -153,7 +159,7 @@ def find_path(
     target: Element,
     most: Annotated[int, Query(ge=1, le=50)] = 5,
     directed: Annotated[
-        bool, Query(description="only from source to target of each relation")
+        bool, Query(description="follow relations in their direction only")
     ] = False,
 ) -> PathList:
     """The shortest ways between two elements; none is an empty list."""
@@ -181,7 +187,10 @@ def get_check(
     graph: Graph,
     threshold: Annotated[
         list[str],
-        Query(max_length=50, description="RULE=SHARE, instead of the rule's own"),
+        Query(
+            max_length=50,
+            description="thresholds as RULE=SHARE; default: the rule's own",
+        ),
     ] = [],  # noqa: B006 - a copied default
 ) -> ModelCheck:
     """What each rule for models says of this one, with what breaks it."""

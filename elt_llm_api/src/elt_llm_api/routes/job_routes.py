@@ -42,10 +42,11 @@ class JobForm:
     files: Annotated[list[UploadFile] | None, File(description="ingest only")] = None
     model: Annotated[
         list[str] | None,
-        Form(max_length=64, description="products: the collections with the model"),
+        Form(max_length=64, description="for products: the collections with the model"),
     ] = None
     password: Annotated[
-        SecretStr, Form(description="ingest: opens protected PDFs, kept nowhere")
+        SecretStr,
+        Form(description="for ingest: password for encrypted PDFs; never stored"),
     ] = NO_PASSWORD
 
 
@@ -150,7 +151,7 @@ def cancel_job(job: OneJob) -> JobOut:
 async def get_job_events(
     job: OneJob,
     last_event_id: Annotated[
-        str, Header(max_length=20, description="to go on after this event")
+        str, Header(max_length=20, description="continue after this event")
     ] = "",
 ) -> AsyncIterator[ServerSentEvent]:
     """The progress of a job as server-sent events; the last one, `end`, is the job."""

@@ -69,10 +69,14 @@ class ItemQuery(BaseModel):
 
     status: list[ReviewStatus] = Field(default_factory=list, max_length=5)
     search: str = Field(default="", max_length=200, description="text of any field")
-    changed: bool = Field(default=False, description="only generated otherwise now")
-    conflicts: bool = Field(default=False, description="only with two texts")
+    changed: bool = Field(
+        default=False, description="only items whose generated text changed"
+    )
+    conflicts: bool = Field(
+        default=False, description="only items with conflicting texts"
+    )
     limit: int = Field(default=1_000, ge=1, le=10_000)
-    cursor: int = Field(default=0, ge=0, description="next_cursor of the last")
+    cursor: int = Field(default=0, ge=0, description="next_cursor of the previous page")
 
 
 @router.get("", operation_id="list_products")
@@ -203,7 +207,7 @@ def import_back(
     reviewer: Annotated[str, Form(min_length=1, max_length=200)],
     service: Service,
     jobs: Jobs,
-    dry_run: Annotated[bool, Form(description="tell, and record nothing")] = False,
+    dry_run: Annotated[bool, Form(description="report only; save nothing")] = False,
 ) -> ImportReport:
     """Take the decisions of a sheet, cell by cell; what others decided stays."""
     ending = FilePath(file.filename or "").suffix.lower()

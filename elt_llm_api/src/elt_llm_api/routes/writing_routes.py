@@ -149,11 +149,11 @@ def _add_routes(kind: VersionKind, name: str) -> None:
     def delete(subject: Subject, number: Number, service: Service) -> None:
         service.store.versions.delete(kind, subject, number)
 
-    list_all.__doc__ = f"Every {name} that is kept, by subject and number."
-    list_one.__doc__ = f"Every {name} of one subject, by number."
+    list_all.__doc__ = f"List every {name}, by subject and number."
+    list_one.__doc__ = f"List every {name} of one subject, by number."
     get.__doc__ = f"A {name}: sections, statements with proof, sources and gaps."
     get_file.__doc__ = f"A {name} as a file."
-    delete.__doc__ = f"Delete a {name}; its number is not given again."
+    delete.__doc__ = f"Delete a {name}; its number is not reused."
     key = name.replace(" ", "_")
     missing = problems(404)
     if kind is not VersionKind.TOPIC:  # /v1/topics lists topics

@@ -37,7 +37,7 @@ from elt_llm_query.render import CommandQuestion, print_answer
 
 MOST_BYTES = 1_000_000  # of a request
 VERSION = version("elt-llm-core")  # that runs; the installed one may be replaced
-OTHER_VERSION = "it is of another version and must be started again"
+OTHER_VERSION = "it has a different version and must be restarted"
 SIGN_SECONDS = PATIENCE / 4
 ROOT_SECONDS = 0.5  # between two looks for a data root that is not there yet
 
@@ -194,7 +194,7 @@ class _Listener(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
 
     @override
     def handle_error(self, request: Any, client_address: Any) -> None:
-        log.debug("a command was not answered", exc_info=sys.exc_info())
+        log.debug("a command failed", exc_info=sys.exc_info())
 
     def close(self) -> None:
         """Stop, and remove the socket if it is still this one."""

@@ -11,9 +11,7 @@ from elt_llm_core.errors import ConfigError, PortTakenError
 BACKLOG = 128  # connections waiting to be accepted: the kernel's old default
 # 16 random letters cannot be guessed over a network; shorter tokens tend to be words.
 SHORTEST_TOKEN = 16
-MAKES_ONE = (
-    "this makes one: python3 -c 'import secrets; print(secrets.token_urlsafe())'"
-)
+MAKES_ONE = "create one: python3 -c 'import secrets; print(secrets.token_urlsafe())'"
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -76,7 +74,7 @@ def check_exposure(api: ApiSection) -> None:
         if token and token in owners:
             raise ConfigError(
                 f"{key} and {owners[token]} are the same",
-                f"give each user another token; {MAKES_ONE}",
+                f"use a different token for each user; {MAKES_ONE}",
             )
         owners[token] = key
 
@@ -85,8 +83,8 @@ def _check_token(key: str, token: str, host: str) -> None:
     """Raise ConfigError for a token that is missing, short or cannot be sent."""
     if not all("!" <= character <= "~" for character in token):
         raise ConfigError(
-            f"{key} has a blank or a character that a client cannot send",
-            f"use letters, digits and marks of ASCII; {MAKES_ONE}",
+            f"{key} contains a space or a character that a client cannot send",
+            f"use ASCII letters, digits and punctuation; {MAKES_ONE}",
         )
     if not token and key != "api.token":
         raise ConfigError(f"{key} is empty", f"set a token; {MAKES_ONE}")

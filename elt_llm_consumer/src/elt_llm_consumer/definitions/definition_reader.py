@@ -84,8 +84,8 @@ JSON:"""
 class WrittenDefinition(BaseModel):
     """A term and the words of a passage that explain it."""
 
-    term: str = Field(description="the term that is explained")
-    definition: str = Field(description="words of a passage, copied letter for letter")
+    term: str = Field(description="the defined term")
+    definition: str = Field(description="words of a passage, copied verbatim")
 
 
 class WrittenDefinitions(BaseModel):

@@ -69,11 +69,11 @@ class Definition(Record):
         default=None, description="the term's span, if the sentence names it elsewhere"
     )
     confidence: float = Field(
-        default=1, ge=0, le=1, description="how probable it is that this is right"
+        default=1, ge=0, le=1, description="probability that the definition is correct"
     )
     found_by: str = Field(default="", description="the shape that proposed it")
     reasons: tuple[str, ...] = Field(
-        default=(), description="features that speak for it, the weightiest first"
+        default=(), description="supporting features, the strongest first"
     )
 
     @property

@@ -41,7 +41,9 @@ class ExportOptions(Record):
     format: str
     collections: tuple[str, ...] = ()
     product: str = "glossary"
-    source: Path | None = Field(default=None, description="a product file elsewhere")
+    source: Path | None = Field(
+        default=None, description="product file outside the data root"
+    )
     output: Path | None = None
     name: str = ""
     statuses: tuple[TermStatus, ...] = Field(
@@ -110,8 +112,8 @@ def _source(options: ExportOptions, store: Store) -> Path:
         return options.source
     if not options.collections:
         raise UsageError(
-            "no collection is named",
-            "name it with --collection, or the file of a product with --from",
+            "no collection is given",
+            "pass it with --collection, or the file of a product with --from",
         )
     return default_path(store.data_dir, options.product, options.collections)
 
@@ -161,7 +163,7 @@ def _report(
     unwanted = len(merged.glossary.terms) - len(terms) - len(written.left_out)
     notes = [f"terms of another review status: {unwanted}"] if unwanted > 0 else []
     notes += [
-        f"{name!r} stands in the baseline several times and was merged with none"
+        f"{name!r} is in the baseline several times and was not merged"
         for name in merged.ambiguous
     ]
     return ExchangeReport(

@@ -53,7 +53,7 @@ def read_baseline(path: Path) -> Glossary:
     Raises:
         ExchangeError: If there is none at the path, or it is something else.
     """
-    again = "write it with `elt-llm import FORMAT FILE`"
+    again = "create it with `elt-llm import FORMAT FILE`"
     try:
         return BaselineFile.model_validate_json(path.read_bytes()).glossary
     except OSError as error:
@@ -64,7 +64,7 @@ def read_baseline(path: Path) -> Glossary:
         first = error.errors()[0]
         where = "/".join(map(str, first["loc"])) or "the file"
         raise ExchangeError(
-            f"{path} is no baseline: {where}: {first['msg']}", again
+            f"{path} is not a baseline: {where}: {first['msg']}", again
         ) from error
 
 

@@ -41,10 +41,10 @@ class TargetRules(Record):
     definition_length: int | None = None
     needs_definition: bool = False
     not_in_name: tuple[str, ...] = Field(
-        default=(), description="texts that no name may contain"
+        default=(), description="character sequences that names must not contain"
     )
     unique_names: bool = Field(
-        default=False, description="a name may stand once, wherever it stands"
+        default=False, description="a name must be unique in the whole file"
     )
     closed: bool = Field(
         default=False, description="parents and related terms must be in the file"
@@ -205,7 +205,7 @@ class TermChecker:
     def _name(self, term: Term) -> "Iterator[_Fault]":
         rules = self._rules
         if not term.name:
-            yield "name", "", "is empty", "give the term a name"
+            yield "name", "", "is empty", "add a name to the term"
         longest = rules.name_length
         if longest is not None and len(term.name) > longest:
             rule = f"has {len(term.name)} characters, at most {longest} are allowed"
@@ -236,20 +236,20 @@ class TermChecker:
         first = seen.setdefault(key, entry)
         if first != entry:
             rule = f"is the name of row {first + self._first_row} too"
-            yield "name", term.name, rule, "rename one of the two, or join them"
+            yield "name", term.name, rule, "rename one of the two, or merge them"
 
     def _parent(self, term: Term, paths: Collection[Path]) -> "Iterator[_Fault]":
         if term.parent and term.parent not in paths:
             above = " > ".join(term.parent)
             cure = f"add the term {term.parent[-1]!r}, or leave the parent empty"
-            yield "parent", above, "is no term of the file", cure
+            yield "parent", above, "is not a term of the file", cure
 
     def _relations(self, term: Term, paths: Collection[Path]) -> "Iterator[_Fault]":
         for relation in term.relations:
             if relation.target not in paths:
                 target = " > ".join(relation.target)
                 cure = f"add the term {relation.target[-1]!r}, or drop the relation"
-                yield "relations", target, "is no term of the file", cure
+                yield "relations", target, "is not a term of the file", cure
 
 
 _Fault = tuple[str, str, str, str]  # field, value, rule, cure

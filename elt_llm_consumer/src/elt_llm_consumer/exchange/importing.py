@@ -25,7 +25,9 @@ class ImportOptions(Record):
     format: str
     file: Path
     collections: tuple[str, ...] = ()
-    output: Path | None = Field(default=None, description="where to write instead")
+    output: Path | None = Field(
+        default=None, description="file to write instead of the default"
+    )
     check: bool = Field(default=False, description="write nothing")
 
 
@@ -83,5 +85,5 @@ def _read(file: Path) -> bytes:
         return file.read_bytes()
     except OSError as error:
         raise ExchangeError(
-            f"cannot read {file}: {error.strerror}", "name a file that can be read"
+            f"cannot read {file}: {error.strerror}", "pass a readable file"
         ) from error

@@ -43,8 +43,8 @@ class ProductExporter(Exporter):
             # A server opens no file that a request names.
             if option in cls.local_options:
                 raise UsageError(
-                    f"the option {option!r} names a file of this machine",
-                    "use it with `elt-llm export` there",
+                    f"the option {option!r} is a file on this machine",
+                    "use it with `elt-llm export` on that machine",
                 )
         chosen = load_format(request.format, request.options, allow)
         written, report = convert_product(
@@ -103,4 +103,4 @@ def _status(name: str) -> TermStatus:
         return TermStatus(name.upper())
     except ValueError:
         known = ", ".join(TermStatus)
-        raise UsageError(f"{name!r} is no status", f"known: {known}") from None
+        raise UsageError(f"{name!r} is not a status", f"known: {known}") from None

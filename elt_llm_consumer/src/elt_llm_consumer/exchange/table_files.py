@@ -78,7 +78,7 @@ def read_csv(content: bytes) -> TextTable:
         return _table(list(lines))
     except csv.Error as error:
         raise ExchangeError(
-            f"the file is no CSV: {error}", "export it again as CSV UTF-8"
+            f"the file is not CSV: {error}", "export it again as CSV UTF-8"
         ) from error
 
 
@@ -159,7 +159,7 @@ def read_xlsx(content: bytes, sheet: str = "") -> TextTable:
         book = load_workbook(io.BytesIO(content), read_only=True)
     except Exception as error:  # openpyxl lets through what its XML parser raises
         raise ExchangeError(
-            f"the file is no XLSX workbook: {error}", "save it as .xlsx"
+            f"the file is not an XLSX workbook: {error}", "save it as .xlsx"
         ) from error
     names = book.sheetnames
     if sheet and sheet not in names:
@@ -201,14 +201,16 @@ def _cell_text(value: object) -> str:
 def _table(lines: Sequence[Sequence[str]]) -> TextTable:
     """The first line is the header; cells beyond it must be empty."""
     if not lines or not any(lines[0]):
-        raise ExchangeError("the table has no header", "name the columns in row 1")
+        raise ExchangeError(
+            "the table has no header", "write the column names in row 1"
+        )
     columns = [column.strip() for column in lines[0]]
     while columns and not columns[-1]:
         columns.pop()
     twice = sorted({one for one in columns if columns.count(one) > 1})
     if twice:
         raise ExchangeError(
-            f"the column {twice[0]!r} stands in the header twice", "rename one"
+            f"the column {twice[0]!r} is in the header twice", "rename one"
         )
     rows = []
     for number, line in enumerate(lines[1:], start=2):

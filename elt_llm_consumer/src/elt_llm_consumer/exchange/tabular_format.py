@@ -32,7 +32,8 @@ class TabularFormat(GlossaryFormat):
 
     formula_safe: bool = Field(
         default=True,
-        description="put an apostrophe before what a spreadsheet would run",
+        description="put an apostrophe before text that a spreadsheet would run "
+        "as a formula",
     )
 
     columns: ClassVar[tuple[str, ...]]
@@ -116,7 +117,7 @@ class TabularFormat(GlossaryFormat):
         for column in table.columns:
             if column not in self.columns:
                 raise ExchangeError(
-                    f"the column {column!r} is none of a {self.title} file",
+                    f"a {self.title} file has no column {column!r}",
                     suggest(column, self.columns),
                 )
         missing = [one for one in self.columns if one not in table.columns]
@@ -125,7 +126,7 @@ class TabularFormat(GlossaryFormat):
             raise ExchangeError(
                 f"a {self.title} file must have the column {lacking[0]!r}; this one "
                 f"has {', '.join(map(repr, table.columns))}",
-                "add the column, or name the format that the file has",
+                "add the column, or pass the format of the file",
             )
         return table
 
@@ -136,7 +137,7 @@ class TabularFormat(GlossaryFormat):
         if not known or not value or value in known:
             return []
         cure = f"use one of: {', '.join(known)}"
-        return [(column, value, "is no status of the target", cure)]
+        return [(column, value, "is not a status of the target", cure)]
 
     def _repetitions(self, table: TextTable, raw: Sequence[Cells]) -> list[Problem]:
         """Rows whose identity is that of a row before; case does not count."""
@@ -147,8 +148,8 @@ class TabularFormat(GlossaryFormat):
             value = cells.get(column, "")
             number = first.setdefault(value.casefold(), row.number)
             if column and number != row.number:
-                rule = f"stands in row {number} too"
-                cure = "rename one of the two, or join them"
+                rule = f"is also in row {number}"
+                cure = "rename one of the two, or merge them"
                 problems.append(_problem(row.number, entry, column, value, rule, cure))
         return problems
 

@@ -33,8 +33,8 @@ def read_glossary(chosen: GlossaryFormat, content: bytes) -> Glossary:
     except ValueError as error:  # also pydantic's, for what no check foresaw
         reason = " ".join(str(error).split())[:200]
         raise ExchangeError(
-            f"the file is no {chosen.title} file: {reason}",
-            "export it again from where it comes from",
+            f"the file is not a {chosen.title} file: {reason}",
+            "export it again from its source",
         ) from error
 
 

@@ -245,7 +245,7 @@ def read_aliases(path: Path | None) -> dict[str, tuple[str, ...]]:
         return {}
     try:
         if path.stat().st_size > _MAX_ALIASES_BYTES:
-            raise ConfigError(f"{path} is too large for a list of aliases")
+            raise ConfigError(f"{path} exceeds the maximum size of an alias file")
         loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}") from error

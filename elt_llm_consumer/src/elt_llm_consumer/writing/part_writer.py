@@ -88,15 +88,19 @@ class PartRequest(Record):
     id: str
     heading: str
     level: int = 1
-    subject: str = Field(default="", description="what is searched, if not heading")
+    subject: str = Field(
+        default="", description="search query, if it differs from the heading"
+    )
     guidance: str = ""
     requirements: tuple[str, ...] = ()
     context: str = ""
     where: dict[str, Any] = Field(default_factory=dict)
     passages: dict[str, tuple[str, ...]] = Field(
-        default_factory=dict, description="collection to chunk ids; instead of a search"
+        default_factory=dict, description="chunk ids by collection, instead of a search"
     )
-    excerpts: int = Field(default=EXCERPTS, description="sentences without a model")
+    excerpts: int = Field(
+        default=EXCERPTS, description="number of sentences without a language model"
+    )
 
     @property
     def question(self) -> str:
@@ -208,7 +212,7 @@ class PartWriter:
             )
         except ModelError as error:
             kind = DegradationKind.STAGE_LEFT_OUT
-            detail = f"{part.heading}: what is missing was not looked for: {error}"
+            detail = f"{part.heading}: no further search for missing parts: {error}"
             draft.degradations.append(Degradation(kind=kind, detail=detail))
             return
         if isinstance(answer, MissingFacts):

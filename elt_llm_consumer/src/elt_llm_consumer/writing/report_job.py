@@ -22,11 +22,17 @@ from elt_llm_core.written import WrittenText
 class ReportJob(WritingJob):
     """Options of a report."""
 
-    template: str = Field(default="", description="name of a shipped one, or a file")
-    template_text: str = Field(
-        default="", max_length=1_000_000, description="instead: the text itself"
+    template: str = Field(
+        default="", description="name of a shipped template, or a file"
     )
-    template_format: str = Field(default="yaml", description="of the text: md, json")
+    template_text: str = Field(
+        default="",
+        max_length=1_000_000,
+        description="text of the template, instead of a name",
+    )
+    template_format: str = Field(
+        default="yaml", description="format of the text: md, json"
+    )
 
     @override
     def build(self, models: Models) -> Runner:
@@ -37,7 +43,7 @@ class ReportJob(WritingJob):
     def read_template(self) -> ReportTemplate:
         """The template. Raises UsageError or ConfigError."""
         if bool(self.template) == bool(self.template_text):
-            raise UsageError("a report has one template", "name a template or its text")
+            raise UsageError("a report has one template", "pass a template or its text")
         if self.template:
             return find_template(self.template)
         return parse_template(self.template_text, self.template_format)

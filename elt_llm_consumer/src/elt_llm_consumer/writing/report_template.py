@@ -121,11 +121,11 @@ def find_template(name: str) -> ReportTemplate:
     if path.suffix not in ENDINGS or not path.is_file():
         raise UsageError(
             f"no template {name!r}",
-            f"{suggest(name, known)}; or name a file that ends with "
+            f"{suggest(name, known)}; or pass a file that ends with "
             f"{', '.join(ENDINGS)}",
         )
     if path.stat().st_size > MOST_BYTES:
-        raise ConfigError(f"{path} is too large for a template")
+        raise ConfigError(f"{path} exceeds the maximum size of a template")
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -161,13 +161,13 @@ def parse_template(
         where = ".".join(str(part) for part in first["loc"])
         fault = f"{where}: {first['msg']}" if where else first["msg"]
         raise ConfigError(
-            f"{name} is no template: {fault}",
-            "it has a title and sections with heading and guidance",
+            f"{name} is not a template: {fault}",
+            "it must have a title and sections with heading and guidance",
         ) from error
     sections = sum(1 for _ in _walk(template.sections, 1))
     if sections > MOST_SECTIONS:
         raise ConfigError(
-            f"{name} has {sections:,} sections", f"at most {MOST_SECTIONS} are written"
+            f"{name} has {sections:,} sections", f"at most {MOST_SECTIONS} are allowed"
         )
     return template
 

@@ -180,7 +180,8 @@ class ConceptJob(WritingJob):
             mentioned = self._nearest(authoring, context, models)
         if not mentioned:
             raise UsageError(
-                f"no passage mentions {self.concept!r}", "name it as the documents do"
+                f"no passage mentions {self.concept!r}",
+                "use the name that the documents use",
             )
         requests = list(_concept_requests(self.concept, mentioned))
         key = authoring.key("concept")

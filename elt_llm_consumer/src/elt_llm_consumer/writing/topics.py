@@ -56,7 +56,7 @@ def find_topics(
     if not topics:
         raise UsageError(
             "there are no topics: the documents have no sections",
-            "write them into a YAML file (--file), or name a pack (--pack)",
+            "write them into a YAML file (--file), or choose a pack (--pack)",
         )
     return topics
 
@@ -92,7 +92,7 @@ def read_topics(path: Path) -> tuple[Topic, ...]:
     """
     try:
         if path.stat().st_size > MOST_BYTES:
-            raise ConfigError(f"{path} is too large for a list of topics")
+            raise ConfigError(f"{path} exceeds the maximum size of a topics file")
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"cannot read {path}: {error}") from error
@@ -100,7 +100,7 @@ def read_topics(path: Path) -> tuple[Topic, ...]:
     if isinstance(loaded, dict):
         loaded = loaded.get("topics")
     if not isinstance(loaded, list) or not loaded:
-        raise ConfigError(f"{path} holds no topics", "write a list of names")
+        raise ConfigError(f"{path} contains no topics", "write a list of names")
     records = [one if isinstance(one, dict) else {"name": one} for one in loaded]
     names = [str(one.get("id") or one.get("name") or "") for one in records]
     try:

@@ -32,10 +32,13 @@ class WritingJob(Strategy[Runner]):
     """Options of all jobs that write."""
 
     collections: tuple[str, ...] = Field(
-        default=(), description="what is read; none means all collections"
+        default=(), description="collections to read; default: all"
     )
     gap_rounds: int = Field(
-        default=0, ge=0, le=5, description="further searches for what is missing"
+        default=0,
+        ge=0,
+        le=5,
+        description="rounds of further searches for missing parts",
     )
     formats: tuple[str, ...] = Field(
         default=(), description=f"files to write: {', '.join(ENDINGS)}; none: no file"

@@ -182,7 +182,7 @@ class CollibraJson(GlossaryFormat):
                         row=entry + 1,
                         column="status",
                         value=status,
-                        rule="is no status that Collibra ships",
+                        rule="is not a status that Collibra ships",
                         cure=f"add it there, or use one of: {', '.join(known)}",
                         is_error=False,
                     )
@@ -203,7 +203,7 @@ def _path(identifier: dict[str, Any]) -> Path:
     path = split_path(str(identifier.get("name", "")))
     if not path:
         raise ExchangeError(
-            "an asset has no name in its identifier", "name it, and its domain"
+            "an asset has no name in its identifier", "add its name and its domain"
         )
     return path
 
@@ -214,9 +214,9 @@ def _parse(content: bytes) -> list[dict[str, Any]]:
         resources = json.loads(content)
     except (ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())[:200]
-        raise ExchangeError(f"the file is no JSON: {reason}", again) from error
+        raise ExchangeError(f"the file is not JSON: {reason}", again) from error
     if not isinstance(resources, list):
-        raise ExchangeError("the file is no list of resources", again)
+        raise ExchangeError("the file is not a list of resources", again)
     for number, one in enumerate(resources, start=1):
         if not (
             isinstance(one, dict)

@@ -174,12 +174,12 @@ def _parse(content: bytes) -> _File:
         return _File.model_validate(_load(content.decode("utf-8-sig")))
     except (UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
         reason = " ".join(str(error).split())[:200]
-        raise ExchangeError(f"the file is no YAML: {reason}", again) from error
+        raise ExchangeError(f"the file is not YAML: {reason}", again) from error
     except ValidationError as error:
         first = error.errors()[0]
         where = "/".join(map(str, first["loc"])) or "the file"
         raise ExchangeError(
-            f"the file is no business glossary: {where}: {first['msg']}", again
+            f"the file is not a business glossary: {where}: {first['msg']}", again
         ) from error
 
 
@@ -190,7 +190,7 @@ class _Loader(yaml.SafeLoader):
     def compose_node(self, parent: Any, index: Any) -> Any:
         """Refuse an alias: a few of them stand for a file of gigabytes."""
         if self.check_event(yaml.AliasEvent):
-            msg = "it has an alias (*), and none is allowed"
+            msg = "it has an alias (*), which is not allowed"
             raise yaml.YAMLError(msg)
         return super().compose_node(parent, index)
 

@@ -90,15 +90,17 @@ class GenericCsv(TabularFormat):
             value = cells.get(name, "")
             if value and value not in list(known):
                 cure = f"use one of: {', '.join(known)}"
-                faults.append((name, value, f"is no {name}", cure))
+                faults.append((name, value, f"is not a {name}", cure))
         for name, adapter in _JSON.items():
             if cells.get(name) and _parse_json(adapter, cells[name]) is None:
                 cure = "leave the cell as it was exported, or empty"
-                faults.append((name, cells[name], "is not the JSON it must be", cure))
+                faults.append(
+                    (name, cells[name], "is not valid JSON for this column", cure)
+                )
         for text in split_items(cells.get("relations", "")):
             if _relation(text) is None:
                 cure = f"write KIND: TERM, KIND one of: {', '.join(RelationKind)}"
-                faults.append(("relations", text, "is no relation", cure))
+                faults.append(("relations", text, "is not a relation", cure))
         return faults
 
 

@@ -75,13 +75,13 @@ class ColumnMapping(Record):
             raise ValueError(msg + "glossary")
         known = sorted(_TEXTS | _LISTS | _OTHERS)
         if self.field and self.field not in known:
-            msg = f"{self.field!r} is no field; known: {', '.join(known)}"
+            msg = f"{self.field!r} is not a field; known: {', '.join(known)}"
             raise ValueError(msg)
         if (self.field == "relations") != (self.kind is not None):
             msg = f"column {self.column!r}: `kind` belongs to `field: relations`"
             raise ValueError(msg)
         if self.field in {"attributes", "resources"} and not self.pair:
-            msg = f"column {self.column!r} needs `pair`, what divides its halves"
+            msg = f"column {self.column!r} needs `pair`, the separator of its halves"
             raise ValueError(msg)
         return self
 
@@ -120,7 +120,7 @@ class TableMapping(Record):
         names = [one.column for one in self.columns]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            msg = f"the column {twice[0]!r} stands there twice"
+            msg = f"the column {twice[0]!r} is listed twice"
             raise ValueError(msg)
         if "name" not in fields:
             msg = "no column has `field: name`"
@@ -139,7 +139,7 @@ class MappedTable(TabularFormat):
     """A table by the mapping of its class, or of a file of yours."""
 
     mapping_file: Path | None = Field(
-        default=None, description="YAML file that names other columns"
+        default=None, description="YAML file with a different column mapping"
     )
 
     local_options: ClassVar[frozenset[str]] = frozenset({"mapping_file"})
@@ -284,7 +284,7 @@ class MappedTable(TabularFormat):
         problems = super().check(content)
         rows, most = len(self.read_table(content).rows), self.mapping.most_rows
         if most is not None and rows > most:
-            rule = f"are more than the {most:,} that a file may have"
+            rule = f"exceed the maximum of {most:,} per file"
             cure = "export fewer terms: --status, or one collection at a time"
             one = Problem(column="rows", value=f"{rows:,}", rule=rule, cure=cure)
             return [one, *problems]
@@ -310,7 +310,7 @@ class MappedTable(TabularFormat):
                 mark for mark in sorted(marks) if one.glossary and mark in text
             ]
             if misplaced:
-                cure = "name the glossary otherwise: --name"
+                cure = "choose another title: --name"
                 faults.append((one.column, text, f"contains {misplaced[0]!r}", cure))
         return faults
 
@@ -436,12 +436,12 @@ def read_mapping(path: Path) -> TableMapping:
         ) from error
     except yaml.YAMLError as error:
         reason = " ".join(str(error).split())[:200]
-        raise ConfigError(f"{path} is no YAML: {reason}", example) from error
+        raise ConfigError(f"{path} is not YAML: {reason}", example) from error
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the file"
         raise ConfigError(
-            f"{path} is no mapping: {where}: {first['msg']}", example
+            f"{path} is not a mapping: {where}: {first['msg']}", example
         ) from error
 
 

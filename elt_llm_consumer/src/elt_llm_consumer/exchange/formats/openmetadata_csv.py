@@ -153,12 +153,12 @@ class OpenMetadataCsv(TabularFormat):
         faults = []
         for owner in _items(cells.get("owner", "")):
             if not _OWNER.fullmatch(owner):
-                rule, cure = "is no owner", "write user:NAME or team:NAME"
+                rule, cure = "is not an owner", "write user:NAME or team:NAME"
                 faults.append(("owner", owner, rule, cure))
         links = _items(cells.get("references", ""))
         for url in links[1::2]:
             if not _URL.fullmatch(url):
-                rule, cure = "is no address", "write name;https://address"
+                rule, cure = "is not a web address", "write name;https://address"
                 faults.append(("references", url, rule, cure))
         if len(links) % 2:
             rule, cure = "is a name without an address", "write name;https://address"

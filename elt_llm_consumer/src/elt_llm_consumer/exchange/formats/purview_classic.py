@@ -145,15 +145,17 @@ class PurviewClassicCsv(TabularFormat):
         for column in _PEOPLE:
             for person in _items(cells.get(column, "")):
                 if not _EMAIL.fullmatch(_person(person)):
-                    rule, cure = "is no e-mail address", "write name@example.org"
+                    rule, cure = "is not an e-mail address", "write name@example.org"
                     faults.append((column, person, rule, cure))
         for text in _items(cells.get("Resources", "")):
             if not _URL.fullmatch(_resource(text).url):
                 cure = "write label:https://address;"
-                faults.append(("Resources", text, "is no labelled address", cure))
+                faults.append(
+                    ("Resources", text, "is not a labelled web address", cure)
+                )
         parent, name = cells.get("Parent Term Name", ""), cells.get("Name", "")
         if parent and parent == name:
-            cure = "name the term above, or leave the cell empty"
+            cure = "write the parent term, or leave the cell empty"
             faults.append(("Parent Term Name", parent, "is the term itself", cure))
         return faults
 

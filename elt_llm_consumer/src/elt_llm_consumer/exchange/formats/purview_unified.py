@@ -96,10 +96,10 @@ class PurviewUnifiedCsv(TabularFormat):
         faults = []
         owner, url = cells.get("owner_id", ""), cells.get("resource_url", "")
         if owner and not _GUID.fullmatch(owner):
-            rule, cure = "is no Entra object id", "copy the owner's object id"
+            rule, cure = "is not an Entra object id", "copy the owner's object id"
             faults.append(("owner_id", owner, rule, cure))
         if url and not _URL.fullmatch(url):
-            rule, cure = "is no address", "begin it with https://"
+            rule, cure = "is not a web address", "start it with https://"
             faults.append(("resource_url", url, rule, cure))
         if not cells.get("status"):
             rule, cure = "is empty and is required", "write Draft or Approved"

@@ -95,8 +95,8 @@ class SkosReader:
             cure = "keep one per language and make the others skos:altLabel"
             faults.append(("has two labels in a language", str(concept), cure))
         if concept in self._above(concept):
-            cure = "remove one skos:broader of the circle"
-            faults.append(("is above itself", str(concept), cure))
+            cure = "remove one skos:broader of the cycle"
+            faults.append(("is its own ancestor", str(concept), cure))
         return faults
 
     def _above(self, concept: Node) -> set[Node]:

@@ -55,7 +55,7 @@ class SkosTurtle(GlossaryFormat):
 
     base_iri: str = Field(
         default="urn:elt-llm:glossary:",
-        description="what the IRIs of the scheme and its concepts begin with",
+        description="prefix of the IRIs of the scheme and its concepts",
     )
     language: str = Field(
         default="",
@@ -71,7 +71,7 @@ class SkosTurtle(GlossaryFormat):
     def write(self, glossary: Glossary) -> bytes:
         if not _IRI.fullmatch(self.base_iri):
             raise ConfigError(
-                f"base_iri {self.base_iri!r} is no IRI",
+                f"base_iri {self.base_iri!r} is not an IRI",
                 "write it like https://example.org/glossary/",
             )
         return _Writer(glossary, self.base_iri, self.language).turtle()
@@ -95,7 +95,7 @@ def _parse(content: bytes) -> Graph:
     except Exception as error:  # rdflib lets through what its parser raises
         reason = " ".join(str(error).split())[:200]
         raise ExchangeError(
-            f"the file is no Turtle: {reason}", "export it again as Turtle (.ttl)"
+            f"the file is not Turtle: {reason}", "export it again as Turtle (.ttl)"
         ) from error
     return graph
 
