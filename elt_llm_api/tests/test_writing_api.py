@@ -117,7 +117,7 @@ def test_a_template_has_a_format_with_or_without_the_dot(client, form):
     reply = client.post("/v1/reports", json=body)
     # Read as what it is, and refused for what it lacks.
     assert reply.status_code == 422
-    assert "is no template: sections" in reply.json()["detail"]
+    assert "is not a template: sections" in reply.json()["detail"]
 
 
 def test_topics_are_listed_summarised_and_shown(client):

@@ -121,7 +121,7 @@ def test_a_server_that_comes_back_fails_no_item(context):
     batch = run_items(heard, "job", items(4), work)
     assert work.calls == [0, 1, 2, 2, 3]
     assert batch.counts == {"done": 4, "reused": 0, "failed": 0}
-    assert any("model server is away" in detail for detail in seen)
+    assert any("model server is unreachable" in detail for detail in seen)
 
 
 def test_a_server_that_stays_away_ends_the_batch(context):

@@ -219,7 +219,7 @@ def test_nothing_is_written_through_the_vector_store(
     published: Store, write: Callable[[GenerationVectorStore], object]
 ) -> None:
     store = open_vector_store(published, "rules")
-    with pytest.raises(UsageError, match="for reading"):
+    with pytest.raises(UsageError, match="read-only"):
         write(store)
     assert store.client.count() == 300
 
@@ -287,5 +287,5 @@ DOCUMENT_WRITES: list[Callable[[TruthDocumentStore], object]] = [
 def test_nothing_is_written_through_the_document_store(
     published: Store, write: Callable[[TruthDocumentStore], object]
 ) -> None:
-    with pytest.raises(UsageError, match="for reading"):
+    with pytest.raises(UsageError, match="read-only"):
         write(TruthDocumentStore(published, "rules"))

@@ -111,7 +111,7 @@ def test_a_truth_with_a_changed_row_is_no_backup_and_costs_none(
     sound = backup.back_up(published.data_dir)
     published.close()
     change(published.data_dir / TRUTH, statement)
-    with pytest.raises(TruthError, match=r"not sound: .*chunk") as told:
+    with pytest.raises(TruthError, match=r"is damaged: .*chunk") as told:
         backup.back_up(published.data_dir, kept=1)
     assert str(published.data_dir / TRUTH) in told.value.message
     assert "elt-llm store restore latest" in told.value.hint

@@ -200,7 +200,7 @@ def test_a_model_is_fact_sheets_relations_and_views(reading, name, text):
          "document type"),
         (EXCHANGE[:900].encode(), "damaged"),
         (b'<model xmlns="http://www.opengroup.org/xsd/archimate/3.0/"/>', "no element"),
-        (b'<model xmlns="urn:x"/>', "no ArchiMate model"),
+        (b'<model xmlns="urn:x"/>', "not an ArchiMate model"),
         (b"PK\x03\x04broken", "damaged"),
     ],
 )  # fmt: skip

@@ -16,7 +16,7 @@ from elt_llm_core.store import NewDocument, Store
 from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding, ScriptedLLM
 from elt_llm_query.query import query_collections
-from elt_llm_query.retrieval.search import Search
+from elt_llm_query.retrieval.query_transform import Search
 from elt_llm_query.stages import TRANSFORMS
 
 PERIODS = (

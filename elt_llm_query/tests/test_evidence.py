@@ -84,7 +84,7 @@ def test_a_file_that_was_changed_by_hand_is_refused(written):
     with pytest.raises(EvidenceError, match="was changed"):
         read_evidence(path)
     path.write_text("{}")
-    with pytest.raises(EvidenceError, match="no evidence file"):
+    with pytest.raises(EvidenceError, match="not an evidence file"):
         read_evidence(path)
     with pytest.raises(EvidenceError, match="cannot be read"):
         read_evidence(path.with_name("gone.json"))

@@ -16,7 +16,7 @@ from elt_llm_query.retrieval.hybrid import (
     HybridRetriever,
     KeywordRetriever,
 )
-from elt_llm_query.retrieval.search import Search, SearchTransform
+from elt_llm_query.retrieval.query_transform import Search, SearchTransform
 from elt_llm_query.trace import GuardedStep, TraceLog
 from query_world import ASK, World, asked, configured
 

@@ -13,7 +13,7 @@ from elt_llm_core.strategy import Models
 from elt_llm_core.testing import HashEmbedding, ScriptedLLM
 from elt_llm_query.query import search_collections
 from elt_llm_query.retrieval.hybrid import KeywordRetriever
-from elt_llm_query.retrieval.search import Search
+from elt_llm_query.retrieval.query_transform import Search
 from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
 from query_world import (
     ASK,

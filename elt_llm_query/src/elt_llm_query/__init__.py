@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         HybridRetriever,
         KeywordRetriever,
     )
-    from elt_llm_query.retrieval.search import Search, SearchTransform
+    from elt_llm_query.retrieval.query_transform import Search, SearchTransform
     from elt_llm_query.stages import (
         FUSIONS,
         POSTPROCESSORS,
@@ -84,7 +84,7 @@ __getattr__ = lazy_names(
         "rerankers.stored_vectors": ["StoredVectorRerank"],
         "retrieval.fusion": ["Fusion", "HitList"],
         "retrieval.hybrid": ["DenseRetriever", "HybridRetriever", "KeywordRetriever"],
-        "retrieval.search": ["Search", "SearchTransform"],
+        "retrieval.query_transform": ["Search", "SearchTransform"],
         "stages": [
             "FUSIONS",
             "POSTPROCESSORS",

@@ -37,7 +37,7 @@ from elt_llm_query.retrieval.hybrid import (
     HybridRetriever,
     KeywordRetriever,
 )
-from elt_llm_query.retrieval.search import SearchTransform
+from elt_llm_query.retrieval.query_transform import SearchTransform
 from elt_llm_query.stages import Strategies, build_or_leave_out, strategies_of
 from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveOptions
 from elt_llm_query.synthesizers.table_qa.table_synthesizer import TableSynthesizer

@@ -23,7 +23,7 @@ from elt_llm_core.models.token_count import most_tokens
 from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_query.components import KeepsTime, Postprocessor
 from elt_llm_query.grounding.claim import NOTES_KEY, UNSERVED_KEY, WRITTEN_BY_KEY
-from elt_llm_query.synthesizers.wrapping import WrappingSynthesizer
+from elt_llm_query.synthesizers.base_synthesizers import WrappingSynthesizer
 from elt_llm_query.trace import GuardedStep, TraceLog
 
 T = TypeVar("T")

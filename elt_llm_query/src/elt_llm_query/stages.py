@@ -22,7 +22,7 @@ from elt_llm_core.strategy import Models, Stage, Strategy
 from elt_llm_query.caching.semantic_cache import CACHES, SemanticCache
 from elt_llm_query.grounding.judges import JUDGES, ClaimJudge
 from elt_llm_query.retrieval.fusion import FUSIONS, Fusion
-from elt_llm_query.retrieval.search import SearchTransform
+from elt_llm_query.retrieval.query_transform import SearchTransform
 from elt_llm_query.sufficiency.gap_rounds import SUFFICIENCY, SufficiencyStep
 from elt_llm_query.trace import TraceLog
 

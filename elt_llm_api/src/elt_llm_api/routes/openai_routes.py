@@ -7,10 +7,10 @@ from anyio import to_thread
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
-from elt_llm_api.openai_door.chat_request import ChatRequest
-from elt_llm_api.openai_door.completion_text import ReplyText, reply_text
-from elt_llm_api.openai_door.completions import END, Completion, sse
-from elt_llm_api.openai_door.model_names import (
+from elt_llm_api.openai_api.chat_request import ChatRequest
+from elt_llm_api.openai_api.completion_text import ReplyText, reply_text
+from elt_llm_api.openai_api.completions import END, Completion, sse
+from elt_llm_api.openai_api.model_names import (
     ModelList,
     ModelOut,
     find_model,

@@ -27,7 +27,7 @@ from elt_llm_core.identifiers import (
 from elt_llm_core.models.embedder import CountingEmbedder
 from elt_llm_core.results import Degradation
 from elt_llm_core.store.database import rows, schema, vectors
-from elt_llm_core.store.database.chunks import Chunks, ChunkTarget
+from elt_llm_core.store.database.chunk_rows import Chunks, ChunkTarget
 from elt_llm_core.store.database.reader import FILE, Truth
 from elt_llm_core.store.database.records import (
     MOST_PRIORITY,

@@ -38,7 +38,7 @@ from elt_llm_query.retrieval.fusion import (
     best_first,
     order_hits,
 )
-from elt_llm_query.retrieval.search import Search, SearchTransform
+from elt_llm_query.retrieval.query_transform import Search, SearchTransform
 from elt_llm_query.retrieval.unit_vectors import embed_beginning, query_vector
 from elt_llm_query.trace import TraceLog
 

@@ -30,6 +30,7 @@ from elt_llm_query.grounding.claim import (
 )
 from elt_llm_query.grounding.labels import split_shown
 from elt_llm_query.prompts import NO_SURE_ANSWER
+from elt_llm_query.synthesizers.base_synthesizers import ModellessSynthesizer
 from elt_llm_query.synthesizers.extractive.candidates import Passage
 from elt_llm_query.synthesizers.extractive.list_stems import (
     is_fragment,
@@ -41,7 +42,6 @@ from elt_llm_query.synthesizers.extractive.meanings import (
     compare_meanings,
 )
 from elt_llm_query.synthesizers.extractive.synthesizer import to_passage
-from elt_llm_query.synthesizers.wrapping import ModellessSynthesizer
 
 # A sentence of fewer words is a heading, a label or a fragment of a list.
 SHORTEST = 5

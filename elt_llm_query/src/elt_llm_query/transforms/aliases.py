@@ -14,7 +14,7 @@ from elt_llm_core.errors import ConfigError
 from elt_llm_core.language.acronyms import SHORT_FORM, find_acronyms
 from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models, Strategy
-from elt_llm_query.retrieval.search import Search, SearchTransform
+from elt_llm_query.retrieval.query_transform import Search, SearchTransform
 
 Ring = tuple[str, ...]
 

@@ -16,7 +16,11 @@ from elt_llm_query.llm_calls import (
     with_short_answers,
 )
 from elt_llm_query.prompts import DECOMPOSE
-from elt_llm_query.retrieval.search import Search, SearchTransform, add_searches
+from elt_llm_query.retrieval.query_transform import (
+    Search,
+    SearchTransform,
+    add_searches,
+)
 
 _KEYS = ("questions", "sub_questions", "queries", "sub_queries")
 

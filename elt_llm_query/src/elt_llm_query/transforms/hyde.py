@@ -20,7 +20,7 @@ from elt_llm_query.llm_calls import (
     with_short_answers,
 )
 from elt_llm_query.prompts import HYDE
-from elt_llm_query.retrieval.search import Search, SearchTransform
+from elt_llm_query.retrieval.query_transform import Search, SearchTransform
 from elt_llm_query.retrieval.unit_vectors import embed_beginning
 
 LONGEST = 1200  # characters of a passage

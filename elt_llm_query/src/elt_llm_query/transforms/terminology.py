@@ -17,7 +17,11 @@ from elt_llm_query.llm_calls import (
     with_short_answers,
 )
 from elt_llm_query.prompts import TERMINOLOGY
-from elt_llm_query.retrieval.search import Search, SearchTransform, add_searches
+from elt_llm_query.retrieval.query_transform import (
+    Search,
+    SearchTransform,
+    add_searches,
+)
 
 Mode = Literal["replace", "both"]
 

@@ -46,6 +46,7 @@ from elt_llm_query.retrieval.unit_vectors import (
     known_vectors,
     stored_vectors,
 )
+from elt_llm_query.synthesizers.base_synthesizers import ModellessSynthesizer
 from elt_llm_query.synthesizers.extractive.candidates import (
     Candidate,
     Passage,
@@ -102,7 +103,6 @@ from elt_llm_query.synthesizers.extractive.whole_tables import (
     with_labels,
 )
 from elt_llm_query.synthesizers.foreign_words import lacks_a_word
-from elt_llm_query.synthesizers.wrapping import ModellessSynthesizer
 
 GOES_ON = "The rule goes on after this."
 # The rules that take a question apart and weigh sentences are written for English. For

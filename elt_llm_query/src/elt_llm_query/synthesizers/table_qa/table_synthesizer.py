@@ -26,10 +26,10 @@ from elt_llm_query.analysis.term_match import match, vocabulary
 from elt_llm_query.grounding.claim import CLAIMS_KEY, REFUSED_KEY, WRITTEN_BY_KEY, Claim
 from elt_llm_query.grounding.labels import LabelSources, label_of
 from elt_llm_query.grounding.quote_match import check_quote
+from elt_llm_query.synthesizers.base_synthesizers import WrappingSynthesizer
 from elt_llm_query.synthesizers.foreign_words import lacks_a_word
 from elt_llm_query.synthesizers.table_qa.answer import ComputedAnswer, compute_answer
 from elt_llm_query.synthesizers.table_qa.planner import TablePlan, plan_table
-from elt_llm_query.synthesizers.wrapping import WrappingSynthesizer
 from elt_llm_query.trace import TraceLog
 
 _ANYTHING = frozenset(map(stem, words("category item kind type entry one")))

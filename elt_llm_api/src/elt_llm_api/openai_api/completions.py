@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from time import time
 from typing import Any
 
-from elt_llm_api.openai_door.completion_text import ReplyText
+from elt_llm_api.openai_api.completion_text import ReplyText
 from elt_llm_core.results import DegradationKind, QueryResult
 
 Body = dict[str, Any]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from elt_llm_api.openai_door.chat_request import Format
+from elt_llm_api.openai_api.chat_request import Format
 from elt_llm_api.page_boxes import MAX_BOXES, format_boxes
 from elt_llm_core.cli.terminal import in_line
 from elt_llm_core.results import Citation, QueryResult, Status
