@@ -143,7 +143,7 @@ def test_a_link_to_nowhere_is_found_in_depth(
 ) -> None:
     change(published.data_dir, "delete from document")
     _, checks, _ = doctor(published.data_dir, "--deep")
-    assert "belongs to no document" in checks["truth links"]["detail"]
+    assert "refers to a missing document" in checks["truth links"]["detail"]
 
 
 def test_a_damaged_truth_is_left_alone_and_the_cure_is_named(

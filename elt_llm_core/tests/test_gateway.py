@@ -368,7 +368,7 @@ def _new_day(monkeypatch):
 def test_a_budget_that_is_spent_refuses_the_next_call(server, key, limit):
     who, _, unit = key.partition("_")
     made, settings = models(server, **{key: limit}), GatewaySection(**{key: limit})
-    cure = rf"the {who}.* has spent .* of {limit:g} {unit} .*raise gateway\.{key}"
+    cure = rf"the {who}.* exceeds .* of {limit:g} {unit}.*raise gateway\.{key}"
     with spending.open_account(who if who != "day" else "question", settings):
         whole(made.llm)
         if unit != "seconds":  # seven tokens a call

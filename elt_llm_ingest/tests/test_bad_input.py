@@ -103,7 +103,7 @@ def test_a_wrong_name_is_reported_and_the_content_counts(reading):
     (document,) = reading.parse(Path("guide.pdf"), page)
     assert "Some words." in document.text
     assert document.warnings[0].startswith(
-        "the file is named .pdf but holds a web page"
+        "the file is named .pdf but contains a web page"
     )
 
 

@@ -284,7 +284,7 @@ def test_patterns_and_addresses(world, tmp_path):
     assert (item.name, item.named) == ("one.md", True)
     (error,) = make_plan([f"{world.files}/*.docx"]).failed
     assert "no readable file matches" in str(error)
-    with pytest.raises(UsageError, match="machine 'server'"):
+    with pytest.raises(UsageError, match="another machine, 'server'"):
         make_plan(["file://server/share/a.md"])
 
 

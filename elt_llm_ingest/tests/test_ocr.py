@@ -108,7 +108,7 @@ def test_pages_left_for_want_of_time_are_named():
         pdf.import_pages(pdf, [0])
     found = recognition.recognise(format_files.saved(pdf), range(1, 7), seconds=0)
     assert sorted(found.pages) == [1, 2, 3, 4]
-    late = "pages 5-6 were not read for want of time; raise ingest.parse_timeout"
+    late = "pages 5-6 were not read: time limit reached; raise ingest.parse_timeout"
     assert found.warnings == (late,)
 
 
