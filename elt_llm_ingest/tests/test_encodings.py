@@ -84,11 +84,11 @@ def test_utf_16_needs_no_mark(language: str, encoding: str) -> None:
 def test_zero_bytes_are_named_as_the_cause() -> None:
     path = Path("rules.txt")
     text = b"A fee is paid for each day.\n" * 40
-    with pytest.raises(LoadError, match="holds 40 zero bytes, the first at byte 24"):
+    with pytest.raises(LoadError, match="contains 40 zero bytes, the first at byte 24"):
         sniff(path, text.replace(b"day", b"d\x00y"))
     few = text[:99] + b"\x00\x00\x00" + text
     assert sniff(path, few)[0] == "text"
-    with pytest.raises(LoadError, match="holds 3 zero bytes, the first at byte 99"):
+    with pytest.raises(LoadError, match="contains 3 zero bytes, the first at byte 99"):
         decode_text(path, few)
     with pytest.raises(LoadError, match="format is not supported"):
         sniff(path, bytes(range(256)) * 8)
