@@ -104,7 +104,7 @@ class QuerySection(Section):
         "from whole tables",
     )
     use_model_graph: bool = Field(
-        default=False,
+        default=True,
         description="query the graph of an enterprise model first, if a "
         "collection has one; it answers only what the model states "
         "explicitly",
