@@ -72,7 +72,7 @@ QUESTION = "Which domain holds the entity Gust Ceiling?"
 
 def test_a_question_is_answered_with_the_cells_of_the_drawing(client):
     answer = client.get("/graph/answer", params={"question": QUESTION}).json()
-    assert answer["text"] == "Gust Ceiling stands in SAFETY."
+    assert answer["text"] == "Gust Ceiling is in SAFETY."
     cells = [e["location"]["key"] for e in answer["subjects"] + answer["elements"]]
     drawn = (PACK / "model.drawio").read_text(encoding="utf-8")
     assert len(cells) == 2
@@ -98,7 +98,7 @@ def test_a_question_is_answered_over_mcp(client):
 
     result = asyncio.run(asyncio.wait_for(call(), 60))
     assert result.structured_content["answer"]["kind"] == "place"
-    assert result.content[0].text.splitlines()[0] == "Gust Ceiling stands in SAFETY."
+    assert result.content[0].text.splitlines()[0] == "Gust Ceiling is in SAFETY."
 
 
 def test_a_diagram_as_data_picture_and_mermaid(client):

@@ -109,7 +109,7 @@ def test_a_question_is_answered_or_handed_to_the_documents(visit):
     page.keyboard.press("a")
     page.keyboard.type("What depends on MEMBERSHIP?")
     page.keyboard.press("Enter")
-    answer = page.locator(".right", has_text="On MEMBERSHIP depends")
+    answer = page.locator(".right", has_text="What depends on MEMBERSHIP")
     answer.wait_for()
     assert "model.drawio, page 1, 116" in answer.inner_text()
     assert page.evaluate(f"{GRAPH}.edges('.near').length") == 3

@@ -49,7 +49,7 @@ def stages(result):
 def test_what_the_model_states_is_answered_with_quotes(ask):
     result = ask(HOLDS)
     assert result.status is Status.ANSWERED
-    assert result.answer == "Gust Ceiling stands in SAFETY. [S1]"
+    assert result.answer == "Gust Ceiling is in SAFETY. [S1]"
     (citation,) = result.citations
     assert citation.quote.splitlines()[:2] == ["Gust Ceiling", "Domain: SAFETY"]
     assert citation.support is Support.VERIFIED
@@ -66,8 +66,8 @@ def test_what_the_model_states_is_answered_with_quotes(ask):
     [
         ("How many data objects are in CHANNELS?", "4 in CHANNELS:", 4),
         ("How is Flyer connected to Kite?", "Flyer is in PEOPLE.", 3),
-        ("What depends on MEMBERSHIP?", "On MEMBERSHIP depends: PEOPLE,", 3),
-        ("What is the cardinality between PEOPLE and CHANNELS?", "CHANNELS 0..*", 1),
+        ("What depends on MEMBERSHIP?", "What depends on MEMBERSHIP: PEOPLE,", 3),
+        ("What is the cardinality between PEOPLE and CHANNELS?", "CHANNELS to PEOPLE: 0..*-0..*", 1),
         ("What type of element is Kite?", "Kite is of the type DataObject.", 1),
         ("What relationships does Flyer have?", "Flyer has none of its own;", 5),
     ],

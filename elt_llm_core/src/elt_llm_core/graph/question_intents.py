@@ -180,9 +180,9 @@ class Attempt:
             return None
         above = [ref for e in self._elements for ref in self.graph.ancestors(e.id)]
         if not above:
-            return self._answer("place", f"{self._name} stands in no domain.")
+            return self._answer("place", f"{self._name} is in no domain.")
         places = [
-            f"{e.name} stands in {' < '.join(a.name for a in above_one)}."
+            f"{e.name} is in {' < '.join(a.name for a in above_one)}."
             for e in self._elements
             if (above_one := self.graph.ancestors(e.id))
         ]
@@ -241,7 +241,7 @@ class Attempt:
         text = (
             f"{self._name} depends on {{}}."
             if is_subject
-            else f"On {self._name} depends: {{}}."
+            else f"What depends on {self._name}: {{}}."
         )
         if far:
             text += f" Through these, {len(far)} more."
@@ -340,8 +340,7 @@ class Attempt:
             )
         ]
         stated = [
-            f"{x.source.name} {x.source.cardinality or '?'} to "
-            f"{x.target.cardinality or '?'} {x.target.name}"
+            f"{x.source.name} to {x.target.name}: {x.cardinality}"
             for x in relations
         ]
         text = "; ".join(stated) + "." if stated else "The model states none."
