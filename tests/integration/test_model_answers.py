@@ -67,7 +67,11 @@ def test_what_the_model_states_is_answered_with_quotes(ask):
         ("How many data objects are in CHANNELS?", "4 in CHANNELS:", 4),
         ("How is Flyer connected to Kite?", "Flyer is in PEOPLE.", 3),
         ("What depends on MEMBERSHIP?", "What depends on MEMBERSHIP: PEOPLE,", 3),
-        ("What is the cardinality between PEOPLE and CHANNELS?", "CHANNELS to PEOPLE: 0..*-0..*", 1),
+        (
+            "What is the cardinality between PEOPLE and CHANNELS?",
+            "CHANNELS to PEOPLE: 0..*-0..*",
+            1,
+        ),
         ("What type of element is Kite?", "Kite is of the type DataObject.", 1),
         ("What relationships does Flyer have?", "Flyer has none of its own;", 5),
     ],

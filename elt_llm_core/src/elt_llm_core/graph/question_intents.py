@@ -340,8 +340,7 @@ class Attempt:
             )
         ]
         stated = [
-            f"{x.source.name} to {x.target.name}: {x.cardinality}"
-            for x in relations
+            f"{x.source.name} to {x.target.name}: {x.cardinality}" for x in relations
         ]
         text = "; ".join(stated) + "." if stated else "The model states none."
         return self._answer("cardinality", text, relations=relations)
