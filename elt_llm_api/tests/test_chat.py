@@ -301,7 +301,7 @@ def test_each_user_sees_only_the_own_conversations(serve, root):
         ({"users": {"ann": "x" * 20, "bob": "x" * 20}}, "are the same"),
         ({"users": {"ann": "x" * 20}, "token": "x" * 20}, "are the same"),
         ({"users": {"ann": ""}}, "api.users.ann is empty"),
-        ({"users": {"ann": "a b"}}, "blank"),
+        ({"users": {"ann": "a b"}}, "a space"),
         ({"users": {"ann": "short"}, "host": "0.0.0.0"}, "has 5 characters"),  # noqa: S104
     ],
 )

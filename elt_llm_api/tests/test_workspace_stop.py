@@ -18,7 +18,7 @@ def _no_silences():
 
 def test_stop_ends_the_answer_and_the_call_to_the_model(browser, serve, root):
     with (
-        EndlessServer(Way.PARTS) as model,
+        EndlessServer(Way.TRICKLE) as model,
         serve(written_by(model.base_url), root) as url,
     ):
         opened = WorkspaceVisit(browser, f"{url}/workspace/ask", DESKTOP)

@@ -165,7 +165,9 @@ def test_how_often_it_is_tried_is_a_setting(server, retries):
 
 def test_a_runner_that_died_twice_is_not_asked_a_third_time(server):
     server.script.extend([Fault.RUNNER_DIED] * 9)
-    with pytest.raises(RunnerDiedError, match="smaller model or context_window"):
+    with pytest.raises(
+        RunnerDiedError, match="smaller model or a smaller context_window"
+    ):
         whole(models(server, retries=5).llm)
     assert asked(server) == 2
 

@@ -75,7 +75,7 @@ def test_a_list_of_an_unknown_type_or_domain_is_refused(run, option, name, known
 def test_a_question_is_answered_with_places_or_exit_code_2(run):
     answer = run("ask", "What depends on Till?")
     assert answer.exit_code == 0
-    assert answer.output.startswith("On Till depends: Ledger, Clerk.\n")
+    assert answer.output.startswith("What depends on Till: Ledger, Clerk.\n")
     assert "till serves clerk" in answer.output
     refused = run("ask", "What does Till cost?", "--json")
     assert (refused.exit_code, json.loads(refused.output)["status"]) == (2, "refused")

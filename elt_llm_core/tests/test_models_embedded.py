@@ -170,7 +170,7 @@ def test_the_digest_is_the_same_everywhere(embedder):
 def test_weights_that_were_changed_are_refused(tmp_path):
     path = tmp_path / "model.onnx"
     path.write_bytes(b"not the model")
-    with pytest.raises(ModelError, match=r"checksum .* install it again"):
+    with pytest.raises(ModelError, match=r"checksum .* reinstall it"):
         weights.shipped_weights(path)
     with pytest.raises(ModelError, match="cannot read"):
         weights.shipped_weights(tmp_path / "absent.onnx")

@@ -181,7 +181,7 @@ def test_two_candidates_with_other_texts_take_nothing_over(store: Store) -> None
 
 def test_a_stale_decision_is_refused_and_shows_both(store: Store) -> None:
     decided(store, "Lease", "approved", revision=0)
-    with pytest.raises(StaleReviewError, match="revision 1 and not 0") as caught:
+    with pytest.raises(StaleReviewError, match="revision 1, not 0") as caught:
         decided(store, "Lease", "rejected", by="bob", revision=0)
     assert caught.value.current["reviewer"] == "ann"
     assert caught.value.refused["status"] == "rejected"

@@ -124,7 +124,7 @@ def test_purge_says_what_remains(small: Store, screen: Screen) -> None:
     rooted = f"--data-dir {small.data_dir}"
     assert "1 earlier copy may still hold" in told
     assert f"elt-llm store purge --backups {rooted}" in told
-    assert "1 batch result kept" in told
+    assert "1 batch result remain" in told
     assert f"elt-llm store purge --journal {rooted}" in told
     done = screen.json("purge", "--backups", "--journal")
     assert (done["journal"], done["remaining"], done["notes"]) == (1, [], [])

@@ -180,7 +180,7 @@ def test_a_model_that_cannot_do_batches_is_asked_one_by_one(world):
     report = world.run()
     assert [len(call) for call in world.embedder.calls] == [1] * 5
     (said,) = told(report, DegradationKind.DOCUMENT_WARNING)
-    assert "one by one" in said
+    assert "one at a time" in said
 
 
 def test_a_damaged_cached_vector_is_made_again_and_told(world):

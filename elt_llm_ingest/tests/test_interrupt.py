@@ -34,7 +34,7 @@ class Slow(HashEmbedding):
 
 class Late(build.LateModels):
     def __init__(self, config):
-        self.__dict__["_models"] = Models(Slow())
+        self.__dict__.update(_config=config, _models=Models(Slow()))
 
     @property
     def identity(self):

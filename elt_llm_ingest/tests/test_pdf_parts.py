@@ -66,7 +66,7 @@ def test_nonsense_from_the_other_process_is_refused(tmp_path):
     sent = messages("pdf", [document])
     head = json.loads(next(sent))
     head["documents"][0]["groups"][0] += 1
-    with pytest.raises(ValueError, match="another length"):
+    with pytest.raises(ValueError, match="declared length"):
         documents_of(head, lambda: next(sent))
 
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Annotated
 
-from anyio import BrokenResourceError, to_thread
+from anyio import to_thread
 from fastapi import APIRouter, Depends, Header, Path, Request, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
@@ -50,14 +50,10 @@ async def _reading(turn: ChatTurn, service: QueryService) -> AsyncIterator[None]
     """Count a reader for as long as its request lasts.
 
     A dependency does the counting and not the generator of events: FastAPI does not
-    close that generator when the client leaves while an event is being sent, and
-    raises BrokenResourceError from its task group instead.
+    close that generator when the client leaves while an event is being sent.
     """
     with turn.reading(service.config.api.reconnect_seconds):
-        try:
-            yield
-        except* BrokenResourceError:
-            pass
+        yield
 
 
 async def _begin(
