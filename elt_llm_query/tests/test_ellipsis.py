@@ -125,3 +125,15 @@ def test_what_a_follow_up_to_a_refusal_asks_is_not_known() -> None:
     second = ("And N7?", "Grade N7: 370 [S1]")
     assert understand(refused, message="And N7?") == ""
     assert understand(refused, second, message="And N9?") == ""
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the monthly allowance of Grade N3?",
+        "Who grants the leave of Grade N3?",
+        "How long is the leave of 12 days?",
+    ],
+)
+def test_a_whole_question_that_ends_in_a_value_is_no_follow_up(question: str) -> None:
+    assert find_named(question) is None

@@ -381,6 +381,9 @@ def _is_one_thing(phrase: Phrase) -> bool:
     """Whether a phrase is a thing: a few words, none of grammar but in a number."""
     if not phrase.text or len(phrase.text.split()) > LONGEST:
         return False
+    # "What is the fee of N3?" names N3 and is a question of its own.
+    if any(_is_grammar(token[0]) for token in _TOKEN.finditer(phrase.owned)):
+        return False
     if phrase.kind[0]:
         return True
     return not any(_is_grammar(token[0]) for token in _TOKEN.finditer(phrase.text))
