@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from defusedxml import ElementTree
 
-from elt_llm_consumer.archimate_file import ArchimateEntry, write_exchange
+from elt_llm_consumer.exchange.archimate_file import ArchimateEntry, write_exchange
 from elt_llm_consumer.model_draft import ARCHIMATE_TYPES, find_category
 from elt_llm_consumer.product import schema
 from elt_llm_core.jobs import JOBS

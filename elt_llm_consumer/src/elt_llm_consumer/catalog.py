@@ -107,13 +107,7 @@ class CatalogJob(ProductJob):
     def make(self, context: JobContext, models: Models) -> JobReport:
         reader = open_reader(models, context, fresh=self.fresh)
         cataloguer = Cataloguer(
-            Handbook(
-                context.store,
-                self.collections,
-                textbook=self.textbook,
-                reader=reader,
-                fresh=self.fresh,
-            ),
+            self.open_handbook(context, reader),
             read_model(context.store, self.model),
             read_aliases(self.aliases or context.config.consumer.aliases),
             models,

@@ -196,13 +196,7 @@ class CoverageJob(ProductJob):
         aliases = read_aliases(self.aliases or context.config.consumer.aliases)
         reader = open_reader(models, context, fresh=self.fresh)
         scorer = CoverageScorer(
-            Handbook(
-                context.store,
-                self.collections,
-                textbook=self.textbook,
-                reader=reader,
-                fresh=self.fresh,
-            ),
+            self.open_handbook(context, reader),
             read_model(context.store, self.model),
             aliases,
             context.config.consumer,

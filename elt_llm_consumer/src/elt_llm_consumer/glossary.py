@@ -118,13 +118,7 @@ class GlossaryJob(ProductJob):
     @override
     def make(self, context: JobContext, models: Models) -> JobReport:
         reader = open_reader(models, context, fresh=self.fresh)
-        handbook = Handbook(
-            context.store,
-            self.collections,
-            textbook=self.textbook,
-            reader=reader,
-            fresh=self.fresh,
-        )
+        handbook = self.open_handbook(context, reader)
         model = read_model(context.store, self.model)
         aliases = read_aliases(self.aliases or context.config.consumer.aliases)
         entries = handbook.entries

@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 import yaml
 from typing_extensions import override
 
-from elt_llm_consumer.archimate_file import ArchimateEntry, write_exchange
 from elt_llm_consumer.batch import WorkItem, run_items
 from elt_llm_consumer.catalog_files import draw_mermaid
 from elt_llm_consumer.catalog_relations import TEXT_SOURCE, find_stated_relations
@@ -23,6 +22,7 @@ from elt_llm_consumer.corpus import Evidence, GlossaryEntry, Handbook
 from elt_llm_consumer.definitions.definition_records import DefinitionSource
 from elt_llm_consumer.definitions.term_relations import find_genus, relate_terms
 from elt_llm_consumer.definitions.terms import clean, fold, fold_word
+from elt_llm_consumer.exchange.archimate_file import ArchimateEntry, write_exchange
 from elt_llm_consumer.linking.mentions import MentionIndex
 from elt_llm_consumer.linking.similarity import SemanticIndex
 from elt_llm_consumer.optional_reader import open_reader, unread
@@ -67,13 +67,7 @@ class ModelDraftJob(ProductJob):
     @override
     def make(self, context: JobContext, models: Models) -> JobReport:
         reader = open_reader(models, context, fresh=self.fresh)
-        handbook = Handbook(
-            context.store,
-            self.collections,
-            textbook=self.textbook,
-            reader=reader,
-            fresh=self.fresh,
-        )
+        handbook = self.open_handbook(context, reader)
         draft = ModelDraft(handbook, models)
         count = len(draft.names)
         if reader is not None and reader.ended_early is not None:

@@ -16,6 +16,7 @@ from pydantic import Field, field_validator
 from typing_extensions import override
 
 from elt_llm_consumer.batch import model_identity, program_digest
+from elt_llm_consumer.corpus import DefinitionReader, Handbook
 from elt_llm_consumer.reviewed import product_name
 from elt_llm_core.errors import EltLlmError
 from elt_llm_core.identifiers import digest, item_key
@@ -68,6 +69,23 @@ class ProductJob(Strategy[Runner]):
     @abstractmethod
     def make(self, context: JobContext, models: Models) -> JobReport:
         """Make the product and publish its files; finished items are reused."""
+
+    def open_handbook(
+        self, context: JobContext, reader: DefinitionReader | None
+    ) -> Handbook:
+        """Return the documents of the collections, read as the options say.
+
+        Args:
+            context: Its store holds them.
+            reader: A language model that reads them too.
+        """
+        return Handbook(
+            context.store,
+            self.collections,
+            textbook=self.textbook,
+            reader=reader,
+            fresh=self.fresh,
+        )
 
     def input_files(self, context: JobContext) -> list[Path]:
         """Return the files that the product depends on beside its collections."""
