@@ -50,7 +50,9 @@ def catalog_files(
         return path.with_name(f"{path.stem}{ending}")
 
     plain = [_plain_row(row) for row in rows]
-    related = [{**row, "evidence": _places(row["evidence"])} for row in relations or ()]
+    related = [
+        {**row, "evidence": list_places(row["evidence"])} for row in relations or ()
+    ]
     made: dict[str, tuple[Path, str | bytes]] = {
         "catalog_json": (path, json_text(catalog, "catalog")),
         "catalog_flat_json": (
@@ -82,17 +84,28 @@ def _plain_row(row: Mapping[str, Any]) -> dict[str, Any]:
         for one in row["relationships"]
     ]
     quotes = [one for quotes in row["evidence"].values() for one in quotes]
-    return {**row, **row["edited"], "relationships": words, "evidence": _places(quotes)}
+    return {
+        **row,
+        **row["edited"],
+        "relationships": words,
+        "evidence": list_places(quotes),
+    }
 
 
-def _places(quotes: Sequence[Mapping[str, Any]]) -> list[str]:
+def name_place(quote: Mapping[str, Any]) -> str:
+    """Return where a quote is, in words: "rules.pdf, p. 3, 2 - Fees".
+
+    Args:
+        quote: An `Evidence` as JSON.
+    """
+    page = f", p. {quote['page']}" if quote.get("page") else ""
+    section = f", {quote['section']}" if quote.get("section") else ""
+    return f"{quote['document']}{page}{section}"
+
+
+def list_places(quotes: Sequence[Mapping[str, Any]]) -> list[str]:
     """Document, page and section of each quote, each place once."""
-    places: dict[str, None] = {}
-    for one in quotes:
-        page = f", p. {one['page']}" if one.get("page") else ""
-        section = f", {one['section']}" if one.get("section") else ""
-        places[f"{one['document']}{page}{section}"] = None
-    return list(places)
+    return list(dict.fromkeys(map(name_place, quotes)))
 
 
 def _workbook(

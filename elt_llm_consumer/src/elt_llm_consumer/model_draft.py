@@ -1,11 +1,11 @@
 """A model drafted from documents alone: entities, relations, terms of reference.
 
 The entities are the terms that the documents define; their relations are those that
-sentences and definitions state. Everything carries its quote. The draft is a file that
-tools for enterprise architecture open, and that can be taken in as a model.
+sentences and definitions state. Everything carries its quote. The draft is written
+in the exchange format of ArchiMate too, and can be taken in as a model.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
@@ -15,7 +15,7 @@ import yaml
 from typing_extensions import override
 
 from elt_llm_consumer.batch import WorkItem, run_items
-from elt_llm_consumer.catalog_files import draw_mermaid
+from elt_llm_consumer.catalog_files import draw_mermaid, list_places, name_place
 from elt_llm_consumer.catalog_relations import TEXT_SOURCE, find_stated_relations
 from elt_llm_consumer.context_fields import collect_context
 from elt_llm_consumer.corpus import Evidence, GlossaryEntry, Handbook
@@ -263,11 +263,19 @@ def draft_files(
             "governance_rules": [
                 clean(one["quote"]) for one in row["governance_rules"]
             ],
-            "evidence": list(_places(row["evidence"])),
+            "evidence": list_places(row["evidence"]),
         }
         for row in entities
     ]
-    stated = [{**row, "evidence": list(_quotes(row["evidence"]))} for row in relations]
+    stated = [
+        {
+            **row,
+            "evidence": [
+                f"{clean(one['quote'])} ({name_place(one)})" for one in row["evidence"]
+            ],
+        }
+        for row in relations
+    ]
     return {
         "model_json": (path, json_text(content, "model_draft")),
         "entities_csv": (beside("_entities.csv"), dump_csv(ENTITY_COLUMNS, plain)),
@@ -306,7 +314,7 @@ def to_archimate(
             properties={
                 "category": row["category"],
                 "synonyms": "; ".join(row["synonyms"]),
-                "source": "; ".join(_places(row["evidence"])),
+                "source": "; ".join(list_places(row["evidence"])),
             },
         )
         for row in entities
@@ -319,7 +327,7 @@ def to_archimate(
             documentation=" ".join(clean(one["quote"]) for one in row["evidence"]),
             properties={
                 "cardinality": row["cardinality"],
-                "source": "; ".join(_places(row["evidence"])),
+                "source": "; ".join(list_places(row["evidence"])),
             },
             source=ids[row["source"]],
             target=ids[row["target"]],
@@ -366,15 +374,3 @@ def _relation_row(
 
 def _dump(quotes: Sequence[Evidence]) -> list[dict[str, Any]]:
     return [one.model_dump(mode="json") for one in quotes]
-
-
-def _quotes(quotes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    for one, place in zip(quotes, _places(quotes), strict=True):
-        yield f"{clean(one['quote'])} ({place})"
-
-
-def _places(quotes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    for one in quotes:
-        page = f", p. {one['page']}" if one["page"] else ""
-        section = f", {one['section']}" if one["section"] else ""
-        yield f"{one['document']}{page}{section}"

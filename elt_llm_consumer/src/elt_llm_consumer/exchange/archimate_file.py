@@ -1,7 +1,7 @@
 """Write a model in the ArchiMate Model Exchange File Format of The Open Group.
 
-https://www.opengroup.org/xsd/archimate/ has the schemas. Archi and other tools open
-such a file, and `elt-llm ingest` reads it as a model.
+https://www.opengroup.org/xsd/archimate/ has the schemas. `elt-llm ingest` reads such
+a file as a model; no other tool was tried.
 """
 
 import re
