@@ -1,6 +1,10 @@
-"""Follow-ups without a model: how many are resolved, asked back, and answered wrongly.
+"""Follow-ups: how many are resolved, asked back, and answered wrongly.
 
     python benchmarks/follow_ups.py --data-dir ROOT [--set seen|held|fresh] [--show]
+        [--config FILE]
+
+No model is asked unless the configuration FILE names one, for example
+`models: {llm_strategy: gguf, llm_options: {model_path: model.gguf}}`.
 
 Asks each line of follow_ups.tsv in a conversation of its own. ROOT has the collections
 `sample` (the handbook of the sample), `rules` (the competition rules), `hr` and `bank`
@@ -149,8 +153,10 @@ def main() -> None:
     parser.add_argument("--data-dir", type=Path, required=True)
     parser.add_argument("--set", choices=["seen", "held", "fresh", ""], default="")
     parser.add_argument("--show", action="store_true", help="each follow-up too")
+    parser.add_argument("--config", type=Path, help="by default the embedded models")
     options = parser.parse_args()
-    with Library(options.data_dir, models="embedded") as library:
+    models = None if options.config else "embedded"
+    with Library(options.data_dir, config=options.config, models=models) as library:
         outcomes = list(run(library, read_cases(options.set)))
     if options.show:
         for o in outcomes:
