@@ -6,10 +6,13 @@ from elt_llm_core import provenance
 from elt_llm_core.document import Block, BlockKind, Page
 from elt_llm_core.provenance import Parent, Provenance
 from elt_llm_core.store import NewDocument
+from elt_llm_core.strategy import Models
+from elt_llm_core.testing import ScriptedLLM
 from elt_llm_query.components import OverCollections
 from elt_llm_query.stages import POSTPROCESSORS
 from query_world import packed, words_of
 
+NEED_A_MODEL = {"whole_collection"}
 OPTIONS = {"time_weight": {"reference": "2025-01-01"}}  # what cannot be left out
 
 BOOK = {
@@ -107,10 +110,16 @@ def said(nodes: list[NodeWithScore]) -> list[str]:
     return [n.node.get_content() for n in nodes]
 
 
+def models_for(name, shelf):
+    """The models of the shelf, with one that writes where a step needs it."""
+    writer = ScriptedLLM([]) if name in NEED_A_MODEL else None
+    return Models(shelf.models.embedder, writer)
+
+
 def step(name, shelf, where=None, **options):
     """A postprocessor over the shelf, as the engine makes it."""
     built = POSTPROCESSORS.load(name, {**OPTIONS.get(name, {}), **options})
-    found = built.build(shelf.models)
+    found = built.build(models_for(name, shelf))
     opened = [shelf.store.open("shelf")]
     return found.over(opened, where) if isinstance(found, OverCollections) else found
 

@@ -18,7 +18,7 @@ from elt_llm_query.retrieval.hybrid import KeywordRetriever
 from elt_llm_query.stages import POSTPROCESSORS
 from elt_llm_query.synthesizers.extractive.synthesizer import ExtractiveSynthesizer
 from query_world import configured
-from step_world import BOOK, OPTIONS, made, nodes_of, said, step
+from step_world import BOOK, OPTIONS, made, models_for, nodes_of, said, step
 
 PERIODS, FEES, ROOMS = BOOK.values()
 ASK = "What is the fee for an overdue book?"
@@ -67,8 +67,9 @@ def test_every_postprocessor_stands_alone_in_llama_index(name, shelf):
 def test_every_postprocessor_stands_in_a_question_and_its_trace(name, place, shelf):
     options = {name: OPTIONS.get(name, {})}
     config = configured(**{f"{place}_strategy": (name,), f"{place}_options": options})
+    models = models_for(name, shelf)
     result = query_collections(
-        ["shelf"], ASK, store=shelf.store, config=config, models=shelf.models
+        ["shelf"], ASK, store=shelf.store, config=config, models=models
     )
     assert f"{place}:{name}" in [stage.name for stage in result.trace.stages]
     assert failed(result) == []

@@ -9,8 +9,12 @@ REFERRED_KEY = "referred_by"
 PART_KEY = "part_of"
 NAMESAKE_KEY = "namesake_of"
 FIGURE_KEY = "figure_of"
+WHOLE_KEY = "whole_with"
 # Metadata keys whose value is the id of the source that a node accompanies.
-COMPANION_KEYS = (NEIGHBOUR_KEY, REFERRED_KEY, PART_KEY, NAMESAKE_KEY, FIGURE_KEY)
+COMPANION_KEYS = (
+    *(NEIGHBOUR_KEY, REFERRED_KEY, PART_KEY),
+    *(NAMESAKE_KEY, FIGURE_KEY, WHOLE_KEY),
+)
 
 
 def limit_sources(nodes: Sequence[NodeWithScore], most: int) -> list[NodeWithScore]:
