@@ -218,7 +218,7 @@ class OnnxEmbedding(ArrayEmbedding):
 
     def _read(self, text: str) -> TokenReading:
         encoding = self._tokenizer.encode(text)
-        ids = self._shorten(text)
+        ids = _shorten(encoding.ids)
         states = self._states(ids)
         mean = states.mean(axis=0)
         inner = states[1:-1]
@@ -227,10 +227,6 @@ class OnnxEmbedding(ArrayEmbedding):
             vectors=inner / np.linalg.norm(inner, axis=1, keepdims=True),
             vector=mean / np.linalg.norm(mean),
         )
-
-    def _shorten(self, text: str) -> list[int]:
-        ids: list[int] = self._tokenizer.encode(text).ids
-        return ids if len(ids) <= MAX_TOKENS else [*ids[: MAX_TOKENS - 1], ids[-1]]
 
     def _vector(self, ids: list[int]) -> NDArray[np.float32]:
         # Without padding the mask is all ones, and the masked mean is the plain mean.
@@ -250,8 +246,17 @@ class OnnxEmbedding(ArrayEmbedding):
 
     @override
     def _get_query_embedding(self, query: str) -> list[float]:
-        """A query over the limit is read up to it: its start says what is asked."""
-        return [float(number) for number in self._vector(self._shorten(query))]
+        """A query over the limit is read up to it: its start says what is asked.
+
+        Its reading is kept, because an answer without a model compares its tokens too.
+        """
+        (reading,) = self.read_tokens([query])
+        return [float(number) for number in reading.vector]
+
+
+def _shorten(ids: list[int]) -> list[int]:
+    """The tokens up to the limit, with the special one that ends a text."""
+    return ids if len(ids) <= MAX_TOKENS else [*ids[: MAX_TOKENS - 1], ids[-1]]
 
 
 class Embedded(Strategy[BaseEmbedding]):

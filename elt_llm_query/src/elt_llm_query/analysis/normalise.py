@@ -16,6 +16,7 @@ _SAME = {
 }
 _NOTHING = frozenset("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff")
 _LONGEST_KEPT = 8000  # characters; whole documents are compared once
+_RUN = re.compile(r"\S+")
 _LINE_HYPHEN = re.compile(r"(?<=\w)[-\u2010][ \t]*\r?\n[ \t]*(?=[^\W\d_])")
 
 
@@ -44,6 +45,8 @@ def normalise(text: str, *, join_hyphens: bool = True) -> Normal:
 
 def _normalise(text: str, join_hyphens: bool) -> Normal:
     skipped = _line_hyphens(text, keep_hyphen=not join_hyphens)
+    if text.isascii() and not skipped:
+        return _normalise_ascii(text)
     out: list[str] = []
     offsets: list[int] = []
     for index, char in enumerate(text):
@@ -58,6 +61,21 @@ def _normalise(text: str, join_hyphens: bool) -> Normal:
         out.pop()
         offsets.pop()
     return Normal("".join(out), offsets)
+
+
+def _normalise_ascii(text: str) -> Normal:
+    """As `_normalise` for a text where only white space, marks and case can differ."""
+    runs: list[str] = []
+    offsets: list[int] = []
+    space = 0
+    for run in _RUN.finditer(text):
+        if runs:
+            runs.append(" ")
+            offsets.append(space)
+        runs.append(run[0])
+        offsets.extend(range(run.start(), run.end()))
+        space = run.end()
+    return Normal("".join(runs).lower().replace("`", "'"), offsets)
 
 
 _normalise_chunk = lru_cache(maxsize=256)(_normalise)

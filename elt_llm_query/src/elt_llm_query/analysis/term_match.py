@@ -70,8 +70,7 @@ def stems_match(term: str, other: str) -> float:
 @cache
 def synonyms(word_stem: str) -> Vocabulary:
     """Return the synonyms of a stem."""
-    rings = [{stem(w) for w in ring} for ring in RINGS]
-    return frozenset().union(*(r for r in rings if word_stem in r)) - {word_stem}
+    return _rings(RINGS).get(word_stem, frozenset()) - {word_stem}
 
 
 def match(term: str, vocabulary: Vocabulary) -> float:
@@ -80,9 +79,20 @@ def match(term: str, vocabulary: Vocabulary) -> float:
         return 1.0
     if synonyms(term) & vocabulary:
         return SYNONYM
-    if len(term) >= ROOT_LENGTH and any(same_root(term, v) for v in vocabulary):
-        return ROOT
+    if len(term) >= ROOT_LENGTH:
+        near = _by_beginning(vocabulary).get(term[:ROOT_LENGTH], ())
+        return ROOT if any(same_root(term, other) for other in near) else 0.0
     return 0.0
+
+
+@lru_cache(maxsize=4096)
+def _by_beginning(vocabulary: Vocabulary) -> Mapping[str, Sequence[str]]:
+    """The stems that are long enough to share a root with another, by their start."""
+    stems_of: dict[str, list[str]] = {}
+    for one in vocabulary:
+        if len(one) >= ROOT_LENGTH:
+            stems_of.setdefault(one[:ROOT_LENGTH], []).append(one)
+    return stems_of
 
 
 def coverage(weights: Mapping[str, float], layers: Layers) -> float:
@@ -140,9 +150,19 @@ def _shortest(places: Sequence[tuple[int, str]], count: int) -> int:
 
 
 @cache
+def _rings(rings: tuple[tuple[str, ...], ...]) -> Mapping[str, Vocabulary]:
+    """All stems of the rings that each stem is in."""
+    together: dict[str, frozenset[str]] = {}
+    for ring in rings:
+        stems = frozenset(map(stem, ring))
+        for one in stems:
+            together[one] = together.get(one, frozenset()) | stems
+    return together
+
+
+@cache
 def _equivalent(term: str) -> Vocabulary:
-    rings = [{stem(w) for w in ring} for ring in EQUIVALENT]
-    return frozenset().union(*(r for r in rings if term in r)) - {term}
+    return _rings(EQUIVALENT).get(term, frozenset()) - {term}
 
 
 def same_root(one: str, other: str) -> bool:
