@@ -266,7 +266,7 @@ def strategies() -> str:
         "# Strategies",
         "",
         "Named in the configuration as `<stage>_strategy`, with `<stage>_options`.",
-        "A stranger's package adds one by an entry point of the same group.",
+        "A third-party package adds one by an entry point of the same group.",
         "",
     ]
     for group, purpose in STAGES.items():
