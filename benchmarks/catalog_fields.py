@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from elt_llm_consumer.context_fields import FIELDS
-from elt_llm_consumer.domain_packs import DEFAULT, find_pack
+from elt_llm_core.config.domain_packs import DEFAULT, find_pack
 from elt_llm_core.config.loader import load_config
 from elt_llm_core.jobs import JOBS, JobContext, run_job
 from elt_llm_core.models.factory import build_models

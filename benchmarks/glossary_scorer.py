@@ -39,7 +39,7 @@ from elt_llm_consumer.definitions.proposals import (
 )
 from elt_llm_consumer.definitions.terms import fold
 from elt_llm_consumer.definitions.usage import Usage
-from elt_llm_consumer.domain_packs import DEFAULT, known_packs
+from elt_llm_core.config.domain_packs import DEFAULT, known_packs
 from elt_llm_core.config.loader import load_config
 from elt_llm_core.document import Block, BlockKind
 from elt_llm_core.jobs import JOBS, JobContext

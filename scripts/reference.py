@@ -167,7 +167,8 @@ def configuration() -> str:
     lines = [
         "# Configuration",
         "",
-        "One YAML file, one profile on top (`--profile NAME`), then the environment:",
+        "One YAML file, a [domain pack](../how-to/your-organisation.md) on top",
+        "(`--pack NAME`), then one profile (`--profile NAME`), then the environment:",
         "`ELT_LLM_QUERY__NUM_QUERIES=3` sets `query.num_queries`. An unknown key is an",
         "error. `elt-llm config shipped > my.yaml` writes the reference with every key",
         "and its comment; change it and pass it as `--config my.yaml`.",

@@ -8,7 +8,7 @@ import pytest
 from elt_llm_consumer.catalog import NAMED
 from elt_llm_consumer.definitions.terms import clean, fold
 from elt_llm_consumer.demo import demo_text, run_demo
-from elt_llm_consumer.domain_packs import find_pack
+from elt_llm_core.config.domain_packs import find_pack
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.jobs import JobContext
 from elt_llm_core.store import Store

@@ -5,7 +5,7 @@ import shutil
 import pytest
 import yaml
 
-from elt_llm_consumer.domain_packs import DEFAULT, find_pack, known_packs, read_pack
+from elt_llm_core.config.domain_packs import DEFAULT, find_pack, known_packs, read_pack
 from elt_llm_core.errors import ConfigError, EltLlmError, UsageError
 
 GOOD = {

@@ -66,6 +66,7 @@ def other_value(section: str, key: str) -> Any:
         "level": "DEBUG",
         "aliases": Path("a.yaml"),
     }
+    known |= {"definition_patterns": ("{term} is {definition}",)}
     known |= {"base_url": "http://other:1"}
     known |= {"variant": "atire", "stems": "both", "keep_answers": "all"}
     known |= {"users": {"ann": "s3cret"}}

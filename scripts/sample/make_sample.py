@@ -23,7 +23,11 @@ from markup import TEXT, read_blocks
 NAME = "kite-regatta"
 ROOT = Path(__file__).resolve().parents[2]
 PACK = ROOT / "elt_llm_consumer" / "src" / "elt_llm_consumer" / "packs" / NAME
-COPIED = {"pack.yaml": "pack.yaml", "pack-readme.md": "README.md"}
+COPIED = {
+    "pack.yaml": "pack.yaml",
+    "pack-readme.md": "README.md",
+    "system-prompt.md": "system-prompt.md",
+}
 
 
 def write(target: Path) -> None:

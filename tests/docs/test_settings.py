@@ -190,6 +190,10 @@ SHOWN = {
     "conversation.speculative": f"{QUERY}test_speculation.py::"
     "test_a_superseded_answer_is_stopped_before_its_call_ends",
     "query.num_queries": f"{QUERY}test_retrievers.py::test_rewrites_are_fused_in",
+    "consumer.pack": "elt_llm_core/tests/test_domain_packs.py::"
+    "test_a_pack_is_below_the_profile_and_above_the_file",
+    "consumer.definition_patterns": f"{CONSUMER}test_worded_definitions.py::"
+    "test_a_wording_is_a_setting",
     "consumer.aliases": f"{CONSUMER}test_coverage.py::test_aliases_are_a_setting",
     "consumer.topics": f"{CONSUMER}test_topics.py::"
     "test_the_topics_of_a_file_are_a_setting",

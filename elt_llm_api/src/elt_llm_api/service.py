@@ -80,7 +80,7 @@ class QueryService:
 
     def profiles(self) -> list[str]:
         """Names of the profiles that a question may choose."""
-        return [DEFAULT_PROFILE, *known_profiles()]
+        return [DEFAULT_PROFILE, *known_profiles(pack=self.config.consumer.pack)]
 
     def incomplete_profiles(self) -> dict[str, ConfigError]:
         """Profiles that lack a package for one of their stages, with the error.
@@ -139,9 +139,10 @@ class QueryService:
         models = chosen or None  # a request without the field leaves them
         if profile == DEFAULT_PROFILE:
             return with_models(self.config, models)
-        if profile not in known_profiles():
+        if profile not in self.profiles():
             raise UnknownProfileError(profile, self.profiles())
-        shipped = load_config(profile=profile, models=models)
+        pack = {"consumer": {"pack": self.config.consumer.pack}}
+        shipped = load_config(profile=profile, overrides=pack, models=models)
         sections = ("query", "models", "ollama", "openai_like")
         return self.config.model_copy(
             update={section: getattr(shipped, section) for section in sections}
@@ -149,7 +150,7 @@ class QueryService:
 
     def notes(self) -> tuple[ProfileNote, ...]:
         """What each profile does and needs, as `elt-llm config profiles` lists them."""
-        return profile_notes()
+        return profile_notes(self.config.consumer.pack)
 
     def states(self, names: Sequence[str]) -> dict[str, str]:
         """Return the state of the named collections, or of all; see `Store.state`."""

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
         DefinitionSource,
     )
     from elt_llm_consumer.definitions.extract import extract_definitions
-    from elt_llm_consumer.domain_packs import Pack, find_pack, known_packs, read_pack
     from elt_llm_consumer.glossary import GlossaryJob, GlossaryRecord
     from elt_llm_consumer.linking.model_entities import (
         Entity,
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
         read_aliases,
         read_model,
     )
+    from elt_llm_core.config.domain_packs import Pack, find_pack, known_packs, read_pack
 
 __all__ = [
     "CatalogJob",
@@ -53,7 +53,12 @@ __getattr__ = lazy_names(
         "coverage": ["CoverageJob"],
         "definitions.extract": ["extract_definitions"],
         "definitions.definition_records": ["Definition", "DefinitionSource"],
-        "domain_packs": ["Pack", "find_pack", "known_packs", "read_pack"],
+        "elt_llm_core.config.domain_packs": [
+            "Pack",
+            "find_pack",
+            "known_packs",
+            "read_pack",
+        ],
         "glossary": ["GlossaryJob", "GlossaryRecord"],
         "linking.model_entities": [
             "EntityModel",

@@ -15,6 +15,7 @@ from elt_llm_consumer.definitions.definition_pipeline import (
 from elt_llm_consumer.definitions.definition_records import Definition, text_units
 from elt_llm_consumer.definitions.definition_scorer import load_scorer
 from elt_llm_consumer.definitions.undefined import UndefinedTerm, undefined_terms
+from elt_llm_consumer.definitions.worded_definitions import add_worded
 from elt_llm_consumer.stored_definitions import stored_definitions
 from elt_llm_core.errors import UsageError
 from elt_llm_core.identifiers import digest
@@ -96,6 +97,7 @@ class Handbook:
         textbook: bool = False,
         reader: DefinitionReader | None = None,
         fresh: bool = False,
+        wordings: Sequence[str] = (),
     ) -> None:
         if not collections:
             raise UsageError("no collection is given", "pass --collection NAME")
@@ -103,6 +105,7 @@ class Handbook:
         self._textbook = textbook
         self._reader = reader
         self._fresh = fresh
+        self._wordings = tuple(wordings)
         self.collections = tuple(dict.fromkeys(collections))
         self.documents = [r for name in self.collections for r in store.documents(name)]
         self.text = lru_cache(maxsize=8)(store.document_text)
@@ -121,7 +124,8 @@ class Handbook:
     def entries(self) -> list[GlossaryEntry]:
         """Every definition, by term and then by document.
 
-        With `textbook` also those that the scorer is less sure of.
+        With `textbook` also those that the scorer is less sure of; with `wordings`
+        also those that are worded so.
         """
         threshold = LIKELY if self._textbook else SURE
         entries = [
@@ -129,9 +133,18 @@ class Handbook:
             for document, definitions in zip(
                 self.documents, self._definitions(threshold), strict=True
             )
-            for definition in definitions
+            for definition in self._with_worded(document, definitions)
         ]
         return sorted(entries, key=lambda entry: entry.order)
+
+    def _with_worded(
+        self, document: DocumentRow, definitions: Sequence[Definition]
+    ) -> Sequence[Definition]:
+        if not self._wordings:
+            return definitions
+        text = self.text(document.document_id)
+        units = text_units(text, self.store.blocks(document.document_id))
+        return add_worded(definitions, text, units, self._wordings)
 
     def _definitions(self, threshold: float) -> list[list[Definition]]:
         """The definitions of each document, with the reader's verdict if there is one.

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from elt_llm_consumer.domain_packs import Pack
 from elt_llm_core.cli.terminal import in_line
+from elt_llm_core.config.domain_packs import Pack
 from elt_llm_core.errors import ConfigError
 from elt_llm_core.jobs import JOBS, PARTIAL, JobContext, JobReport, run_job
 from elt_llm_core.records import Record

@@ -158,14 +158,17 @@ def draft_model(ctx: CommandContext, /, **options: Any) -> None:
 
 
 @click.command()
-@click.option("--pack", default=None, help="Name of a shipped pack, or a folder.")
 @common_options
-def demo(ctx: CommandContext, pack: str | None) -> None:
-    """Ingest the shipped sample, ask it questions and build every product."""
-    from elt_llm_consumer.demo import demo_text, run_demo
-    from elt_llm_consumer.domain_packs import DEFAULT, find_pack
+def demo(ctx: CommandContext) -> None:
+    """Ingest a domain pack, ask its questions and build every product.
 
-    chosen = find_pack(pack or DEFAULT)
+    Without --pack it is the shipped sample.
+    """
+    from elt_llm_consumer.demo import demo_text, run_demo
+    from elt_llm_core.config.domain_packs import DEFAULT, find_pack
+
+    ctx.use_pack(DEFAULT)
+    chosen = find_pack(ctx.config.consumer.pack)
     report = run_demo(chosen, ctx.job_context, ctx.models)
     ctx.emit(report, lambda: demo_text(report, chosen, ctx.config.stores.data_dir))
     ctx.exit(report.exit_code)

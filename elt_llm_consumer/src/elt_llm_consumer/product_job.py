@@ -85,6 +85,7 @@ class ProductJob(Strategy[Runner]):
             textbook=self.textbook,
             reader=reader,
             fresh=self.fresh,
+            wordings=context.config.consumer.definition_patterns,
         )
 
     def input_files(self, context: JobContext) -> list[Path]:

@@ -96,23 +96,13 @@ def _list_reports(ctx: CommandContext) -> None:
     ctx.emit({"templates": titles, "reports": kept}, human)
 
 
-def _topic_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say where topics come from."""
-    options = [
-        click.option("--file", type=_file, help="YAML file of topics."),
-        click.option("--pack", default="", help="Topics of a pack, by its name."),
-    ]
-    for option in reversed(options):
-        function = option(function)
-    return function
-
-
 @click.group()
 def topics() -> None:
     """Summarise topics of documents, and report on a concept.
 
-    Topics come from a file, from a pack, or are the main sections of the documents.
-    Summaries are numbered by topic; one whose documents changed since is marked stale.
+    Topics come from a file, from a pack (--pack), or are the main sections of the
+    documents. Summaries are numbered by topic; one whose documents changed since is
+    marked stale.
     """
 
 
@@ -124,7 +114,7 @@ def topics() -> None:
     multiple=True,
     help="Collection to read (repeatable).  [default: all]",
 )
-@_topic_options
+@click.option("--file", type=_file, help="YAML file of topics.")
 @common_options
 def list_topics(ctx: CommandContext, /, **options: Any) -> None:
     """List the topics with the numbers of their summaries."""
@@ -153,7 +143,7 @@ def list_topics(ctx: CommandContext, /, **options: Any) -> None:
 
 @topics.command()
 @click.argument("topics", nargs=-1, metavar="[TOPIC]...")
-@_topic_options
+@click.option("--file", type=_file, help="YAML file of topics.")
 @_writing_options
 @common_options
 def summarize(ctx: CommandContext, /, **options: Any) -> None:

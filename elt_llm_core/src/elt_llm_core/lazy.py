@@ -16,13 +16,16 @@ def lazy_names(
 
     Args:
         package: The package's `__name__`.
-        modules: Module below the package to the public names it defines.
+        modules: Module below the package to the public names it defines; a module of
+            another package of ours by its whole name.
     """
     module_of = {name: module for module, names in modules.items() for name in names}
 
     def load_name(name: str) -> Any:
         if name not in module_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package}.{module_of[name]}"), name)
+        module = module_of[name]
+        path = module if module.startswith("elt_llm_") else f"{package}.{module}"
+        return getattr(import_module(path), name)
 
     return load_name

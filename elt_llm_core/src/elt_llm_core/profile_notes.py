@@ -24,9 +24,13 @@ DEFAULT_NOTE = ProfileNote(
 )
 
 
-def profile_notes() -> tuple[ProfileNote, ...]:
-    """Return the default and every known profile, by name."""
-    files = known_profiles().items()
+def profile_notes(pack: str = "") -> tuple[ProfileNote, ...]:
+    """Return the default, every known profile by name, and those of a pack.
+
+    Args:
+        pack: Name or folder of a domain pack; empty for none.
+    """
+    files = known_profiles(pack=pack).items()
     return (DEFAULT_NOTE, *(_note(name, path) for name, path in files))
 
 

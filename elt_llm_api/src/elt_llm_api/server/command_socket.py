@@ -51,6 +51,7 @@ class Settings(BaseModel):
 
     folder: Path
     config_file: Path | None = None
+    pack: str | None = None
     profile: str | None = None
     models: str | None = None
     data_dir: Path | None = None
@@ -58,7 +59,14 @@ class Settings(BaseModel):
 
     def config(self) -> RagConfig:
         """Return the configuration of the command. Raises ConfigError."""
-        over = {"stores": {"data_dir": self.data_dir}} if self.data_dir else None
+        over: dict[str, Any] = {}
+        if self.data_dir:
+            over["stores"] = {"data_dir": self.data_dir}
+        pack = self.pack or self.environ.get("ELT_LLM_CONSUMER__PACK")
+        if pack:
+            own = self.folder / pack  # a folder of the one who asks, or a name
+            place = str(own) if (own / "pack.yaml").is_file() else pack
+            over["consumer"] = {"pack": place}
         profile = self.profile or self.environ.get("ELT_LLM_PROFILE")
         if profile and profile.endswith((".yaml", ".yml")):
             profile = str(self.folder / profile)

@@ -21,7 +21,7 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from elt_llm_consumer.definitions.terms import clean
-from elt_llm_consumer.domain_packs import known_packs
+from elt_llm_core.config.domain_packs import known_packs
 from elt_llm_core.config.loader import parse_yaml
 from elt_llm_core.errors import ConfigError, UsageError, suggest
 from elt_llm_core.language.sentences import sentence_spans

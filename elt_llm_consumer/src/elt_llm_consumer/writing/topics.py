@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from elt_llm_consumer.domain_packs import find_pack
 from elt_llm_consumer.writing.report_template import MOST_BYTES, make_slug
+from elt_llm_core.config.domain_packs import find_pack
 from elt_llm_core.config.loader import parse_yaml
 from elt_llm_core.errors import ConfigError, UsageError, suggest
 from elt_llm_core.provenance import read

@@ -18,6 +18,7 @@ from elt_llm_consumer.writing.written_formats import (
     check_formats,
     format_text,
 )
+from elt_llm_core.config.domain_packs import find_pack
 from elt_llm_core.errors import ModelError
 from elt_llm_core.identifiers import digest
 from elt_llm_core.jobs import JobContext, JobReport, Runner
@@ -56,12 +57,17 @@ class Authoring:
         self.collections = tuple(resolve_collections(context.store, job.collections))
         self.formats = check_formats(job.formats)
         self.parts = PartWriter(context, models, self.collections, job.gap_rounds)
-        self.handbook = Handbook(context.store, self.collections)
+        wordings = context.config.consumer.definition_patterns
+        self.handbook = Handbook(context.store, self.collections, wordings=wordings)
         self._models = models
 
     def topics(self, file: Path | None, pack: str) -> tuple[Topic, ...]:
         """Return the topics of a file, of a pack, or of the collections' sections."""
-        chosen = file or (None if pack else self.context.config.consumer.topics)
+        configured = self.context.config.consumer
+        chosen = file or (None if pack else configured.topics)
+        if chosen is None and not pack and configured.pack:
+            own = find_pack(configured.pack)
+            pack = configured.pack if own.seed_topics else ""
         return find_topics(self.context.store, self.collections, chosen, pack)
 
     def key(self, *parts: str) -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from elt_llm_core.store import Store
     from elt_llm_core.strategy import Models
 
-ROOT_OPTIONS = ("--data-dir", "--profile", "--models", "--config")
+ROOT_OPTIONS = ("--data-dir", "--pack", "--profile", "--models", "--config")
 # A command ends where the sentence goes on; a path may have a full stop within, and
 # the name of a product a colon.
 _COMMAND = re.compile(r"\belt-llm(?: (?!or\b|and\b)[^\s;,()`'\"]*[^\s;,:()`'\".])+")
@@ -63,7 +63,7 @@ def runnable(hint: str, options: Mapping[str, str]) -> str:
 
 P = ParamSpec("P")
 _SHARED = (
-    *("data_dir", "profile", "models_name", "config_file"),
+    *("data_dir", "pack", "profile", "models_name", "config_file"),
     *("as_json", "quiet", "log_level"),
 )
 
@@ -115,6 +115,7 @@ class CommandContext:
         self,
         *,
         data_dir: Path | None = None,
+        pack: str | None = None,
         profile: str | None = None,
         models_name: str | None = None,
         config_file: Path | None = None,
@@ -125,6 +126,7 @@ class CommandContext:
         self.as_json = as_json
         self.quiet = quiet
         self._data_dir = data_dir
+        self._pack = pack
         self._profile = profile
         self._models_name = models_name
         self._config_file = config_file
@@ -135,9 +137,12 @@ class CommandContext:
         """The merged configuration; also sets up logging."""
         from elt_llm_core.config.loader import load_config
 
-        over = {"stores": {"data_dir": self._data_dir}} if self._data_dir else None
+        over = {"stores": {"data_dir": self._data_dir}} if self._data_dir else {}
         config = load_config(
-            self._config_file, self._profile, overrides=over, models=self._models_name
+            self._config_file,
+            self._profile,
+            overrides=self._with_pack(over),
+            models=self._models_name,
         )
         level = self._log_level or config.logging.level
         logging.basicConfig(
@@ -154,9 +159,22 @@ class CommandContext:
         return load_config(
             self._config_file,
             profile or self._profile,
-            overrides=overrides,
+            overrides=self._with_pack(overrides),
             models=self._models_name,
         )
+
+    def _with_pack(self, overrides: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings, and the pack that --pack names."""
+        if self._pack is None:
+            return dict(overrides)
+        consumer = {**overrides.get("consumer", {}), "pack": self._pack}
+        return {**overrides, "consumer": consumer}
+
+    def use_pack(self, name: str) -> None:
+        """Use a domain pack if no other is chosen; before anything is made."""
+        if not self.config.consumer.pack:
+            self._pack = name
+            del self.config
 
     def require_named_data(self) -> None:
         """Raise NoDataError if --data-dir names a folder that holds no data."""
@@ -230,6 +248,7 @@ class CommandContext:
         settings = {
             "folder": str(Path.cwd()),
             "config_file": str(self._config_file) if self._config_file else None,
+            "pack": self._pack,
             "profile": self._profile,
             "models": self._models_name,
             "data_dir": str(self._data_dir) if self._data_dir else None,
@@ -285,6 +304,7 @@ class CommandContext:
         """The options that say which data and settings the command is about."""
         given = {
             "--data-dir": self._data_dir,
+            "--pack": self._pack,
             "--profile": self._profile,
             "--models": self._models_name,
             "--config": self._config_file,
@@ -313,6 +333,11 @@ def common_options(
         "--data-dir",
         type=FolderType(),
         help="Folder with the database, indexes and backups. [default: elt-llm-data]",
+    )
+    @click.option(
+        "--pack",
+        help="Domain pack: a shipped one, or a folder; its settings go below the "
+        "profile.",
     )
     @click.option(
         "--profile", help="Profile: named settings on top of the configuration."

@@ -28,10 +28,14 @@ def shipped(ctx: CommandContext, name: str) -> None:
 
     To customise: elt-llm config shipped > my.yaml, then --config my.yaml.
     """
-    from elt_llm_core.config.loader import profile_file, reference_file
+    from elt_llm_core.config.loader import known_profiles, profile_file, reference_file
     from elt_llm_core.errors import ConfigError
 
-    file = reference_file() if name == "default" else profile_file(name)
+    pack = ctx.config.consumer.pack
+    files = known_profiles(pack=pack)
+    file = (
+        reference_file() if name == "default" else files.get(name) or profile_file(name)
+    )
     if file is None:
         raise ConfigError("no configuration is shipped", "install elt-llm-ingest")
     text = file.read_text(encoding="utf-8")
@@ -44,7 +48,7 @@ def profiles(ctx: CommandContext) -> None:
     """List the profiles for --profile."""
     from elt_llm_core.profile_notes import profile_notes
 
-    notes = profile_notes()
+    notes = profile_notes(ctx.config.consumer.pack)
     shown = "\n".join(f"{n.name}\n    {n.does}\n    {n.needs}" for n in notes)
     plain = {n.name: {"does": n.does, "needs": n.needs} for n in notes}
     ctx.emit({"profiles": list(plain), "about": plain}, shown)

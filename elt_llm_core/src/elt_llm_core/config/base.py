@@ -1,5 +1,6 @@
 """What every section of the configuration is: frozen, and closed."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -51,3 +52,20 @@ Folder = Annotated[Path, BeforeValidator(_folder)]
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 """A name that is not empty."""
+
+
+def _pattern(text: str) -> str:
+    """The wording of a definition, with one `{term}` and one `{definition}`."""
+    parts = re.split(r"\{(\w*)\}", text)
+    literal, fields = parts[::2], parts[1::2]
+    if sorted(fields) != ["definition", "term"] or re.search("[{}]", "".join(literal)):
+        msg = "must contain {term} and {definition} once each, and no other braces"
+        raise ValueError(msg)
+    if not literal[1].strip():
+        msg = "must have words or signs between {term} and {definition}"
+        raise ValueError(msg)
+    return text
+
+
+DefinitionPattern = Annotated[str, AfterValidator(_pattern)]
+"""How documents word a definition: `By {term} we understand {definition}`."""

@@ -1,4 +1,4 @@
-"""The configuration: one YAML file, one profile on top, then the environment.
+"""The configuration: a YAML file, a domain pack, a profile, then the environment.
 
 Every section is closed: an unknown key is an error that names the known ones. Nothing
 is read from globals; the object made here is passed down.
@@ -15,6 +15,7 @@ import yaml
 from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 
+from elt_llm_core.config.domain_packs import Pack, find_pack, known_packs
 from elt_llm_core.config.sections import RagConfig, RolesSection
 from elt_llm_core.errors import (
     ConfigError,
@@ -63,7 +64,7 @@ def load_config(
     overrides: Mapping[str, Any] | None = None,
     models: str | None = None,
 ) -> RagConfig:
-    """The merged configuration: defaults, file, profile, environment, `overrides`.
+    """The merged configuration: file, pack, profile, environment, `overrides`.
 
     `path` is a YAML file; without it the reference file shipped with
     `elt_llm_ingest` is read where that package is installed. `profile` is the name of
@@ -71,41 +72,70 @@ def load_config(
     path ending in .yaml. `environ` defaults to the process environment;
     `ELT_LLM_QUERY__NUM_QUERIES=3` sets `query.num_queries`. `models` says where models
     come from, whatever the profile says (`ELT_LLM_MODELS` where not given); see
-    `model_choice`.
+    `model_choice`. The pack is the one that `consumer.pack` names.
 
     Raises ConfigError with the file, the key, the value and the known keys.
     """
     environ = os.environ if environ is None else environ
-    layers = _layers(path or reference_file(), profile, environ)
+    file = path or reference_file()
+    explicit = _explicit(environ, models, overrides)
+    layers: list[Layer] = [] if file is None else [(str(file), _read_yaml(file))]
+    name = profile or environ.get("ELT_LLM_PROFILE")
+    if name and name != "default":
+        chosen = profile_file(name, file, _pack_of([*layers, *explicit]))
+        layers.append((f"profile {name}", _read_yaml(chosen)))
+    layers += explicit
+    pack = _pack_of(layers)
+    if pack is not None:
+        layers.insert(0 if file is None else 1, (f"pack {pack.name}", pack.settings()))
+        layers.append((f"pack {pack.name}", {"consumer": {"pack": _place(pack)}}))
+    return _merge(layers, pack)
+
+
+def _explicit(
+    environ: Mapping[str, str],
+    models: str | None,
+    overrides: Mapping[str, Any] | None,
+) -> list[Layer]:
+    """What the environment and the call say, the later winning."""
+    layers: list[Layer] = []
+    if chosen := environ.get("ELT_LLM_MODELS"):
+        layers.append(("ELT_LLM_MODELS", {"models": model_choice(chosen)}))
+    layers.append(("the environment", _from_environment(environ)))
+    if data_dir := environ.get("ELT_LLM_DATA_DIR"):
+        layers.append(("ELT_LLM_DATA_DIR", {"stores": {"data_dir": data_dir}}))
     if models is not None:
         layers.append((f"models {models}", {"models": model_choice(models)}))
     if overrides:
         layers.append(("what the call sets", overrides))
+    return layers
+
+
+def _merge(layers: Sequence[Layer], pack: Pack | None) -> RagConfig:
     merged: dict[str, Any] = {}
     for _, layer in layers:
         merged = _deep_merge(merged, layer)
+    if pack is not None:
+        merged = pack.add_section_rules(merged)
     try:
         return RagConfig.model_validate(merged)
     except ValidationError as error:
         raise _readable(error, layers) from error
 
 
-def _layers(
-    file: Path | None, profile: str | None, environ: Mapping[str, str]
-) -> list[Layer]:
-    """What is said where, the later winning."""
-    layers: list[Layer] = []
-    if file is not None:
-        layers.append((str(file), _read_yaml(file)))
-    name = profile or environ.get("ELT_LLM_PROFILE")
-    if name and name != "default":
-        layers.append((f"profile {name}", _read_yaml(profile_file(name, file))))
-    if models := environ.get("ELT_LLM_MODELS"):
-        layers.append(("ELT_LLM_MODELS", {"models": model_choice(models)}))
-    layers.append(("the environment", _from_environment(environ)))
-    if data_dir := environ.get("ELT_LLM_DATA_DIR"):
-        layers.append(("ELT_LLM_DATA_DIR", {"stores": {"data_dir": data_dir}}))
-    return layers
+def _pack_of(layers: Sequence[Layer]) -> Pack | None:
+    """The pack that the last layer with the key names."""
+    for _, layer in reversed(layers):
+        section = layer.get("consumer")
+        if isinstance(section, Mapping) and isinstance(section.get("pack"), str):
+            return find_pack(section["pack"]) if section["pack"] else None
+    return None
+
+
+def _place(pack: Pack) -> str:
+    """How a process in another folder finds the pack again."""
+    shipped = pack.folder in known_packs().values()
+    return pack.name if shipped else str(pack.folder)
 
 
 def with_models(config: RagConfig, models: str | None) -> RagConfig:
@@ -166,18 +196,30 @@ def reference_file() -> Path | None:
     return path if path.is_file() else None
 
 
-def known_profiles(file: Path | None = None) -> dict[str, Path]:
-    """Profile name to file, sorted; 'default' is no overlay and is not listed."""
+def known_profiles(file: Path | None = None, pack: str = "") -> dict[str, Path]:
+    """Profile name to file, sorted; 'default' is no overlay and is not listed.
+
+    Args:
+        file: The configuration that they stand beside; the shipped one if not given.
+        pack: Name or folder of a domain pack, whose profiles come last.
+
+    Raises:
+        UsageError: If there is no such pack.
+    """
     file = file or reference_file()
     folder = file.parent / "profiles" if file else None
-    if folder is None or not folder.is_dir():
-        return {}
-    return {p.stem: p for p in sorted(folder.glob("*.yaml"))}
+    files = sorted(folder.glob("*.yaml")) if folder and folder.is_dir() else []
+    return {p.stem: p for p in files} | (find_pack(pack).profile_files if pack else {})
 
 
-def profile_file(name: str, file: Path | None = None) -> Path:
-    """The file of a profile: a known name, or a path. Raises UnknownProfileError."""
+def profile_file(name: str, file: Path | None = None, pack: Pack | None = None) -> Path:
+    """The file of a profile: a known name, one of the pack, or a path.
+
+    Raises:
+        UnknownProfileError: If there is no such profile.
+    """
     known = {**known_profiles(), **known_profiles(file)}
+    known |= pack.profile_files if pack else {}
     if name in known:
         return known[name]
     if name.endswith((".yaml", ".yml")) and Path(name).is_file():

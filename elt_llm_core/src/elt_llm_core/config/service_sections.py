@@ -5,11 +5,17 @@ from typing import Literal
 
 from pydantic import Field, SecretStr, model_validator
 
-from elt_llm_core.config.base import Name, Section
+from elt_llm_core.config.base import DefinitionPattern, Name, Section
 
 
 class ConsumerSection(Section):
-    """Thresholds and inputs of the batch products."""
+    """The domain pack, and thresholds and inputs of the batch products."""
+
+    pack: str = Field(
+        default="",
+        description="name of a shipped domain pack, or the folder of one; its "
+        "settings go below the profile",
+    )
 
     strong: float = Field(
         default=0.70, ge=0, le=1, description="minimum coverage score of STRONG"
@@ -25,6 +31,11 @@ class ConsumerSection(Section):
     )
     aliases: Path | None = Field(
         default=None, description="YAML file that maps entity names to synonyms"
+    )
+    definition_patterns: tuple[DefinitionPattern, ...] = Field(
+        default=(),
+        description="how documents word definitions, in addition to what is known, "
+        "for example: By {term} we understand {definition}",
     )
     topics: Path | None = Field(
         default=None,

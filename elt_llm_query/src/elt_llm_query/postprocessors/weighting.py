@@ -46,7 +46,7 @@ class SectionWeight(Postprocessor):
     """Scores times the weight of the first pattern that the section matches.
 
     A pattern is words of the section's path, ignoring case; `*` matches
-    anything. A section that matches none weighs 1.
+    anything. A section that matches none weighs 1; one that weighs 0 is left out.
     """
 
     weights: dict[str, float]
@@ -55,7 +55,9 @@ class SectionWeight(Postprocessor):
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        return weigh(nodes, self._weight)
+        # A step after this one may score anew, and would bring them back.
+        kept = [hit for hit in nodes if self._weight(hit.node)]
+        return weigh(kept, self._weight)
 
     def _weight(self, node: BaseNode) -> float:
         section = str(node.metadata.get("section", "")).lower()
@@ -147,7 +149,8 @@ class SectionWeightOptions(PostprocessorOptions):
 
     weights: dict[str, float] = Field(
         default={},
-        description="weight by pattern of the section path; `*` is a wildcard",
+        description="weight by pattern of the section path; `*` is a wildcard, 0 "
+        "leaves the section out",
     )
 
     component: ClassVar = SectionWeight

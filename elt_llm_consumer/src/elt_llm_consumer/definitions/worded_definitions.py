@@ -1,0 +1,102 @@
+"""Definitions in the wording that an organisation uses for them.
+
+A wording is a sentence with the fields `{term}` and `{definition}`, such as "By {term}
+we understand {definition}". Somebody who knows the documents wrote it: what it finds is
+a definition without a score, and the only one of its term in the document.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+from elt_llm_consumer.definitions import patterns
+from elt_llm_consumer.definitions.definition_records import (
+    Definition,
+    DefinitionSource,
+    TextUnit,
+    text_of_spans,
+)
+from elt_llm_consumer.definitions.definition_sentences import (
+    clean_term,
+    strip_full_stop,
+)
+from elt_llm_consumer.definitions.terms import fold
+from elt_llm_core.language.sentences import sentence_spans
+
+FOUND_BY = "wording"
+_TERM = r"(?P<term>[^,;:.!?\n]{1,90}?)"  # as long as the terms of known shapes
+_DEFINITION = r"(?P<definition>\S.*?)"
+_FIELDS = {"{term}": _TERM, "{definition}": _DEFINITION}
+_STARTS = rf"^(?:{patterns.LEAD.pattern})?\s*"
+# A term at the end goes to the next punctuation, a definition to the end.
+_ENDS = {"{term}": r"(?=\s*(?:[,;:.!?)]|$))", "{definition}": r"\s*$"}
+
+
+def add_worded(
+    definitions: Sequence[Definition],
+    text: str,
+    units: Sequence[TextUnit],
+    wordings: Sequence[str],
+) -> list[Definition]:
+    """Return the definitions of a document with those that a wording shows.
+
+    Args:
+        definitions: What was found in known shapes.
+        text: The text of the document.
+        units: Its running text, from `text_units`.
+        wordings: Sentences with `{term}` and `{definition}`.
+
+    Returns:
+        The definitions in text order; a term that a wording defines has no other.
+    """
+    worded: dict[str, Definition] = {}
+    for one in _find(text, units, wordings):
+        worded.setdefault(fold(one.term), one)
+    others = [one for one in definitions if fold(one.term) not in worded]
+    return sorted([*others, *worded.values()], key=lambda d: (d.start, d.term))
+
+
+def _find(
+    text: str, units: Sequence[TextUnit], wordings: Sequence[str]
+) -> Iterator[Definition]:
+    for unit in units:
+        for start, end in sentence_spans(unit.text):
+            for wording in wordings:
+                match = _compile(wording).search(unit.text[start:end])
+                if match and clean_term(match["term"]):
+                    yield _definition(text, unit, start, match, wording)
+                    break
+
+
+@cache
+def _compile(wording: str) -> re.Pattern[str]:
+    """The wording as a regular expression for one sentence, in any case."""
+    parts = re.split(r"(\{\w+\})", wording.strip())
+    parts = [part for part in parts if part]
+    expressions = [
+        _FIELDS.get(part) or r"\s+".join(map(re.escape, part.strip().split()))
+        for part in parts
+    ]
+    begin = _STARTS if parts[0] in _FIELDS else r"(?<!\w)"
+    return re.compile(
+        begin + r"\s*".join(expressions) + _ENDS.get(parts[-1], ""),
+        re.IGNORECASE | re.DOTALL,
+    )
+
+
+def _definition(
+    text: str, unit: TextUnit, at: int, match: re.Match[str], wording: str
+) -> Definition:
+    start, end = match.span("definition")
+    end = start + len(strip_full_stop(match["definition"]))
+    spans = unit.exact_spans(text, at + start, at + end)
+    return Definition(
+        term=clean_term(match["term"]),
+        definition=text_of_spans(text, spans),
+        source=DefinitionSource.PROSE,
+        spans=spans,
+        page=unit.page,
+        section=unit.section,
+        found_by=FOUND_BY,
+        reasons=(f"worded as {wording!r}",),
+    )
