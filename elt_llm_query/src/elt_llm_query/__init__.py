@@ -1,7 +1,7 @@
 """Hybrid retrieval, reranking, synthesis and verification.
 
-Names are loaded when first used: a command line that only prints its help need not wait
-for LlamaIndex.
+Names are imported lazily, so that a command that only prints its help does not wait for
+LlamaIndex.
 """
 
 from typing import TYPE_CHECKING

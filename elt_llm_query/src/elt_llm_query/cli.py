@@ -176,7 +176,7 @@ def _answer(
     *,
     local: bool,
 ) -> None:
-    """Print the answer of a running server of the data root, else one made here."""
+    """Print the answer of a running server of the data root, or answer here."""
     whole = {
         **asked,
         "collections": collections,
@@ -184,7 +184,7 @@ def _answer(
         "as_json": ctx.as_json,
         "colour": sys.stdout.isatty(),
     }
-    alone = local or evidence is not None  # a server replies with text alone
+    alone = local or evidence is not None  # a server returns text only
     text, declined = (None, "") if alone else ctx.ask_server(whole)
     if text is None:
         with ctx.loading():

@@ -1,7 +1,7 @@
-"""What components share, and what one may ask of the pipeline.
+"""Protocols of components, through which the pipeline passes what they need.
 
-Each protocol is one or two methods. The engine looks for them on every component,
-wherever it comes from; a component without them is used as it is.
+Each protocol has one or two methods. The engine checks every component for them; a
+component without them is used as it is.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +15,7 @@ from elt_llm_core.strategy import Models, Strategy
 
 
 class NamedComponent:
-    """Gives a LlamaIndex component the name of its class in what is serialised."""
+    """Gives a LlamaIndex component its class name when serialised."""
 
     @classmethod
     def class_name(cls) -> str:
@@ -24,11 +24,11 @@ class NamedComponent:
 
 
 class Postprocessor(NamedComponent, BaseNodePostprocessor):
-    """A postprocessor; it changes no node it is given, only copies."""
+    """A postprocessor that returns copies and never changes its input nodes."""
 
 
 class PostprocessorOptions(Strategy[BaseNodePostprocessor]):
-    """The options of a postprocessor that needs no model: its fields by their names."""
+    """Options of a postprocessor that needs no model, passed to it by field name."""
 
     component: ClassVar[type[BaseNodePostprocessor]]
 
@@ -38,7 +38,7 @@ class PostprocessorOptions(Strategy[BaseNodePostprocessor]):
 
 
 class EmbeddingStepOptions(Strategy[BaseNodePostprocessor]):
-    """The options of a postprocessor that is built with the embedder."""
+    """Options of a postprocessor that is built with the embedder."""
 
     component: ClassVar[Callable[..., BaseNodePostprocessor]]
 
@@ -49,32 +49,32 @@ class EmbeddingStepOptions(Strategy[BaseNodePostprocessor]):
 
 @runtime_checkable
 class OverCollections(Protocol):
-    """A component, of whatever stage, that reads the collections searched."""
+    """A component of any stage that reads the searched collections."""
 
     def over(self, collections: Sequence[Collection], where: Mapping[str, Any]) -> Self:
         """Return a copy that reads these collections.
 
         Args:
-            collections: Those that the question is searched in.
-            where: Filters of the question; the copy adds no chunk they leave out.
+            collections: The collections that are searched.
+            where: Filters of the question; the copy adds no chunk that they exclude.
         """
 
 
 @runtime_checkable
 class KeepsTime(Protocol):
-    """A reranker that stops by itself; any other runs in a thread that is abandoned."""
+    """A reranker that enforces its own time limit; any other runs in a thread."""
 
     def within(self, seconds: float) -> Self:
-        """Return a copy that raises ModelError once it takes longer."""
+        """Return a copy that raises ModelError after `seconds`."""
 
 
 @runtime_checkable
 class NamesCollections(Protocol):
-    """The options of a router that name collections, which are checked to exist."""
+    """Options of a router that name collections, which are checked to exist."""
 
     @property
     def descriptions(self) -> Mapping[str, str]:
-        """What collections are about, by name; others are described by their titles."""
+        """Return descriptions by collection; others are described by their titles."""
 
     def targets(self) -> frozenset[str]:
-        """Return the collections it can choose; empty if it may choose any."""
+        """Return the collections it can choose; empty if it can choose any."""

@@ -1,4 +1,4 @@
-"""Sources that accompany others, and how many there are without them."""
+"""Limit the number of sources, not counting nodes that accompany a source."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""A question's stages put together into one plain LlamaIndex query engine."""
+"""Assemble the stages of a question into one plain LlamaIndex query engine."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ from elt_llm_query.synthesizers.table_qa.table_synthesizer import TableSynthesiz
 from elt_llm_query.trace import BoundStep, GuardedStep, TraceLog
 
 T = TypeVar("T")
-# Measured best of the rerankers that need nothing but what is stored.
+# The best measured reranker that needs only stored vectors.
 NEXT_BEST = "ordered by the stored vectors instead"
 
 
@@ -57,16 +57,16 @@ def build_engine(
     dense: bool = True,
     where: Mapping[str, Any] | None = None,
 ) -> RetrieverQueryEngine:
-    """Return a plain LlamaIndex engine of all the stages from transform to synthesis.
+    """Return a plain LlamaIndex engine with all stages from transform to synthesis.
 
     Args:
-        collections: Those that are searched.
-        config: The settings; `query` is the section that counts.
+        collections: The collections to search.
+        config: The settings; only the section `query` is used.
         models: The embedder and, for written answers, the language model.
-        log: Records the stages, and notes one that is left out because its model or
-            package is missing.
-        dense: False leaves the vectors out, if nothing can embed the question.
-        where: Filters that every chunk has to match; see `Collection.ids`.
+        log: Records the stages, and a degradation for each that is skipped because its
+            model or package is missing.
+        dense: Whether to search vectors; False if the question has no vector.
+        where: Filters that every chunk must match; see `Collection.ids`.
 
     Returns:
         The engine; its `query` retrieves, reranks and answers.
@@ -83,7 +83,7 @@ def build_engine(
 def assemble(
     plan: SearchPlan, strategies: Strategies, models: Models, log: TraceLog
 ) -> RetrieverQueryEngine:
-    """Return the engine of a plan; its postprocessors are in the order of the plan."""
+    """Return the engine of a plan, with its postprocessors in the order of the plan."""
     if not plan.dense:
         models = Models(NoEmbedding(), models.llm, models.roles)
     parts = _Assembly(plan, strategies, models, log)
@@ -102,7 +102,7 @@ def assemble(
 
 @dataclass(frozen=True)
 class _Assembly:
-    """Makes the components of one question's engine, in the order they are used."""
+    """Builds the components of one question's engine, in the order they are used."""
 
     plan: SearchPlan
     strategies: Strategies
@@ -110,7 +110,7 @@ class _Assembly:
     log: TraceLog
 
     def retriever(self) -> HybridRetriever:
-        """Dense and keyword search of every collection, fused."""
+        """Return the dense and keyword search of every collection, fused."""
         plan, query = self.plan, self.plan.config.query
         members: list[CollectionRetriever] = []
         for collection in plan.collections:
@@ -132,18 +132,18 @@ class _Assembly:
         )
 
     def transforms(self) -> dict[str, SearchTransform]:
-        """The transforms of the searches by name, in order."""
+        """Return the query transforms by name, in order."""
         return self._build_steps(self.strategies.transforms)
 
     def candidate_steps(self) -> list[BaseNodePostprocessor]:
-        """The postprocessors of the candidates, in order."""
+        """Return the postprocessors of the candidates, in order."""
         return [
             GuardedStep(step, self.log, f"candidate:{name}")
             for name, step in self._build_steps(self.strategies.candidate_steps).items()
         ]
 
     def rerankers(self) -> list[BaseNodePostprocessor]:
-        """The reranker with its time limit, or nothing."""
+        """Return the reranker with its time limit, or an empty list."""
         if not self.plan.config.query.use_reranker:
             return []
         top_k, seconds = self.plan.rerank_k, self.plan.config.query.reranker_timeout
@@ -159,7 +159,7 @@ class _Assembly:
         return [GuardedRerank(ready, self.log, top_k, seconds)]
 
     def source_steps(self) -> list[BaseNodePostprocessor]:
-        """The postprocessors of the sources, in order, each with their number."""
+        """Return the postprocessors of the sources, in order, each with its limit."""
         most = self.plan.source_limit
         return [
             BoundStep(step, self.log, f"postprocessor:{name}", most)
@@ -167,9 +167,9 @@ class _Assembly:
         ]
 
     def fixed_steps(self) -> list[BaseNodePostprocessor]:
-        """What every question goes through, whatever is configured.
+        """Return the steps that every question runs, whatever is configured.
 
-        Trust is weighed where a document has a priority of its own.
+        The trust step is added only if a document has a priority of its own.
         """
         collections, where = self.plan.collections, self.plan.where
         trust: dict[str, BaseNodePostprocessor] = {}
@@ -186,7 +186,7 @@ class _Assembly:
         return [GuardedStep(step, self.log, name) for name, step in steps.items()]
 
     def synthesizer(self) -> BaseSynthesizer:
-        """Tables, then the configured one, with the extractive one to fall back on."""
+        """Return the table answerer around the synthesizer with its fallback."""
         own = build_or_leave_out(self.strategies.synthesizer, self.models, self.log)
         fallback = self._over_collections(ExtractiveOptions().build(self.models))
         inner = None if own is None else self._over_collections(own)
@@ -197,7 +197,7 @@ class _Assembly:
         return TableSynthesizer(guarded, self.plan.collections, embedder, self.log)
 
     def _num_queries(self) -> int:
-        """How many searches are made of the question; 1 where nothing rewrites it."""
+        """Return the number of queries, 1 if no model can rewrite the question."""
         count = self.plan.config.query.num_queries
         if count > 1:
             try:
@@ -209,7 +209,7 @@ class _Assembly:
         return count
 
     def _note_unused_depth(self) -> None:
-        """Degrade where fewer hits of a list are wanted than candidates are kept."""
+        """Add a degradation if a list returns fewer hits than candidates are kept."""
         depth = self.plan.config.query.fusion_options.get("depth", 0)
         each = self.plan.breadth.each
         if isinstance(depth, int) and 0 < depth < each:
@@ -224,9 +224,9 @@ class _Assembly:
     def _build_steps(
         self, named: Mapping[str, Strategy[T] | MissingExtraError]
     ) -> dict[str, T]:
-        """Components by name, those that read collections over the plan's.
+        """Build components by name; those that read collections get the plan's.
 
-        One that lacks its model or package is left out.
+        A component whose model or package is missing is left out.
         """
         components: dict[str, T] = {}
         for name, strategy in named.items():
@@ -236,14 +236,14 @@ class _Assembly:
         return components
 
     def _over_collections(self, component: T) -> T:
-        """The component; one that reads collections, over those of the plan."""
+        """Return the component; one that reads collections gets those of the plan."""
         if isinstance(component, OverCollections):
             return component.over(self.plan.collections, self.plan.where)
         return component
 
 
 class FirstOnes(Postprocessor):
-    """The first `top_n` nodes in the order they came in; used without a reranker."""
+    """Keeps the first `top_n` nodes in their order; used without a reranker."""
 
     top_n: int = Field(gt=0)
 

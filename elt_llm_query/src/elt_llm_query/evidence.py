@@ -1,9 +1,9 @@
-"""An answer with all its proof as one file, and the check of such a file later.
+"""An answer with all its proof as one file, and the later check of such a file.
 
-The file holds the whole result, the texts that were cited, the settings and models, and
-the hash of each document. As HTML it can be read anywhere, with the cited part of each
-PDF page as a picture; the same JSON is inside it. It is made of the result and the data
-root alone: the same answer gives the same bytes.
+The file contains the whole result, the cited texts, the settings and models, and the
+hash of each document. The HTML form needs nothing else: it shows the cited part of each
+PDF page as a picture and embeds the same JSON. The file depends only on the result and
+the data root: the same answer gives the same bytes.
 """
 
 import base64
@@ -30,15 +30,15 @@ from elt_llm_query.page_images import render_page
 
 FORMAT = "elt-llm-evidence/1"
 KINDS = (".html", ".json")
-MOST_BYTES = 100_000_000  # of a file to verify; a page's crop has some 50 kB
-SCALE = 1.5  # pixels a point: text is readable, a crop stays small
+MOST_BYTES = 100_000_000  # of a file to verify; a page's crop has about 50 kB
+SCALE = 1.5  # pixels per point: text is readable, a crop stays small
 _INSIDE = re.compile(
     r'<script type="application/json" id="evidence">(.*?)</script>', re.DOTALL
 )
 
 
 class EvidenceError(EltLlmError):
-    """A file that is no evidence file, or was changed by hand."""
+    """The file is not an evidence file, or its content was changed."""
 
     exit_code = 65
 
@@ -50,7 +50,7 @@ class EvidenceError(EltLlmError):
 
 
 class EvidenceDocument(Record):
-    """A document that the answer cites, as it was."""
+    """A document that the answer cites, as it was at that time."""
 
     document_id: str
     collection: str
@@ -62,7 +62,7 @@ class EvidenceDocument(Record):
 
 
 class EvidenceFile(Record):
-    """What an evidence file holds. `digest` is the hash of all the rest."""
+    """The content of an evidence file. `digest` is the hash of all other fields."""
 
     format: str
     result: QueryResult
@@ -72,7 +72,7 @@ class EvidenceFile(Record):
     digest: str = ""
 
     def add_digest(self) -> "EvidenceFile":
-        """Return it with the digest of what it holds."""
+        """Return a copy with the digest of its content."""
         return self.model_copy(update={"digest": self.compute_digest()})
 
     def compute_digest(self) -> str:
@@ -88,7 +88,7 @@ def _hash_without_digest(plain: dict[str, Any]) -> str:
 
 
 class SourceState(StrEnum):
-    """What became of a document since."""
+    """The state of a document compared with the evidence file."""
 
     UNCHANGED = "unchanged"
     CHANGED = "changed"
@@ -96,7 +96,7 @@ class SourceState(StrEnum):
 
 
 class QuoteState(StrEnum):
-    """What became of a quote since."""
+    """The state of a quote compared with the evidence file."""
 
     IN_PLACE = "in_place"
     MOVED = "moved"
@@ -112,7 +112,7 @@ class CheckedDocument(Record):
 
 
 class CheckedQuote(Record):
-    """A citation of the file, and where its words are now."""
+    """A citation of the file, and the present place of its words."""
 
     label: str
     document: str
@@ -122,7 +122,7 @@ class CheckedQuote(Record):
 
 
 class EvidenceReport(Record):
-    """The outcome of a check. `proven` is true if every quote is still there."""
+    """The outcome of a check. `proven` is true if every quote still exists."""
 
     question: str
     answer: str
@@ -134,12 +134,12 @@ class EvidenceReport(Record):
 def build_evidence(
     result: QueryResult, store: Store, config: RagConfig
 ) -> EvidenceFile:
-    """Return an answer with the settings, models and documents that it rests on.
+    """Return an answer with the settings, models and documents that it is based on.
 
     Args:
         result: The answer.
-        store: The data root it was asked of.
-        config: The configuration it was asked with; secrets are left out.
+        store: The data root that was searched.
+        config: The configuration of the question; secrets are left out.
     """
     conflicting = (quote for c in result.conflicts for quote in c.quotes)
     ids = dict.fromkeys(q.document_id for q in (*result.citations, *conflicting))
@@ -163,16 +163,16 @@ def build_evidence(
 def write_evidence(
     path: Path, evidence: EvidenceFile, store: Store, *, pictures: bool = True
 ) -> None:
-    """Write an evidence file as its ending says.
+    """Write an evidence file in the format of its file extension.
 
     Args:
-        path: A name that ends in .html or .json; a file there is replaced.
+        path: A name that ends in .html or .json; an existing file is replaced.
         evidence: What to write.
-        store: Holds the PDFs whose pages are shown.
+        store: The data root with the PDFs whose pages are shown.
         pictures: Whether HTML shows the cited part of each page.
 
     Raises:
-        UsageError: If the name ends in something else.
+        UsageError: If the name has another extension.
         OutputFileError: If it cannot be written.
     """
     check_ending(path)
@@ -186,7 +186,7 @@ def write_evidence(
         result=evidence.result,
         crops=crops,
     )
-    # No "<" is left in it, so that no text of a document can end the script element.
+    # Every "<" is escaped, so that no text of a document can end the script element.
     inside = _to_json(evidence).replace("<", "\\u003c")
     script = f'<script type="application/json" id="evidence">{inside}</script>'
     head, body, tail = html.rpartition("</body>")
@@ -194,7 +194,7 @@ def write_evidence(
 
 
 def check_ending(path: Path) -> None:
-    """Raise UsageError if the name of an evidence file ends in something else."""
+    """Raise UsageError if the name of an evidence file has another extension."""
     if path.suffix.lower() not in KINDS:
         raise UsageError(
             f"{path.name!r} ends in {path.suffix!r}", f"name it {' or '.join(KINDS)}"
@@ -202,11 +202,11 @@ def check_ending(path: Path) -> None:
 
 
 def read_evidence(path: Path) -> EvidenceFile:
-    """Return what an evidence file holds.
+    """Return the content of an evidence file.
 
     Raises:
-        EvidenceError: If the file cannot be read, is none, or its digest is not that
-            of its content.
+        EvidenceError: If the file cannot be read, is not an evidence file, or its
+            digest does not match its content.
     """
     try:
         if path.stat().st_size > MOST_BYTES:
@@ -218,7 +218,7 @@ def read_evidence(path: Path) -> EvidenceFile:
     try:
         written = inside[1] if inside else text
         evidence = EvidenceFile.model_validate_json(written)
-        # Of the file as it was written: an earlier version wrote fewer fields.
+        # Of the JSON as written: an earlier version wrote fewer fields.
         digest = _hash_without_digest(json.loads(written))
     except (ValidationError, RecursionError) as error:
         raise EvidenceError(path, "is not an evidence file of this version") from error
@@ -234,11 +234,11 @@ def verify_evidence(evidence: EvidenceFile, store: Store) -> EvidenceReport:
 
     Args:
         evidence: The file's content.
-        store: The data root to look in; nothing else is asked.
+        store: The data root to search; nothing else is read.
 
     Returns:
-        What became of each document and each quote. A document is found by its id, or
-        by its file's hash if it was taken in again elsewhere.
+        The state of each document and each quote. A document is found by its id, or by
+        its file's hash if it was ingested again elsewhere.
     """
     states = {one.document_id: _find_document(one, store) for one in evidence.documents}
     documents = tuple(
@@ -280,7 +280,7 @@ def _documents(store: Store, ids: Iterable[str]) -> Iterable[EvidenceDocument]:
 
 
 def _find_document(one: EvidenceDocument, store: Store) -> tuple[SourceState, str]:
-    """The state of a document and its text now; empty if it is gone."""
+    """Return the state of a document and its present text; empty if it is missing."""
     row = store.document(one.document_id)
     if row is None:
         rows = (r for card in store.collections() for r in store.documents(card.name))
@@ -301,7 +301,7 @@ def _quote_state(citation: Citation, text: str) -> QuoteState:
 
 
 def _crops(citations: Sequence[Citation], store: Store) -> dict[int, str]:
-    """Data URLs of the cited part of each PDF page, by the citation's number."""
+    """Return data URLs of the cited part of each PDF page, by citation number."""
     originals: dict[str, bytes | None] = {}
     crops: dict[int, str] = {}
     for number, citation in enumerate(citations):

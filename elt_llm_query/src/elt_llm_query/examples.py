@@ -1,4 +1,4 @@
-"""Questions to begin with, made of a collection's own terms and headings."""
+"""Example questions, made from a collection's own terms and headings."""
 
 import re
 from collections import Counter
@@ -12,7 +12,7 @@ from elt_llm_core.store import Store
 if TYPE_CHECKING:
     from llama_index.core.schema import TextNode
 
-MOST = 4  # as many as are read at a glance; chosen by eye
+MOST = 4  # as many as can be read at a glance; chosen by eye
 READ = 1500  # chunks of a collection that are read: a tenth of a second
 _SHORTEST, _LONGEST = 4, 48  # characters of a term or heading that reads well
 _TERM = re.compile(
@@ -20,7 +20,7 @@ _TERM = re.compile(
     r"\s+(?:shall\s+)?means?\s",
     re.MULTILINE,
 )
-# A sentence that goes on before "means" is no term; nor is a heading of headings.
+# Text with a verb before "means" is no term, and a heading of headings is no topic.
 _NOT_A_NAME = re.compile(
     r"\b(?:this|that|these|which|it|what|who|by|the|as|in|for|not|no|if|is|are)\b",
     re.IGNORECASE,
@@ -36,20 +36,21 @@ _NUMBER = re.compile(
 def example_questions(
     store: Store, collections: Sequence[str], most: int = MOST
 ) -> tuple[str, ...]:
-    """Return questions that the collections may be asked, the same every time.
+    """Return example questions for the collections, the same every time.
 
     They ask for terms that a chunk defines ("X means ..."), for sections by their
-    headings, and for fact sheets by their names. No model is asked, and no question is
+    headings, and for fact sheets by their names. No model is called, and no question is
     tried.
 
     Args:
         store: The data root.
-        collections: Those that will be asked; each gives some, as far as there is room.
-        most: The most questions to return.
+        collections: The collections to ask; each contributes some questions, up to
+            `most`.
+        most: Maximum number of questions.
 
     Returns:
-        English questions, or headings alone where the documents are not in English;
-        nothing where the collections are empty.
+        English questions, or only headings if the documents are not in English; an
+        empty list if the collections are empty.
 
     Raises:
         CollectionNotFoundError: If one of the collections does not exist.
@@ -73,17 +74,17 @@ def _questions(store: Store, name: str) -> list[str]:
 
 
 def _terms(nodes: Sequence["TextNode"]) -> list[str]:
-    """What the chunks define, in their order."""
+    """Return the terms that the chunks define, in their order."""
     terms = (match["term"] for node in nodes for match in _TERM.finditer(node.text))
     return list(dict.fromkeys(term for term in terms if _is_name(term)))
 
 
 def _headings(nodes: Sequence["TextNode"]) -> list[str]:
-    """The innermost headings of prose, no numbers, that with the most chunks first."""
+    """Return the innermost headings of prose without numbers, by number of chunks."""
     sections = (
         _NUMBER.sub("", str(node.metadata["section"]).rpartition(" > ")[2]).strip()
         for node in nodes
-        # One row of a table says nothing of the whole section.
+        # A single table row does not represent the section.
         if node.metadata.get("kind") not in {"fact_sheet", "relationship", "table_row"}
     )
     counts = Counter(one for one in sections if _is_name(one) and not _is_dull(one))
@@ -91,7 +92,7 @@ def _headings(nodes: Sequence["TextNode"]) -> list[str]:
 
 
 def _sheets(nodes: Sequence["TextNode"]) -> list[str]:
-    """The names of fact sheets that have a description, in their order."""
+    """Return the names of fact sheets that have a description, in their order."""
     sheets = [n.text.splitlines() for n in nodes if n.metadata["kind"] == "fact_sheet"]
     return [
         lines[0] for lines in sheets if _is_name(lines[0]) and ": " not in lines[-1]
@@ -99,7 +100,7 @@ def _sheets(nodes: Sequence["TextNode"]) -> list[str]:
 
 
 def _pick_evenly(names: Sequence[str]) -> list[str]:
-    """Some of the names from all over the list, neither its first nor its last."""
+    """Return names spread over the list, without its first and last."""
     if not names:
         return []
     places = (int(len(names) * (n + 0.5) / MOST) for n in range(MOST))

@@ -1,11 +1,11 @@
-"""One object for Python programs: documents in, questions answered.
+"""The library object for Python programs: add documents, ask questions.
 
     with Library("my-documents") as library:
         library.add("handbook.pdf", collection="handbook")
         print(library.ask("Who may register a player?").answer)
 
-It holds what the functions of `elt_llm_query.query` take as arguments, and adds nothing
-to what they do: `query_collections` stays the place to read how a question is answered.
+It stores the arguments that the functions of `elt_llm_query.query` take and adds no
+behaviour: read `query_collections` to see how a question is answered.
 """
 
 import asyncio
@@ -39,10 +39,10 @@ Where = Mapping[str, Any]
 
 
 class Library:
-    """A data root with the configuration and the models it is asked with.
+    """A data root with its configuration and models.
 
     Methods are safe to call from several threads; one writer works at a time. The `a…`
-    methods do the same in a thread of their own, and stop when their task is cancelled.
+    methods run in a separate thread, and stop when their task is cancelled.
     """
 
     def __init__(
@@ -59,18 +59,18 @@ class Library:
         Args:
             path: The folder of the data root; by default the configured one
                 (`stores.data_dir`).
-            config: The configuration, or its YAML file; by default the one that is
-                shipped, with the `ELT_LLM_…` variables of the environment.
+            config: The configuration, or its YAML file; by default the shipped one,
+                with the `ELT_LLM_…` environment variables.
             profile: Name or YAML file of a profile on top of a configuration file.
-            models: Where models come from, such as `embedded`, `ollama` or
-                `embedded+ollama`; or models that are built already.
-            store: A data root that is open already, instead of `path`. It stays open
-                when the library is closed.
+            models: The source of the models, such as `embedded`, `ollama` or
+                `embedded+ollama`; or model objects.
+            store: An open data root, instead of `path`. It stays open when the library
+                is closed.
 
         Raises:
             ConfigError: If the configuration is not valid.
             UnknownProfileError: If the profile does not exist.
-            UnknownModelsError: If `models` names none.
+            UnknownModelsError: If `models` is an unknown name.
             UsageError: If both a `RagConfig` and a profile are given, or both `path`
                 and `store`.
         """
@@ -89,7 +89,7 @@ class Library:
 
     @property
     def store(self) -> Store:
-        """The data root. Raises UsageError if the library is closed."""
+        """Return the data root. Raises UsageError if the library is closed."""
         if self._closed.is_set():
             raise UsageError(
                 f"the library of {self._store.data_dir} is closed",
@@ -99,17 +99,17 @@ class Library:
 
     @property
     def models(self) -> Models:
-        """The embedder and the language model, built at first use.
+        """Return the embedder and the language model, built at first use.
 
         Raises:
             ConfigError: If a model cannot be built from the configuration.
         """
-        with self._lock:  # two threads would load the weights twice
+        with self._lock:  # otherwise two threads would load the weights twice
             return self._models
 
     @property
     def cache(self) -> SemanticCache | None:
-        """The cache of questions, or None if the configuration has none."""
+        """Return the cache of questions, or None if none is configured."""
         with self._lock:
             return self._cache
 
@@ -134,7 +134,7 @@ class Library:
         Args:
             paths: Files, folders or patterns.
             collection: The collection, by id or title; it is created if it is new.
-            progress: Is called with stage, steps done, steps in all and a detail.
+            progress: Called with stage, finished steps, total steps and a detail.
             **options: Further options of the ingest job, such as `prune`, `rebuild`,
                 `metadata`, `passwords` and `wait` (seconds to wait for another writer).
 
@@ -144,7 +144,7 @@ class Library:
         Raises:
             LoadError: If the only file cannot be read.
             NothingTakenError: If none of several files could be ingested.
-            ConfigError: If an option is not known or not valid.
+            ConfigError: If an option is unknown or invalid.
             StoreLockedError: If another process writes.
             StoreWriteError: If the disk is full or read-only.
         """
@@ -159,7 +159,7 @@ class Library:
         progress: Progress = silent,
         **options: Any,
     ) -> JobReport:
-        """Do as `add`; a cancelled task ends after the file that is being read."""
+        """Like `add`, in a thread; if cancelled, it ends after the current file."""
         stop = threading.Event()
         context = JobContext(self.config, self.store, progress, stop.is_set)
         try:
@@ -179,7 +179,7 @@ class Library:
     ) -> JobReport:
         several = [paths] if isinstance(paths, str | Path) else paths
         given = {"paths": tuple(map(str, several)), "collection": collection}
-        # By entry point: the package that ingests is not imported here.
+        # By entry point: this package may not import the ingest package.
         job = JOBS.load("ingest", {**options, **given}, self.config.allowed_plugins())
         return run_job(job.build(self.models), context)
 
@@ -204,7 +204,7 @@ class Library:
             The sources, best first.
 
         Raises:
-            UsageError: If the question is empty, a filter is not known, or there are no
+            UsageError: If the question is empty, a filter is unknown, or there are no
                 collections.
             CollectionNotFoundError: If a collection does not exist.
             CollectionMismatchError: If a collection was embedded by another model.
@@ -235,11 +235,11 @@ class Library:
             question: The question.
             collections: Ids or titles of the collections to ask; none means all.
             where: Limits the sources; see `search`.
-            limits: How many sources this question finds, and whether they are reranked.
+            limits: Number of sources for this question, and whether they are reranked.
 
         Returns:
-            The answer or a refusal (see `status`), its citations and sources, and in
-            `degradations` what was switched off or not available.
+            The answer or a refusal (see `status`), its citations and sources;
+            `degradations` lists what was disabled or unavailable.
 
         Raises:
             UsageError, CollectionNotFoundError, CollectionMismatchError: As `search`.
@@ -267,7 +267,7 @@ class Library:
         watch: Watch | None = None,
         revise: Callable[[QueryResult], QueryResult] | None = None,
     ) -> ChatResult:
-        """Answer a message of a conversation, which is kept in the data root.
+        """Answer a message of a conversation that is stored in the data root.
 
         Args:
             message: The question.
@@ -275,22 +275,22 @@ class Library:
                 random id if none is given (`ChatResult.conversation_id`).
             collections: Ids or titles of the collections to ask; none means all.
             where: Limits the sources; see `search`.
-            limits: How many sources it finds, and whether they are reranked.
-            owner: Whose conversation it is. Those of `Library.store.conversations`
-                belong to one owner each.
-            watch: Is told of each step, of the words of a model as they come and of
-                the checked answer; it must return at once.
-            revise: Makes the result that is kept of the one that was found.
+            limits: Number of sources, and whether they are reranked.
+            owner: The owner of the conversation. Each conversation in
+                `Library.store.conversations` has one owner.
+            watch: Called with each step, with the words of a model as they arrive and
+                with the checked answer; it must return at once.
+            revise: Returns the result to store, given the result of the question.
 
         Returns:
-            The answer, its text with the numbers that its sources have in the
-            conversation, and these sources.
+            The answer, its text with the source numbers of the conversation, and these
+            sources.
 
         Raises:
             ForeignConversationError: If the conversation belongs to another owner.
-            TurnReplacedError: If another message was sent to it meanwhile.
+            TurnReplacedError: If another message was sent to it in the meantime.
             UsageError, CollectionNotFoundError, CollectionMismatchError: As `search`;
-                nothing of the turn is kept then.
+                nothing of the turn is stored then.
         """
         chat = Chat(
             resolve_collections(self.store, collections),
@@ -314,17 +314,17 @@ class Library:
         where: Where | None = None,
         limits: SourceLimits = NO_LIMITS,
     ) -> QueryResult:
-        """Answer a message of a conversation that the caller keeps.
+        """Answer a message of a conversation that the caller stores.
 
         Args:
             message: The question.
             turns: Earlier questions and answers, the oldest first.
             collections: Ids or titles of the collections to ask; none means all.
             where: Limits the sources; see `search`.
-            limits: How many sources it finds, and whether they are reranked.
+            limits: Number of sources, and whether they are reranked.
 
         Returns:
-            As `ask`; its question is as it was understood. Nothing is kept.
+            As `ask`, with the resolved question. Nothing is stored.
 
         Raises:
             UsageError, CollectionNotFoundError, CollectionMismatchError: As `search`.
@@ -348,7 +348,7 @@ class Library:
         limit: int | None = None,
         where: Where | None = None,
     ) -> SearchResult:
-        """Do as `search`, without blocking the event loop."""
+        """Like `search`, without blocking the event loop."""
         return await self._in_thread(
             lambda: self.search(question, collections, limit=limit, where=where)
         )
@@ -361,7 +361,7 @@ class Library:
         where: Where | None = None,
         limits: SourceLimits = NO_LIMITS,
     ) -> QueryResult:
-        """Do as `ask`, without blocking the event loop."""
+        """Like `ask`, without blocking the event loop."""
         return await self._in_thread(
             lambda: self.ask(question, collections, where=where, limits=limits)
         )
@@ -377,7 +377,7 @@ class Library:
         owner: str = LOCAL,
         watch: Watch | None = None,
     ) -> ChatResult:
-        """Do as `chat`, without blocking the event loop; `watch` runs in a thread."""
+        """Like `chat`, without blocking the event loop; `watch` runs in a thread."""
         return await self._in_thread(
             lambda: self.chat(
                 message,
@@ -450,7 +450,7 @@ class Library:
         Raises:
             CollectionNotFoundError: If the collection does not exist.
             UsageError: If `document` matches none, or documents of several URIs.
-            InvalidNameError: If no collection id can be made of `title`.
+            InvalidNameError: If no collection id can be derived from `title`.
             NameTakenError: If another collection has that title.
             StoreLockedError: If another process writes.
         """
@@ -460,7 +460,7 @@ class Library:
         editing.rename(self.store, name, title, rows, wait)
 
     def close(self) -> None:
-        """Close the data root; what is called afterwards raises UsageError."""
+        """Close the data root; later calls raise UsageError."""
         if not self._closed.is_set() and self._owns_store:
             self._store.close()
         self._closed.set()
@@ -511,7 +511,7 @@ def _load(
     models: Models | str | None,
     path: PathLike | None,
 ) -> RagConfig:
-    """The configuration that the arguments of a library describe."""
+    """Return the configuration that the arguments of a library describe."""
     chosen = models if isinstance(models, str) else None
     stores = {} if path is None else {"data_dir": Path(path)}
     if not isinstance(config, RagConfig):

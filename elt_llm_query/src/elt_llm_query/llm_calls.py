@@ -1,4 +1,4 @@
-"""Asking a language model for something short, and believing little of the answer."""
+"""Short calls to a language model, whose replies are parsed defensively."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ from elt_llm_core.models.structured import (
 from elt_llm_core.strategy import Models
 from elt_llm_query.analysis.marks import find_invented, find_missing
 
-LONGEST = 500  # characters of a line that is taken
+LONGEST = 500  # maximum characters of a line
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060]")
 _BULLET = re.compile(r"^(?:[-+\u2022\u00b7]|\*(?!\*)|\(?\d{1,2}[.):](?=\s|$))\s*")
 _LABEL = re.compile(
@@ -43,7 +43,7 @@ B = TypeVar("B", bound=BaseModel)
 
 
 class Prompted:
-    """One prompt under the name `prompt`, which LlamaIndex's users may change."""
+    """One prompt under the name `prompt`, which users of LlamaIndex may change."""
 
     def __init__(self, llm: LLM, prompt: str) -> None:
         self._llm = llm
@@ -57,7 +57,7 @@ class Prompted:
 
 
 def require_llm(models: Models, what: str, role: str = "rewrite") -> LLM:
-    """The model of a role. Raises MissingModelError where none is configured."""
+    """Return the model of a role. Raises MissingModelError if none is configured."""
     llm = models.llm_for(role)
     if llm is None:
         raise MissingModelError(
@@ -68,9 +68,9 @@ def require_llm(models: Models, what: str, role: str = "rewrite") -> LLM:
 
 
 def with_short_answers(llm: LLM, tokens: int) -> LLM:
-    """The same model, its answers short, without thinking aloud and without chance.
+    """Return the same model with short, deterministic answers and no reasoning.
 
-    A model that does not know one of these settings keeps its own.
+    A model that lacks one of these settings keeps its own.
     """
     wanted = {"num_predict": tokens, "temperature": 0.0, "thinking": False}
     known = {k: v for k, v in wanted.items() if k in type(llm).model_fields}
@@ -78,9 +78,9 @@ def with_short_answers(llm: LLM, tokens: int) -> LLM:
 
 
 def predict_text(llm: LLM, prompt: BasePromptTemplate, **values: str) -> str:
-    """The answer to a prompt as plain text; the values are fenced. Raises ModelError.
+    """Return the answer to a prompt as plain text. Raises ModelError.
 
-    What a model thinks aloud, code fences and control characters are left out.
+    The values are fenced. Reasoning, code fences and control characters are removed.
     """
     answer = llm.predict(prompt, **_fence_all(values))
     return clean(_CODE.sub("", without_thoughts(answer)))
@@ -89,10 +89,10 @@ def predict_text(llm: LLM, prompt: BasePromptTemplate, **values: str) -> str:
 def predict_shape(
     llm: LLM, prompt: BasePromptTemplate, shape: type[B], **values: str
 ) -> B | str:
-    """The answer as `shape` where the model keeps to it, else as text.
+    """Return the answer as `shape` if the model complies, otherwise as text.
 
-    A server that ignores schemas, or a model that does not keep to one when it is told
-    so, may have said in words what was asked: its first answer counts. Raises
+    If a server ignores schemas, or a model does not comply after a correction, its
+    first answer is used, because the text may contain what was asked. Raises
     ModelError.
     """
     if not keeps_shapes(llm):
@@ -113,11 +113,11 @@ def predict_shape(
 
 
 def predict_once(llm: LLM, prompt: PromptTemplate, shape: type[B], **values: str) -> B:
-    """The answer as `shape` in exactly one call; the values are fenced.
+    """Return the answer as `shape` in exactly one call; the values are fenced.
 
     Raises:
-        AnswerShapeError: if the answer is of another shape or was cut off.
-        ModelError: if the model fails.
+        AnswerShapeError: If the answer does not match the schema or was cut off.
+        ModelError: If the model fails.
     """
     fenced = _fence_all(values)
     if isinstance(llm, FallbackLLM):
@@ -129,9 +129,9 @@ def predict_once(llm: LLM, prompt: PromptTemplate, shape: type[B], **values: str
 
 
 def answer_lines(text: str, most: int) -> list[str]:
-    """At most `most` lines that say something, without bullets, numbers and quotes.
+    """Return at most `most` content lines, without bullets, numbers and quotes.
 
-    A line that ends with a colon leads to what follows it, and is left out.
+    A line that ends with a colon introduces the next one, and is left out.
     """
     kept = []
     for line in text.splitlines():
@@ -143,10 +143,10 @@ def answer_lines(text: str, most: int) -> list[str]:
 
 
 def prose(text: str) -> str:
-    """Return a passage on one line, without what a model adds around it.
+    """Return a passage on one line, without text that a model adds around it.
 
-    Courtesies, a first line that leads to what follows, bullets, emphasis and a last
-    sentence that breaks off are left out.
+    Courtesies, an introductory first line, bullets, emphasis and an incomplete last
+    sentence are left out.
     """
     passage = " ".join(_EMPHASIS.sub("", " ".join(_without_courtesies(text))).split())
     whole = passage.rfind(". ") + 1
@@ -155,7 +155,7 @@ def prose(text: str) -> str:
 
 
 def _without_courtesies(text: str) -> Iterator[str]:
-    """Its lines without bullets and courtesies; not the first where it leads in."""
+    """Return the lines without bullets, courtesies and an introductory first line."""
     for number, line in enumerate(text.splitlines()):
         bare = _COURTESY.sub("", _BULLET.sub("", " ".join(line.split())))
         if number or not bare.endswith(":"):
@@ -163,18 +163,18 @@ def _without_courtesies(text: str) -> Iterator[str]:
 
 
 def faithful_lines(question: str, text: str, most: int) -> list[str]:
-    """As `answer_lines`, without those that invent a number or identifier."""
+    """Like `answer_lines`, without lines that invent a number or identifier."""
     return [one for one in answer_lines(text, most) if not find_invented(question, one)]
 
 
 def keep_wording(question: str, text: str, most: int) -> list[str]:
-    """As `faithful_lines`, with the numbers and identifiers that a line left out."""
+    """Like `faithful_lines`, restoring numbers and identifiers of the question."""
     kept = faithful_lines(question, text, most)
     return [" ".join([one, *find_missing(question, one)]) for one in kept]
 
 
 def clean(text: str) -> str:
-    """The text without control characters and marks that are not seen."""
+    """Return the text without control characters and invisible marks."""
     return _CONTROL.sub("", text).strip()
 
 
@@ -184,12 +184,12 @@ def fence(text: str) -> str:
 
 
 def _fence_all(values: Mapping[str, str]) -> dict[str, Any]:
-    """Values that cannot close the tags around them."""
+    """Return values that cannot close the tags around them."""
     return {key: fence(value) for key, value in values.items()}
 
 
 def keeps_shapes(llm: LLM) -> bool:
-    """Return True for a model that takes functions or has a schema call of its own."""
+    """Return True for a model with function calls or a schema call of its own."""
     # Compared by name: LlamaIndex wraps what a subclass inherits.
     own = type(llm).structured_predict.__qualname__
     inherited = own == LLM.structured_predict.__qualname__

@@ -1,9 +1,9 @@
 """Questions about an enterprise model, answered from its graph with quotes as proof.
 
-The graph answers only what it understands in full. What it answers is taken only if a
-chunk of the collection says every part of it in so many words: the sentence of each
-relation, the domain on a fact sheet, the fact sheet of each element. Everything else is
-searched for as any other question.
+The graph answers only questions that it parses completely. Its answer is used only if
+chunks of the collection state every part of it verbatim: the sentence of each relation,
+the domain on a fact sheet, the fact sheet of each element. All other questions are
+searched for as usual.
 """
 
 import re
@@ -23,10 +23,10 @@ from elt_llm_core.store import Store
 from elt_llm_query.grounding.claim import CLAIMS_KEY, WRITTEN_BY_KEY, Claim
 from elt_llm_query.grounding.labels import LabelSources, escape_labels, label_of
 
-MOST = 100  # chunks of one answer: longer lists are for `elt-llm graph ask`
+MOST = 100  # chunks of one answer; use `elt-llm graph ask` for longer lists
 NOTHING = re.compile("(?!)")
-# What the graph answers beyond these is not said by single chunks: which diagrams show
-# an element, what is two steps away, what is affected through others.
+# Other answers of the graph cannot be proved by single chunks: which diagrams show an
+# element, elements two steps away, indirect dependents.
 PROVABLE = frozenset(
     {
         "cardinality", "contents", "count", "dependencies", "dependents", "flows",
@@ -35,7 +35,7 @@ PROVABLE = frozenset(
 )  # fmt: skip
 KINDS = (BlockKind.FACT_SHEET.value, BlockKind.RELATIONSHIP.value)
 
-# One graph for each open data root, as long as no collection of it changes.
+# One graph for each open data root, until one of its collections changes.
 _graphs: WeakKeyDictionary[Store, tuple[tuple[str, ...], GraphQuestions]] = (
     WeakKeyDictionary()
 )
@@ -43,7 +43,7 @@ _graphs: WeakKeyDictionary[Store, tuple[tuple[str, ...], GraphQuestions]] = (
 
 @dataclass(frozen=True)
 class Quote:
-    """`[start, end)` of the text of a chunk, which says a part of the answer."""
+    """`[start, end)` of the text of a chunk that states a part of the answer."""
 
     node: BaseNode
     start: int
@@ -56,13 +56,13 @@ def answer_from_model(
     """Return the exact answer of a model with labelled sources.
 
     Args:
-        names: The collections that are asked.
+        names: The collections to search.
         question: The question.
         store: The data root.
 
     Returns:
-        A response that carries its claims, and its sources; None if no collection holds
-        a model, the model does not answer, or the chunks do not prove the answer.
+        A response with its claims, and its sources; None if no collection contains a
+        model, the model does not answer, or the chunks do not prove the answer.
     """
     holding = [name for name in names if store.sidecars(name, SIDECAR_KIND)]
     if not holding:
@@ -87,7 +87,7 @@ def _questions(store: Store, names: Sequence[str]) -> GraphQuestions:
 
 
 def _prove(answer: GraphAnswer, chunks: Sequence[BaseNode]) -> list[Quote]:
-    """A quote for every part of the answer; none where one part has no quote."""
+    """Return a quote for every part of the answer; empty if a part has no quote."""
     quotes: list[Quote] = []
     for part in _parts(answer):
         quote = next(_quotes(part, chunks), None)
@@ -101,7 +101,7 @@ def _parts(answer: GraphAnswer) -> Iterator[tuple[str, re.Pattern[str]]]:
     """The file, and what a chunk of it has to begin with."""
     ends = {end for r in answer.relations for end in (r.source_id, r.target_id)}
     for relation in answer.relations:
-        # With the counts, which stand in the same line.
+        # With the counts, which are on the same line.
         yield relation.location.file, re.compile(rf"{re.escape(relation.text)}[^\n]*")
     groups = {ref.name for ref in answer.subjects if ref.role != "entity"}
     if answer.kind in {"place", "path", "relations"}:
@@ -117,7 +117,7 @@ def _parts(answer: GraphAnswer) -> Iterator[tuple[str, re.Pattern[str]]]:
 
 
 def _member(group: ElementRef) -> re.Pattern[str]:
-    """The begin of a fact sheet that stands in a group, which has none of its own."""
+    """Return the beginning of a fact sheet in a group."""
     name = re.escape(group.name)
     return re.compile(
         rf"(?:(?!Type: )[^\n]*\n)+?{group.role.title()}: {name}$", re.MULTILINE
@@ -125,9 +125,9 @@ def _member(group: ElementRef) -> re.Pattern[str]:
 
 
 def _fact_sheet(ref: ElementRef, groups: set[str]) -> re.Pattern[str]:
-    """The begin of a fact sheet: its name, the group it is in, and its type.
+    """Return the beginning of a fact sheet: its name, its group and its type.
 
-    `groups` are those that the answer speaks of; where there are some, the sheet has to
+    `groups` are those that the answer mentions; if there are any, the fact sheet must
     name one of them.
     """
     if groups and not groups & {ref.domain, ref.subtype}:

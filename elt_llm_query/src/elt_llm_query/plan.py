@@ -1,7 +1,8 @@
-"""How one question is searched: decided once, before the first index is read.
+"""The search plan of one question, decided before the first index is read.
 
-The plan takes the place of settings that change on the way: a search without an answer,
-a cache that gives a part, a router that chooses. Every stage reads its numbers here.
+The plan replaces settings that would otherwise change along the way: a search without
+an answer, a partial cache hit, a router without a choice. Every stage reads its numbers
+here.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +19,7 @@ MOST_SOURCES = 1000  # as the configuration allows
 
 
 class CacheOutcome(StrEnum):
-    """What a look into the cache gave."""
+    """The outcome of a cache lookup."""
 
     HIT = "hit"
     PARTIAL = "partial"
@@ -27,13 +28,13 @@ class CacheOutcome(StrEnum):
 
 @dataclass(frozen=True)
 class SourceLimits:
-    """What one question may set of how many sources are found; None leaves it.
+    """Limits on the number of sources for one question; None keeps the configured one.
 
     Attributes:
-        top_k: Candidates for the reranker, over all collections; without a reranker
-            and `top_n`, sources.
-        top_n: Sources that the answer is made from.
-        use_reranker: Whether candidates are ordered again.
+        top_k: Candidates for the reranker, over all collections; without a reranker and
+            `top_n`, sources.
+        top_n: Sources that the answer is based on.
+        use_reranker: Whether candidates are reranked.
     """
 
     top_k: int | None = None
@@ -43,8 +44,8 @@ class SourceLimits:
     def apply(self, config: RagConfig) -> RagConfig:
         """Return the settings with these limits.
 
-        A limit that is given moves one that is only configured: `top_n` raises the
-        number of candidates, `top_k` lowers the number of sources.
+        A given limit overrides a configured one: `top_n` raises the number of
+        candidates, `top_k` lowers the number of sources.
 
         Args:
             config: The settings of a question.
@@ -88,18 +89,18 @@ NO_LIMITS = SourceLimits()
 
 @dataclass(frozen=True)
 class SearchPlan:
-    """The collections, how many hits each stage keeps, and what the cache gave.
+    """The collections, the numbers of hits of each stage, and the cache outcome.
 
     Attributes:
         config: The settings in force for the question; no stage changes them.
-        similarity_top_k: Sources where nothing reranks.
+        similarity_top_k: Number of sources without a reranker.
         retrieve_k: Candidates for the reranker, over all collections.
         rerank_k: Sources that the reranker keeps.
-        collections: Those that are searched, in the order given.
-        where: Filters that every chunk has to match.
-        dense: Whether vectors are searched; False where the question has none.
-        cached: What the cache held: a hit is not searched again, a part is searched
-            for half as many.
+        collections: The collections to search, in the given order.
+        where: Filters that every chunk must match.
+        dense: Whether vectors are searched; False if the question has no vector.
+        cached: The cache outcome: a hit is not searched again, a partial hit is
+            searched for half as many.
     """
 
     config: RagConfig
@@ -113,7 +114,7 @@ class SearchPlan:
 
     @classmethod
     def of(cls, config: RagConfig, **parts: Any) -> "SearchPlan":
-        """Return the plan that a configuration asks for.
+        """Return the plan for a configuration.
 
         Args:
             config: The settings in force.
@@ -130,9 +131,9 @@ class SearchPlan:
 
     @property
     def breadth(self) -> Breadth:
-        """How many candidates are retrieved, of each collection and in all.
+        """Return the number of candidates per collection and in total.
 
-        `retrieve_k` is shared out evenly, at least one each. Without a reranker all
+        `retrieve_k` is divided evenly, at least one each. Without a reranker all
         collections compete for `similarity_top_k`, or each has its own share.
         """
         count = len(self.collections)
@@ -146,18 +147,18 @@ class SearchPlan:
 
     @property
     def source_limit(self) -> int:
-        """How many sources postprocessors may pass on."""
+        """Return the maximum number of sources after postprocessing."""
         return self.rerank_k if self.config.query.use_reranker else self.breadth.total
 
     @property
     def stages(self) -> tuple[str, ...]:
-        """The stages by their names in the trace, in order.
+        """Return the stages by their names in the trace, in order.
 
         `rewrite`, `transform:...` and `embed:searches` stand for the searches,
-        `complete:...` for fusions that need every score. A stage of a collection ends
-        in its name. Those that had nothing to do leave no record: `cache` and `route`
-        where nothing is configured, `definition_first` where no term is asked for,
-        `tables` where no source holds a row.
+        `complete:...` for fusions that need every score. The name of a stage of one
+        collection ends in the collection's name. Stages without work leave no record:
+        `cache` and `route` if not configured, `definition_first` if no term is asked
+        for, `tables` if no source contains a row.
         """
         return tuple(self._stages())
 
@@ -202,7 +203,7 @@ def search_settings(config: RagConfig, k: int | None) -> RagConfig:
 
     Args:
         config: The settings of a question.
-        k: How many sources to find instead of the configured number.
+        k: Number of sources, instead of the configured one.
     """
     query = config.query
     changes: dict[str, object] = {

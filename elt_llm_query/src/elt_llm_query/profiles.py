@@ -43,7 +43,7 @@ class Selection(BaseModel):
         """Names in the order given, explicit ones first, once each.
 
         A prefix selects the collection of that name and all that continue with `_`.
-        Raises UsageError where nothing is left.
+        Raises UsageError if nothing is left.
         """
         names: list[str] = []
         for entry in self.collections:
@@ -59,7 +59,7 @@ class Selection(BaseModel):
 
 
 class RunProfile(BaseModel):
-    """A profile read: what to ask, and with what configuration."""
+    """A profile: what to ask, and with which configuration."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -69,14 +69,14 @@ class RunProfile(BaseModel):
 
 
 def known_profiles() -> dict[str, Path]:
-    """Profile name to file, by name; those in ./profiles win over the shipped ones."""
+    """Return profile names and files; those in ./profiles override shipped ones."""
     files = {p.stem: p for p in sorted(SHIPPED.glob("*.yaml"))}
     files |= {p.stem: p for p in sorted(Path("profiles").glob("*.yaml"))}
     return dict(sorted(files.items()))
 
 
 def load_profile(name: str, overrides: Mapping[str, Any] | None = None) -> RunProfile:
-    """The profile of that name or path, with `overrides` on top of its settings.
+    """Load a profile by name or path, with `overrides` on top of its settings.
 
     Raises UnknownProfileError, or ConfigError with the file and the key.
     """

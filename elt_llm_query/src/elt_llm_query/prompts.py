@@ -1,8 +1,8 @@
 """The prompts of the language model. Sources are content, never instructions.
 
-Sources stand between two lines with a code that none of them contains. The code is made
-of the sources: no document can be written to hold it, and the same prompt has the same
-bytes, so that answers that were kept are found again.
+Sources are enclosed in two lines with a code that none of them contains. The code is
+derived from the sources: no document can be written to contain it, and the same prompt
+has the same bytes, so that cached answers are found.
 """
 
 import hashlib
@@ -10,11 +10,11 @@ from typing import Any
 
 from llama_index.core.prompts import PromptTemplate
 
-REFUSAL = "The documents do not answer this."  # what a model is told to write
-# What is shown instead: a model that read some passages cannot know all documents.
+REFUSAL = "The documents do not answer this."  # prescribed to the model for a refusal
+# Shown instead, because a model that read some passages cannot know all documents.
 NO_SURE_ANSWER = "No passage that was found answers this for sure."
 
-# The label of an example is that of no source: they are numbered from 1.
+# The example label matches no source, because sources are numbered from 1.
 _EXAMPLE = "S0"
 
 _EXACT = """\
@@ -286,11 +286,11 @@ Answer:
 )
 
 
-CODE_DIGITS = 12  # 48 bits: no text of a document holds it by chance
+CODE_DIGITS = 12  # 48 bits: no text contains it by chance
 
 
 def answer_template(system_prompt: str = "") -> PromptTemplate:
-    """Return the prompt that answers; `system_prompt` comes before our rules."""
+    """Return the prompt that answers; `system_prompt` comes before the rules."""
     return fenced_template(_with_system(ANSWER, system_prompt))
 
 
@@ -300,20 +300,20 @@ def statements_template(system_prompt: str = "") -> PromptTemplate:
 
 
 def refine_template(system_prompt: str = "") -> PromptTemplate:
-    """The prompt that improves an answer with further sources."""
+    """Return the prompt that improves an answer with further sources."""
     return fenced_template(_with_system(REFINE, system_prompt))
 
 
 def combine_template(system_prompt: str = "") -> PromptTemplate:
-    """Return the prompt that makes one answer of several."""
+    """Return the prompt that combines several answers into one."""
     return fenced_template(_with_system(COMBINE, system_prompt))
 
 
 def make_code(material: str) -> str:
-    """Return the code of the lines around some material, which does not contain it.
+    """Return the code for the lines around some material, which does not contain it.
 
     Args:
-        material: What stands between the two lines.
+        material: The text between the two lines.
 
     Returns:
         Hexadecimal digits, the same for the same material.
@@ -325,7 +325,7 @@ def make_code(material: str) -> str:
 
 
 def fenced_template(template: str) -> PromptTemplate:
-    """Return a template whose `code` is made of all else that the prompt is given.
+    """Return a template whose `code` is derived from the other fields.
 
     Args:
         template: A prompt with the fields `{code}` and those of its material.

@@ -1,7 +1,7 @@
 """The main path: one question, some collections, one result.
 
 question
-│ model             what an enterprise model states, if that is configured: the end
+│ model             an exact answer of an enterprise model ends here
 │ embed             once for all collections, and taken apart once
 │ cache             sources of a similar question, if a cache is configured
 │ route             the collections it is for, if a router is configured
@@ -79,7 +79,7 @@ from elt_llm_query.sufficiency.gap_rounds import (
     order_again,
 )
 
-TRIES = 5  # a document would have to be replaced at every try to need more
+TRIES = 5  # more tries would only help if a document were replaced during each
 
 
 ANSWER_CUT = Degradation(
@@ -91,9 +91,9 @@ ANSWER_CUT = Degradation(
 
 @contextmanager
 def question_limits(config: RagConfig, store: Store) -> Iterator[Account]:
-    """Give the question its time, its budget and the answers that models gave before.
+    """Set the time limit, the budget and the cached model answers of a question.
 
-    Returns the account of its calls.
+    Returns the account of its model calls.
     """
     with (
         at_most(config.query.question_timeout),
@@ -105,7 +105,7 @@ def question_limits(config: RagConfig, store: Store) -> Iterator[Account]:
 
 
 def _note_fallbacks(request: Request, account: Account) -> None:
-    """Degrade where a model failed and another one was asked."""
+    """Add a degradation if a fallback model answered."""
     for failure in dict.fromkeys(account.fallbacks):
         detail = f"a fallback model was used: {failure}"
         note = Degradation(kind=DegradationKind.OTHER_MODEL, detail=detail)
@@ -127,15 +127,15 @@ def query_collection(
         name: The collection.
         question: At most 8,000 characters.
         store: The data root.
-        config: The settings; `query` is the section that counts.
+        config: The settings; the section `query` applies.
         models: The embedder and, for written answers, the language model.
-        where: Filters that every chunk has to match; see `Collection.ids`.
+        where: Filters that every chunk must match; see `Collection.ids`.
 
     Returns:
         The answer; see `query_collections`.
 
     Raises:
-        EltLlmError: As `query_collections`.
+        EltLlmError: See `query_collections`.
     """
     return query_collections(
         [name], question, store=store, config=config, models=models, where=where
@@ -159,16 +159,17 @@ def query_collections(  # noqa: PLR0913 - what may be said of a question
         names: The collections.
         question: At most 8,000 characters.
         store: The data root.
-        config: The settings; `query` is the section that counts.
+        config: The settings; the section `query` applies.
         models: The embedder and, for written answers, the language model.
-        where: Filters that every chunk has to match; see `Collection.ids`.
-        cache: Held by a caller that asks more than once; see `build_cache`.
-        named: False if all collections are asked because none was named. One that
-            another model embedded is then left out, with a degradation.
+        where: Filters that every chunk must match; see `Collection.ids`.
+        cache: A cache kept by a caller that asks more than once; see `build_cache`.
+        named: False if the user named no collection, so that all are searched. A
+            collection with vectors of another model is then left out, with a
+            degradation.
 
     Returns:
-        The answer, every claim looked up in its ranked sources. A refusal is a result
-        too (`status`); `degradations` lists what was switched off or unavailable.
+        The answer, with every claim looked up in its ranked sources. A refusal is also
+        a result (see `status`); `degradations` lists what was disabled or unavailable.
 
     Raises:
         UsageError: If the question is empty or too long, no collection is named, or a
@@ -197,20 +198,20 @@ def write_from_passages(
     config: RagConfig,
     models: Models,
 ) -> QueryResult:
-    """Answer from passages that are known already, instead of searching for some.
+    """Answer from known passages instead of searching.
 
     Args:
         ids: Collection to the ids of its chunks, best first.
         question: The question, or the subject to write about.
         store: The data root.
-        config: The settings; `query` is the section that counts.
+        config: The settings; the section `query` applies.
         models: The embedder and, for written answers, the language model.
 
     Returns:
         The answer, checked as in `query_collections`.
 
     Raises:
-        EltLlmError: As `query_collections`.
+        EltLlmError: See `query_collections`.
     """
     searcher = _Searcher(store, config, models, None, named=True)
     with question_limits(config, store) as account:
@@ -237,7 +238,7 @@ def _verify(
     config: RagConfig,
     models: Models,
 ) -> tuple[Checked, tuple[Citation, ...], tuple[Conflict, ...]]:
-    """Return the checked answer, what is nearest to a refused one, and conflicts."""
+    """Return the checked answer, the nearest passages of a refusal, and conflicts."""
     question = request.question
     with request.log.stage("verify", len(sources)) as note:
         policy = config.query.citation_policy
@@ -272,18 +273,18 @@ def search_collections(  # noqa: PLR0913 - what may be said of a search
         names: The collections.
         question: At most 8,000 characters.
         store: The data root.
-        config: The settings; `query` is the section that counts.
+        config: The settings; the section `query` applies.
         models: The embedder, and the language model of transforms and routers.
-        k: How many sources, instead of the configured number.
-        where: Filters that every chunk has to match; see `Collection.ids`.
-        cache: Held by a caller that asks more than once; see `build_cache`.
+        k: Number of sources, instead of the configured one.
+        where: Filters that every chunk must match; see `Collection.ids`.
+        cache: A cache kept by a caller that asks more than once; see `build_cache`.
         named: As in `query_collections`.
 
     Returns:
         The sources in rank order.
 
     Raises:
-        EltLlmError: As `query_collections`.
+        EltLlmError: See `query_collections`.
     """
     settings = search_settings(config, k)
     searcher = _Searcher(store, settings, models, cache, named)
@@ -316,8 +317,8 @@ class _Searcher:
     ) -> Retrieved:
         """Return the opened request, the plan, the engine and the sources.
 
-        A document may be replaced after the search found its chunks and before they are
-        read; then the collection is searched again as it is now.
+        If a document is replaced between the search and the reading of its chunks, the
+        collection is searched again.
         """
         strategies = strategies_of(self.config)
         strategies.check_cache()
@@ -348,14 +349,14 @@ class _Searcher:
         nodes: list[NodeWithScore],
         account: Account,
     ) -> QueryResult:
-        """Return the answer from these sources, every statement looked up in them."""
+        """Return the answer from these sources, with every statement looked up."""
         write = partial(engine.synthesize, request.bundle, nodes)
         return self._check(request, plan, nodes, account, write)
 
     def answer_from_model(
         self, names: Sequence[str], question: str, account: Account
     ) -> QueryResult | None:
-        """Return what an enterprise model states; None if it is no question of one."""
+        """Return the answer of an enterprise model, or None."""
         if not self.config.query.use_model_graph:
             return None
         stated = answer_from_model(names, question, self.store)
@@ -380,7 +381,7 @@ class _Searcher:
         account: Account,
         write: Callable[[], RESPONSE_TYPE],
     ) -> QueryResult:
-        """Return what is written as an answer that was looked up in its sources."""
+        """Check what `write` returns against its sources and build the result."""
         before = account.used.cut
         response = write()
         sources = to_sources(response.source_nodes)
@@ -411,7 +412,7 @@ class _Searcher:
         engine: RetrieverQueryEngine,
         nodes: list[NodeWithScore],
     ) -> list[NodeWithScore]:
-        """Return the sources with what a strategy searches for in addition to them."""
+        """Return the sources, completed by the configured sufficiency strategy."""
         log, bundle = request.log, request.bundle
         strategy = strategies_of(self.config).sufficiency
         step = build_or_leave_out(strategy, self.models, log)
@@ -438,7 +439,7 @@ class _Searcher:
         return complete_sources(step, sources)
 
     def _note_unused_cache(self, request: Request) -> None:
-        """Degrade where a cache is configured and the caller holds none."""
+        """Add a degradation for a configured cache that the caller lacks."""
         name = self.config.query.cache_strategy
         if self.cache is None and name != "none":
             detail = (
@@ -452,7 +453,7 @@ class _Searcher:
     def _retrieve_with_cache(
         self, request: Request, strategies: Strategies
     ) -> tuple[SearchPlan, RetrieverQueryEngine, list[NodeWithScore]]:
-        """Take the sources of a similar question, all or a part, or search."""
+        """Use the sources of a similar question, in full or in part, or search."""
         lookup = CacheLookup(self.cache, request, self.config, self.models)
         look = lookup.look()
         plan = self._plan(request, strategies, look)
@@ -469,8 +470,8 @@ class _Searcher:
     def _plan(self, request: Request, strategies: Strategies, look: Look) -> SearchPlan:
         """Decide how the question is searched.
 
-        What a cache holds in full is not routed again, what it holds in part is
-        searched for half as many; a router that chooses nothing halves the numbers too.
+        A full cache hit is not routed again, a partial one is searched for half as many
+        sources; a router that chooses nothing halves the numbers too.
         """
         plan = SearchPlan.of(
             self.config,
@@ -488,6 +489,6 @@ class _Searcher:
 
 
 def _all_fetched(request: Request) -> bool:
-    """Whether every chunk that was found could be read."""
+    """Return whether every found chunk could be read."""
     fetches = (s for s in request.log.stages if s.name == "fetch")
     return all(stage.n_out == stage.n_in for stage in fetches)

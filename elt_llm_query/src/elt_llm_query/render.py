@@ -58,7 +58,7 @@ _SUPPORT_COLOUR = {
 
 
 def answer_text(result: QueryResult, *, colour: bool = False) -> str:
-    """The answer, its citations or what is nearest, what was removed and missing."""
+    """Return the answer, its citations or nearest passages, and removed statements."""
     style = partial(_style, colour=colour)
     lines = [harmless(result.answer)]
     if result.citations:
@@ -79,14 +79,14 @@ def answer_text(result: QueryResult, *, colour: bool = False) -> str:
 
 
 def sources_text(result: SearchResult, *, colour: bool = False) -> str:
-    """The sources in rank order."""
+    """Return the sources in rank order."""
     lines = [line for s in result.sources for line in _source(s, colour)]
     lines = lines or ["Nothing was found."]
     return _join([*lines, *_degradations(result.degradations, colour)])
 
 
 def report_text(report: "EvidenceReport", *, colour: bool = False) -> str:
-    """The state of each document and quote of an evidence file."""
+    """Return the state of each document and quote of an evidence file."""
     style = partial(_style, colour=colour)
     lines = [style(in_line(report.question), bold=True), ""]
     lines += [
@@ -164,7 +164,7 @@ def _source(source: Source, colour: bool) -> list[str]:
 def _attribute_lines(
     attributes: Mapping[str, Scalar], style: Callable[..., str]
 ) -> list[str]:
-    """A line of what the document tells of itself, where it tells anything."""
+    """Return a line of the document's attributes, if it has any."""
     shown = ", ".join(f"{key}: {value}" for key, value in sorted(attributes.items()))
     return [style(f"     {_short(shown)}", dim=True)] if shown else []
 
@@ -203,7 +203,7 @@ def _join(lines: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class CommandQuestion:
-    """A question as the command line gives it."""
+    """A question as given on the command line."""
 
     command: str
     question: str
@@ -216,7 +216,7 @@ class CommandQuestion:
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> "CommandQuestion":
-        """Return the question that JSON holds, its lists as tuples."""
+        """Return the question from JSON, with lists as tuples."""
         lists = {name: tuple(plain[name]) for name in ("collections", "filters")}
         return cls(**{**plain, **lists})
 
@@ -229,20 +229,20 @@ def print_answer(
     models: Callable[[], Models],
     evidence: Path | None = None,
 ) -> str:
-    """Return what the command prints.
+    """Return the text that the command prints.
 
     Args:
         asked: The question with its options.
         store: The data root.
         config: The configuration in force.
-        models: Makes the models; called after the collections were found.
-        evidence: Where to write the answer with its proof; nowhere if None.
+        models: Builds the models; called after the collections were found.
+        evidence: The evidence file to write, or None.
 
     Returns:
         The text for people, or one JSON object.
 
     Raises:
-        EltLlmError: As `query_collections` and `search_collections` do.
+        EltLlmError: See `query_collections` and `search_collections`.
     """
     names = names_of(store, asked.collections)
     where = where_of(asked.filters)
@@ -278,9 +278,9 @@ def print_answer(
 
 
 def where_of(given: tuple[str, ...]) -> dict[str, dict[str, list[str]]]:
-    """Filters by key and operator, as they were given.
+    """Return filters by key and operator, as given.
 
-    Raises UsageError for one without key, operator and value.
+    Raises UsageError for a filter without key, operator and value.
     """
     where: dict[str, dict[str, list[str]]] = {}
     for one in given:
@@ -301,7 +301,7 @@ def where_of(given: tuple[str, ...]) -> dict[str, dict[str, list[str]]]:
 
 
 def names_of(store: Store, given: tuple[str, ...]) -> list[str]:
-    """The collections given, else all. Raises NoDataError, or UsageError for none."""
+    """Return the given collections, or all. Raises NoDataError, or UsageError."""
     names = list(given) or [card.name for card in store.collections()]
     if not names:
         require_data(store.data_dir)

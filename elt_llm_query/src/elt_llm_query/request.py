@@ -1,4 +1,4 @@
-"""One question made ready: collections open and checked, the question embedded."""
+"""Prepare a question: open and check the collections, embed the question."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -25,14 +25,14 @@ from elt_llm_query.resilience import raise_without_fallback
 from elt_llm_query.retrieval.unit_vectors import embed_beginning
 from elt_llm_query.trace import TraceLog
 
-# Some 1,300 words: far beyond what an embedder reads of a question.
+# About 1,300 words, far beyond an embedder's limit.
 MOST_CHARACTERS = 8_000
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass
 class Request:
-    """What one question works on. `where` limits what may be found."""
+    """The input of one question. `where` restricts the chunks."""
 
     question: str
     collections: tuple[Collection, ...]
@@ -42,12 +42,12 @@ class Request:
     log: TraceLog = field(default_factory=TraceLog)
 
     def degradations(self, plan: SearchPlan) -> tuple[Degradation, ...]:
-        """Those of the collections that were searched, then those of the stages."""
+        """Return those of the searched collections, then those of the stages."""
         of_collections = [d for c in plan.collections for d in c.degradations]
         return tuple(dict.fromkeys([*of_collections, *self.log.degradations]))
 
     def trace(self, plan: SearchPlan, used: ModelCost) -> QueryTrace:
-        """The stages so far. Equal questions over equal indexes have equal ids."""
+        """Return the stages so far; equal questions and indexes have equal ids."""
         generations = {c.name: c.generation for c in plan.collections}
         config_hash = plan.config.hash("models", "query")
         limits = [f"{key}={value!r}" for key, value in sorted(self.where.items())]
@@ -70,16 +70,17 @@ def open_request(
     where: Mapping[str, Any] | None = None,
     named: bool = True,
 ) -> Request:
-    """Open the collections, take the question apart and embed it.
+    """Open the collections, analyse the question and embed it.
 
     Args:
         names: Collections to search; repeated ones count once.
         question: At most 8,000 characters.
         store: The data root.
         models: The embedder of the question.
-        where: Filters that every chunk has to match.
-        named: Whether a user named the collections. If not, one that another model
-            embedded is left out, with a degradation, as long as another remains.
+        where: Filters that every chunk must match.
+        named: Whether the user named the collections. If not, a collection with vectors
+            of another model is left out, with a degradation, as long as another
+            remains.
 
     Raises:
         UsageError: If the question is empty or too long, no collection is named, or a
@@ -104,22 +105,22 @@ def open_request(
     collections = tuple(store.open(name) for name in dict.fromkeys(names))
     bundle, limits = QueryBundle(question), dict(where or {})
     request = Request(question, collections, bundle, analyse(question), limits)
-    _check_filters(limits, collections)  # before a model is asked
+    _check_filters(limits, collections)  # before a model is called
     if any(c.card.chunks for c in collections):
         _embed(request, models, named=named)
     return request
 
 
 def _check_filters(where: Mapping[str, Any], collections: Sequence[Collection]) -> None:
-    """Raise UsageError for a key that none of the collections has, or a wrong value."""
-    if others := where.keys() - FIXED:  # what documents tell has to be looked up
+    """Raise UsageError for a key that no collection has, or a wrong value."""
+    if others := where.keys() - FIXED:  # attributes of documents must be looked up
         refuse_unknown(others, chain.from_iterable(c.filter_keys for c in collections))
     for collection in collections if where else ():
         collection.ids(where)
 
 
 def _embed(request: Request, models: Models, *, named: bool) -> None:
-    """Give the question its one vector; if nothing can, note a degradation."""
+    """Embed the question once; add a degradation if that is not possible."""
     with request.log.stage("embed", 1) as note:
         try:
             _leave_out_unlike(request, models, named=named)
@@ -135,9 +136,9 @@ def _embed(request: Request, models: Models, *, named: bool) -> None:
 
 
 def _leave_out_unlike(request: Request, models: Models, *, named: bool) -> None:
-    """Keep the collections whose vectors the embedder can be compared with.
+    """Keep the collections whose vectors are comparable with the embedder's.
 
-    Raises CollectionMismatchError for one that was named, and where none remains.
+    Raises CollectionMismatchError for a named one, or if none remains.
     """
     digest = as_counting(models.embedder).digest
     now = (models.embedder.model_name, digest)
@@ -158,7 +159,7 @@ def _leave_out_unlike(request: Request, models: Models, *, named: bool) -> None:
 
 
 def _vector(request: Request, models: Models) -> list[float]:
-    """The question's vector; of one too long for the model, that of its beginning."""
+    """Return the question's vector; for a question over the limit, of its beginning."""
     text = " ".join(request.question.split())
     vector, embedded = embed_beginning(models.embedder.get_query_embedding, text)
     if embedded != text:

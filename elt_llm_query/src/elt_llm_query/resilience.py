@@ -1,4 +1,4 @@
-"""Time limits, and what answers where a reranker or a model fails."""
+"""Time limits, and fallbacks if a reranker or a model fails."""
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -33,7 +33,7 @@ _NO_FALLBACK: ContextVar[bool] = ContextVar("no_fallback", default=False)
 
 @contextmanager
 def without_fallback() -> Iterator[None]:
-    """Inside it a model that fails is an error: a batch tries the item again later."""
+    """Make failures of a model errors in this block: a batch retries the item later."""
     before = _NO_FALLBACK.set(True)
     try:
         yield
@@ -42,13 +42,13 @@ def without_fallback() -> Iterator[None]:
 
 
 def raise_without_fallback() -> None:
-    """In an `except` block: raise the error again where nothing may replace a model."""
+    """In an `except` block, raise the error again if no fallback is allowed."""
     if _NO_FALLBACK.get():
         raise  # noqa: PLE0704 - of the block that calls it
 
 
 def time_is_up(seconds: float) -> ModelError:
-    """The error of whatever took longer than it may."""
+    """Return the error for an exceeded time limit."""
     return ModelError(
         f"it took more than {seconds:g} s",
         "raise query.reranker_timeout, lower query.reranker_retrieve_k, or use a "
@@ -58,20 +58,20 @@ def time_is_up(seconds: float) -> ModelError:
 
 @dataclass(frozen=True)
 class Deadline:
-    """A moment, `seconds` after it was made. None is never."""
+    """A point in time, `seconds` after creation; None is never."""
 
     seconds: float | None
     started: float = field(default_factory=perf_counter)
 
     def seconds_left(self) -> float | None:
-        """Seconds until then. Raises ModelError once it has passed."""
+        """Return the remaining seconds. Raises ModelError if none are left."""
         self.check()
         if self.seconds is None:
             return None
         return max(self.seconds - (perf_counter() - self.started), 0.001)
 
     def check(self) -> None:
-        """Raise ModelError once it has passed."""
+        """Raise ModelError if the deadline has passed."""
         if self.seconds is not None and perf_counter() - self.started >= self.seconds:
             raise time_is_up(self.seconds)
 
@@ -79,11 +79,11 @@ class Deadline:
 def in_time(
     seconds: float | None, work: Callable[[], T], allowed: float | None = None
 ) -> T:
-    """What `work` returns or raises, or ModelError once `seconds` have passed.
+    """Return the result of `work`, or raise ModelError after `seconds`.
 
-    `allowed` is named in the error where `seconds` are only what is left of it. Work
-    that is late goes on in a thread that keeps no process from ending; what
-    becomes of it is dropped. With None it is done here, without a thread.
+    `allowed` is named in the error if `seconds` is only the remainder of it. Late work
+    continues in a daemon thread and its result is dropped. With None, `work` runs
+    without a thread.
     """
     if seconds is None:
         return work()
@@ -101,14 +101,14 @@ def in_time(
         return outcome.result(timeout=seconds)
     except FutureTimeoutError as error:
         if outcome.done() and outcome.exception() is error:
-            raise  # the work's own
+            raise  # the error of `work` itself
         raise time_is_up(allowed or seconds) from error
 
 
 class GuardedRerank(GuardedStep):
-    """A reranker that may take `seconds`; at most `top_k` nodes come out.
+    """A reranker with a time limit; at most `top_k` nodes are returned.
 
-    Where it fails or takes longer, the order stays.
+    If it fails or takes longer, the order stays.
     """
 
     top_k: int = Field(gt=0)
@@ -128,9 +128,9 @@ class GuardedRerank(GuardedStep):
 
 
 class InTime(Postprocessor):
-    """A postprocessor that raises ModelError once it takes more than `seconds`.
+    """A postprocessor that raises ModelError after `seconds`.
 
-    It then goes on in a thread that keeps no process from ending, on copies.
+    It continues in a daemon thread, on copies of the nodes.
     """
 
     seconds: float = Field(gt=0)
@@ -152,9 +152,9 @@ class InTime(Postprocessor):
 
 
 class GuardedSynthesizer(WrappingSynthesizer):
-    """A synthesizer with a stopwatch; where its model fails, `fallback` answers.
+    """A timed synthesizer; if its model fails, `fallback` answers.
 
-    The response's metadata says under `written_by_model` whether a model wrote it.
+    The response's metadata records under `written_by_model` whether a model wrote it.
     """
 
     def __init__(
@@ -185,14 +185,14 @@ class GuardedSynthesizer(WrappingSynthesizer):
                 self._log.degrade(unserved)
             for note_on in metadata.get(NOTES_KEY, ()):
                 self._log.degrade(note_on)
-            # A synthesizer that asks no model says so itself.
+            # A synthesizer that calls no model records this itself.
             response.metadata = {WRITTEN_BY_KEY: True, **metadata}
         return response
 
     def _write(
         self, query: str | QueryBundle, nodes: list[NodeWithScore], **given: Any
     ) -> RESPONSE_TYPE:
-        """Return the answer; one from fewer sources where the prompt was too long."""
+        """Return the answer, from fewer sources if the prompt was too long."""
         try:
             return self._inner.synthesize(query, nodes, **given)
         except PromptTruncatedError as error:
@@ -210,7 +210,7 @@ class GuardedSynthesizer(WrappingSynthesizer):
 
 
 def _fitting(nodes: Sequence[NodeWithScore], tokens: int) -> int:
-    """Return how many of the first sources have at most so many tokens together."""
+    """Return how many of the first sources have at most `tokens` tokens together."""
     lengths = accumulate(most_tokens(node.node.get_content()) for node in nodes)
     return sum(length <= tokens for length in lengths)
 

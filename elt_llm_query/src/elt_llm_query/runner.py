@@ -1,6 +1,6 @@
 """`python -m elt_llm_query.runner --cfg PROFILE -q QUESTION`: ask by profile.
 
-Without -q it asks for questions until `quit`.
+Without -q it prompts for questions until `quit`.
 """
 
 import logging
@@ -60,7 +60,7 @@ def command(  # noqa: PLR0913 - one parameter an option
 
 
 def main() -> None:
-    """The console script: runs the command and ends the process."""
+    """The console script: run the command and exit."""
     sys.exit(run(command))
 
 
@@ -73,7 +73,7 @@ def _list_profiles() -> str:
 def _asker(
     profile: str, data_dir: Path | None, log_level: str | None
 ) -> "Callable[[str], QueryResult]":
-    """A function that answers one question with the profile's settings."""
+    """Return a function that answers one question with the profile's settings."""
     # --help must not wait two seconds for LlamaIndex.
     from elt_llm_core.models.factory import build_models  # noqa: PLC0415
     from elt_llm_core.store import Store  # noqa: PLC0415
@@ -105,7 +105,7 @@ def _asker(
 
 
 def _interactive(ask: "Callable[[str], QueryResult]", *, as_json: bool) -> None:
-    """Ask and answer until the user leaves or the input ends."""
+    """Prompt and answer until the user quits or the input ends."""
     while True:
         click.echo("question> ", nl=False, err=True)
         line = sys.stdin.readline()

@@ -1,4 +1,4 @@
-"""The stages of a question that have strategies, and those a configuration names."""
+"""The stages of a question that have strategies, and the configured strategies."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
@@ -49,17 +49,17 @@ __all__ = [
     "strategies_of",
 ]
 
-# Errors that leave a stage out; any other ConfigError refuses the question.
+# Errors that skip a stage; any other ConfigError refuses the question.
 LACKING = (MissingExtraError, MissingModelError)
 _REMEMBERED = 32  # sections whose strategies stay loaded; a server has one per profile
 
 
 class Strategies:
-    """The strategies that a configuration names, loaded and with their options checked.
+    """The strategies of a configuration, loaded and with validated options.
 
-    Each is loaded when it is first read and kept: a question builds components from it
-    and validates nothing. One whose package is not installed is held as its error,
-    which `build_or_leave_out` raises and notes.
+    Each is loaded at first use and cached: a question builds components from it without
+    validation. A strategy whose package is not installed is stored as its error, which
+    `build_or_leave_out` reports.
     """
 
     def __init__(self, query: QuerySection, allowed: frozenset[str]) -> None:
@@ -73,24 +73,24 @@ class Strategies:
         return CACHES.load(query.cache_strategy, query.cache_options, self._allowed)
 
     def check_cache(self) -> None:
-        """Raise ConfigError for a cache that cannot be, even if no caller holds one."""
+        """Raise ConfigError for an invalid cache, even if no caller uses one."""
         _ = self.cache
 
     @cached_property
     def router(self) -> Strategy[BaseSelector]:
-        """What chooses collections."""
+        """The router of collections."""
         query = self._query
         return ROUTERS.load(query.router_strategy, query.router_options, self._allowed)
 
     @cached_property
     def fusion(self) -> Strategy[Fusion]:
-        """What joins the lists of hits."""
+        """The fusion of hit lists."""
         query = self._query
         return FUSIONS.load(query.fusion_strategy, query.fusion_options, self._allowed)
 
     @cached_property
     def transforms(self) -> dict[str, Strategy[SearchTransform] | MissingExtraError]:
-        """What adds or replaces searches, by name and in order."""
+        """The query transforms, by name and in order."""
         query = self._query
         return self._several(
             TRANSFORMS, query.transform_strategy, query.transform_options
@@ -118,26 +118,26 @@ class Strategies:
 
     @cached_property
     def reranker(self) -> Strategy[BaseNodePostprocessor] | MissingExtraError:
-        """What orders the candidates again."""
+        """The reranker of the candidates."""
         query = self._query
         return self._one(RERANKERS, query.reranker_strategy, query.reranker_options)
 
     @cached_property
     def judge(self) -> Strategy[ClaimJudge | None] | MissingExtraError:
-        """What gives a second opinion on paraphrases."""
+        """The judge of paraphrases."""
         query = self._query
         return self._one(JUDGES, query.judge_strategy, query.judge_options)
 
     @cached_property
     def sufficiency(self) -> Strategy[SufficiencyStep | None] | MissingExtraError:
-        """What searches for what the sources lack."""
+        """The strategy for additional searches."""
         query = self._query
         name, options = query.sufficiency_strategy, query.sufficiency_options
         return self._one(SUFFICIENCY, name, options)
 
     @cached_property
     def synthesizer(self) -> Strategy[BaseSynthesizer] | MissingExtraError:
-        """What writes the answer."""
+        """The synthesizer of the answer."""
         query = self._query
         name, options = query.synthesizer_strategy, query.synthesizer_options
         return self._one(SYNTHESIZERS, name, options)
@@ -145,11 +145,10 @@ class Strategies:
     def _one(
         self, stage: Stage[T], name: str, options: Mapping[str, Any]
     ) -> Strategy[T] | MissingExtraError:
-        """The strategy, or why its package cannot be imported.
+        """Return the strategy, or the error why its package cannot be imported.
 
-        Two settings of the section are defaults of options of the same meaning, for
-        every strategy that has such an option: `reranker_top_k` of `top_n`, and
-        `system_prompt`.
+        Two settings of the section are defaults of equivalent options of every
+        strategy: `reranker_top_k` for `top_n`, and `system_prompt`.
         """
         defaults = {
             "top_n": self._query.reranker_top_k,
@@ -165,7 +164,7 @@ class Strategies:
     def _several(
         self, stage: Stage[T], names: Sequence[str], options: Mapping[str, Any]
     ) -> dict[str, Strategy[T] | MissingExtraError]:
-        """Strategies by name. Options of one that is not named are kept unchecked."""
+        """Return strategies by name; options of unlisted ones are not validated."""
         for name in options.keys() - stage.known().keys():
             raise UnknownStrategyError(stage.noun, name, stage.known())
         return {name: self._load(stage, name, options.get(name, {})) for name in names}
@@ -195,7 +194,7 @@ class _Same:
 
 
 def strategies_of(config: RagConfig) -> Strategies:
-    """Return the strategies of a configuration, the same ones for every question."""
+    """Return the strategies of a configuration, the same objects for every question."""
     return _strategies(_Same(config.query), config.allowed_plugins())
 
 
@@ -210,16 +209,16 @@ def build_or_leave_out(
     log: TraceLog,
     instead: str = "left out",
 ) -> T | None:
-    """Build a component, or leave its stage out.
+    """Build a component, or skip its stage.
 
     Args:
-        strategy: What builds it, or why its package cannot be imported.
+        strategy: The strategy, or the error why its package cannot be imported.
         models: The models of the run.
-        log: Notes a stage that is left out.
-        instead: What is done without it, in words for people.
+        log: Gets a degradation if the stage is skipped.
+        instead: A description of what happens without it.
 
     Returns:
-        The component, or None where its model or package is not there.
+        The component, or None if its model or package is missing.
 
     Raises:
         ConfigError: If the strategy or its options are wrong in another way.
@@ -238,11 +237,11 @@ def build_or_leave_out(
 def check_installed(config: RagConfig) -> None:
     """Check that every strategy that a question needs is installed.
 
-    Strategies are imported and their options checked, but nothing is built: no model is
-    loaded and no server is asked.
+    Strategies are imported and their options validated, but nothing is built: no model
+    is loaded and no server is called.
 
     Args:
-        config: The configuration that questions will be asked with.
+        config: The configuration for questions.
 
     Raises:
         MissingExtraError: If the package of a strategy is not installed.

@@ -1,7 +1,7 @@
-"""What somebody who watches a question is told: its steps, and words as they come.
+"""Events of a running question for observers: its steps, and tokens as they arrive.
 
-Who watches applies a function with `watched_by`; whatever runs below it, in threads
-that copy its context too, tells it with `report`. Nobody has to pass it on.
+An observer registers a function with `watched_by`; any code that runs below it, also in
+threads that copy its context, calls it through `report`. It need not be passed along.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ from pydantic import Field
 
 from elt_llm_core.records import Record
 
-# What a step does, in words for people; of others the name is shown.
+# Descriptions of steps; for others the name is shown.
 _WORDS = {
     "contextualise": "reading the question",
     "decompose": "looking for several questions in it",
@@ -32,13 +32,13 @@ _WORDS = {
 
 
 class TurnEvent(Record):
-    """One thing that is told; `name` is its kind."""
+    """One event; `name` is its kind."""
 
     name: ClassVar[str]
 
 
 class StepEvent(TurnEvent):
-    """A step begins, or ends with what it brought."""
+    """A step begins, or ends with its results."""
 
     name: ClassVar[str] = "status"
 
@@ -51,7 +51,7 @@ class StepEvent(TurnEvent):
 
 
 class TokenEvent(TurnEvent):
-    """Words that a model has just written; provisional, nothing was checked yet."""
+    """Tokens that a model has just written; provisional and unchecked."""
 
     name: ClassVar[str] = "token"
 
@@ -68,10 +68,11 @@ _CURRENT: ContextVar[Watch | None] = ContextVar("watch", default=None)
 
 @contextmanager
 def watched_by(watch: Watch | None) -> Iterator[None]:
-    """Inside it, and in threads that copy its context, `report` tells this function.
+    """Register an observer for this block and for threads that copy its context.
 
     Args:
-        watch: It must return at once: the question waits for it. None is nobody.
+        watch: Called by `report`. It must return at once, because the question waits
+            for it. None registers nobody.
     """
     before = _CURRENT.set(watch)
     try:
@@ -81,18 +82,18 @@ def watched_by(watch: Watch | None) -> Iterator[None]:
 
 
 def is_watched() -> bool:
-    """Whether anybody is told of the current question."""
+    """Return whether the current question has an observer."""
     return _CURRENT.get() is not None
 
 
 def report(event: TurnEvent) -> None:
-    """Tell whoever watches the current question."""
+    """Send an event to the observer of the current question."""
     watch = _CURRENT.get()
     if watch is not None:
         watch(event)
 
 
 def describe_step(step: str) -> str:
-    """Return what a step of the trace does, in words for people."""
+    """Return a description of a step of the trace."""
     plain = step.partition(":")[0]
     return _WORDS.get(plain, plain.replace("_", " "))

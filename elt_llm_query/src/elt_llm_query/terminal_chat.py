@@ -1,7 +1,7 @@
-"""A conversation on a terminal: live steps, words as they come, then what was checked.
+"""A conversation on a terminal: live steps, streamed words, then the checked answer.
 
-A question runs in a thread of its own, so that Ctrl-C leaves the question and not the
-program. Answers go to stdout, all else to stderr: a pipe gets answers only.
+A question runs in a separate thread, so that Ctrl-C cancels the question and not the
+program. Answers go to stdout, everything else to stderr: a pipe gets answers only.
 """
 
 import queue
@@ -34,10 +34,10 @@ from elt_llm_query.conversation.turn import LOCAL, ChatResult
 from elt_llm_query.library import Library
 from elt_llm_query.step_events import StepEvent, TokenEvent, TurnEvent
 
-# Seconds between looks for a Ctrl-C: a wait without an end would not be interrupted.
+# Seconds between checks for Ctrl-C: an unlimited wait cannot be interrupted.
 LOOK = 0.1
-# Of what a model writes while it is not checked: some lines, so that they can be
-# erased again; what has left the screen could not.
+# Lines of unchecked text to show: few, because lines that scrolled off the screen
+# cannot be erased.
 MOST_SHOWN = 600
 HELP = """\
 /sources       what the conversation cites, by number; /sources 2 shows one in full
@@ -53,26 +53,26 @@ ENDS = ("quit", "exit", "q")
 
 
 class Reply(NamedTuple):
-    """What a command says: to a person, and as the fields of a line of JSON."""
+    """The output of a command: as text, and as the fields of a line of JSON."""
 
     text: str
     fields: Mapping[str, Any]
 
 
 class TerminalChat:
-    """One conversation after the other, a line at a time.
+    """Runs conversations, one line of input at a time.
 
     Args:
-        library: What is asked.
+        library: The library that answers.
         collections: Ids or titles of the collections; none means all.
         where: Limits the sources.
-        conversation: The conversation to go on with.
+        conversation: The conversation to continue.
         tell: Prints an error and returns its exit code.
-        as_json: Whether an answer, or what a command says, is a line of JSON.
-        quiet: Whether no steps are shown.
+        as_json: Whether answers and command outputs are lines of JSON.
+        quiet: Whether steps are hidden.
 
     Attributes:
-        exit_code: The greatest of the errors so far; 0 if there was none.
+        exit_code: The highest exit code of the errors so far, or 0.
     """
 
     def __init__(  # noqa: PLR0913 - what a conversation may be given
@@ -103,16 +103,16 @@ class TerminalChat:
             "help": lambda _: Reply(HELP, {"help": HELP}),
         }
         if conversation:
-            self._read()  # raises what is wrong with it
+            self._read()  # raises an error if it is invalid
 
     def take(self, line: str) -> bool:
-        """Answer a question or do a command.
+        """Answer a question or run a command.
 
         Args:
-            line: As it was typed.
+            line: The line as typed.
 
         Returns:
-            Whether the conversation goes on.
+            Whether the conversation continues.
         """
         name, _, rest = line.strip().removeprefix("/").partition(" ")
         is_command = line.strip().startswith("/")
@@ -130,20 +130,20 @@ class TerminalChat:
         return True
 
     def end(self) -> None:
-        """Say how to go on with the conversation."""
+        """Print how to continue the conversation."""
         if self._key and not self._quiet:
             command = f"elt-llm chat --conversation {self._key}"
             click.echo(f"To go on with it: {command}", err=True)
 
     def _follow_up(self, number: int) -> str:
-        """The question that was suggested under a number."""
+        """Return the suggested question with this number."""
         if not 1 <= number <= len(self._follow_ups):
             most = len(self._follow_ups)
             raise UsageError(f"no question /{number}", f"{most} were suggested")
         return self._follow_ups[number - 1]
 
     def _do(self, name: str, rest: str) -> None:
-        """Do a command and print what it says."""
+        """Run a command and print its output."""
         if name not in self._commands:
             known = (*self._commands, ENDS[0])
             raise UsageError(f"no command /{name[:40]}", suggest(name, known))
@@ -154,7 +154,7 @@ class TerminalChat:
             click.echo(harmless(reply.text))
 
     def _answer(self, message: str) -> None:
-        """Ask in a thread, show what it tells, print the checked answer."""
+        """Ask in a thread, show its events, print the checked answer."""
         patience = Patience(self._library.config.query.question_timeout)
         events: queue.SimpleQueue[TurnEvent] = queue.SimpleQueue()
         answer: Future[ChatResult] = Future()
@@ -188,7 +188,7 @@ class TerminalChat:
     def _show_events(
         self, events: "queue.SimpleQueue[TurnEvent]", answer: "Future[ChatResult]"
     ) -> None:
-        """Show steps and words until the answer is there, then erase them."""
+        """Show steps and words until the answer arrives, then erase them."""
         console = Console(stderr=True, quiet=self._quiet)
         step, words = "", ""
         with Live(console=console, transient=True, auto_refresh=False) as live:
@@ -221,7 +221,7 @@ class TerminalChat:
         click.echo(harmless("\n".join([*lines, ""])))
 
     def _read(self) -> Conversation:
-        """The conversation. Raises UsageError where none was begun yet."""
+        """Return the conversation. Raises UsageError if none was started."""
         if not self._key:
             raise UsageError("nothing was asked yet", "ask a question first")
         return self._library.store.conversations.read(self._key, LOCAL)
@@ -239,7 +239,7 @@ class TerminalChat:
         return self._whole_source(known[number])
 
     def _whole_source(self, source: NumberedSource) -> Reply:
-        """Place, quotes and the whole passage, where its document still has it."""
+        """Return place, quotes and the whole passage, if its document still has it."""
         collection = self._library.store.open(source.collection)
         node = collection.nodes([source.chunk]).get(source.chunk)
         passage = node.get_content() if node else None
@@ -273,11 +273,11 @@ def _plain(source: NumberedSource) -> dict[str, Any]:
 
 
 def read_messages() -> Iterator[str]:
-    """Yield the lines of stdin; on a terminal with a prompt and a history of lines."""
+    """Yield the lines of stdin; on a terminal with a prompt and line history."""
     if not sys.stdin.isatty():
         yield from sys.stdin
         return
-    with suppress(ImportError):  # not on every platform; lines can be typed without it
+    with suppress(ImportError):  # not available on every platform, and not required
         import readline  # noqa: F401, PLC0415 - input() uses it once it is loaded
     while True:
         try:

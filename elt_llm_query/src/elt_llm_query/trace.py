@@ -1,4 +1,4 @@
-"""Times and records the stages of one question, and the steps that run as such."""
+"""Times and records the stages and steps of one question."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ TOP = 10  # hits of a stage that a trace shows; chosen by eye
 
 
 class StageNote:
-    """What a stage says of itself while it runs."""
+    """Records of a stage while it runs."""
 
     def __init__(self, n_in: int, most: int = TOP) -> None:
         self.n_in = n_in
@@ -33,19 +33,19 @@ class StageNote:
         self.top: tuple[tuple[str, float], ...] = ()
 
     def hits(self, hits: Sequence[tuple[str, float]]) -> None:
-        """Record ids and scores that came out, best first."""
+        """Record output ids and scores, best first."""
         self.n_out = len(hits)
         self.top = tuple((i, round(float(score), 6)) for i, score in hits[: self._most])
 
     def nodes(self, nodes: Sequence[NodeWithScore]) -> None:
-        """Record nodes that came out, before anyone replaces their scores."""
+        """Record output nodes before later stages replace their scores."""
         self.hits([(n.node.node_id, n.score or 0.0) for n in nodes])
 
 
 class TraceLog:
     """Collects the stages and degradations of one question, in order.
 
-    `most` is how many hits of each stage are recorded.
+    `most` is the number of hits recorded per stage.
     """
 
     def __init__(self, most: int = TOP) -> None:
@@ -57,7 +57,7 @@ class TraceLog:
     def stage(self, name: str, n_in: int = 0) -> Iterator[StageNote]:
         """Time the block as one stage; a stage that raises is recorded too.
 
-        Raises AbandonedError before it where nobody waits for the answer any more.
+        Raises AbandonedError before it if nobody waits for the answer any more.
         """
         check_asker()
         note = StageNote(n_in, self.most)
@@ -89,13 +89,13 @@ class TraceLog:
             )
 
     def degrade(self, degradation: Degradation) -> None:
-        """Note a degradation once."""
+        """Record a degradation once."""
         if degradation not in self.degradations:
             self.degradations.append(degradation)
 
 
 class GuardedStep(Postprocessor):
-    """A postprocessor with a stopwatch; where its model fails, the nodes stay.
+    """A timed postprocessor; if its model fails, the nodes are unchanged.
 
     `stage` is its name in the trace.
     """
@@ -135,7 +135,7 @@ class GuardedStep(Postprocessor):
 
 
 class BoundStep(GuardedStep):
-    """A postprocessor of the sources; at most `most` come out.
+    """A postprocessor of the sources that returns at most `most`.
 
     Nodes that accompany a source are not counted; see `limit_sources`.
     """

@@ -1,1 +1,1 @@
-"""What a question found, used again for one that asks the same."""
+"""Semantic cache of the sources of earlier questions."""

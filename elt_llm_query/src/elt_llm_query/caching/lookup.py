@@ -1,4 +1,4 @@
-"""Looking a question up in the cache, and keeping what it found."""
+"""Cache lookup for a question, and storing of its sources."""
 
 from collections.abc import Sequence
 from weakref import ref
@@ -21,7 +21,7 @@ MISS = Look(CacheOutcome.MISS)
 
 
 class CacheLookup:
-    """One request and a cache, or none. Made before the request is routed."""
+    """One request and its cache, if any. Created before the request is routed."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class CacheLookup:
         config: RagConfig,
         models: Models,
     ) -> None:
-        # A question without a vector is like no other.
+        # A question without a vector is similar to no other.
         self._cache = cache if request.bundle.embedding is not None else None
         self._request = request
         if self._cache is not None:
@@ -54,7 +54,7 @@ class CacheLookup:
     def keep(
         self, nodes: Sequence[NodeWithScore], collections: Sequence[Collection]
     ) -> None:
-        """Keep what was found, unless anything made it poorer than it could be."""
+        """Store the sources, unless something degraded the result."""
         if self._cache is None or self._request.log.degradations:
             return
         names = tuple(c.name for c in collections)
@@ -65,9 +65,10 @@ class CacheLookup:
 def merge_nodes(
     fresh: Sequence[NodeWithScore], kept: Sequence[NodeWithScore]
 ) -> list[NodeWithScore]:
-    """Return the fresh nodes, then the kept ones that are not among them, relabelled.
+    """Return the fresh nodes, then the cached ones that are not among them, relabelled.
 
-    As many as the longer of both lists has. Scores never rise from one to the next.
+    The result is as long as the longer list. Scores never increase from one node to the
+    next.
     """
     ids = {hit.node.node_id for hit in fresh}
     joined = [*fresh, *(k for k in kept if k.node.node_id not in ids)]

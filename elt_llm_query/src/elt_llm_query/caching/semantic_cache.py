@@ -1,4 +1,4 @@
-"""A cache of what questions found, looked up by meaning and guarded by words."""
+"""A cache of the sources of questions, looked up by vector and checked by words."""
 
 import threading
 import time
@@ -21,10 +21,10 @@ from elt_llm_query.analysis.question import analyse
 from elt_llm_query.analysis.stems import stem, words
 from elt_llm_query.plan import CacheOutcome
 
-# A rare word distinguishes questions: it is in ten chunks, or in one of a hundred.
+# A rare word distinguishes questions: it is in at most ten chunks or one of a hundred.
 FEW = 10  # chunks
 SHARE = 100  # one chunk in so many
-TRIED = 5  # kept questions that are compared word by word; each may ask the index
+TRIED = 5  # cached questions that are compared word by word; each may search the index
 
 IsRare = Callable[[str], bool]
 
@@ -32,8 +32,9 @@ IsRare = Callable[[str], bool]
 def same_words(one: str, other: str, is_rare: IsRare) -> bool:
     """Return whether every word that only one question has is a common one.
 
-    They also have to ask for the same term. A word that only a prefix separates from a
-    word of the other question ("registered", "unregistered") never passes.
+    Both questions must also ask for the definition of the same term. A word that
+    differs from a word of the other question only by a prefix ("registered",
+    "unregistered") never passes.
 
     Args:
         one: A question.
@@ -52,12 +53,12 @@ def same_words(one: str, other: str, is_rare: IsRare) -> bool:
 
 
 def rare_in(collections: Sequence[Collection]) -> IsRare:
-    """Return the test whether a word is in few chunks of the collections."""
+    """Return a predicate that is true for words in few chunks of the collections."""
     chunks = sum(c.card.chunks for c in collections)
     most = max(FEW, chunks // SHARE)
 
     def is_rare(word: str) -> bool:
-        """True for a word of few chunks, or of none."""
+        """Return True for a word in few chunks, or in none."""
         count = 0
         for collection in collections:
             count += len(collection.search_keyword(word, most + 1 - count))
@@ -69,16 +70,16 @@ def rare_in(collections: Sequence[Collection]) -> IsRare:
 
 
 def _content_words(text: str) -> dict[str, str]:
-    """Content words by their stems."""
+    """Return the stems of the content words."""
     return {stem(w): w for w in words(text) if w.lower() not in STOP_WORDS}
 
 
 @dataclass(frozen=True)
 class Key:
-    """What must be equal for one question's sources to be another's.
+    """Conditions that must be equal for one question's sources to serve another.
 
-    A collection that changed in any way is opened as another object, so it is compared
-    by identity, and not kept alive.
+    A collection that changed in any way is opened as another object, so collections are
+    compared by identity, through weak references.
     """
 
     collections: tuple[ref[Collection], ...]
@@ -86,13 +87,13 @@ class Key:
 
     @property
     def alive(self) -> bool:
-        """False once a collection was replaced by a newer one."""
+        """Return False once a collection was replaced by a newer one."""
         return all(collection() is not None for collection in self.collections)
 
 
 @dataclass(frozen=True)
 class Kept:
-    """What one question found, best first, and in which collections it was sought."""
+    """The sources of one question, best first, and the collections searched."""
 
     question: str
     vector: NDArray[np.float32]
@@ -102,7 +103,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class Look:
-    """A kept question and its likeness, -1 to 1; MISS where none may be used."""
+    """A cached question and its cosine, -1 to 1; MISS if none may be used."""
 
     kind: CacheOutcome
     likeness: float = 0.0
@@ -112,10 +113,10 @@ class Look:
 class SemanticCache:
     """Holds at most `entries` questions for at most `ttl` seconds each, in memory.
 
-    From `full` on a kept question's sources are the new one's, if both have the same
-    identifiers, numbers, units, negations and rare words. From `partial` on, with the
-    same identifiers, numbers, units and negations, they are a part of them. Both bounds
-    count. What was used longest ago goes first. Safe between threads.
+    From a cosine of `full`, a cached question's sources are used if both questions have
+    the same identifiers, numbers, units, negations and rare words. From `partial`, with
+    the same identifiers, numbers, units and negations, they are used as a part. Both
+    bounds are inclusive. The least recently used entry is removed first. Thread-safe.
     """
 
     def __init__(
@@ -135,7 +136,7 @@ class SemanticCache:
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
-        """How many questions are kept now."""
+        """Return the number of cached questions."""
         with self._lock:
             self._drop_stale()
             return len(self._held)
@@ -143,9 +144,13 @@ class SemanticCache:
     def look(
         self, key: Key, question: str, vector: NDArray[np.float32], is_rare: IsRare
     ) -> Look:
-        """The kept question that is most like this one and may be used for it.
+        """Return the most similar cached question that may be used for this one.
 
-        `vector` has unit length; `is_rare` recognises rare words.
+        Args:
+            key: The conditions that must be equal.
+            question: The new question.
+            vector: Its vector, of unit length.
+            is_rare: Whether a word is rare in the collections.
         """
         with self._lock:
             self._drop_stale()
@@ -165,7 +170,7 @@ class SemanticCache:
         return partial
 
     def keep(self, key: Key, kept: Kept) -> None:
-        """Hold what a question found in the place of what it found before."""
+        """Store the sources of a question, replacing those stored before."""
         with self._lock:
             self._held = [
                 held
@@ -179,17 +184,17 @@ class SemanticCache:
     def _rank(
         self, kept: Sequence[Kept], vector: NDArray[np.float32]
     ) -> list[tuple[float, Kept]]:
-        """Those that are like enough, most alike first."""
+        """Return the questions that are similar enough, most similar first."""
         if not kept:
             return []
         cosines = np.stack([one.vector for one in kept]) @ vector
-        # Rounded, so that a bound that is met to six digits is met.
+        # Rounded, so that rounding errors below six digits do not miss a bound.
         scored = zip(np.round(cosines.astype(float), 6).tolist(), kept, strict=True)
         near = [pair for pair in scored if pair[0] >= self._partial]
         return sorted(near, key=lambda pair: (-pair[0], pair[1].question))
 
     def _use(self, key: Key, kept: Kept) -> None:
-        """Move it to the end, where it stays longest."""
+        """Mark an entry as the most recently used."""
         with self._lock:
             for place, held in enumerate(self._held):
                 if held[1] == key and held[2] is kept:
@@ -205,15 +210,15 @@ CACHES: Stage[SemanticCache | None] = Stage("caches")
 
 
 class NoCacheOptions(Strategy[SemanticCache | None]):
-    """Every question is searched for."""
+    """No cache: every question is searched for."""
 
     @override
     def build(self, models: Models) -> None:
-        """None, always."""
+        """Return None."""
 
 
 class SemanticCacheOptions(Strategy[SemanticCache | None]):
-    """What a question found serves questions that ask the same."""
+    """Reuse the sources of an earlier question that asks the same."""
 
     full: float = Field(
         default=0.9,
@@ -253,7 +258,7 @@ def build_cache(config: RagConfig, models: Models) -> SemanticCache | None:
         models: The models of the run.
 
     Returns:
-        The cache, to be held by the caller and handed to each question; None for none.
+        The cache, which the caller keeps and passes to each question, or None.
 
     Raises:
         ConfigError: If the cache does not exist or has wrong options.

@@ -44,7 +44,7 @@ _MOST_CHARACTERS = 60  # of a question or a verdict in a message
 _VERDICT = re.compile(r"\b(?:yes|no)\b", re.IGNORECASE)
 _REFUSALS = (Status.INSUFFICIENT, Status.NO_SOURCES, Status.VALIDATION_FAILED)
 _REFUSAL_NAMES = tuple(status.value for status in _REFUSALS)
-# What an answer is not poorer for.
+# Degradations that do not make an answer worse.
 _HARMLESS = frozenset({DegradationKind.SETTING_UNUSED, DegradationKind.EXACT_ENGINE})
 _UNPROVEN = frozenset(
     {
@@ -73,17 +73,17 @@ _MEASURES = (
 
 
 class AnswerRow(Record):
-    """One question. A share is None if there is nothing to take a share of.
+    """One question. A share is None if its denominator is 0.
 
     `answered` is 1 if a question with an answer was not refused, `statements_proven`
-    the share of statements that were proven, with those that were removed among the
-    others. `refusal_precision` is 1 if a refusal was right, `refusal_recall` is 1 if a
-    question without an answer was refused. `citation_precision` is the share of
-    citations that overlap gold, `gold_cited` the share of gold that is cited,
-    `quote_support` the share of quotes that are found in their document, `answer_words`
-    the share of the expected words in the answer. `degraded` says that something was
-    missing, such as the model, and `degradations` what. `model_calls` and
-    `model_tokens` are what the question cost; answers that were kept cost nothing.
+    the share of statements that were proven; removed statements count as not proven.
+    `refusal_precision` is 1 if a refusal was right, `refusal_recall` is 1 if a question
+    without an answer was refused. `citation_precision` is the share of citations that
+    overlap gold, `gold_cited` the share of gold that is cited, `quote_support` the
+    share of quotes that are found in their document, `answer_words` the share of the
+    expected words in the answer. `degraded` is true if something was missing, such as
+    the model, and `degradations` lists it. `model_calls` and `model_tokens` are the
+    cost of the question; cached answers cost nothing.
     """
 
     question: str
@@ -251,17 +251,17 @@ def evaluate_answers(
 
     Args:
         store: The data root.
-        collections: The collections that are asked.
+        collections: The collections to search.
         labelled: The questions.
-        configs: The configurations by name; each has the models that it names.
-        progress: Is told of each question.
+        configs: The configurations by name; each uses its own models.
+        progress: Called for each question.
         judged: Whether the model of `roles.judge` rates the answers.
 
     Returns:
         A report for each configuration.
 
     Raises:
-        EltLlmError: As `query_collections`.
+        EltLlmError: See `query_collections`.
     """
     reports = {}
     for name, config in configs.items():
@@ -280,7 +280,7 @@ def _ask(question: str, *, collections: Sequence[str], **given: Any) -> QueryRes
 
 
 def comparison_text(compared: AnswerComparison) -> str:
-    """Format a column per configuration, then what went wrong with each."""
+    """Format a column per configuration, then the problems of each."""
     reports = compared.configurations
     known = [n for n in _MEASURES if any(n in r.measures for r in reports.values())]
     rows = [
@@ -305,7 +305,7 @@ def _cell(one: Interval | None) -> str:
 
 
 def answers_text(report: AnswerReport) -> str:
-    """Format a line per measure, then the questions that went wrong."""
+    """Format a line per measure, then the questions with problems."""
     rows = [
         [name.replace("_", " "), f"{one.mean:.3f}", f"{one.low:.3f} to {one.high:.3f}"]
         for name, one in report.measures.items()
@@ -317,7 +317,7 @@ def answers_text(report: AnswerReport) -> str:
 
 
 def _problems(report: AnswerReport) -> list[str]:
-    """What was skipped, and what the answers lacked."""
+    """Return skipped data and what was missing in the answers."""
     poorer = [row.degradations[-1].detail for row in report.rows if row.degradations]
     lacking = f"{len(poorer)} of {report.questions} answers lacked something"
     details = [f"{lacking}: {poorer[0]}"] if poorer else []
@@ -325,7 +325,7 @@ def _problems(report: AnswerReport) -> list[str]:
 
 
 def _fault(row: AnswerRow) -> str:
-    """What is wrong with an answer; empty if nothing is."""
+    """Return a description of what is wrong with an answer, or an empty string."""
     refused = row.status in _REFUSAL_NAMES
     if refused and row.answerable:
         return f"{row.status}, though there is an answer"
@@ -348,7 +348,7 @@ def _summarise(
 
 
 def _proofs(result: QueryResult) -> list[bool]:
-    """Whether each statement that claims something was proven."""
+    """Return for each claiming statement whether it was proven."""
     shown = [s.verdict for s in result.statements if s.verdict is not Support.NOTICE]
     removed = [r.verdict for r in result.removed if r.verdict is not None]
     return [verdict not in _UNPROVEN for verdict in (*shown, *removed)]

@@ -63,9 +63,9 @@ class MeasureChange(Record):
 class GateReport(Record):
     """A comparison of the current configuration with a baseline.
 
-    `gone` and `new` count questions that only the baseline or only the data has,
-    `changed` those whose gold is different now. `problems` lists data that could not
-    be used and degradations of the searches.
+    `gone` and `new` count questions that are only in the baseline or only in the data,
+    `changed` those whose gold has changed. `problems` lists data that could not be used
+    and degradations of the searches.
     """
 
     configuration: str
@@ -79,14 +79,14 @@ class GateReport(Record):
 
     @property
     def exit_code(self) -> int:
-        """1 if a measure dropped, 2 if the questions differ, else 0."""
+        """Return 1 if a measure dropped, 2 if the questions differ, else 0."""
         if any(one.fell for one in self.measures.values()):
             return DROPPED
         return OTHER_QUESTIONS if self.differs else 0
 
     @property
     def differs(self) -> bool:
-        """Whether questions are gone or have other gold, and that is not allowed."""
+        """Return whether questions are missing or changed without permission."""
         return bool(self.gone or self.changed) and not self.allowed
 
 
@@ -213,7 +213,7 @@ def _gold_by_question(outcome: ConfigurationOutcome) -> dict[str, str]:
 
 
 def gold_key(question: JudgedQuestion) -> str:
-    """A digest of the question's gold."""
+    """Return a digest of the question's gold."""
     grades = (f"{passage}={g}" for passage, g in sorted(question.gold.items()))
     return digest(*question.judged, *grades)[:_KEY]
 
@@ -229,5 +229,5 @@ def _problems(before: Baseline, evaluation: Evaluation) -> tuple[Degradation, ..
 
 
 def question_key(question: JudgedQuestion) -> str:
-    """A digest of the question's id and text."""
+    """Return a digest of the question's id and text."""
     return digest(question.id, question.text)[:_KEY]

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _BATCH = 256  # questions between two progress reports
-_WORKERS = 2  # one tokenises while the other computes; not tuned further
-# Servers name their counters differently: Ollama, then OpenAI and those like it.
+_WORKERS = 2  # two: one tokenises while the other computes; not tuned further
+# Servers name their counters differently: first Ollama's names, then OpenAI's.
 _TOKENS_READ = ("prompt_eval_count", "prompt_tokens", "input_tokens")
 _TOKENS_WRITTEN = ("eval_count", "completion_tokens", "output_tokens")
 

@@ -241,7 +241,7 @@ def tune(
     write: Path | None,
     baseline: Path | None,
 ) -> None:
-    """Choose the best configuration and report what choosing it is worth.
+    """Choose the best configuration and estimate its gain.
 
     Without --sweep, tries fusions with several weights and rerankers with several
     depths. The first configuration is the one in use now.
@@ -261,7 +261,7 @@ def tune(
     )
 
     if write:
-        refuse_to_replace(write)  # before hours of work, and when it is written
+        refuse_to_replace(write)  # checked before hours of work, and again when writing
     current = {"now": ctx.build_config(None, {})}
     changes = sweep or default_sweep()
     configs = current | build_configurations(

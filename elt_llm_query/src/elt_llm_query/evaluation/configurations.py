@@ -12,7 +12,7 @@ from elt_llm_core.errors import ConfigError, UsageError
 from elt_llm_query.evaluation.passage_index import TextOptions
 
 _MOST = 200  # configurations: each is kept in memory until the report is written
-_MAX_BYTES = 1_000_000  # of a sweep; what a person writes is far smaller
+_MAX_BYTES = 1_000_000  # of a sweep; files written by hand are far smaller
 _KEYS = ("configurations", "grid")
 
 Change = tuple[tuple[str, ...], Any]  # the parts of a dotted key, and the value

@@ -39,7 +39,7 @@ def per_question(
     """
     library = _library()
     parsed = {name: library.parse_measure(name) for name in MEASURES}
-    # trec_eval sorts equal scores by name, so every rank gets a score of its own.
+    # trec_eval sorts equal scores by name, so every rank gets a distinct score.
     runs = {
         question: {passage: float(-rank) for rank, passage in enumerate(ranking)}
         for question, ranking in rankings.items()

@@ -1,4 +1,4 @@
-"""Index the passages of a test set in a store; reuse the index while they are equal."""
+"""Index the passages of a test set in a store; reuse the index of equal passages."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from elt_llm_query.analysis.stems import pieces
 from elt_llm_query.evaluation.beir import CorpusPassage
 
 PASSAGE = "passage"  # metadata key of a chunk: its passage id
-_FORMAT = "1"  # raise it when what is stored changes, so that old indexes are not used
+_FORMAT = "1"  # increment when the stored data changes; old indexes are then unused
 _EMBED_BATCH = 512  # vectors written at once: an interrupted run loses a few seconds
 _STORE_BATCH = 1000  # documents per transaction; bounds the memory of the journal
 WAIT_SECONDS = 1800.0  # for another process that is indexing the same test set
@@ -198,7 +198,7 @@ def _document(
 def _title(
     passage: CorpusPassage, options: TextOptions, embedder: CountingEmbedder
 ) -> str:
-    """The title to index before the text, cut to half of what the embedder reads."""
+    """The title to index before the text, at most half of the embedder's limit."""
     if not options.title or not passage.text:
         return ""
     words = passage.title.split()
@@ -210,11 +210,11 @@ def _title(
 def _spans(
     text: str, before: str, options: TextOptions, embedder: CountingEmbedder
 ) -> list[tuple[int, int]]:
-    """Spans of a passage that the embedder reads whole; cut between sentences."""
+    """Return spans within the embedder's limit, split between sentences."""
     most = min(options.tokens or embedder.max_tokens, embedder.max_tokens)
 
     def fits(start: int, end: int) -> bool:
-        """Whether the embedder reads this part whole, with the title before it."""
+        """Return whether this part fits the embedder, with the title before it."""
         parts = [part for part in (before, text[start:end]) if part]
         return embedder.count_tokens(INDEX_GAP.join(parts)) <= most
 

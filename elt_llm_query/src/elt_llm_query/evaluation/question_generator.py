@@ -23,8 +23,8 @@ from elt_llm_query.llm_calls import answer_lines, predict_text, with_short_answe
 
 _SHORTEST_CHUNK = 120  # characters; headings and single rows make no question
 _LONGEST_QUOTE = 200  # characters
-_MOST_LINES = 20  # of an answer: models that think aloud ask late
-_MOST_TOKENS = 120  # of an answer: one question and some talk around it
+_MOST_LINES = 20  # of an answer: models that reason aloud ask late
+_MOST_TOKENS = 120  # of an answer: one question and some text around it
 _MOST_CHARACTERS = 60  # of an answer in a message
 ASK = PromptTemplate(
     """\

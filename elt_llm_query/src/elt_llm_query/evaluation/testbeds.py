@@ -1,9 +1,10 @@
-"""Testbeds: judged questions and the indexes they are asked of.
+"""Testbeds: judged questions and the indexes they are searched in.
 
-`BeirTestbed` indexes a test set in the user's cache. `CollectionTestbed` asks a user's
-labelled questions of the user's collections; a configuration that cuts, enriches or
-indexes text differently gets a copy of them in the cache, made from the kept originals
-or, if only the keyword index differs, from the stored chunks and vectors.
+`BeirTestbed` indexes a test set in the user's cache. `CollectionTestbed` searches the
+user's collections for a user's labelled questions; a configuration that chunks,
+enriches or indexes text differently gets a copy of them in the cache, made from the
+stored originals or, if only the keyword index differs, from the stored chunks and
+vectors.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,7 +41,7 @@ class IndexedTestbed:
     """A testbed indexed for one configuration.
 
     `passage_of` maps chunk ids to judged passages, `problems` lists data that could not
-    be used, and `built` tells whether anything was indexed in this run.
+    be used, and `built` is true if anything was indexed in this run.
     """
 
     store: Store

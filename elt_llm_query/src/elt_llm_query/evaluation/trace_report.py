@@ -22,7 +22,7 @@ GoldPair = tuple[str, str]  # question id, gold passage id
 
 
 class StageRank(Record):
-    """Rank (from 1) and score of a passage in one stage; None if it was not there."""
+    """Rank (from 1) and score of a passage in one stage; None if not returned."""
 
     stage: str
     rank: int | None

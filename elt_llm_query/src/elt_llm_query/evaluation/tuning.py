@@ -69,7 +69,7 @@ class TuneReport(Record):
 
     `held_out` summarises questions with configurations chosen without them; `gain`
     compares that with the first configuration, which is kept unless `gain` is above 0.
-    `sure` is True if both interval and test say that it is.
+    `sure` is True if both the interval and the test show a gain.
     """
 
     measure: str
@@ -136,7 +136,7 @@ def choose_configuration(
 
 
 def refuse_to_replace(path: Path) -> None:
-    """Raise UsageError for a file that is there."""
+    """Raise UsageError if the file exists."""
     if path.exists():
         raise UsageError(
             f"{path} is there, and may have been edited",
@@ -147,7 +147,7 @@ def refuse_to_replace(path: Path) -> None:
 def write_profile(path: Path, config: RagConfig, swept: Sequence[str]) -> None:
     """Write a profile with the non-default settings and those that were swept.
 
-    Raises UsageError for a file that is there: somebody may have edited it.
+    Raises UsageError if the file exists, because it may have been edited.
     """
     refuse_to_replace(path)
     settings: dict[str, dict[str, Any]] = {}

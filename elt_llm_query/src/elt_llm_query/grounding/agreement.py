@@ -1,10 +1,11 @@
-"""Whether a passage says what a claim says: word by word, each in its place.
+"""Compare a claim with a passage, word by word and place by place.
 
-A paraphrase is supported by a passage of a few sentences if the passage has each of its
-content words (or a synonym of the lists), and if what turns a sense round is the same
-and at the same word: numbers with their units, names, negation, duty and permission,
-quantities ("all", "some", "at least") and order ("before", "after"). A word that the
-passage has only elsewhere, where the sentence has another in its place, is not there.
+A paraphrase is supported by a passage of a few sentences if the passage contains each
+of its content words (or a synonym from the lists), and if everything that can reverse
+the meaning is equal and applies to the same word: numbers with their units, names,
+negation, duty and permission, quantities ("all", "some", "at least") and order
+("before", "after"). A word counts as missing if the sentence has a different word in
+its place and the passage has it only elsewhere.
 
 The check needs no list of opposites: a word that the passage lacks is refused, whether
 it is an antonym, another name or a new condition.
@@ -36,20 +37,20 @@ from elt_llm_query.grounding.claim_words import (
 )
 from elt_llm_query.grounding.word_order import WordOrder
 
-RIVAL = 0.8  # of the nearest sentence's words: from there a sentence may be meant too
-# Guards after which a noun stands for all of its kind.
+RIVAL = 0.8  # of the nearest sentence's words: such a sentence is a candidate too
+# Guards after which a noun denotes all of its kind.
 
 
 def compare(
     claim: str, sentences: Sequence[str], context: str = ""
 ) -> list[ClaimDifference]:
-    """What a claim says that its passage does not.
+    """Return the differences between a claim and its passage.
 
     Args:
         claim: One statement, without labels.
         sentences: A few neighbouring sentences of a source.
-        context: What else the source shows of itself, such as its title and section:
-            words of it may be in the claim, but prove no number and no guard.
+        context: Title and section of the source: the claim may use their words, but
+            they prove no number and no guard.
 
     Returns:
         The differences, those of single words first; empty if the passage supports it.
@@ -96,7 +97,7 @@ def _check_place(
     *,
     alone: bool,
 ) -> ClaimDifference | None:
-    """Why a word is not where the passage has it; None if it is.
+    """Return why a word is not at the place where the passage has it, or None.
 
     `alone` is true of a passage of one sentence: there, words may move freely.
     """
@@ -119,7 +120,7 @@ def _check_place(
 
 
 def _is_ambiguous(token: Token, places: Sequence[int], held: PassageWords) -> bool:
-    """Whether a number's sentence has another number of the same unit."""
+    """Return whether a number's sentence has another number of the same unit."""
     if token.role is not WordRole.NUMBER:
         return False
     after = [t.key for t in held.tokens[1:]]
@@ -133,7 +134,7 @@ def _is_ambiguous(token: Token, places: Sequence[int], held: PassageWords) -> bo
 def _with_unit(
     at: int, tokens: Sequence[Token], occurrences: Sequence[list[int]]
 ) -> list[int]:
-    """Places of a number that have the same word right after it, if one is attached."""
+    """Return places of a number followed by the same word, if one is attached to it."""
     places = occurrences[at]
     if at + 1 == len(tokens) or not tokens[at].attached:
         return places
@@ -146,7 +147,7 @@ def _with_unit(
 def _neighbours(
     at: int, tokens: Sequence[Token], occurrences: Sequence[list[int]]
 ) -> tuple[list[int], list[int]]:
-    """Places of the nearest words of the claim on both sides, guards left out."""
+    """Return places of the nearest words of the claim on both sides, without guards."""
     skipped = int(tokens[at].role is WordRole.NUMBER and tokens[at].attached)
     sides = (range(at - 1, -1, -1), range(at + 1 + skipped, len(tokens)))
     before, after = (
@@ -166,7 +167,7 @@ def _neighbours(
 def _compare_nearest(
     claim: str, sentences: Sequence[str], known: Mapping[str, list[int]]
 ) -> Iterator[ClaimDifference]:
-    """What is left out, put in or swapped beside the sentences that are nearest."""
+    """Return what is left out, added or swapped compared with the nearest sentences."""
     covered = [covered_words(claim, one) for one in sentences]
     most = max(map(len, covered))
     nearest = next(words for words in covered if len(words) == most)
@@ -185,7 +186,7 @@ def _compare_nearest(
 def _find_left_out(
     order: WordOrder, only: frozenset[int] | None
 ) -> Iterator[ClaimDifference]:
-    """A guard that the claim leaves out."""
+    """Return a guard that the claim leaves out."""
     guard = dropped_guard(order.tokens, order.occurrences, order.passage_words, only)
     if guard:
         reason = f"{guard.written!r} is left out"

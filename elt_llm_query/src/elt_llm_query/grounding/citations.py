@@ -1,13 +1,14 @@
-"""From an answer and its sources to statements: each looked up, none believed.
+"""Check every statement of an answer against its sources.
 
 The unit of proof is the statement. The order of the checks: is the label known; does
-that source contain the quotation or, where nothing is quoted, the statement itself,
-without a "not" more or less around it; else does a passage of a few sentences support
-it, with every number, name, negation, duty and quantity the same. Words around a
-quotation are a claim of their own. What another source contains is misattributed.
+that source contain the quotation or, if nothing is quoted, the statement itself,
+without an additional or missing "not" around it; otherwise does a passage of a few
+sentences support it, with every number, name, negation, duty and quantity the same.
+Words around a quotation are a claim of their own. A statement that only another source
+contains is misattributed.
 
-Under the policy `strict` nothing of a model is shown that these checks did not pass. A
-refusal is our own sentence, whatever the model wrote around its own.
+Under the policy `strict` no text of a model is shown that did not pass these checks. A
+refusal is a fixed sentence of the program, whatever else the model wrote.
 """
 
 import re
@@ -48,7 +49,7 @@ Confirm = Callable[[Sequence[StatementCheck]], list[StatementCheck]]
 UNVERIFIED = "[unverified]"
 NOTHING_STANDS = "No statement of the generated answer stands in the sources."
 NOTHING_FOUND = "Nothing was found in the collections for this question."
-_NO_DATA = re.compile(r"\[insufficient data\b[^\]]*\]")  # a mark that models know
+_NO_DATA = re.compile(r"\[insufficient data\b[^\]]*\]")  # a mark that models recognise
 _LABELS = re.compile(r"(?:\[[SF]\d+\])+")
 
 
@@ -85,12 +86,12 @@ def check_answer(
     """Return the checked answer of a LlamaIndex response over `sources`.
 
     Args:
-        response: The response; its metadata says who wrote it, and with which quotes.
+        response: The response; its metadata records its author and its quotes.
         sources: The sources of its prompt, with their labels.
         store: The data root, for pages and texts.
-        policy: What becomes of a statement that is not proved.
+        policy: What happens to a statement that is not proved.
         question: What was asked.
-        confirm: A second look at the checks of statements that a model wrote.
+        confirm: A second check of statements that a model wrote.
     """
     if not sources:
         return _assemble([_notice(NOTHING_FOUND)], Status.NO_SOURCES, ())
@@ -100,7 +101,7 @@ def check_answer(
         claims = metadata[CLAIMS_KEY]
         checked = cite_claims(answer, claims, sources, locate, texts(store))
         if UNSERVED_KEY in metadata and checked.status is Status.ANSWERED:
-            # Passages that are shown because nothing could pick an answer are none.
+            # Passages that are shown because no answer could be chosen are no answer.
             return replace(checked, status=Status.PARTIAL)
         return checked
     if STATEMENTS_KEY in metadata:
@@ -120,16 +121,16 @@ def cite_answer(
     """Return a generated answer with every statement looked up, under the policy.
 
     Args:
-        answer: What the model wrote.
+        answer: The model's text.
         sources: The sources of its prompt, with their labels.
         locate: Finds the place of a quote.
-        policy: What becomes of a statement that is not proved.
+        policy: What happens to a statement that is not proved.
         question: What was asked; a bare "No" is checked against it.
-        confirm: A second look at the checks; by default none.
+        confirm: A second check; by default none.
 
     Returns:
-        The answer as plain text, and its statements. Under `strict` they are proved,
-        or the answer is one fixed sentence of ours.
+        The answer as plain text, and its statements. Under `strict` all are proved, or
+        the answer is one fixed sentence.
     """
     parsed = parse_labels(plain_text(answer), [o.source.label for o in sources])
     drafts = split_statements(parsed.text)
@@ -147,15 +148,15 @@ def cite_statements(
     question: str = "",
     confirm: Confirm = list,
 ) -> Checked:
-    """Return statements that a model wrote with their quotations, looked up.
+    """Return a model's statements with their quotations, each looked up.
 
     Args:
-        statements: In order; none is a refusal.
+        statements: In order; an empty list is a refusal.
         sources: The sources of their prompt, with their labels.
         locate: Finds the place of a quote.
-        policy: What becomes of a statement that is not proved.
+        policy: What happens to a statement that is not proved.
         question: What was asked; a bare "No" is checked against it.
-        confirm: A second look at the checks; by default none.
+        confirm: A second check; by default none.
     """
     known = [o.source.label for o in sources]
     drafts: list[DraftStatement] = []
@@ -172,7 +173,7 @@ def cite_statements(
 
 @dataclass(frozen=True)
 class _Written:
-    """What a model wrote: its statements, whether it refused, labels of no source."""
+    """A model's statements, whether it refused, and labels without a source."""
 
     statements: Sequence[DraftStatement]
     refused: bool
@@ -182,7 +183,7 @@ class _Written:
 def _look_up_all(
     written: _Written, sources: Sequence[Offered], question: str
 ) -> list[StatementCheck]:
-    """What the sources say of each statement but the refusals."""
+    """Look up every statement except refusals."""
     keeps = [not _is_refusal(s) for s in written.statements]
     kept = _keep_gaps(written.statements, keeps)
     return [look_up(statement, sources, question) for statement in kept]
@@ -223,7 +224,7 @@ def cite_claims(
     locate: Locate,
     text_of: TextOf,
 ) -> Checked:
-    """Return verbatim claims, each looked up like any other; none is a refusal.
+    """Return verbatim claims, each looked up; an empty list is a refusal.
 
     The quote of a table row is the row verbatim. The answer shows it with those of
     its headers that the document contains; `text_of` returns its text by its id.
@@ -262,7 +263,7 @@ def cite_claims(
 def _claimed_pieces(
     answer: str, proven: Sequence[tuple[Claim, str, Citation]]
 ) -> list[_Piece]:
-    """The answer cut after each group of labels; what quotes nothing is a notice."""
+    """Split the answer after each group of labels; text without a quote is a notice."""
     pieces: list[_Piece] = []
     left = list(proven)
     position = 0
@@ -277,12 +278,13 @@ def _claimed_pieces(
         left = [one for one in left if one not in mine]
         derived = any(claim.derived for claim, _, _ in mine)
         if mine and not derived:
-            # A sentence of ours in front of the first quote is no part of it.
+            # A sentence of the program before the first quote is not part of it.
             first = min(text.index(wording) for _, wording, _ in mine)
             pieces += _notices(text[:first])
             text = text[len(text[:first].rstrip()) :]
         citations = tuple(dict.fromkeys(citation for _, _, citation in mine))
-        # A sentence computed from cells is ours; the cells that it cites are verbatim.
+        # A sentence computed from cells is the program's; the cells that it cites are
+        # verbatim.
         verdict = Support.SUPPORTED if derived else Support.NOTICE
         if citations and not derived:
             verdict = max((c.support for c in citations), key=STRENGTH.index)
@@ -293,7 +295,7 @@ def _claimed_pieces(
 
 
 def _notices(text: str) -> list[_Piece]:
-    """A sentence of ours as a statement, or none if the text is empty."""
+    """Return a sentence of the program as a statement, or an empty list."""
     gap = text[: len(text) - len(text.lstrip())]
     return [_Piece(gap, text.strip(), Support.NOTICE)] if text.strip() else []
 
@@ -301,7 +303,7 @@ def _notices(text: str) -> list[_Piece]:
 def _assemble(
     pieces: Sequence[_Piece], status: Status, removed: Iterable[RemovedClaim]
 ) -> Checked:
-    """Join the pieces to an answer; each knows its span."""
+    """Join the pieces to an answer and set their spans."""
     answer = ""
     statements: list[Statement] = []
     for piece in pieces:
@@ -328,7 +330,7 @@ def _notice(text: str) -> _Piece:
 def _shown_pieces(
     checks: Sequence[StatementCheck], policy: Policy, locate: Locate
 ) -> list[_Piece]:
-    """The statements that stay, in order; a lead-in is part of what follows it."""
+    """Return the statements that stay, in order; a lead-in joins the next one."""
     shown = [_to_piece(one, policy, locate) for one in checks]
     kept = [piece is not None for piece in shown]
     drafts = _keep_gaps([one.statement for one in checks], kept)
@@ -350,7 +352,7 @@ def _shown_pieces(
 
 
 def _to_piece(one: StatementCheck, policy: Policy, locate: Locate) -> _Piece | None:
-    """The statement as the policy shows it; None where it is removed."""
+    """Return the statement as the policy shows it, or None if it is removed."""
     draft = one.statement
     if one.leads:
         return _Piece(draft.gap, draft.text, Support.NOTICE)
@@ -371,7 +373,7 @@ def _to_piece(one: StatementCheck, policy: Policy, locate: Locate) -> _Piece | N
 
 
 def _holds_another(one: Citation, cited: Sequence[Citation]) -> bool:
-    """True for the passage of a quotation that is cited itself."""
+    """Return True for the passage of a quotation that is cited itself."""
     return one.support is Support.SUPPORTED and any(
         other.node_id == one.node_id
         and (other.span != one.span or other.support is not Support.SUPPORTED)
@@ -387,7 +389,7 @@ def _refuses(text: str) -> bool:
 
 
 def _is_refusal(statement: DraftStatement) -> bool:
-    """True for a refusal alone; anything added to it is a claim."""
+    """Return True for a refusal without any addition; an addition is a claim."""
     plain = normalise(statement.plain).text.strip(" .!\"'")
     return plain == normalise(REFUSAL).text.strip(" .") or bool(
         _NO_DATA.fullmatch(plain)
@@ -438,9 +440,9 @@ def _to_removed(one: StatementCheck) -> RemovedClaim:
 def _keep_gaps(
     statements: Sequence[DraftStatement], keeps: Sequence[bool]
 ) -> list[DraftStatement]:
-    """Return the statements to keep; a gap outlives the statement it was before.
+    """Return the statements to keep, with the gap before each removed one.
 
-    Without it two statements that were paragraphs of their own would run together.
+    Otherwise two statements from separate paragraphs would run together.
     """
     kept: list[DraftStatement] = []
     gap = ""
@@ -453,7 +455,7 @@ def _keep_gaps(
 
 
 def _with_good_labels(one: StatementCheck, policy: Policy) -> str:
-    """Its text with the proved labels; an unlabelled one gets that of its source."""
+    """Return the text with the proved labels; an unlabelled one gets its source's."""
     statement, good = one.statement, one.labels
     if not statement.labels:
         return statement.text + "".join(f" [{label}]" for label in good)

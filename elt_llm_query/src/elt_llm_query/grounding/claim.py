@@ -8,15 +8,15 @@ WRITTEN_BY_KEY = "written_by_model"
 UNSERVED_KEY = "degradation"  # why passages are shown instead of an answer
 
 
-NOTES_KEY = "notes"  # what made an answer of a model poorer
+NOTES_KEY = "notes"  # degradations of a model's answer
 
 
 @dataclass(frozen=True)
 class Claim:
     """A verbatim quote: `[start, end)` of the text of node `node_id`.
 
-    `text` is how the answer says it: on one line, a table row with its headers. A
-    `derived` claim is a cell that a sentence of our own rests on.
+    `text` is its form in the answer: on one line, a table row with its headers. A
+    `derived` claim is a cell that a computed sentence is based on.
     """
 
     label: str

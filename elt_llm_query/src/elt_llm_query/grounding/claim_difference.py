@@ -1,11 +1,11 @@
-"""What a claim says and its passage does not."""
+"""A difference between a claim and its passage."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class Disagreement(StrEnum):
-    """The weight of a difference: what the passage lacks, or says otherwise."""
+    """The weight of a difference: missing in the passage, or contradicted by it."""
 
     MISSING = "missing"
     CONTRADICTED = "contradicted"
@@ -13,7 +13,7 @@ class Disagreement(StrEnum):
 
 @dataclass(frozen=True)
 class ClaimDifference:
-    """One thing that a claim says and its passage does not."""
+    """One thing that a claim states and its passage does not."""
 
     kind: Disagreement
     reason: str

@@ -1,6 +1,6 @@
 """Guards of a claim and of its passage: at the same word, and none left out.
 
-A guard is a word that turns a sense round or bounds it: "not", "must", "only", "until".
+A guard is a word that reverses or limits the meaning: "not", "must", "only", "until".
 """
 
 from bisect import bisect_left
@@ -9,16 +9,16 @@ from collections.abc import Iterator, Sequence
 from elt_llm_query.analysis.lexicon import NEVER_DROPPED
 from elt_llm_query.grounding.claim_words import PassageWords, Token, WordRole
 
-# Content words within which a word is beside its neighbour. Numbers and names are
-# closer: "10 days ... 20 days" differ by what they are of. Both chosen on generated
-# claims, see "Claims" in measurements.md.
+# Maximum distance in content words between neighbours. It is shorter for numbers and
+# names: "10 days ... 20 days" differ by what they measure. Both were chosen on
+# generated claims, see "Claims" in measurements.md.
 NEAR = 5
 CLOSE = 2
 _PARTICLES = frozenset({"off"})  # "switches off the light", "the light is switched off"
 _ALWAYS_KEPT = frozenset({"not", "off"})  # whatever goes before them
-# Their clause may have a pronoun for what the other text names.
+# Their clause may have a pronoun where the other text has a noun.
 _CLAUSE_OPENERS = frozenset({"until", "unless", "before", "after"})
-_NAMED = 3  # content words of what a pronoun stands for, at most
+_NAMED = 3  # maximum content words of a pronoun's antecedent
 _DUTIES = frozenset({"must", "should"})
 MODALS = _DUTIES | {"may", "will"}
 
@@ -29,7 +29,7 @@ def is_instruction(
     occurrences: Sequence[list[int]],
     held: PassageWords,
 ) -> bool:
-    """Return whether a duty is what an instruction says: "Clean it", "must be cleaned".
+    """Return whether a duty matches an instruction: "Clean it", "must be cleaned".
 
     A "not" is looked for at its own place.
     """
@@ -53,7 +53,7 @@ def guards_same_word(
     occurrences: Sequence[list[int]],
     held: PassageWords,
 ) -> bool:
-    """Return whether the guard is before the same word, and near the one before it."""
+    """Return whether the guard precedes the same word, near the same word before it."""
     words = [i for i, token in enumerate(tokens) if token.role is not WordRole.GUARD]
     earlier = next((i for i in reversed(words) if i < at and occurrences[i]), None)
     later = [i for i in words if i > at]
@@ -101,7 +101,7 @@ def _with_pronoun(
     occurrences: Sequence[list[int]],
     held: PassageWords,
 ) -> list[int]:
-    """Places of an "until" or "after" whose clause names what the other text does not.
+    """Return places of an "until" or "after" whose clause has a pronoun or a noun.
 
     "Until it finishes" is "until the crew finishes", and the other way round.
     """
@@ -122,7 +122,7 @@ def _with_pronoun(
 
 
 def _joined_words(place: int, held: PassageWords) -> Iterator[int]:
-    """Places of further words under a "must" or "may": it "must record and report"."""
+    """Return further words under a "must" or "may": it "must record and report"."""
     if held.tokens[place].key not in MODALS:
         return
     if held.tokens[min(place + 1, len(held.tokens) - 1)].key == "also":
@@ -135,7 +135,7 @@ def _joined_words(place: int, held: PassageWords) -> Iterator[int]:
 
 
 def _next_word(place: int, held: PassageWords) -> int:
-    """The place of the next word of the passage that is no guard."""
+    """Return the place of the next word of the passage that is no guard."""
     for i in range(place + 1, len(held.tokens)):
         if held.tokens[i].role is not WordRole.GUARD:
             return i
@@ -143,14 +143,14 @@ def _next_word(place: int, held: PassageWords) -> int:
 
 
 def _next_but_number(place: int, held: PassageWords) -> int:
-    """As `_next_word`, a number left out: "most of the 300 members" are members."""
+    """Like `_next_word`, skipping a number: "most of the 300 members" are members."""
     first = _next_word(place, held)
     is_number = first >= 0 and held.tokens[first].role is WordRole.NUMBER
     return _next_word(first, held) if is_number else first
 
 
 def _closes_after(place: int, held: PassageWords, wanted: set[int]) -> bool:
-    """Whether an "only" ends its clause, right after a word that it is said of."""
+    """Return whether an "only" ends its clause, right after the word it modifies."""
     return held.tokens[place].closes and place - 1 in wanted
 
 
@@ -160,13 +160,14 @@ def dropped_guard(
     held: PassageWords,
     only: frozenset[int] | None = None,
 ) -> Token | None:
-    """Return a guard of the passage between two words that the claim has side by side.
+    """Return a guard of the passage between two words that are adjacent in the claim.
 
     Args:
         tokens: The words of the claim.
         occurrences: The places of each in the passage.
         held: The passage.
-        only: Places of words of the claim: then a "not" at one of these is looked for.
+        only: If given, look only for a "not" at one of these places of the claim's
+            words.
     """
     guards_of = _guards_by_word(held)
     words = [i for i, token in enumerate(tokens) if token.role is not WordRole.GUARD]
@@ -193,7 +194,7 @@ def dropped_guard(
 
 
 def _guards_by_word(held: PassageWords) -> dict[int, list[int]]:
-    """Places of the guards that are never dropped, by the place of their word."""
+    """Return places of guards that must not be dropped, by the place of their word."""
     guards_of: dict[int, list[int]] = {}
     for place, token in enumerate(held.tokens):
         if token.role is WordRole.GUARD and token.key in NEVER_DROPPED:
@@ -209,12 +210,12 @@ def _left_out(
     held: PassageWords,
     between: set[str],
 ) -> Token | None:
-    """The guard of the word at `place` that the claim does not say; None if none."""
+    """Return the guard of the word at `place` that the claim omits, or None."""
     for guard in guards_of.get(place, ()):
         if held.tokens[guard].key in between:
             continue
         if held.tokens[guard].key in _ALWAYS_KEPT:
-            return held.tokens[guard]  # whoever does it
+            return held.tokens[guard]  # the actor is ignored
         start = next(
             (
                 i

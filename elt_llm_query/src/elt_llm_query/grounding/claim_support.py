@@ -1,4 +1,4 @@
-"""The passage of a source that supports a claim which is not said in its own words."""
+"""Find the passage of a source that supports a paraphrased claim."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -21,19 +21,19 @@ LONGEST_PASSAGE = 3  # sentences
 _SEMICOLON = re.compile(r";\s+(?=but\b)")
 _COMPARED = 4  # passages of a source that are compared word by word
 _ITEM = re.compile(r"(?:\(\w{1,4}\)|\w{1,2}[.)]|[-*+\u2022\u2013])\s")
-_SAME_MATTER = 0.6  # share of the words from which a difference is a contradiction
+_SAME_MATTER = 0.6  # share of common words from which a difference is a contradiction
 
 
 def supporting(claim: str, where: Offered) -> QuoteMatch:
-    """The passage of one to three sentences that says what the claim says.
+    """Find the passage of one to three sentences that states the claim.
 
     Args:
         claim: One statement, without labels.
         where: The source that it cites.
 
     Returns:
-        `SUPPORTED` with the span of the passage; else `CONTRADICTED` or `UNSUPPORTED`
-        with the first difference to the passage that is nearest.
+        `SUPPORTED` with the span of the passage, otherwise `CONTRADICTED` or
+        `UNSUPPORTED` with the first difference from the nearest passage.
     """
     if not content_words(claim):
         return QuoteMatch(Support.UNSUPPORTED, 0.0, reason="it has no content words")
@@ -42,7 +42,7 @@ def supporting(claim: str, where: Offered) -> QuoteMatch:
     nearest: _Nearest | None = None
     for share, covered, passage in _rank(claim, where)[:_COMPARED]:
         if nearest is not None and not needed <= covered:
-            continue  # it lacks a word, and the nearest one has said the reason
+            continue  # it lacks a word, and the nearest passage already gave the reason
         texts = [sentence.text for sentence in passage]
         differences = compare(claim, texts, context)
         if not differences:
@@ -59,16 +59,16 @@ def supporting(claim: str, where: Offered) -> QuoteMatch:
 
 
 def may_support(claim: str, where: Offered) -> bool:
-    """Return whether a source has every word that a claim needs, in any place."""
+    """Return whether a source contains every word that a claim needs, anywhere."""
     covered = (covered_words(claim, one.text) for one in _sentences(where))
     return needed_words(claim, _context(where)) <= frozenset().union(*covered)
 
 
 def verdict_on(question: str, where: Offered, *, says_yes: bool) -> QuoteMatch:
-    """Whether a source bears a bare "Yes" or "No" to a question.
+    """Return whether a source supports a bare "Yes" or "No" to a question.
 
-    It bears a "Yes" if a passage supports the question as a claim, and a "No" if all
-    that parts them is a "not" of the passage.
+    It supports "Yes" if a passage supports the question as a claim, and "No" if they
+    differ only in a "not" of the passage.
     """
     modal, claim = split_modal(question)
     for _, _, passage in _rank(claim, where)[:1] if question else ():
@@ -96,10 +96,10 @@ Ranked = tuple[float, frozenset[int], Sequence[Sentence]]
 
 
 def _rank(claim: str, where: Offered) -> list[Ranked]:
-    """Passages with the claim's words that they have, and their share, most first.
+    """Return passages with the claim's words in them and their share, highest first.
 
-    A longer passage that holds no further word of the claim is left out: it would only
-    lend it a "not" or a number of another sentence.
+    A longer passage without further words of the claim is left out, because it could
+    only contribute a "not" or a number of another sentence.
     """
     parts = _sentences(where)
     covered = [covered_words(claim, sentence.text) for sentence in parts]
@@ -119,7 +119,7 @@ def _rank(claim: str, where: Offered) -> list[Ranked]:
 
 
 def _list_items(parts: Sequence[Sentence]) -> Iterator[Sentence]:
-    """Each item of a list as one sentence with the one that leads to it: "It must:"."""
+    """Return each item of a list joined to its lead-in ("It must:") as one sentence."""
     lead = None
     for part in parts:
         if part.text.endswith(":"):
@@ -131,7 +131,7 @@ def _list_items(parts: Sequence[Sentence]) -> Iterator[Sentence]:
 
 
 def _context(where: Offered) -> str:
-    """What a source shows of itself beside its text."""
+    """Return the title, section and other shown context of a source."""
     return f"{where.source.document}. {where.source.section}"
 
 
@@ -144,7 +144,7 @@ def _sentences(where: Offered) -> Sequence[Sentence]:
 
 
 def _clauses(sentence: Sentence) -> Iterator[Sentence]:
-    """Cut a sentence before "; but": what follows has a subject of its own."""
+    """Split a sentence before "; but", where a new subject begins."""
     start = 0
     for stop in (*_SEMICOLON.finditer(sentence.text), None):
         end = stop.start() if stop else len(sentence.text)

@@ -1,7 +1,7 @@
-"""The content words of a claim and of a passage, with what each does in it.
+"""The content words of a claim and of a passage, with their roles.
 
-A word is compared by its stem, a number by its digits, and a guard ("not", "must",
-"at least") by the class of words that say the same. Stop words are left out.
+A word is compared by its stem, a number by its digits, and a guard ("not", "must", "at
+least") by its class of equivalent words. Stop words are left out.
 """
 
 import re
@@ -36,7 +36,7 @@ _BOUNDS = (
 _AFTER_NUMBER = (
     (re.compile(r"(\d[\d.,]*(?: ?%| [a-z]+)?) at (?:the )?most\b"), r" maximum \1"),
     (re.compile(r"(\d[\d.,]*(?: ?%| [a-z]+)?) at (?:the )?least\b"), r" minimum \1"),
-    # "Over" and "under" are of place elsewhere.
+    # Elsewhere "over" and "under" denote a place.
     (re.compile(r"\b(?:over|above)(?= \d)"), " more "),
     (re.compile(r"\b(?:under|below)(?= \d)"), " less "),
 )
@@ -81,14 +81,14 @@ _TOKEN = re.compile(
     r"|[^\W\d_]+(?:'[^\W\d_]+)*|[^\W_]+"
 )
 _ONLY_SPACE = re.compile(r"[ -]?")
-# Stop words elsewhere: what is almost or nearly so is not so.
+# Stop words elsewhere, but "almost" and "nearly" negate.
 _TELLING = frozenset({"also", "get", "above", "below", "almost", "nearly"})
 _CONNECTIVES = frozenset({"however", "moreover", "furthermore", "additionally"})
 _CLAUSE_END = re.compile(r"[,;:.()]")
 _DEFINITE = re.compile(
     r"\b(?:the|this|that|these|those|such|its|their|his|her|our|your|my|it)\b"
 )
-# What goes before one more of a list, an example, or a further verb of a "must".
+# Words before a further item, an example, or a further verb of a "must".
 _JOIN = re.compile(
     r"\b(?:and|or|but|nor|such as|including|for example)\b|[;:&/]|\(\w\)"
 )
@@ -98,11 +98,11 @@ _CONTRAST = re.compile(
     r"[,;]\s*(?:but|whereas|while|although|though)\s+(?:the|an?|all|each|every|any)\b"
 )
 _NUMBERING = re.compile(r"^\W*\d+(?:\.\d+)+\.?\s")
-_ROOT = 6  # letters of a stem from which another word of its root counts
+_ROOT = 6  # minimum length of a stem whose other forms count
 
 
 class WordRole(StrEnum):
-    """What a word does in a claim."""
+    """The role of a word in a claim."""
 
     WORD = "word"
     NUMBER = "number"
@@ -112,14 +112,14 @@ class WordRole(StrEnum):
 
 @dataclass(frozen=True)
 class Token:
-    """A content word of a text: as written, what it is compared by, and its role.
+    """A content word of a text: as written, its key for comparison, and its role.
 
-    `attached` is true if only a space, or nothing, parts it from the next one, `closes`
-    if a comma, a bracket or a stop comes before the next one, `joins` if an "and" or
-    the like, or the mark of a list item does. `definite` is true after "the" or the
-    like, `opens` at the beginning of a clause that has no subject before it: "If it
-    leaks, close the valve". `refers` is true if a pronoun comes before the next one,
-    `turns` if a "but" with its own subject does.
+    `attached` is true if only a space, or nothing, separates it from the next one,
+    `closes` if a comma, a bracket or a stop precedes the next one, `joins` if an "and"
+    or the like, or a list mark does. `definite` is true after "the" or the like,
+    `opens` at the beginning of a clause without a subject before it: "If it leaks,
+    close the valve". `refers` is true if a pronoun precedes the next one, `turns` if a
+    "but" with its own subject does.
     """
 
     written: str
@@ -135,14 +135,14 @@ class Token:
 
 
 class PassageWords:
-    """Sentences as the content words that they hold, in order, with their places."""
+    """The content words of some sentences, in order, with their places."""
 
     def __init__(self, sentences: Iterable[str]) -> None:
         self.tokens = tuple(chain.from_iterable(map(read_sentence, sentences)))
 
     @cached_property
     def places(self) -> dict[str, list[int]]:
-        """The places of each key."""
+        """Return the places of each key."""
         places: dict[str, list[int]] = {}
         for place, token in enumerate(self.tokens):
             places.setdefault(token.key, []).append(place)
@@ -156,7 +156,7 @@ class PassageWords:
         return keys
 
     def find(self, token: Token) -> list[int]:
-        """Return the places of a word, of its synonyms and of words of its root."""
+        """Return the places of a word, its synonyms and words with the same root."""
         exact = self.places.get(token.key, [])
         if exact or token.role is not WordRole.WORD:
             return exact
@@ -180,13 +180,13 @@ def read_sentence(text: str) -> tuple[Token, ...]:
 
 @lru_cache(maxsize=8192)
 def read_passage(text: str) -> PassageWords:
-    """Return one text as a passage, the same object for the same text."""
+    """Return one text as a passage; the same object for the same text."""
     return PassageWords((text,))
 
 
 @lru_cache(maxsize=2048)
 def read_claim(claim: str) -> tuple[Token, ...]:
-    """Return the content words of a claim; a "Yes," before it is left out."""
+    """Return the content words of a claim, without a leading "Yes,"."""
     names = frozenset(
         m[0].lower()
         for m in re.finditer(
@@ -198,13 +198,13 @@ def read_claim(claim: str) -> tuple[Token, ...]:
 
 @cache
 def _other_words(key: str) -> frozenset[str]:
-    """The stems that may stand for one in a paraphrase."""
+    """Return the stems that may replace one in a paraphrase."""
     rings = [frozenset(map(stem, ring)) for ring in PARAPHRASES]
     return synonyms(key).union(*(ring for ring in rings if key in ring)) - {key}
 
 
 def _is_patient(word: str) -> bool:
-    """Return whether something is done to what a word names: "payee", not "payer"."""
+    """Return whether a word names the target of an action: "payee", not "payer"."""
     bare = word.removesuffix("'s").removesuffix("s")
     return bare.endswith("ee") and len(bare) > len("free")
 
@@ -224,7 +224,7 @@ def split_modal(question: str) -> tuple[str, str]:
 
 
 def content_words(claim: str) -> int:
-    """Return how many content words a claim has; guards and reports are left out."""
+    """Return the number of content words, without guards and reporting words."""
     return sum(
         token.role is not WordRole.GUARD and token.written not in REPORTING
         for token in read_claim(claim)
@@ -234,7 +234,7 @@ def content_words(claim: str) -> int:
 def needed_words(claim: str, context: str) -> frozenset[int]:
     """Return the places of the claim's words that only a passage can prove.
 
-    Guards are left out, and words that only report or that `context` has.
+    Guards, reporting words and words of the `context` are left out.
     """
     known = read_passage(context).places
     return frozenset(
@@ -250,9 +250,9 @@ def needed_words(claim: str, context: str) -> frozenset[int]:
 
 
 def covered_words(claim: str, sentence: str) -> frozenset[int]:
-    """Return the places of the claim's content words that a sentence has.
+    """Return the places of the claim's content words that a sentence contains.
 
-    Guards are left out: a sentence with "not" is no nearer to a claim with "not".
+    Guards are left out: a "not" in both does not make a sentence more similar.
     """
     held = read_passage(sentence)
     return frozenset(
@@ -293,7 +293,7 @@ def _tokens(text: str, names: frozenset[str]) -> Iterator[Token]:
 
 
 def _classify(word: str, names: frozenset[str]) -> tuple[str, WordRole]:
-    """The key and role of a word in lower case; no key for a stop word."""
+    """Return the key and role of a lower-case word; no key for a stop word."""
     if word in NUMBER_WORDS or word[-1].isdigit():
         return plain_number(word), WordRole.NUMBER
     if word in _CLASS_OF:
@@ -305,5 +305,5 @@ def _classify(word: str, names: frozenset[str]) -> tuple[str, WordRole]:
 
 
 def are_alike(one: str, other: str) -> bool:
-    """Return whether two stems are synonyms of the lists, or of one root."""
+    """Return whether two stems are listed synonyms or have the same root."""
     return other in _other_words(one) or (len(one) >= _ROOT and same_root(one, other))

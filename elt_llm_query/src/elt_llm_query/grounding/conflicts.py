@@ -1,10 +1,10 @@
-"""Two sources of an answer that say one thing otherwise, to be shown side by side.
+"""Find sources of an answer that contradict each other, to show them side by side.
 
-A sentence of another source conflicts with one that the answer cites if both say the
-same words of the same names, and one value of theirs differs: a number of the same
-unit, a date, a "not", a duty for a permission. What has a second difference, such as
-another year or another class, speaks of something else. A conflict that is worded
-freely is not seen; a false one would teach people to look away.
+A sentence of another source conflicts with a cited one if both have the same words and
+the same names, and one value differs: a number of the same unit, a date, a "not", a
+duty for a permission. A second difference, such as another year or another class,
+indicates another subject. A freely worded conflict is not detected, because false
+alarms would teach readers to ignore the notice.
 """
 
 import re
@@ -28,16 +28,16 @@ from elt_llm_query.grounding.quote_match import QuoteMatch
 from elt_llm_query.grounding.sources import Locate, Offered
 from elt_llm_query.grounding.statement_lookup import ClaimMatch
 
-MOST = 3  # conflicts of an answer; more are read in the documents
-# Share of the words of the longer sentence that the shorter one has, which has no other
-# words: they would name another thing. Any change of words may put in a "not", but not
-# a number. Chosen on planted paragraphs, see "Conflicts" in measurements.md.
+MOST = 3  # conflicts shown for an answer; readers find more in the documents
+# Share of the longer sentence's words that the shorter one has; the shorter one may
+# have no other words, which would name another thing. Chosen on planted paragraphs, see
+# "Conflicts" in measurements.md.
 SAME_MATTER = 0.66
 SAME_WORDS = 0.85
-# Share of the stems of the longer one, stop words included, that the other has as they
-# are. The lowest of the planted conflicts is .55, see "Conflicts" there.
+# Share of the longer one's stems, stop words included, that the other has unchanged.
+# The lowest of the planted conflicts is .55, see "Conflicts" there.
 SAME_STEMS = 0.33
-FEWEST_WORDS = 3  # in common; fewer are a heading or a label
+FEWEST_WORDS = 3  # common words; texts with fewer are headings or labels
 TURNING = frozenset({"not", "must", "may", "should"})
 # "A reader may borrow eight" and "each reader borrows six" differ in the number.
 BESIDE_NUMBERS = frozenset({"must", "may", "should", "will", "all"})
@@ -45,7 +45,7 @@ _ANSWERED = frozenset({Status.ANSWERED, Status.PARTIAL})
 _PROVEN = frozenset(
     {Support.VERIFIED, Support.NORMALISED, Support.FUZZY, Support.SUPPORTED}
 )
-# "3.2", "(a)" and "[12]" number the sentence or a note, and say nothing in it.
+# "3.2", "(a)" and "[12]" number the sentence or a note and carry no meaning.
 _NUMBERING = re.compile(r"^\W*(?:\d+(?:\.\d+)*[.)]?(?=\s+[A-Z])|\(\w{1,4}\))\s*")
 _NOTE = re.compile(r"\[\d+(?:[,\s-]+\d+)*\]")
 
@@ -58,7 +58,7 @@ class _Passage(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Its words without numbering and notes."""
+        """Return its words without numbering and notes."""
         return _NOTE.sub("", _NUMBERING.sub("", self.sentence.text))
 
 
@@ -69,18 +69,18 @@ def find_conflicts(
     sources: Sequence[Offered],
     locate: Locate,
 ) -> tuple[Conflict, ...]:
-    """Find passages of the sources that say otherwise what the answer says.
+    """Find passages of the sources that contradict the answer.
 
     Args:
-        status: How the question ended; a refusal has no conflicts.
+        status: The status of the answer; a refusal has no conflicts.
         question: What was asked.
         statements: The answer, with the citations of each statement.
         sources: The ranked sources of the answer.
         locate: Finds the place of a quote.
 
     Returns:
-        At most three, in the order of the statements: each with the passage that the
-        statement rests on and the first one that conflicts with it.
+        At most three, in the order of the statements, each with the cited passage and
+        the first one that conflicts with it.
     """
     conflicts: dict[frozenset[tuple[str, int]], Conflict] = {}
     for statement in statements if status in _ANSWERED else ():
@@ -100,7 +100,7 @@ def find_conflicts(
 def _conflicts_of(
     question: str, citation: Citation, sources: Sequence[Offered]
 ) -> Iterator[tuple[_Passage, _Passage, str]]:
-    """The cited sentences, each with one of another source that conflicts with it."""
+    """Return the cited sentences with conflicting sentences of other sources."""
     if citation.support not in _PROVEN:
         return
     cited = next((s for s in sources if s.source.node_id == citation.node_id), None)
@@ -123,16 +123,16 @@ def _conflicts_of(
 
 
 def _passages(where: Offered) -> Iterator[_Passage]:
-    """The sentences of a source of prose; rows of tables differ as they should.
+    """Return the sentences of prose sources; table rows differ by nature.
 
-    What a model wrote about a picture is not what the document says.
+    A model's description of a picture is not the document's text.
     """
     if where.source.kind == "prose" and not where.source.generated:
         yield from (_Passage(where, one) for one in sentences(where.source.text))
 
 
 def _difference(question: str, one: _Passage, other: _Passage) -> str:
-    """What two sentences on one thing say otherwise; empty if nothing, or too much."""
+    """Return what differs between two sentences; empty if nothing or too much does."""
     if not _share_stems(one.sentence, other.sentence):
         return ""
     first, second = read_claim(one.text), read_claim(other.text)
@@ -155,27 +155,27 @@ def _difference(question: str, one: _Passage, other: _Passage) -> str:
 
 
 def _share_stems(one: Sentence, other: Sentence) -> bool:
-    """Whether two sentences have enough words in common to be worth comparing.
+    """Return whether two sentences have enough common words to be compared.
 
-    Nearly all pairs have not, and this costs a hundredth of reading them as claims.
+    Most pairs do not, and this costs a hundredth of analysing them as claims.
     """
     longer = max(len(one.stems), len(other.stems))
     return len(one.stems & other.stems) >= SAME_STEMS * longer
 
 
 def _lacks(question: str, one: _Passage, other: _Passage) -> bool:
-    """Whether only one of two sentences has a word of the question."""
+    """Return whether only one of two sentences has a word of the question."""
     return covered_words(question, one.text) != covered_words(question, other.text)
 
 
 def _have_same(unit: str, values: Sequence[Mapping[str, Mapping[str, str]]]) -> bool:
-    """Whether both sentences have the same numbers of a unit."""
+    """Return whether both sentences have the same numbers of a unit."""
     first, second = (own.get(unit, {}).keys() for own in values)
     return first == second
 
 
 def _common_share(tokens: Sequence[Token], other: str) -> float:
-    """How many words of one sentence the other has; 0 if a name is not among them."""
+    """Return the share of common words; 0 if a name is not among them."""
     held = read_passage(other)
     words = [t for t in tokens if _is_word(t)]
     common = [token for token in words if held.find(token)]
@@ -191,7 +191,7 @@ def _is_word(token: Token) -> bool:
 
 
 def _is_of_another(one: _Passage, other: _Passage) -> bool:
-    """Whether the sections name different classes, levels or years."""
+    """Return whether the sections name different classes, levels or years."""
     ours, theirs = (
         {t.key for t in read_claim(_last(p)) if any(c.isdigit() for c in t.key)}
         for p in (one, other)
@@ -200,7 +200,7 @@ def _is_of_another(one: _Passage, other: _Passage) -> bool:
 
 
 def _last(passage: _Passage) -> str:
-    """The last heading above a passage, without its number."""
+    """Return the last heading above a passage, without its number."""
     return _NUMBERING.sub("", passage.where.source.section.rpartition(" > ")[2])
 
 
@@ -209,7 +209,7 @@ def _guards(tokens: Sequence[Token]) -> frozenset[str]:
 
 
 def _values(tokens: Sequence[Token]) -> dict[str, dict[str, str]]:
-    """The numbers of a sentence by what they count, each as it is written."""
+    """Return the numbers of a sentence by unit, each as written."""
     values: dict[str, dict[str, str]] = {}
     for at, token in enumerate(tokens):
         if token.role is WordRole.NUMBER:
@@ -219,7 +219,7 @@ def _values(tokens: Sequence[Token]) -> dict[str, dict[str, str]]:
 
 
 def _value(at: int, tokens: Sequence[Token]) -> tuple[str, str, str]:
-    """The unit of a number, the number, and both as they are written."""
+    """Return the unit of a number, the number, and both as written."""
     token = tokens[at]
     after = tokens[at + 1] if token.attached and at + 1 < len(tokens) else None
     before = tokens[at - 1] if at and tokens[at - 1].attached else None

@@ -1,8 +1,8 @@
-"""A second opinion on paraphrases: does the passage say what the statement says?
+"""A second opinion on paraphrases: does the passage support the statement?
 
-The checks of words prove that a passage has every number, name, "not" and content word
-of a paraphrase. A judge may only take such a verdict back, never give one: what the
-checks refuse stays refused whatever a model says of it.
+The lexical checks prove that a passage contains every number, name, "not" and content
+word of a paraphrase. A judge may only withdraw such a verdict: what the checks refuse
+stays refused.
 """
 
 import re
@@ -36,17 +36,17 @@ _MOST_CHARACTERS = 60  # of an answer that is shown in an error
 
 
 class ClaimJudge(Protocol):
-    """Says whether a passage bears a claim."""
+    """Decides whether a passage supports a claim."""
 
     def confirms(self, claim: str, passage: str) -> bool:
         """Return whether everything in the claim follows from the passage.
 
         Args:
             claim: One statement, without labels.
-            passage: The cited sentences, below the title and section they are of.
+            passage: The cited sentences, below their title and section.
 
         Raises:
-            ModelError: if it cannot be said.
+            ModelError: If it cannot be decided.
         """
 
 
@@ -54,11 +54,11 @@ JUDGES: Stage[ClaimJudge | None] = Stage("judges")
 
 
 class NoJudgeOptions(Strategy[ClaimJudge | None]):
-    """The checks of words decide alone."""
+    """The lexical checks decide alone."""
 
     @override
     def build(self, models: Models) -> None:
-        """None, always."""
+        """Return None."""
 
 
 class ModelJudgeOptions(Strategy[ClaimJudge | None]):
@@ -80,7 +80,7 @@ class ModelJudge(Prompted, PromptMixin):
 
     Args:
         llm: The model.
-        prompt: With `{claim}` and `{passage}`.
+        prompt: A prompt with `{claim}` and `{passage}`.
     """
 
     def __init__(self, llm: LLM, prompt: str = ENTAILMENT) -> None:
@@ -91,7 +91,7 @@ class ModelJudge(Prompted, PromptMixin):
         return {}
 
     def confirms(self, claim: str, passage: str) -> bool:
-        """Return whether the model says Yes; see `ClaimJudge`."""
+        """Return whether the model answers Yes; see `ClaimJudge`."""
         answer = predict_text(self._llm, self._prompt, claim=claim, passage=passage)
         verdict = _VERDICT.search(answer)
         if verdict is None:
@@ -105,12 +105,12 @@ class ModelJudge(Prompted, PromptMixin):
 def confirm_paraphrases(
     checks: Sequence[StatementCheck], judge: ClaimJudge | None, log: TraceLog
 ) -> list[StatementCheck]:
-    """Return the checks with the paraphrases that a judge does not confirm refused.
+    """Return the checks, refusing paraphrases that the judge does not confirm.
 
     Args:
-        checks: What the sources say of each statement.
-        judge: Asked once for each pair of claim and passage; None changes nothing.
-        log: Gets a degradation where the judge failed; the checks of words count then.
+        checks: The check of each statement against the sources.
+        judge: Called once for each pair of claim and passage; None changes nothing.
+        log: Gets a degradation if the judge fails; the lexical checks are then final.
     """
     if judge is None:
         return list(checks)
@@ -147,7 +147,7 @@ def confirm_paraphrases(
 
 
 def passage_of(match: ClaimMatch) -> str:
-    """Return the cited passage below the title and section that it is of."""
+    """Return the cited passage below its title and section."""
     source, quote = match.where.source, match.match
     text = match.where.reading or source.text[quote.start : quote.end]
     heading = ", ".join(part for part in (source.document, source.section) if part)

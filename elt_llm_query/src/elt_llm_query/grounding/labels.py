@@ -1,9 +1,9 @@
-"""Labels: written in front of each source before synthesis, read from the answer after.
+"""Labels: written before each source for synthesis, then parsed from the answer.
 
-The model sees `[S1] Title, Section, p. 3` and the text; of a figure `[F1] ...`. What a
-model wrote about a picture stands between tags of its own. The node keeps its id, text
-and metadata; only what is shown changes. A label resolves only against the sources of
-the same prompt.
+The model is shown `[S1] Title, Section, p. 3` and the text, or `[F1] ...` for a figure.
+A model's description of a picture is enclosed in tags. The node keeps its id, text and
+metadata; only the prompt changes. A label resolves only against the sources of the same
+prompt.
 """
 
 import re
@@ -21,9 +21,9 @@ from elt_llm_query.components import Postprocessor
 LABEL_KEY = "source_label"
 SHOWN_KEY = "source_shown"
 REFERENCES_KEY = (
-    "source_references"  # entries in the list of references of its document
+    "source_references"  # number of entries in its document's list of references
 )
-RANK_KEY = "source_rank"  # where a source stood before it was put elsewhere to be read
+RANK_KEY = "source_rank"  # rank of a source before it was moved within the prompt
 
 _INSIDE = (
     r"(?:source\s+|doc_)?[sf]?\d{1,4}"
@@ -35,12 +35,12 @@ LABEL_GROUP = re.compile(
 )
 _PART = re.compile(r"([-\u2013])?\s*(source\s+|doc_)?([sf])?(\d{1,4})", re.IGNORECASE)
 _WRITTEN_LABEL = re.compile(r"\[(\s*[SF]\d{1,4}[^\]\n]{0,40})\]", re.IGNORECASE)
-_LONGEST_RANGE = 50  # labels; a longer range is a slip of the model
+_LONGEST_RANGE = 50  # labels; a longer range is an error of the model
 _TAGS = re.compile(r"<(/?\s*(?:sources?|ai_generated)\b)", re.IGNORECASE)
 
 
 class ParsedAnswer(NamedTuple):
-    """An answer whose labels are all known, and what was taken out."""
+    """An answer with known labels only, and the labels that were removed."""
 
     text: str
     labels: tuple[str, ...]
@@ -48,10 +48,10 @@ class ParsedAnswer(NamedTuple):
 
 
 class LabelSources(Postprocessor):
-    """Puts `[S1]`, `[S2]` ... in front of what the model sees of each node.
+    """Puts `[S1]`, `[S2]` ... in front of the prompt text of each node.
 
-    Figures are `[F1]`, `[F2]` ... Numbers follow the rank, which is the order given
-    unless the nodes have another.
+    Figures are `[F1]`, `[F2]` ... Numbers follow the rank, which is the given order
+    unless the nodes record another.
     """
 
     @override
@@ -71,14 +71,14 @@ class LabelSources(Postprocessor):
 
 
 def label_of(node: Any) -> str:
-    """The label a node was given, or an empty string."""
+    """Return the label of a node, or an empty string."""
     return str(node.metadata.get(LABEL_KEY, ""))
 
 
 def by_rank(nodes: Sequence[NodeWithScore]) -> list[int]:
-    """The places of the nodes, the best first.
+    """Return the places of the nodes, best first.
 
-    What was brought in after a node was ranked follows it.
+    Nodes that were added for a ranked node follow it.
     """
     ranks: list[int] = []
     for hit in nodes:
@@ -93,12 +93,12 @@ def _is_figure(node: Any) -> bool:
 
 
 def references_of(node: Any) -> int:
-    """How many entries the list of references of its document has; 0 if not known."""
+    """Return the number of references in the node's document; 0 if unknown."""
     return int(node.metadata.get(REFERENCES_KEY, 0))
 
 
 def header(label: str, node: Any) -> str:
-    """The line in front of a source: label, title, section, page."""
+    """Return the line in front of a source: label, title, section, page."""
     place = provenance.read(node)
     page = f"p. {place.page}" if place.page is not None else ""
     parts = [p for p in (place.document, place.section, page) if p]
@@ -112,8 +112,8 @@ def parse_labels(answer: str, known: Sequence[str]) -> ParsedAnswer:
     recognised, also within quotes. A bare `[1]` is text.
 
     Args:
-        answer: What the model wrote.
-        known: The labels that were offered to it.
+        answer: The model's text.
+        known: The labels of the prompt.
 
     Returns:
         The cleaned answer, and its known and its removed labels in order of first use.
@@ -141,7 +141,7 @@ def _with_label(node: Any, label: str) -> TextNode:
     excluded = {*node.metadata, LABEL_KEY}
     text = provenance.reading(node)
     if text == node.get_content(metadata_mode=MetadataMode.NONE):
-        # A model would copy the document's own [3] as if it were a label of ours.
+        # A model could copy the document's own [3] as if it were a label.
         marks = find_reference_marks(text, references_of(node))
         text = remove_spans(text, marks).text
     text = _disarm(text)
@@ -161,17 +161,17 @@ def _with_label(node: Any, label: str) -> TextNode:
 
 
 def escape_labels(text: str) -> str:
-    """Source text whose own "[S1]" cannot pass for a label; it has other brackets."""
+    """Return source text with "[S1]" in other brackets, so that it is no label."""
     return _WRITTEN_LABEL.sub("\u2039\\1\u203a", text)
 
 
 def _disarm(text: str) -> str:
-    """Source text that cannot pass for a label, or for a tag of the prompt."""
+    """Return source text that cannot be parsed as a label or a tag of the prompt."""
     return _TAGS.sub("\u2039\\1", escape_labels(text))
 
 
 def parse_group(bracket: re.Match[str]) -> list[str] | None:
-    """Return the labels of a match of `LABEL_GROUP`; None where it is no label."""
+    """Return the labels of a match of `LABEL_GROUP`, or None if it is no label."""
     inside = bracket["inside"]
     if not re.match(r"source\s|doc_|[sf]\d", inside, re.IGNORECASE):
         return None
@@ -187,7 +187,7 @@ def parse_group(bracket: re.Match[str]) -> list[str] | None:
 
 
 def _close_holes(text: str) -> str:
-    """Close the holes that removed labels (NUL) left."""
+    """Close the gaps that removed labels (NUL) left."""
     text = re.sub(r"[(\[]\s*(?:\x00[\s,;]*)+[)\]]", "\x00", text)
     text = re.sub(r"(^|\n)[ \t]*(?:\x00[ \t]*)+[.,;:]?[ \t]*", r"\1", text)
     text = re.sub(
@@ -197,7 +197,7 @@ def _close_holes(text: str) -> str:
 
 
 class Shown(NamedTuple):
-    """A source as shown to a model, taken apart."""
+    """The parts of a source as shown to a model."""
 
     label: str
     heading: str
@@ -205,7 +205,7 @@ class Shown(NamedTuple):
 
 
 def split_shown(chunk: str, default: str) -> Shown:
-    """Label, heading and text of a chunk that `LabelSources` wrote, or all text."""
+    """Split a chunk that `LabelSources` wrote into label, heading and text."""
     header_line = re.match(r"\[([SF]\d+)\] ?([^\n]*)\n", chunk)
     if not header_line:
         return Shown(default, "", chunk)
@@ -213,7 +213,7 @@ def split_shown(chunk: str, default: str) -> Shown:
 
 
 def remove_labels(text: str, labels: Sequence[str]) -> str:
-    """The text without these labels, the holes closed."""
+    """Return the text without these labels, with the gaps closed."""
     for label in labels:
         text = text.replace(f"[{label}]", "\x00")
     return _close_holes(text)

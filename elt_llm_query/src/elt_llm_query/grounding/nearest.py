@@ -1,4 +1,4 @@
-"""The passages to read where a question is not answered: quoted, and no answer."""
+"""Quote the nearest passages if a question is refused, marked as no answer."""
 
 from collections.abc import Sequence
 
@@ -10,26 +10,26 @@ from elt_llm_query.grounding.quote_match import QuoteMatch
 from elt_llm_query.grounding.sources import Locate, Offered, is_row
 from elt_llm_query.grounding.statement_lookup import ClaimMatch
 
-MOST = 3  # a person reads on in the sections; more would hide the refusal
+MOST = 3  # readers continue in the sections; more would hide the refusal
 _REFUSED = frozenset({Status.INSUFFICIENT, Status.VALIDATION_FAILED})
 
 
 def quote_nearest(
     status: Status, question: str, sources: Sequence[Offered], locate: Locate
 ) -> tuple[Citation, ...]:
-    """Quote what is nearest to a question that the sources were not seen to answer.
+    """Quote the passages nearest to a question that was refused.
 
     Args:
-        status: How the question ended; only a refusal needs them.
+        status: The status of the answer; only a refusal has nearest passages.
         question: What was asked.
         sources: The ranked sources of the answer.
         locate: Finds the place of a quote.
 
     Returns:
         At most three quotes of different sections, in the order of the sources: of each
-        the sentence, or the table row, with the most words of the question. A source
-        without any of them is left out, except the first of all. What a model wrote
-        about a picture is not quoted.
+        the sentence or table row with the most words of the question. A source without
+        any of them is left out, except the first. A model's description of a picture is
+        not quoted.
     """
     if status not in _REFUSED:
         return ()
@@ -50,7 +50,7 @@ def quote_nearest(
 
 
 def _nearest_sentence(question: str, where: Offered) -> tuple[int, int, int]:
-    """How many words of the question the nearest sentence has, and its span."""
+    """Return the span of the nearest sentence and its number of question words."""
     text = where.source.text
     parts = () if is_row(where) else sentences(text)
     if not parts:

@@ -1,7 +1,7 @@
-"""What a model wrote as plain text: no emphasis, no headings, nothing that is not seen.
+"""Convert a model's text to plain text, without markup or hidden characters.
 
-An answer is plain text. Marks of Markdown that a model puts around words are taken out,
-so that what is shown is what was looked up; other characters stay as they are.
+An answer is plain text. Markdown that a model puts around words is removed, so that the
+shown text is the text that was looked up; other characters are unchanged.
 """
 
 import re
@@ -10,13 +10,13 @@ import unicodedata
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*(?:\n|$)", re.MULTILINE)
 _HEADING = re.compile(r"^[ \t]{0,3}#{1,6}[ \t]+", re.MULTILINE)
 _STRONG = re.compile(r"(\*\*|__|`+)(?=\S)([^\n]*?\S)\1")
-# Joiners shape letters of many scripts; next to a Latin one they hide something.
+# Joiners shape letters of many scripts; next to Latin letters they only hide text.
 _JOINER = re.compile(r"(?<=[^\x00-\x7f])[\u200c\u200d](?=[^\x00-\x7f])")
 _KEPT = frozenset("\n\t")
-_MARKS = re.compile(r"[!-/:-@\[-`{-~]")  # every mark of ASCII may be escaped
+_MARKS = re.compile(r"[!-/:-@\[-`{-~]")  # all ASCII punctuation may be escaped
 _INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
-# What a renderer acts on anywhere: code, emphasis, links, tags, formulas, entities and
-# addresses; and what makes a heading, rule, list, quotation or table of a line.
+# Markup that is active anywhere (code, emphasis, links, tags, formulas, entities,
+# addresses) and at the start of a line (headings, rules, lists, quotations, tables).
 _ACTIVE = re.compile(
     r"[\\`*\[\]<~$]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)|(?<=\S)@(?=\S)|:(?=//)"
     r"|(?<=\bwww)\.",
@@ -28,14 +28,14 @@ _UNSEEN = frozenset({"Cc", "Cf", "Cs"})
 
 
 def plain_text(text: str) -> str:
-    """The text of a model as plain text.
+    """Return a model's text as plain text.
 
     Args:
-        text: What the model wrote.
+        text: The model's text.
 
     Returns:
         The text without code fences, heading marks, emphasis, control characters and
-        characters that are not seen (zero width, turned direction, tags).
+        invisible characters (zero width, direction, tags).
     """
     text = remove_unseen(text.replace("\r\n", "\n"))
     text = _HEADING.sub("", _FENCE.sub("", text))
@@ -43,7 +43,7 @@ def plain_text(text: str) -> str:
 
 
 def remove_unseen(text: str) -> str:
-    """The text without control characters and characters that are not seen."""
+    """Return the text without control characters and invisible characters."""
     joiners = {joiner.start() for joiner in _JOINER.finditer(text)}
     return "".join(
         char
@@ -55,7 +55,7 @@ def remove_unseen(text: str) -> str:
 
 
 def as_markdown(text: str) -> str:
-    """Plain text as Markdown that shows just that text.
+    """Return Markdown that renders as exactly this plain text.
 
     Args:
         text: Plain text, for example `QueryResult.answer` or a quote.
@@ -68,10 +68,10 @@ def as_markdown(text: str) -> str:
 
 
 def readable_markdown(text: str) -> str:
-    """Plain text as Markdown that shows just that text, with few marks escaped.
+    """Return Markdown that renders as exactly this plain text, with few escapes.
 
-    It reads well where it is shown as it is, too: a sentence mostly stays as it was,
-    and labels such as `[S1]` do.
+    It is also readable unrendered: most sentences, and labels such as `[S1]`, are
+    unchanged.
 
     Args:
         text: Plain text, for example `QueryResult.answer` or a quote.
@@ -85,13 +85,13 @@ def readable_markdown(text: str) -> str:
 
 
 def _escape_start(start: re.Match[str]) -> str:
-    """Escape the mark that makes a heading, a rule or a list of a line."""
+    """Escape the mark that would make a heading, a rule or a list of a line."""
     indent, mark = start.groups()
     return f"{indent}{mark}\\" if mark.isdigit() else f"{indent}\\{mark}"
 
 
 def _keep_lines(escaped: str, ending: str) -> str:
-    """Keep indents, and line breaks by an ending, which Markdown would join."""
+    """Keep indentation, and line breaks, which Markdown would join."""
     indented = _INDENT.sub(lambda indent: "&nbsp;" * len(indent[0]), escaped)
     lines = indented.split("\n")
     kept = [

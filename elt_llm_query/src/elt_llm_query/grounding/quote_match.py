@@ -1,8 +1,8 @@
-"""Does a text contain a quote? Exact, then normalised, then near with guards.
+"""Match a quote in a text: exactly, then normalised, then fuzzily with guards.
 
-The ladder and its order are the project's: a quote is accepted only if its words are
-in the source, and a near match only if every number, unit and guarded word (negations,
-"must", "may", "only", "at least" ...) is the same.
+A quote is accepted only if its words are in the source, and a fuzzy match only if every
+number, unit and guarded word (negations, "must", "may", "only", "at least" ...) is the
+same.
 """
 
 import re
@@ -16,16 +16,16 @@ from elt_llm_query.analysis.normalise import Normal, normalise
 from elt_llm_query.analysis.quantities import guards, negations
 
 FEWEST_FUZZY_WORDS = 4
-FEWEST_LETTERS = 3  # of a word that may have another ending
+FEWEST_LETTERS = 3  # minimum length of a word whose ending may differ
 FEWEST_PART_WORDS = 2
 
 _ELISION = re.compile(r"\s*(?:[\[(]\s*)?(?:\.\s?\.\s?\.|\u2026)\.?(?:\s*[\])])?\s*")
 _WORD = re.compile(r"\d+(?:[.,:/]\d+)*|[\w'%]+")
 _ARTICLES = frozenset({"a", "an", "the"})
 _ENDINGS = frozenset({"s", "es", "d", "ed"})
-# Letters that scanners and fonts take for others, in one form.
+# Letters that scanners and fonts confuse, folded to one form.
 _MISREAD = (("rn", "m"), ("vv", "w"), ("cl", "d"))
-# How a text may be proven, the strongest first.
+# Kinds of proof, the strongest first.
 STRENGTH = (
     Support.VERIFIED,
     Support.NORMALISED,
@@ -36,10 +36,10 @@ STRENGTH = (
 
 
 class QuoteMatch(NamedTuple):
-    """What was found: `text[start:end]`, 0 to 0 where nothing was.
+    """The match `text[start:end]`, 0 to 0 if there is none.
 
-    `score` is 1 for a quote that the text contains, else the similarity of the nearest
-    window, 0 to 1. `reason` says why it was refused.
+    `score` is 1 for a quote that the text contains, otherwise the similarity of the
+    nearest window, 0 to 1. `reason` is the reason of a refusal.
     """
 
     support: Support
@@ -50,15 +50,15 @@ class QuoteMatch(NamedTuple):
 
     @property
     def stands(self) -> bool:
-        """True where the quote may be believed."""
+        """Return True if the quote is accepted."""
         return self.support in STRENGTH
 
 
 def check_quote(quote: str, text: str) -> QuoteMatch:
     """Look a quote up in a text.
 
-    A quote with "..." matches if each of its parts does, in order, and no negation was
-    left out between them.
+    A quote with "..." matches if each of its parts does, in order, and no negation
+    between them was left out.
 
     Args:
         quote: The words to look up.
@@ -88,7 +88,7 @@ def stands_whole(quote: str, text: str) -> bool:
 
 
 def _match_exact(quote: str, text: str) -> QuoteMatch | None:
-    """The quote letter for letter, or ignoring white space and case."""
+    """Match the quote exactly, or ignoring white space and case."""
     start = _find(quote, text)
     if start >= 0:
         return QuoteMatch(Support.VERIFIED, 1.0, start, start + len(quote))
@@ -103,7 +103,7 @@ def _match_exact(quote: str, text: str) -> QuoteMatch | None:
 
 
 def _match_elided(parts: list[str], text: str) -> QuoteMatch:
-    """All parts in order, each exact, from the first to the last; else fabricated."""
+    """Match all parts in order, each exactly; otherwise the quote is fabricated."""
     missing = QuoteMatch(Support.FABRICATED, 0.0)
     if any(len(part.split()) < FEWEST_PART_WORDS for part in parts):
         return missing._replace(reason="a part of the quote is too short")
@@ -120,7 +120,7 @@ def _match_elided(parts: list[str], text: str) -> QuoteMatch:
 
 
 def _find(quote: str, text: str) -> int:
-    """The first occurrence of `quote` that cuts no word or number."""
+    """Return the first occurrence of `quote` that splits no word or number."""
     start = text.find(quote)
     while start >= 0:
         if _whole(text, start, start + len(quote)):
@@ -141,14 +141,14 @@ def _whole(text: str, start: int, end: int) -> bool:
 
 
 def _runs_into(before: str) -> bool:
-    """True for `2.` before a number, and for a free-standing sign."""
+    """Return True for `2.` before a number, and for a free-standing sign."""
     if re.search(r"\d[.,:/]$", before):
         return True
     return bool(re.search(r"(?:^|[\s(])[-\u2212]$", before))
 
 
 def _match_fuzzy(quote: str, source: Normal) -> QuoteMatch:
-    """The stretch of the source with the same words, but for what `_fold` forgives."""
+    """Match the stretch of the source with the same words after `_fold`."""
     wanted, have = _fold_characters(quote), _fold_characters(source.text)
     if len(wanted) < FEWEST_FUZZY_WORDS:
         return QuoteMatch(Support.FABRICATED, 0.0, reason="too short for a near match")
@@ -164,7 +164,7 @@ def _match_fuzzy(quote: str, source: Normal) -> QuoteMatch:
 
 
 class _Folded(NamedTuple):
-    """A word without what a misreading or a careless copy changes, and its place."""
+    """A word after folding, and its place."""
 
     key: str
     start: int
@@ -178,11 +178,11 @@ def _fold_characters(text: str) -> tuple[_Folded, ...]:
 
 
 def _fold(word: str) -> str:
-    """A word in the letters that are told apart when it is read; "" for an article."""
+    """Fold letters that are often misread; "" for an article."""
     if word in _ARTICLES:
         return ""
     if not word.isalpha():
-        return word  # a number is never forgiven anything
+        return word  # numbers must match exactly
     for read_as, letter in _MISREAD:
         word = word.replace(read_as, letter)
     return word
@@ -191,7 +191,7 @@ def _fold(word: str) -> str:
 def _find_folded(
     wanted: Sequence[_Folded], have: Sequence[_Folded]
 ) -> tuple[int, int] | None:
-    """The span of the same words in order, some of which may be split or joined."""
+    """Return the span of the same words in order, which may be split or joined."""
     joined = "".join(word.key for word in wanted)
     starts: dict[int, int] = {}
     ends: dict[int, int] = {}
@@ -212,7 +212,7 @@ def _find_folded(
 def _find_inflected(
     wanted: Sequence[_Folded], have: Sequence[_Folded]
 ) -> tuple[int, int] | None:
-    """The span of the same words in order, with other endings."""
+    """Return the span of the same words in order, with other endings."""
     count = len(wanted)
     for at in range(len(have) - count + 1):
         stretch = have[at : at + count]

@@ -1,4 +1,4 @@
-"""Nodes that a prompt offered, as records; and the place of a quote on its page."""
+"""Convert the nodes of a prompt to records, and locate a quote on its page."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,16 +22,16 @@ from elt_llm_query.grounding.quote_match import (
 )
 from elt_llm_query.trace import TraceLog
 
-_HEADER_JOIN = " / "  # readers put it between the headers above one column
-_TABLE_REACH = 6000  # characters before a row: a page or two, where its headers stand
+_HEADER_JOIN = " / "  # separator between the headers above one column
+_TABLE_REACH = 6000  # characters before a row searched for its headers: a page or two
 _WORD_FOR_WORD = (Support.VERIFIED, Support.NORMALISED)
 
 
 @dataclass(frozen=True)
 class Offered:
-    """A source as the answer saw it: its record, how it was shown, its cells.
+    """A source as the answer saw it: its record, its shown text, its cells.
 
-    `references` is how many entries the document's list of references has.
+    `references` is the number of entries in the document's list of references.
     """
 
     source: Source
@@ -41,7 +41,7 @@ class Offered:
 
 
 class QuotePlace(NamedTuple):
-    """Page of a quote's first word, and its boxes."""
+    """The page of a quote's first word, and the quote's boxes."""
 
     page: int | None
     boxes: tuple[Box, ...]
@@ -51,19 +51,19 @@ Locate = Callable[[Offered, int, int], QuotePlace]
 
 
 def to_sources(nodes: Sequence[NodeWithScore]) -> tuple[Offered, ...]:
-    """One for each node; labels as given, else by position. The best first."""
+    """Return a record for each node, labelled as given or by position, best first."""
     return tuple(_to_offered(nodes[place], place + 1) for place in by_rank(nodes))
 
 
 def note_unquoted(
     given: Sequence[NodeWithScore], offered: Sequence[NodeWithScore], log: TraceLog
 ) -> None:
-    """Note what a model wrote of pictures where the synthesizer quotes documents only.
+    """Note descriptions of pictures if the synthesizer quotes only documents.
 
     Args:
-        given: The nodes that were given to the synthesizer.
-        offered: Those that the answer could cite.
-        log: Takes a degradation for each that was left out.
+        given: The nodes passed to the synthesizer.
+        offered: The sources that the answer could cite.
+        log: Gets a degradation for each that was left out.
     """
     ids = {hit.node.node_id for hit in offered}
     for hit in given:
@@ -76,10 +76,10 @@ def note_unquoted(
 
 
 def locator(store: Store) -> Locate:
-    """Finds places in the pages of `store`."""
+    """Return a function that locates quotes in the pages of `store`."""
 
     def locate(offered: Offered, start: int, end: int) -> QuotePlace:
-        """The place of characters `[start, end)` of the source's text."""
+        """Return the place of characters `[start, end)` of the source's text."""
         source = offered.source
         begin, stop = source.span.start + start, source.span.start + end
         pages = store.pages(source.document_id, source.pages) if source.pages else []
@@ -126,11 +126,11 @@ TextOf = Callable[[str], str]
 
 
 def texts(store: Store) -> TextOf:
-    """The text of a document by its id, read once for an answer."""
+    """Return a function for the texts of documents, each read once for an answer."""
 
     @lru_cache(maxsize=4)
     def text_of(document_id: str) -> str:
-        """The canonical text; empty where the document is not there."""
+        """Return the canonical text; empty if the document does not exist."""
         return store.document_text(document_id)
 
     return text_of
@@ -144,8 +144,8 @@ def match_quote(quote: str, where: Offered) -> QuoteMatch:
         where: The source.
 
     Returns:
-        As `check_quote`; `NORMALISED` at best where only the text without marks such as
-        "[3]" has the quote, with the span of the words and the marks between them.
+        As `check_quote`; at best `NORMALISED` if only the text without marks such as
+        "[3]" contains the quote, with the span of the words and the marks between them.
     """
     text = where.source.text
     match = check_quote(quote, text)
@@ -162,17 +162,17 @@ def match_quote(quote: str, where: Offered) -> QuoteMatch:
 
 
 def without_references(quote: str, where: Offered) -> str:
-    """Return words of a source without the marks of references among them."""
+    """Return words of a source without reference marks."""
     return remove_spans(quote, find_reference_marks(quote, where.references)).text
 
 
 def is_row(where: Offered) -> bool:
-    """True for a table row that is shown with its headers."""
+    """Return True for a table row that is shown with its headers."""
     return bool(where.cells and where.reading)
 
 
 def row_said(where: Offered, document: str) -> str:
-    """The title, then each cell as "Header: value", as far as `document` says it."""
+    """Return the title, then each cell as "Header: value", as found in `document`."""
     shown = []
     first = where.source.span.start
     above = document[max(first - _TABLE_REACH, 0) : first]
@@ -190,10 +190,10 @@ def row_said(where: Offered, document: str) -> str:
 
 
 def _stands_above(header: str, above: str, document: str) -> bool:
-    """Whether the document has a header, or each of the headers that it is joined of.
+    """Return whether the document contains a header, or each of its joined headers.
 
-    Lines of headers side by side alternate in the text of a page: there the words of
-    one stand apart, above the row.
+    The lines of adjacent headers alternate in the text of a page, so the words of one
+    header may be separated.
     """
     known = set(words(above))
     return stands_whole(header, document) or all(

@@ -1,8 +1,8 @@
-"""Whether the sources that a model was shown say what its statement says.
+"""Check whether the sources of a prompt support a statement of its answer.
 
-A quotation is looked up, or where nothing is quoted the statement itself: first under
-the label it carries, then elsewhere. Words around a quotation are a claim of their own,
-and a paraphrase has to be supported by a passage; see `agreement`.
+A quotation, or if nothing is quoted the statement itself, is looked up: first under its
+label, then elsewhere. Words around a quotation are a separate claim, and a paraphrase
+must be supported by a passage; see `agreement`.
 """
 
 import re
@@ -29,12 +29,12 @@ from elt_llm_query.grounding.unsupported_words import (
     tells_nothing,
 )
 
-# Words from which a quotation says something by itself. What stands around a shorter
-# one has to be in the same passage: 'The fine for dogs is "10 euros"'.
+# Words from which a quotation is meaningful alone. Text around a shorter one must be in
+# the same passage: 'The fine for dogs is "10 euros"'.
 SELF_CONTAINED = 5
-FEWEST_AROUND = 2  # content words around it that are looked up apart from it
-FEWEST_WORDS = 4  # of a statement without a label; "20 cents" is in many a source
-EVIDENCE = "\0evidence"  # the part that quotations beside a statement share
+FEWEST_AROUND = 2  # content words around it that are looked up separately
+FEWEST_WORDS = 4  # of a statement without a label; "20 cents" is in many sources
+EVIDENCE = "\0evidence"  # the part that the quotations of a statement share
 TOO_SHORT = "too short to be looked up without a label"
 _STOP = re.compile(
     r"[.!?](?=\s)|[,:;]\s|\s[-\u2013\u2014]\s|\n\s*\n|\b(?:but|whereas)\b"
@@ -48,7 +48,7 @@ _LIMITS = re.compile(r"\b(?:unless|except|without)\b", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class ClaimMatch:
-    """Where one quotation or claim was looked up under one label, and the outcome."""
+    """The lookup of one quotation or claim under one label, and its outcome."""
 
     label: str
     quote: str
@@ -58,16 +58,16 @@ class ClaimMatch:
 
     @property
     def stands(self) -> bool:
-        """True if the source that its label names contains it."""
+        """Return True if the source of its label contains it."""
         return self.match.stands
 
 
 @dataclass(frozen=True)
 class StatementCheck:
-    """A statement and what its sources say of it.
+    """A statement and the outcome of its lookups.
 
-    `leads` is true for a lead-in or heading that any answer may have, `note` says why
-    it was not looked up.
+    `leads` is true for a lead-in or heading that any answer may have, `note` is the
+    reason if it was not looked up.
     """
 
     statement: DraftStatement
@@ -77,12 +77,12 @@ class StatementCheck:
 
     @property
     def stands(self) -> bool:
-        """True if each quotation, or the claim, is in a source of its labels."""
+        """Return True if its sources contain each quotation, or the claim."""
         return bool(self.matches) and _all_hold(self.matches)
 
     @property
     def claims(self) -> bool:
-        """False for a lead-in, and for a heading of a few words without a number."""
+        """Return False for a lead-in, and for a short heading without a number."""
         plain = self.statement.plain
         heading = (
             self.statement.may_lead
@@ -93,12 +93,12 @@ class StatementCheck:
 
     @property
     def labels(self) -> list[str]:
-        """The labels whose sources contain something of it, in order."""
+        """Return the labels whose sources contain something of it, in order."""
         return list(dict.fromkeys(m.label for m in self.matches if m.stands))
 
     @property
     def verdict(self) -> Support:
-        """The weakest proof that it rests on, or why it does not stand."""
+        """Return the weakest proof that it rests on, or why it is not proven."""
         if self.stands:
             return max(
                 (m.match.support for m in self.matches if m.stands),
@@ -109,7 +109,7 @@ class StatementCheck:
 
     @property
     def reason(self) -> str:
-        """Why it does not stand; empty where it does."""
+        """Return why it is not proven; empty if it is."""
         failed = next((m for m in self.matches if not m.stands), None)
         return failed.match.reason if failed and not self.stands else self.note
 
@@ -117,7 +117,7 @@ class StatementCheck:
 def look_up(
     statement: DraftStatement, sources: Sequence[Offered], question: str = ""
 ) -> StatementCheck:
-    """Return what the sources say of a statement.
+    """Check a statement against the sources.
 
     Args:
         statement: A sentence or list item of a model.
@@ -125,8 +125,8 @@ def look_up(
         question: What was asked; without it "Yes" and "No" alone prove nothing.
 
     Returns:
-        One `ClaimMatch` for each label and part; of an unlabelled claim the first
-        source that holds it, or none. A lead-in claims nothing and has none.
+        One `ClaimMatch` for each label and part; for an unlabelled claim the first
+        source that contains it, or none. A lead-in claims nothing and has none.
     """
     if statement.may_lead and _leads(statement, sources):
         return StatementCheck(statement, leads=True)
@@ -135,7 +135,7 @@ def look_up(
     if statement.labels:
         matches = _resolve_evidence(statement, sources)
         for part in parts:
-            # Words around a quotation that no source contains need no look-up.
+            # If no source contains the quotation, the words around it need no lookup.
             if part.quoted or _all_hold(matches):
                 matches += (
                     _resolve(part, by_label[label], sources, question)
@@ -150,9 +150,9 @@ def look_up(
 def _resolve_evidence(
     statement: DraftStatement, sources: Sequence[Offered]
 ) -> list[ClaimMatch]:
-    """The quotations given beside a statement. One that holds is enough.
+    """Look up the quotations given with a statement; one that matches is enough.
 
-    A quotation alone proves nothing: what the statement says is looked up as well.
+    A quotation alone proves nothing: the statement itself is looked up as well.
     """
     by_label = {o.source.label: o for o in sources}
     matches = []
@@ -165,7 +165,7 @@ def _resolve_evidence(
 
 
 def everything(where: Offered) -> str:
-    """All that a source shows of itself: its name, section, headers and text."""
+    """Return all text that a source shows: its name, section, headers and text."""
     source = where.source
     parts = (source.document, source.section, where.reading, source.text)
     return "\n".join(part for part in parts if part)
@@ -173,7 +173,7 @@ def everything(where: Offered) -> str:
 
 @dataclass(frozen=True)
 class _Part:
-    """What is looked up: a quotation, the words around quotations, or the claim."""
+    """A part to look up: a quotation, the words around quotations, or the claim."""
 
     text: str
     claim: str
@@ -181,7 +181,7 @@ class _Part:
 
 
 def _all_hold(matches: Sequence[ClaimMatch]) -> bool:
-    """Whether each part is in one source at least."""
+    """Return whether each part is in at least one source."""
     good = {m.part for m in matches if m.stands}
     return all(m.part in good for m in matches)
 
@@ -202,7 +202,7 @@ def _parts(statement: DraftStatement) -> list[_Part]:
 
 
 def _leads(statement: DraftStatement, sources: Sequence[Offered]) -> bool:
-    """True for a lead-in or heading that claims nothing, or that a source has."""
+    """Return True for a lead-in or heading that claims nothing or is a source's."""
     plain = statement.plain.rstrip(":").strip()
     if not plain or tells_nothing(plain):
         return True
@@ -230,7 +230,7 @@ def _find_unlabelled(
 def _resolve(
     part: _Part, named: Offered, sources: Sequence[Offered], question: str
 ) -> ClaimMatch:
-    """The part in the source that is named, else in another, else in none."""
+    """Look the part up in the named source, then in the others."""
     label = named.source.label
     verdict = "" if part.quoted else bare_verdict(part.text)
     if verdict:
@@ -252,7 +252,7 @@ def _resolve(
 
 
 def _as_said(match: QuoteMatch, where: Offered) -> QuoteMatch:
-    """Tell what a document says from what a model wrote of its pictures."""
+    """Mark a match in a model's description of a picture as generated."""
     if match.stands and where.source.generated:
         return match._replace(support=Support.GENERATED)
     return match
@@ -270,13 +270,13 @@ def _match_said(part: _Part, where: Offered) -> QuoteMatch:
     whole = part.quoted or _begins_clause(match, where.source.text)
     if (match.stands and whole) or part.quoted or match.support is Support.CONTRADICTED:
         return match
-    # "Dogs are welcome" stands in "guide dogs are welcome", and does not say the same.
+    # "Dogs are welcome" is part of "guide dogs are welcome" but has another meaning.
     supported = supporting(part.text, where)
     return match if match.stands and supported.stands else supported
 
 
 def _match_words(part: _Part, where: Offered) -> QuoteMatch:
-    """Where a source has the very words, with the same "not" around them."""
+    """Match the exact words in a source, with the same "not" around them."""
     text, source = part.text, where.source.text
     match = match_quote(text, where)
     if match.stands and not same_polarity(
@@ -290,16 +290,16 @@ def _match_words(part: _Part, where: Offered) -> QuoteMatch:
 
 
 def _begins_clause(match: QuoteMatch, text: str) -> bool:
-    """Whether no word stands right before what was found."""
+    """Return whether no word directly precedes the match."""
     before = text[: match.start].rstrip()
     return not before or not (before[-1].isalnum() or before[-1] in _WITHIN)
 
 
 def same_polarity(claim: str, quote: str, text: str, span: tuple[int, int]) -> bool:
-    """False where claim and source disagree on a "not" around a quote.
+    """Return False if claim and source differ in a "not" around a quote.
 
-    Compared are the clauses: of the claim the one that holds the quote, of the source
-    the one that holds `span`.
+    It compares the clause of the claim that contains the quote with the clause of the
+    source that contains `span`.
     """
     place = claim.find(quote)
     span_of_quote = (place, place + len(quote)) if place >= 0 else (0, len(claim))
@@ -309,7 +309,7 @@ def same_polarity(claim: str, quote: str, text: str, span: tuple[int, int]) -> b
 
 
 def _clause(text: str, span: tuple[int, int]) -> str:
-    """The span widened to the stops around it."""
+    """Widen the span to the punctuation around it."""
     before = [m.end() for m in _STOP.finditer(text, 0, span[0])]
     start = before[-1] if before else 0
     if text[span[1] - 1] in _ENDS:
@@ -319,5 +319,5 @@ def _clause(text: str, span: tuple[int, int]) -> str:
 
 
 def _is_negated(text: str) -> bool:
-    # "Unless" and "without" limit a statement; they do not turn it round.
+    # "Unless" and "without" limit a statement; they do not negate it.
     return bool(negations(_LIMITS.sub(" ", text)))

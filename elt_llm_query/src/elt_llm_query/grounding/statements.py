@@ -1,4 +1,4 @@
-"""An answer cut into statements, each with its labels and quotations."""
+"""Split an answer into statements, each with its labels and quotations."""
 
 import re
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _QUOTED = re.compile(
 
 @dataclass(frozen=True)
 class GivenQuote:
-    """A quotation that a model gave for a statement, beside it and not within it."""
+    """A quotation that a model gave for a statement, separate from its text."""
 
     label: str
     quote: str
@@ -41,28 +41,28 @@ class DraftStatement:
 
     @cached_property
     def plain(self) -> str:
-        """The text without labels and list marks."""
+        """Return the text without labels and list marks."""
         bare = re.sub(r"\s*\[[SF]\d+\]", "", self.text)
         return re.sub(r"^\s*(?:[-*+\u2022]|\d{1,3}[.)])\s+|[*_`#]+", "", bare).strip()
 
     @cached_property
     def quotes(self) -> tuple[str, ...]:
-        """The text in quotation marks, two words or more."""
+        """Return the text in quotation marks of two words or more."""
         groups = (next(g for g in m if g) for m in _QUOTED.findall(self.plain))
         return tuple(q.strip() for q in groups if len(words(q)) > 1)
 
     @property
     def may_lead(self) -> bool:
-        """True for what may be a heading or a lead-in: it has no label and no stop."""
+        """Return True for a possible heading or lead-in: no label and no full stop."""
         if self.labels:
             return False
         return self.text.startswith("#") or not re.search(r"[.!?]\W*$", self.plain)
 
 
 def split_statements(answer: str) -> list[DraftStatement]:
-    """Return the statements in order; gaps and texts joined are the answer.
+    """Return the statements in order; joined with their gaps they are the answer.
 
-    A label after a full stop belongs to what goes before it.
+    A label after a full stop belongs to the sentence before it.
     """
     text = _AFTER_STOP.sub(_before_stop, answer)
     cut: list[DraftStatement] = []

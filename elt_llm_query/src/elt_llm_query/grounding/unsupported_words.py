@@ -1,4 +1,4 @@
-"""Words of a model that claim nothing, and tokens that no source can support."""
+"""Words that claim nothing, and tokens that no source can support."""
 
 import re
 import unicodedata
@@ -21,7 +21,7 @@ _NUMBER = re.compile(
 )
 _COUNTED = re.compile(r"\d+(?:-[^\W\d_]+)+")  # 3-year
 _SHAPES = (_WORD, _SHORT, _NUMBER, _COUNTED)
-# Scripts whose letters look alike.
+# Scripts with letters that look alike.
 _LIKE = frozenset({"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE"})
 _VERDICTS = frozenset(map(stem, ("yes", "no", "correct", "true", "false")))
 _ANSWERS = {
@@ -32,7 +32,7 @@ _FORM = frozenset({*map(stem, QUESTION_WORDS), *_VERDICTS})
 
 
 def tells_nothing(written: str) -> bool:
-    """True for words that only lead to others: no telling word, sign or number."""
+    """Return True if the text has no content word, symbol or number."""
     written_stems = {stem(word) for word in words(written)}
     if not written_stems or written_stems & _VERDICTS:
         return False
@@ -44,14 +44,14 @@ def _telling(written: str) -> list[str]:
 
 
 def bare_verdict(written: str) -> str:
-    """Return "yes" or "no" if that is all that a text says, else an empty string."""
+    """Return "yes" or "no" if that is the whole text, else an empty string."""
     return _ANSWERS.get(" ".join(words(written)).lower(), "")
 
 
 def odd_token(written: str, source: str) -> str:
-    """The first token that is neither a word nor a number nor in the source.
+    """Return the first token that is no word, no number and not in the source.
 
-    That is an address, a tag, an identifier, or a word with letters of two scripts.
+    Such tokens are addresses, tags, identifiers, and words with letters of two scripts.
     """
     known = ""
     for raw in _SPACE.split(written):

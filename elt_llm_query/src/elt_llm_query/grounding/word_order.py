@@ -1,7 +1,7 @@
-"""A claim beside one sentence: what it leaves out, puts in, swaps or turns round.
+"""Compare the word order of a claim with one sentence: omissions, additions, swaps.
 
-All words of the claim may be in the sentence, and it may say something else: who acts
-on whom, which of two numbers, of all bills or of some.
+A sentence may contain all words of the claim and still state something else: who acts
+on whom, which of two numbers, all or only some.
 """
 
 import re
@@ -27,22 +27,22 @@ from elt_llm_query.grounding.claim_words import (
     without_numbering,
 )
 
-LONGEST_SWAP = 6  # content words of a name or a number that takes another's place
-LONGEST_RESTRICTION = 3  # content words; more of them are a clause of its own
-# Guards after which a noun stands for all of its kind.
+LONGEST_SWAP = 6  # content words of a name or a number that replaces another
+LONGEST_RESTRICTION = 3  # content words; more of them are a separate clause
+# Guards after which a noun denotes all of its kind.
 _GENERAL = frozenset({"all", "any", "not", "only", "most", "some", "many", "few"})
 _NEARLY = frozenset({"almost", "nearly"})
-_NAMING = frozenset({"called", "named", "known"})  # "is called" says no more than "is"
+_NAMING = frozenset({"called", "named", "known"})  # "is called" means no more than "is"
 _DONE = r"\b(?:be|been|being|is|are|was|were)\s+%s(\w+)\b"
-# Of verbs that are not in the list of irregular ones, and of those that never change.
+# Participles of regular verbs, and of verbs that never change.
 _PARTICIPLE = ("ed", "en", "wn", "ld", "de", "pt", "nt", "id")
 _UNCHANGED = frozenset({"set", "put", "cut", "let", "cast", "read", "split"})
 _PASSIVE = re.compile(_DONE % r"(?:\w+ly\s+)?", re.IGNORECASE)
 _DONE_BY = re.compile(
     _DONE % r"(?:\w+\s+)?" + r"\s+(?:\w+\s+){0,3}?by\b", re.IGNORECASE
 )
-# "One of the parties", "half of the rooms", "a member of the Board": a part of what is
-# named behind it, whatever is said of it.
+# "One of the parties", "half of the rooms", "a member of the Board" denote a part of
+# the noun that follows.
 _PART = re.compile(
     rf"\b(?:(one or more|any one|{phrases(NUMBER_WORDS)}|\d+|half|part|some|any|either)"
     r"|an? (?:\w+ )?(\w+)) of (?:the|these|those|its|their|our|your|his|her)"
@@ -76,24 +76,24 @@ class WordOrder:
 
     @cached_property
     def tokens(self) -> Sequence[Token]:
-        """The words of the claim."""
+        """Return the words of the claim."""
         return read_claim(self.claim)
 
     @cached_property
     def passage_words(self) -> PassageWords:
-        """The words of the sentence, without its number where the claim has none."""
+        """Return the words of the sentence, without a number the claim lacks."""
         return read_passage(without_numbering(self.sentence, self.claim))
 
     @cached_property
     def occurrences(self) -> list[list[int]]:
-        """The places in the sentence of each word of the claim."""
+        """Return the places of each word of the claim in the sentence."""
         return [self.passage_words.find(token) for token in self.tokens]
 
     def find_swap(self) -> ClaimDifference | None:
-        """Words of the claim where the sentence has others between the same two.
+        """Return words of the claim at whose place the sentence has other words.
 
-        They may be in the sentence too, and yet not be what is said here: the name of
-        another party, the other one of two numbers. What only moved is no swap.
+        The sentence may contain them elsewhere: the name of another party, the other
+        one of two numbers. Words that only moved are no swap.
         """
         theirs = [token.key for token in self.passage_words.tokens]
         ours, tokens = self._ours, self.tokens
@@ -116,7 +116,7 @@ class WordOrder:
         return None
 
     def find_others(self) -> Iterator[ClaimDifference]:
-        """Give what is put in, left out or turned round."""
+        """Return words that are added, left out or reversed."""
         added = None if refers_back(self.sentence) else self._find_added()
         turned = self._find_reversal() or self._find_exchange()
         limits = (self._find_part(), self._find_restriction())
@@ -127,7 +127,7 @@ class WordOrder:
 
     @cached_property
     def _ours(self) -> list[str]:
-        """The keys of the claim, in the words of the sentence where it has them."""
+        """Return the keys of the claim, in the sentence's words if it has them."""
         return [
             self.passage_words.tokens[places[0]].key if places else token.key
             for token, places in zip(self.tokens, self.occurrences, strict=True)
@@ -141,16 +141,16 @@ class WordOrder:
 
     @cached_property
     def _words(self) -> list[int]:
-        """The places of the claim's words that are no guards."""
+        """Return the places of the claim's words, without guards."""
         return [i for i, t in enumerate(self.tokens) if t.role is not WordRole.GUARD]
 
     @cached_property
     def _places_in_claim(self) -> set[int]:
-        """The places of the sentence whose words the claim has."""
+        """Return the places in the sentence of the claim's words."""
         return {place for places in self.occurrences for place in places}
 
     def _find_added(self) -> ClaimDifference | None:
-        """A name or number that is in another sentence only, put between two words."""
+        """Return a name or number of another sentence, inserted between two words."""
         for kind, _, _, first, last in self._edits:
             for i in range(first, last) if kind == "insert" else ():
                 token = self.tokens[i]
@@ -163,10 +163,10 @@ class WordOrder:
         return None
 
     def _find_reversal(self) -> ClaimDifference | None:
-        """Two words that changed places around a third: who does what to whom.
+        """Return two words that changed places around a third: who acts on whom.
 
-        Around a verb whose actor follows ("signed by") in one of the two only, the two
-        words have to change places.
+        Around a verb whose actor follows ("signed by") in only one of the two texts,
+        the words must have changed places.
         """
         turned = _stems(_DONE_BY, self.claim) ^ _stems(_DONE_BY, self.sentence)
         everything = enumerate(self.passage_words.tokens)
@@ -189,11 +189,11 @@ class WordOrder:
         return None
 
     def _find_exchange(self) -> ClaimDifference | None:
-        """Words from both sides of a third that are on the other side in the claim.
+        """Return words on both sides of a third that changed sides in the claim.
 
-        A phrase that is put first moves to one side only, and clauses that change
-        places have no third between them. Where a verb is passive in one of the two
-        only, both sides have to change.
+        A phrase that moves to the front changes sides alone, and clauses that change
+        places have no third word between them. If the verb is passive in only one of
+        the two texts, both sides must change.
         """
         if _stems(_PASSIVE, self.claim) != _stems(_PASSIVE, self.sentence):
             return None
@@ -204,7 +204,7 @@ class WordOrder:
         }
         for middle, here in place.items():
             if self.tokens[middle].written == "also":
-                continue  # it goes with what is put in front
+                continue  # it belongs to the phrase in front
             left = [i for i in place if i < middle and place[i] > here]
             right = [i for i in place if i > middle and place[i] < here]
             if left and right:
@@ -212,9 +212,9 @@ class WordOrder:
         return None
 
     def _find_mixture(self) -> ClaimDifference | None:
-        """A word that the sentence says of another subject: "X may, but the Y is".
+        """Return a word that the sentence states of another subject: "X may, but Y is".
 
-        A claim that has clauses of its own may take one from each side.
+        A claim that has several clauses may take one from each side.
         """
         here = self.passage_words.tokens
         turn = next((i + 1 for i, token in enumerate(here) if token.turns), None)
@@ -229,7 +229,7 @@ class WordOrder:
         return None
 
     def _find_other_subject(self) -> ClaimDifference | None:
-        """The subject of a "must" or "may" that is none in the claim."""
+        """Return the subject of a "must" or "may" that is not the claim's subject."""
         done = _DONE_TO.search(self.claim) or _DONE_TO.search(self.sentence)
         if done or _PREPOSED.match(self.sentence):
             return None
@@ -249,11 +249,11 @@ class WordOrder:
         return None
 
     def _find_restriction(self) -> ClaimDifference | None:
-        """A word of the sentence that limits what a claim says in general.
+        """Return a word of the sentence that restricts a general claim.
 
         "Undergraduate students may not" is not "students may not", and "bills for
-        raising revenue" are not all bills. What a claim calls "the" or "this" is known
-        already.
+        raising revenue" are not all bills. A noun after "the" or "this" in the claim
+        refers to something mentioned before and needs no restriction.
         """
         words, tokens = self._words, self.tokens
         left_out = ""
@@ -268,10 +268,10 @@ class WordOrder:
         return contradiction(f"{left_out!r} is left out") if left_out else None
 
     def _find_part(self) -> ClaimDifference | None:
-        """A part of something of which the claim speaks as a whole.
+        """Return a word for a part if the claim speaks of the whole.
 
-        It does so where it has the thing and not the word for the part: "one of the
-        parties" is neither "the parties" nor each of them.
+        The claim has the noun but not the word for the part: "one of the parties" is
+        neither "the parties" nor each of them.
         """
         ours = {token.key for token in self.tokens}
         sentence = normalise(self.sentence).text
@@ -286,13 +286,13 @@ class WordOrder:
         return None
 
     def _is_definite(self, at: int) -> bool:
-        """Whether "the" or the like is before a word, or before the one beside it."""
+        """Return whether "the" or the like precedes a word, or its neighbour."""
         before = self.tokens[at - 1] if at else None
         beside = before is not None and before.attached and before.definite
         return self.tokens[at].definite or beside
 
     def _modifier(self, at: int) -> str:
-        """The word of the sentence right before a word, if the claim has it not."""
+        """Return the word before a word of the sentence, if the claim lacks it."""
         left_out = ""
         for place in self.occurrences[at]:
             before = self.passage_words.tokens[place - 1] if place else None
@@ -302,9 +302,9 @@ class WordOrder:
         return left_out
 
     def _dropped_between(self, at: int, after: int) -> str:
-        """The first word left out between two that are neighbours in the claim.
+        """Return the first word left out between two neighbours in the claim.
 
-        What a comma or an "and" parts from them is another member of a list.
+        Words after a comma or an "and" are another member of a list.
         """
         second = self.occurrences[after]
         pairs = [(p, q) for p in self.occurrences[at] for q in second if p < q]
@@ -323,7 +323,7 @@ class WordOrder:
         return ""
 
     def _lacks(self, place: int) -> bool:
-        """Whether the claim leaves out a word or name of the sentence."""
+        """Return whether the claim leaves out a word or name of the sentence."""
         token = self.passage_words.tokens[place]
         if token.role not in (WordRole.WORD, WordRole.NAME):
             return False
@@ -340,7 +340,7 @@ def _changed_places(one: Token, other: Token) -> ClaimDifference:
 
 
 def _stems(pattern: re.Pattern[str], text: str) -> frozenset[str]:
-    """The stems of the participles that a pattern finds, as tokens are compared by."""
+    """Return the stems of the participles that a pattern matches."""
     verbs = (verb.lower() for verb in pattern.findall(text))
     return frozenset(
         stem(IRREGULAR.get(verb, verb))

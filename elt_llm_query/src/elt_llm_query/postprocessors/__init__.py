@@ -1,1 +1,1 @@
-"""What is done with candidates and sources: weighed, widened, cut, put in order."""
+"""Postprocessors: weight, extend, cut and order candidates and sources."""

@@ -1,4 +1,4 @@
-"""Figures beside the sources, in a number of their own."""
+"""Figures in addition to the sources, with their own limit."""
 
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -16,11 +16,11 @@ from elt_llm_query.postprocessors.collection_step import CollectionStep
 
 
 class Figures(CollectionStep):
-    """Behind the sources up to `most` figures, which are not counted among them.
+    """Adds up to `most` figures after the sources, not counted among them.
 
-    With the best source of a collection those of the collection whose text is nearest
-    to the question by its words; with every source those on its pages. Figures that
-    were found like any other chunk stay where they are.
+    The best source of a collection brings the figures of that collection whose text is
+    nearest to the question by words; every source brings those on its pages. Figures
+    that the search itself found stay where they are.
     """
 
     most: int = Field(default=3, ge=1)

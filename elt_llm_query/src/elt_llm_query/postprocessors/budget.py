@@ -1,4 +1,4 @@
-"""As many whole sources as a prompt has room for."""
+"""Keep as many whole sources as fit into a prompt."""
 
 from collections.abc import Callable, Sequence
 from typing import Literal, Self
@@ -18,19 +18,20 @@ from elt_llm_query.grounding.labels import header
 from elt_llm_query.postprocessors.expansion import GROUP_KEYS
 
 Sort = Literal["text", "table", "figure"]
-Unit = list[int]  # places of a source and of what was brought with it
+Unit = list[int]  # positions of a source and of the nodes added to it
 
-QUESTION_TOKENS = 500  # of a model's window, for the question and the instructions
+QUESTION_TOKENS = 500  # of a model's window, reserved for question and instructions
 _SORTS: dict[str, Sort] = {"table_row": "table", "table": "table", "figure": "figure"}
 
 
 class TokenBudget(Postprocessor):
-    """The first sources that fit into `tokens`, whole, in the order given.
+    """Keeps the first sources that fit into `tokens`, whole, in the given order.
 
-    A source and the neighbours brought with it are taken or left together; the first
-    is always taken. `shares` keeps part of the room for a sort of source: text, tables,
-    figures; the others share the rest. Each sort is filled until one does not fit, and
-    what is left over then goes to the first that were left out. `count` counts tokens.
+    A source and the neighbours added to it are kept or dropped together; the first is
+    always kept. `shares` reserves part of the budget for a kind of source (text,
+    tables, figures); the others share the rest. Each kind is filled until a source does
+    not fit, and the remaining tokens then go to the first dropped sources. `count`
+    counts tokens.
     """
 
     tokens: int = Field(default=6000, ge=1)
@@ -65,7 +66,7 @@ class TokenBudget(Postprocessor):
         return [nodes[i] for u in sorted(taken) for i in units[u]]
 
     def _rooms(self, sorts: Sequence[Sort]) -> list[tuple[frozenset[Sort], int]]:
-        """Sorts of sources, and the tokens that are theirs."""
+        """Return the token budget of each kind of source."""
         own = {sort: share for sort, share in self.shares.items() if sort in sorts}
         others = frozenset(sorts) - own.keys()
         rooms = [
@@ -79,7 +80,7 @@ class TokenBudget(Postprocessor):
 
 
 def _fill(units: Sequence[int], costs: Sequence[int], room: int) -> list[int]:
-    """The first units, until one does not fit."""
+    """Return the first units, up to the first that does not fit."""
     fitting = []
     for unit in units:
         room -= costs[unit]

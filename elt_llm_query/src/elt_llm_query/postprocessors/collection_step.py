@@ -1,4 +1,4 @@
-"""What postprocessors share. Nodes that come in are never changed, only copied."""
+"""Base of postprocessors that read collections; input nodes are never changed."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -13,13 +13,13 @@ from elt_llm_core.store.database.records import Outlined
 from elt_llm_query.components import Postprocessor
 
 N = TypeVar("N", bound=BaseNode)
-SMALLEST = 1e-9  # a weight may not be 0: what is below 0 is divided by it
+SMALLEST = 1e-9  # weights must not be 0, because negative scores are divided by them
 
 
 class CollectionStep(Postprocessor):
-    """A postprocessor that looks things up in the collections it is `over`.
+    """A postprocessor that reads the collections passed to `over`.
 
-    A node that says it is from none of them stays as it is.
+    A node from any other collection is unchanged.
     """
 
     collections: dict[str, Collection] = Field(
@@ -32,34 +32,34 @@ class CollectionStep(Postprocessor):
         collections: Sequence[Collection],
         where: Mapping[str, Any] | None = None,
     ) -> "CollectionStep":
-        """The same step over these collections.
+        """Return a copy that reads these collections.
 
-        It brings no chunk that `where` leaves out; see `Collection.ids` for its keys.
+        It adds no chunk that `where` excludes; see `Collection.ids` for its keys.
         """
         by_name = {c.name: c for c in collections}
         changes = {"collections": by_name, "where": dict(where or {})}
         return self.model_copy(update=changes)
 
     def home(self, node: BaseNode) -> Collection | None:
-        """The collection a node is from, where it is one of those looked into."""
+        """Return the collection of a node, if it is one of those passed to `over`."""
         return self.collections.get(str(node.metadata.get("collection", "")))
 
     def allowed_ids(self, collection: Collection) -> frozenset[str] | None:
-        """Ids that may be brought, or None for all."""
+        """Return the ids that may be added, or None for all."""
         return collection.ids(self.where) if self.where else None
 
     def filter_permitted(self, collection: Collection, ids: Iterable[str]) -> list[str]:
-        """Those of `ids` that may be brought, in their order."""
+        """Return those of `ids` that may be added, in their order."""
         allowed = self.allowed_ids(collection)
         return [item for item in ids if allowed is None or item in allowed]
 
     def add_followers(
         self, nodes: Sequence[NodeWithScore], more: Sequence[Sequence[str]], key: str
     ) -> list[NodeWithScore]:
-        """Each node, and after it the chunks that `more` names for it.
+        """Return each node, followed by the chunks that `more` names for it.
 
-        They have its score, and its id as metadata under `key`. A chunk appears once;
-        one whose text another holds is left out.
+        The chunks get its score, and its id as metadata under `key`. A chunk appears
+        once; one whose text is contained in another is left out.
         """
         brought = self._brought(nodes, more)
         held = [provenance.read(n.node) for n in nodes]
@@ -80,7 +80,7 @@ class CollectionStep(Postprocessor):
     def _brought(
         self, nodes: Sequence[NodeWithScore], more: Sequence[Sequence[str]]
     ) -> dict[str, BaseNode]:
-        """The chunks that are named, by id: one look-up a collection."""
+        """Return the named chunks by id, with one lookup per collection."""
         wanted: dict[str, list[str]] = {}
         for node, ids in zip(nodes, more, strict=True):
             home = self.home(node.node)
@@ -94,13 +94,13 @@ class CollectionStep(Postprocessor):
 
 
 class Outlines:
-    """Outlines of documents, each read once."""
+    """The outlines of documents, each read once."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], list[Outlined]] = {}
 
     def of(self, collection: Collection, document_id: str) -> list[Outlined]:
-        """Return the place of each chunk of the document, in order."""
+        """Return the position of each chunk of the document, in order."""
         key = (collection.name, document_id)
         if key not in self._known:
             self._known[key] = collection.outline(document_id)
@@ -109,14 +109,14 @@ class Outlines:
     def around(
         self, collection: Collection, node: BaseNode
     ) -> tuple[list[Outlined], int]:
-        """The outline of the node's document and its own place there, -1 for none."""
+        """Return the outline of the node's document and its position in it, or -1."""
         outline = self.of(collection, str(node.metadata.get("document_id", "")))
         places = (i for i, one in enumerate(outline) if one.node_id == node.node_id)
         return outline, next(places, -1)
 
 
 def with_metadata(node: N, metadata: Mapping[str, Any]) -> N:
-    """A copy of the node with more metadata, which no model is shown."""
+    """Return a copy of the node with more metadata, excluded from prompts."""
     changes = {
         "metadata": {**node.metadata, **metadata},
         "excluded_embed_metadata_keys": sorted(
@@ -130,7 +130,7 @@ def with_metadata(node: N, metadata: Mapping[str, Any]) -> N:
 
 
 def lies_in(place: Provenance, other: Provenance) -> bool:
-    """Whether one stretch of a document is part of another."""
+    """Return whether one span of a document is part of another."""
     same = place.document_id and place.document_id == other.document_id
     inside = other.span_start <= place.span_start and place.span_end <= other.span_end
     return bool(same) and inside
@@ -139,10 +139,10 @@ def lies_in(place: Provenance, other: Provenance) -> bool:
 def weigh(
     nodes: Sequence[NodeWithScore], weight: Callable[[BaseNode], float]
 ) -> list[NodeWithScore]:
-    """The nodes with scores times their weights, best first, ties as they came.
+    """Multiply the scores by the weights, best first, ties in their given order.
 
-    A score below 0 (the raw output of a cross-encoder) is divided instead, so that a
-    weight below 1 always lowers.
+    A negative score (raw output of a cross-encoder) is divided instead, so that a
+    weight below 1 always lowers it.
     """
     scored = []
     for hit in nodes:

@@ -1,4 +1,4 @@
-"""Shorter texts: the sentences near the question, letter for letter."""
+"""Shorter sources: only the sentences near the question, verbatim."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -18,17 +18,17 @@ from elt_llm_query.context_limits import PART_KEY
 from elt_llm_query.postprocessors.collection_step import with_metadata
 from elt_llm_query.retrieval.unit_vectors import embed_texts, query_vector
 
-CHARACTERS = 600  # of a sentence that are compared; longer ones are lists
+CHARACTERS = 600  # characters of a sentence that are compared; longer ones are lists
 
 
 class Compression(Postprocessor):
-    """The sentences of each source that are near the question, verbatim.
+    """Keeps the sentences of each source that are near the question, verbatim.
 
-    Of every prose source `share` of its sentences, at least one, with `context` more on
-    either side. Adjacent sentences stay one source, others become
-    sources of their own with their own span; the first keeps the chunk's id. Rows,
-    sheets and single sentences stay. LlamaIndex's `SentenceEmbeddingOptimizer` changes
-    the nodes it is given, joins sentences out of order and repeats what overlaps.
+    Of every prose source it keeps the `share` of sentences, at least one, with
+    `context` more on either side. Adjacent sentences stay one source, others become
+    separate sources with their own span; the first keeps the chunk's id. Rows, fact
+    sheets and single sentences are unchanged. LlamaIndex's `SentenceEmbeddingOptimizer`
+    changes its input nodes, joins sentences out of order and repeats overlaps.
     """
 
     share: float = Field(default=0.5, gt=0, le=1)
@@ -78,7 +78,7 @@ class Compression(Postprocessor):
 
 
 def _sentences(hit: NodeWithScore) -> list[tuple[Piece, str]]:
-    """The sentences of a source that may be cut, with what is compared of them."""
+    """Return the sentences of a source that may be dropped, with their vectors."""
     node = hit.node
     if not isinstance(node, TextNode) or provenance.reading(node) != node.text:
         return []
@@ -89,7 +89,7 @@ def _sentences(hit: NodeWithScore) -> list[tuple[Piece, str]]:
 
 
 def _runs(places: Sequence[int], parts: Sequence[Piece]) -> Iterator[tuple[int, int]]:
-    """The spans of adjacent sentences."""
+    """Return the spans of adjacent sentences."""
     for _, group in groupby(enumerate(places), key=lambda pair: pair[1] - pair[0]):
         run = [place for _, place in group]
         yield parts[run[0]].start, parts[run[-1]].end
@@ -118,7 +118,7 @@ def _cut(hit: NodeWithScore, run: tuple[int, int], *, first: bool) -> NodeWithSc
 
 
 class CompressionOptions(EmbeddingStepOptions):
-    """Keep the sentences near the question, letter for letter."""
+    """Keep the sentences near the question, verbatim."""
 
     share: float = Field(default=0.5, gt=0, le=1, description="of a source's sentences")
     context: int = Field(

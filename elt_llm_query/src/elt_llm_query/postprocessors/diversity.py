@@ -1,4 +1,4 @@
-"""Fewer or other sources in another order, none of them changed."""
+"""Fewer, more diverse or reordered sources; their texts are unchanged."""
 
 import re
 from collections import Counter
@@ -41,11 +41,11 @@ _WORD = re.compile(r"\w+")
 
 
 class Mmr(Postprocessor):
-    """Sources that are near the question and unlike each other; see `vectors.mmr`.
+    """Prefers sources near the question and unlike each other; see `unit_vectors.mmr`.
 
-    `threshold` 1 is all nearness, 0 all variety. A node is as near as the score it
-    came with, scaled so that the best is 1; without `by_score` its cosine does, as in
-    LlamaIndex, and what the words said is forgotten. The scores stay.
+    `threshold` 1 is relevance only, 0 diversity only. Relevance is the incoming score,
+    scaled so that the best is 1; without `by_score` it is the cosine, as in LlamaIndex,
+    which ignores keyword scores. The scores are unchanged.
     """
 
     threshold: float = Field(default=0.7, ge=0, le=1)
@@ -64,7 +64,7 @@ class Mmr(Postprocessor):
         collections: Sequence[Collection],
         where: Mapping[str, Any] | None = None,  # noqa: ARG002 - it brings nothing
     ) -> "Mmr":
-        """The same step with the vectors that these collections store."""
+        """Return a copy with the vectors that these collections store."""
         return self.model_copy(update={"vectors": stored_vectors(collections)})
 
     @override
@@ -92,7 +92,7 @@ class Mmr(Postprocessor):
 
 
 class DocumentCap(Postprocessor):
-    """The best of every document and section, in the order given; 0 is no limit."""
+    """Keeps the best of every document and section in order; 0 is no limit."""
 
     per_document: int = Field(default=0, ge=0)
     per_section: int = Field(default=0, ge=0)
@@ -118,11 +118,11 @@ class DocumentCap(Postprocessor):
 
 
 class NearDuplicates(CollectionStep):
-    """The first of texts that say the same, with the ids of the others as metadata.
+    """Keeps the first of equivalent texts, with the other ids as metadata.
 
-    Two say the same where their numbers, units, negations, letters and identifiers are
-    equal, and either their words overlap by `words` (Jaccard) or their stored vectors
-    have a cosine of `cosine`.
+    Two texts are equivalent if their numbers, units, negations, letters and identifiers
+    are equal, and either their words overlap by `words` (Jaccard) or their stored
+    vectors have a cosine of `cosine`.
     """
 
     cosine: float = Field(default=0.98, gt=0, le=1)
@@ -155,7 +155,7 @@ class NearDuplicates(CollectionStep):
 
 
 class _ComparedText:
-    """What is compared of a text."""
+    """The compared features of a text."""
 
     def __init__(self, node: BaseNode, vector: Vector | None) -> None:
         text = provenance.reading(node)
@@ -175,9 +175,9 @@ def _with_duplicates(hit: NodeWithScore, others: Sequence[str]) -> NodeWithScore
 class ReadingOrder(NamedComponent, LongContextReorder):
     """The best first and last, the weakest in the middle (Liu et al., 2023).
 
-    Works on the order given, not on scores as LlamaIndex's does, which puts the best of
-    an even number last. Ours is the first. Only the prompt has this order: each source
-    keeps its rank, and with it its label and its place in the result.
+    Works on the given order and puts the best first; LlamaIndex's works on scores and
+    puts the best of an even number last. Only the prompt has this order: each source
+    keeps its rank, its label and its place in the result.
     """
 
     @override
@@ -209,7 +209,7 @@ class MmrOptions(EmbeddingStepOptions):
 
 
 class DocumentCapOptions(PostprocessorOptions):
-    """Keep so many sources of one document, of one section."""
+    """Limit the sources of one document and of one section."""
 
     per_document: int = Field(default=3, ge=0, le=1000, description="0: no limit")
     per_section: int = Field(default=0, ge=0, le=1000, description="0: no limit")
@@ -218,7 +218,7 @@ class DocumentCapOptions(PostprocessorOptions):
 
 
 class NearDuplicatesOptions(PostprocessorOptions):
-    """Keep the best of sources that say the same."""
+    """Keep the best of several equivalent sources."""
 
     cosine: float = Field(
         default=0.98,
@@ -234,13 +234,13 @@ class NearDuplicatesOptions(PostprocessorOptions):
 
 
 class ReadingOrderOptions(PostprocessorOptions):
-    """Put the best sources first and last, where a model reads best."""
+    """Put the best sources first and last, where models read best."""
 
     component: ClassVar = ReadingOrder
 
 
 class SimilarityCutoffOptions(Strategy[BaseNodePostprocessor]):
-    """Drop sources with a lower score, or none. LlamaIndex's own."""
+    """Drop sources below a score, with LlamaIndex's own postprocessor."""
 
     cutoff: float = Field(default=0.0, description="minimum score to keep")
 

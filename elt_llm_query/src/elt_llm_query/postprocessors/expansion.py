@@ -1,4 +1,4 @@
-"""More chunks than were found: neighbours, of the same document, referred to."""
+"""Add chunks to the sources: neighbours, the same document, referenced rules."""
 
 from collections.abc import Sequence
 from itertools import zip_longest
@@ -23,10 +23,10 @@ GROUP_KEYS = (
 
 
 class Neighbours(CollectionStep):
-    """After each node its neighbours: `before` and `after` chunks of the same section.
+    """Adds `before` and `after` chunks of the same section to each node.
 
-    They are sources of their own with its score, in the order of the document. A chunk
-    appears once, and one that was found itself keeps its place.
+    They become separate sources with its score, in the order of the document. A chunk
+    appears once, and one that the search found keeps its place.
     """
 
     before: int = Field(default=1, ge=0)
@@ -56,11 +56,11 @@ class Neighbours(CollectionStep):
 
 
 class SameDocument(CollectionStep):
-    """Up to `chunks` more of each document found, at the end with the lowest score.
+    """Adds up to `chunks` more chunks of each document found, ranked last.
 
-    One of each section, then the second of each; those come first whose section's name
-    has one of the words in `first`, case aside. Meant for candidates: a reranker then
-    finds the chunk of a document that was found by its title.
+    One of each section, then the second of each, beginning with sections whose name
+    contains one of the words in `first`, ignoring case. Meant for candidates: a
+    reranker then finds the right chunk of a document that was found by its title.
     """
 
     chunks: int = Field(default=20, ge=0)
@@ -99,10 +99,10 @@ class SameDocument(CollectionStep):
 
 
 class References(CollectionStep):
-    """After each of the `best` nodes the rules of its document that it refers to.
+    """Adds the rules that the `best` nodes refer to, from the same document.
 
-    Of every rule the chunk it begins in, `most` for one node, in the order they are
-    named; sources of their own with its score.
+    Of every rule the chunk in which it begins, at most `most` for one node, in the
+    order of mention; they are separate sources with its score.
     """
 
     best: int = Field(default=3, ge=1)
@@ -136,7 +136,7 @@ class References(CollectionStep):
 
 
 def _same_section(own: Outlined, near: Sequence[Outlined]) -> list[str]:
-    """Ids of `near`, nearest first, up to the first of another section."""
+    """Return ids of `near`, nearest first, up to the first of another section."""
     ids = []
     for one in near:
         if one.section != own.section:
@@ -159,7 +159,7 @@ class NeighboursOptions(PostprocessorOptions):
 
 
 class SameDocumentOptions(PostprocessorOptions):
-    """Add chunks of the documents found, section by section in turn."""
+    """Add chunks of the documents found, one section after another."""
 
     chunks: int = Field(
         default=20, ge=0, le=50, description="further chunks per document"

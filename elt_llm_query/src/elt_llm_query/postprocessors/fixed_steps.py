@@ -1,4 +1,4 @@
-"""Steps of every question: a rule asked for by number, namesakes, the filter `rule`."""
+"""Steps of every question: rules asked for by number, namesakes, the filter `rule`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -33,15 +33,15 @@ from elt_llm_query.grounding.labels import REFERENCES_KEY
 from elt_llm_query.postprocessors.collection_step import CollectionStep, with_metadata
 from elt_llm_query.postprocessors.rule_targets import TARGET_KEY, RuleTargets, above
 
-MOST = 8  # chunks of a rule where nothing else was found: as many as sources by default
+MOST = 8  # chunks of a rule if nothing else was found: the default number of sources
 
 
 class RuleLookUp(RuleTargets):
-    """The chunks of the only rule that a question asks for come first, in order.
+    """Puts the chunks of the only rule that a question asks for first, in order.
 
-    With those of the rules below it, from the beginning of each document. No more come
-    out than went in; where the rule goes on, the last of its chunks says so. Any other
-    question, and a number that no chunk has, leaves the nodes as they are.
+    They include the rules below it, from the beginning of each document. The number of
+    nodes does not increase; if the rule continues, the metadata of its last chunk says
+    so. Any other question, and a number that no chunk has, leaves the nodes unchanged.
     """
 
     @override
@@ -62,7 +62,7 @@ class RuleLookUp(RuleTargets):
         return [*above(lifted, nodes), *rest][:most]
 
     def _whole_rule(self, forms: Sequence[str]) -> list[BaseNode]:
-        """The chunks of the first form that any has; contents only if nothing else."""
+        """Return the chunks of the first form that has any; contents come last."""
         for form in forms:
             chunks = [
                 node
@@ -75,10 +75,10 @@ class RuleLookUp(RuleTargets):
 
 
 class ReferenceLists(CollectionStep):
-    """Notes on each node how many references its document lists.
+    """Records on each node how many references its document lists.
 
-    Only where the text has a number in brackets; what is shown to a model is then
-    without the marks that point into that list.
+    Only if the text has a number in brackets; the prompt then omits the marks that
+    refer to that list.
     """
 
     @override
@@ -102,17 +102,17 @@ class ReferenceLists(CollectionStep):
 
 
 class RuleCut(Postprocessor):
-    """Of every chunk only the rules that the filter `rule` wants.
+    """Reduces every chunk to the rules that the filter `rule` selects.
 
-    A chunk with several stretches of them becomes several nodes of its id. Rows of
-    tables, and chunks without the spans of their rules, stay whole.
+    A chunk with several matching spans becomes several nodes with its id. Table rows,
+    and chunks without rule spans, stay whole.
     """
 
     wanted: list[str] = Field(default_factory=list)
 
     @classmethod
     def of(cls, where: Mapping[str, Any]) -> "RuleCut":
-        """What the filters of a question want."""
+        """Return the step for the filters of a question."""
         given = where.get("rule", [])
         several = (
             given if isinstance(given, list | tuple | set | frozenset) else [given]
@@ -148,7 +148,7 @@ class RuleCut(Postprocessor):
 
 
 def _part(node: TextNode, place: Provenance, start: int, end: int) -> TextNode:
-    """The node with `document_text[start:end]`, without white space around it."""
+    """Return the node with `document_text[start:end]`, stripped."""
     text = node.text[start - place.span_start : end - place.span_start]
     start += len(text) - len(text.lstrip())
     text = text.strip()
@@ -168,7 +168,7 @@ def _part(node: TextNode, place: Provenance, start: int, end: int) -> TextNode:
 def _in_reading_order(
     chunks: Sequence[BaseNode], nodes: Sequence[BaseNode]
 ) -> list[BaseNode]:
-    """The chunks document by document, those of `nodes` first, from its beginning."""
+    """Return the chunks in reading order, documents of `nodes` first."""
     known = [provenance.read(node).document_id for node in (*nodes, *chunks)]
     rank = {document: place for place, document in reversed(list(enumerate(known)))}
 
@@ -183,15 +183,15 @@ def _text(node: BaseNode) -> str:
     return node.get_content(metadata_mode=MetadataMode.NONE)
 
 
-MOST_SHEETS = 50  # fact sheets of one name that are brought
+MOST_SHEETS = 50  # maximum number of fact sheets of one name
 
 
 class NamesakeLookUp(CollectionStep):
-    """The other fact sheets of a name that the question holds, behind the first.
+    """Adds the other fact sheets of a name in the question after the first one.
 
-    An entity may belong to several domains, with a fact sheet in each. All of them
-    answer, and how near each one's vector is to the question says nothing of that. They
-    are looked up by name in every collection, and have the score of the first.
+    An entity may belong to several domains, with a fact sheet in each. All of them are
+    part of the answer, whatever the rank of their vectors, so they are looked up by
+    name in every collection and get the score of the first.
     """
 
     @override
@@ -216,7 +216,7 @@ class NamesakeLookUp(CollectionStep):
         return widened
 
     def _sheets_named(self, name: str) -> list[BaseNode]:
-        """The fact sheets of that name, collection by collection."""
+        """Return the fact sheets of that name, collection by collection."""
         sheets = [n for home in self.collections.values() for n in self._in(home, name)]
         return sheets[:MOST_SHEETS]
 
@@ -229,7 +229,7 @@ class NamesakeLookUp(CollectionStep):
 
 
 def _sheet_name(node: BaseNode) -> str:
-    """The name of a fact sheet, folded; empty for any other chunk."""
+    """Return the case-folded name of a fact sheet; empty for any other chunk."""
     if provenance.read(node).kind != BlockKind.FACT_SHEET:
         return ""
     return read(node.get_content().partition("\n")[0]).folded_line

@@ -1,8 +1,8 @@
-"""Longer texts in the place of chunks: their parent's, or the window around them.
+"""Replace chunks by their parents, or by the window around them.
 
-The text is cut from the document again, so that it is `document_text[start:end]` of its
-new span and quotes are found in it as in any chunk. The node keeps the id of the best
-chunk that it replaces.
+The text is sliced from the document again, so that it is `document_text[start:end]` of
+its new span and quotes are found in it as in any chunk. The node keeps the id of the
+best chunk that it replaces.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,19 +26,19 @@ from elt_llm_query.postprocessors.collection_step import (
 
 MERGED_KEY = "merged"
 LEAVES_KEY = "merged_leaves"
-REACH = 4  # chunks on either side that are read first for those in a stretch
+REACH = 4  # chunks on either side that are checked first for those in a span
 _SEPARATOR = " > "
 
 
 @dataclass
 class Texts:
-    """Documents read once for one list of nodes."""
+    """The texts of documents, each read once for one list of nodes."""
 
     outlines: Outlines = field(default_factory=Outlines)
     known: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def of(self, collection: Collection, document_id: str) -> str:
-        """The canonical text of a document."""
+        """Return the canonical text of a document."""
         key = (collection.name, document_id)
         if key not in self.known:
             self.known[key] = collection.document_text(document_id)
@@ -46,15 +46,15 @@ class Texts:
 
 
 class StretchingStep(CollectionStep):
-    """Gives nodes a longer stretch of their document."""
+    """Gives nodes a longer span of their document."""
 
     def stretch(
         self, node: BaseNode, start: int, end: int, texts: Texts
     ) -> TextNode | None:
-        """The node with the text `[start, end)` of its document.
+        """Return the node with the text `[start, end)` of its document.
 
-        None where it is from no known collection, was replaced since it was found, or
-        the stretch has a chunk that may not be brought or that a model wrote.
+        Returns None if its collection is unknown, its document was replaced since the
+        search, or the span contains a chunk that is filtered out or written by a model.
         """
         home, place = self.home(node), provenance.read(node)
         if home is None or not start <= place.span_start < place.span_end <= end:
@@ -65,7 +65,8 @@ class StretchingStep(CollectionStep):
             return None
         chunks = list(_touching(home, node, (start, end), texts.outlines))
         ids = [chunk.node_id for chunk in chunks]
-        # What a model wrote of a picture may not pass for the text around it.
+        # A model's description of a picture must not be merged into the document's
+        # text.
         mixed = any(map(provenance.is_generated, chunks))
         if mixed or self.filter_permitted(home, ids) != ids:
             return None
@@ -80,11 +81,12 @@ class StretchingStep(CollectionStep):
 
 
 class AutoMerge(StretchingStep):
-    """The parent's text where enough of its chunks were found, else the chunks.
+    """Replaces chunks by their parent if enough of its chunks were found.
 
-    Enough is `share` of them, from `least` sources, or `table_rows` of a table's. The
-    parent takes the place of the best of them, with its score, and may merge into its
-    own parent, `levels` up. One of more than `max_characters` is not read.
+    Enough is the `share` of them, from at least `least` sources, or `table_rows` for a
+    table. The parent takes the place and the score of the best chunk, and may merge
+    into its own parent, up to `levels` times. Parents over `max_characters` are not
+    read.
     """
 
     share: float = Field(default=0.5, gt=0, le=1)
@@ -108,7 +110,7 @@ class AutoMerge(StretchingStep):
     def _merge(
         self, nodes: Sequence[NodeWithScore], texts: Texts
     ) -> list[NodeWithScore]:
-        """The nodes with every parent that is due in the place of its chunks."""
+        """Return the nodes with due parents in the place of their chunks."""
         families: dict[tuple[str, str, Parent], list[int]] = {}
         for index, hit in enumerate(nodes):
             place = provenance.read(hit.node)
@@ -152,9 +154,9 @@ class AutoMerge(StretchingStep):
 def _touching(
     home: Collection, node: BaseNode, span: tuple[int, int], outlines: Outlines
 ) -> Iterator[BaseNode]:
-    """The chunks of the node's document that the span touches, in order.
+    """Return the chunks of the node's document that the span overlaps, in order.
 
-    They are adjacent, so that only those near the node are read.
+    They are adjacent, so only those near the node are read.
     """
     outline, at = outlines.around(home, node)
     reach = REACH
@@ -187,7 +189,7 @@ def _touches(node: BaseNode, span: tuple[int, int]) -> bool:
 def _join_provenance(
     best: Provenance, places: Sequence[Provenance], span: tuple[int, int]
 ) -> Provenance:
-    """The provenance of the whole: what its chunks have, and what they share."""
+    """Return the combined provenance of the chunks of a span."""
     pages = [page for place in places for page in place.pages]
     rules = tuple(dict.fromkeys(rule for p in places for rule in p.rules))
     referred = dict.fromkeys(rule for p in places for rule in p.references)
@@ -217,19 +219,19 @@ def _join_provenance(
 
 
 def _shared_section(sections: Sequence[str]) -> str:
-    """The section that holds all of them."""
+    """Return the innermost section that contains all of them."""
     paths = [section.split(_SEPARATOR) for section in sections]
     levels = takewhile(lambda names: len(set(names)) == 1, zip(*paths, strict=False))
     return _SEPARATOR.join(names[0] for names in levels)
 
 
 def ids_of(nodes: Iterable[BaseNode]) -> str:
-    """Their ids, as metadata takes them."""
+    """Return their ids in the form that metadata accepts."""
     return " ".join(node.node_id for node in nodes)
 
 
 class AutoMergeOptions(PostprocessorOptions):
-    """Read the parent where enough of its chunks were found (if recorded)."""
+    """Use the parent if enough of its chunks were found (if recorded)."""
 
     share: float = Field(default=0.5, gt=0, le=1, description="of a parent's chunks")
     least: int = Field(
@@ -250,7 +252,7 @@ class AutoMergeOptions(PostprocessorOptions):
 
 @dataclass
 class _Window:
-    """A stretch to be read, and the sentences that asked for it."""
+    """A span to read, and the sentences that requested it."""
 
     document: tuple[str, str]
     start: int
@@ -259,9 +261,9 @@ class _Window:
 
 
 class SentenceWindow(StretchingStep):
-    """The sentences around a found sentence are read with it, as its chunker recorded.
+    """Replaces a sentence by the window around it that its chunker recorded.
 
-    Windows that overlap are one, in the place of the best. Other chunks stay.
+    Overlapping windows are joined in the place of the best. Other chunks are unchanged.
     """
 
     @override
@@ -294,7 +296,7 @@ def _window(hit: NodeWithScore) -> _Window:
 
 
 def _add(windows: list[_Window], new: _Window) -> None:
-    """Put a window in, or join it to those it overlaps, where the first of them is."""
+    """Insert a window, or join it to those that it overlaps, at the first of them."""
     is_window = provenance.read(new.members[0].node).window is not None
     same = [
         one
@@ -319,6 +321,6 @@ def _add(windows: list[_Window], new: _Window) -> None:
 
 
 class SentenceWindowOptions(PostprocessorOptions):
-    """Read the window around sentences that the `sentence_window` chunker made."""
+    """Use the window around sentences of the `sentence_window` chunker."""
 
     component: ClassVar = SentenceWindow

@@ -1,4 +1,4 @@
-"""A rule number or identifier in the question goes straight to its chunks."""
+"""Look up the chunks of a rule number or identifier in the question."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,18 +18,18 @@ from elt_llm_query.components import PostprocessorOptions
 from elt_llm_query.postprocessors.collection_step import CollectionStep, with_metadata
 
 TARGET_KEY = "target"
-DEPTH = 50  # keyword hits that are read for an identifier
-_LIFT = 0.01  # of the best score, so that targets stay in order before it
+DEPTH = 50  # keyword hits that are checked for an identifier
+_LIFT = 0.01  # step between the scores of targets, relative to the best score
 
 
 class RuleTargets(CollectionStep):
-    """The chunks that a question asks for by number, before everything else.
+    """Puts the chunks of rule numbers and identifiers in the question first.
 
-    Numbers of rules are looked up as such (`3.2.1(a)`, `Art. 5`, `C12(a)`,
-    `GEN 8.10.1`), and where `below` those below them where the rule itself has no
-    chunk; other identifiers (`BMS-986158`) by words. At most `most` chunks for each,
-    those found already first, then those of documents that were found. What no chunk
-    has changes nothing.
+    Rule numbers are looked up as such (`3.2.1(a)`, `Art. 5`, `C12(a)`, `GEN 8.10.1`),
+    and with `below` also the rules below them if the rule itself has no chunk; other
+    identifiers (`BMS-986158`) are looked up as words. At most `most` chunks for each:
+    first those already found, then those of found documents. A number without a chunk
+    changes nothing.
     """
 
     most: int = Field(default=3, ge=1)
@@ -58,7 +58,7 @@ class RuleTargets(CollectionStep):
     def _asked_chunks(
         self, home: Collection, question: str, ranks: "_Ranks"
     ) -> Iterator[BaseNode]:
-        """The chunks of one collection that are asked for, number by number."""
+        """Return the chunks of one collection that are asked for, by number."""
         read: list[tuple[int, int]] = []
         numbers = analyse(question).rule_numbers
         for (span, _), chunks in zip(
@@ -74,9 +74,9 @@ class RuleTargets(CollectionStep):
     def _of_rules(
         self, home: Collection, numbers: Sequence[Number]
     ) -> list[list[BaseNode]]:
-        """The chunks of each number: its own, else those of the rules below it.
+        """Return the chunks of each number, or those of the rules below it.
 
-        All are looked up at once, as one look-up reads the whole collection.
+        All are looked up at once, because each lookup reads the whole collection.
         """
         exact = self.holding(home, [f for _, forms in numbers for f in forms], "")
         left = [fs for _, fs in numbers if not any(exact.get(f) for f in fs)]
@@ -87,7 +87,7 @@ class RuleTargets(CollectionStep):
     def holding(
         self, home: Collection, forms: Sequence[str], star: str
     ) -> dict[str, list[BaseNode]]:
-        """The chunks of each rule; with a star, those of the rules below it too."""
+        """Return the chunks of each rule; with a star, of the rules below it too."""
         if not forms:
             return {}
         ids = home.ids({"rule": sorted({f"{form}{star}" for form in forms})})
@@ -116,7 +116,7 @@ class RuleTargets(CollectionStep):
 
 
 class _Ranks:
-    """What was found already, and which documents it is from."""
+    """The rank of each node found so far, and their documents."""
 
     def __init__(self, nodes: Sequence[BaseNode]) -> None:
         self._nodes = {node.node_id: i for i, node in enumerate(nodes)}
@@ -125,11 +125,11 @@ class _Ranks:
             self._documents.setdefault(_document(node), rank)
 
     def of(self, node_id: str) -> int:
-        """The place in the list, or the end of it."""
+        """Return the rank, or the end of the list."""
         return self._nodes.get(node_id, len(self._nodes))
 
     def order(self, node: BaseNode) -> tuple[int, int, str, int]:
-        """What was found by its rank, then others by document as found, by place."""
+        """Return a sort key: found nodes by rank, others by document and position."""
         metadata = node.metadata
         document = self._documents.get(_document(node), len(self._nodes))
         place = (_document(node), int(metadata.get("ordinal", 0)))
@@ -153,7 +153,7 @@ def _document(node: BaseNode) -> str:
 def above(
     lifted: Sequence[BaseNode], nodes: Sequence[NodeWithScore]
 ) -> list[NodeWithScore]:
-    """The nodes with scores above all others, each a little lower than the last."""
+    """Return the nodes with scores above all others, in decreasing order."""
     top = max((n.score or 0.0 for n in nodes), default=0.0)
     step = _LIFT * (abs(top) or 1.0)
     count = len(lifted)
@@ -164,7 +164,7 @@ def above(
 
 
 class RuleTargetsOptions(PostprocessorOptions):
-    """Put first what the question asks for by rule number or identifier."""
+    """Put the chunks of a rule number or identifier in the question first."""
 
     most: int = Field(default=3, ge=1, le=50, description="chunks per rule")
     below: bool = Field(

@@ -1,4 +1,4 @@
-"""Scores raised or lowered by the kind, the section and the age of a chunk."""
+"""Raise or lower scores by the kind, the section and the age of a chunk."""
 
 import math
 from collections.abc import Sequence
@@ -18,10 +18,10 @@ from elt_llm_query.postprocessors.collection_step import CollectionStep, weigh
 
 
 class KindWeight(Postprocessor):
-    """Scores times a weight for the kind of chunk, best first.
+    """Multiplies scores by a weight for the kind of chunk, best first.
 
-    A question that names the kind ("show me the figure ...") lifts a weight below 1,
-    unless `unless_asked` is False.
+    If the question names the kind ("show me the figure ..."), a weight below 1 does not
+    apply, unless `unless_asked` is False.
     """
 
     weights: dict[str, float]
@@ -43,10 +43,10 @@ class KindWeight(Postprocessor):
 
 
 class SectionWeight(Postprocessor):
-    """Scores times the weight of the first pattern that the section matches.
+    """Multiplies scores by the weight of the first pattern that matches the section.
 
-    A pattern is words of the section's path, ignoring case; `*` matches
-    anything. A section that matches none weighs 1; one that weighs 0 is left out.
+    A pattern is words of the section's path, ignoring case; `*` matches anything. A
+    section without a match has the weight 1; one with the weight 0 is left out.
     """
 
     weights: dict[str, float]
@@ -68,11 +68,11 @@ class SectionWeight(Postprocessor):
 
 
 class TrustWeight(CollectionStep):
-    """Scores times the trust in their document, best first.
+    """Multiplies scores by the trust in their document, best first.
 
-    A priority of 10 weighs 0.8, the usual 50 weighs 1 and 100 weighs 1.25: enough to
-    decide between passages that are about as near, too little to lift one that is not.
-    Chosen by eye; not measured.
+    A priority of 10 multiplies by 0.8, the default 50 by 1 and 100 by 1.25: enough to
+    decide between passages of similar relevance, too little to promote an irrelevant
+    one. Chosen by eye; not measured.
     """
 
     @override
@@ -89,11 +89,12 @@ class TrustWeight(CollectionStep):
 
 
 class TimeWeight(Postprocessor):
-    """Scores halved for every `half_life` days before `reference`, best first.
+    """Halves scores for every `half_life` days before `reference`, best first.
 
     The age is that of the chunk's or document's date; of a year or month, its first
-    day. What has no date, or a later one, keeps its score. No score is multiplied by
-    less than `floor`. The clock is never read: equal questions have equal answers.
+    day. Chunks without a date, or with a later one, keep their score. No score is
+    multiplied by less than `floor`. The clock is never read, so that equal questions
+    have equal answers.
     """
 
     reference: date
@@ -115,9 +116,9 @@ class TimeWeight(Postprocessor):
 
 
 def first_day(text: str) -> date | None:
-    """The day an ISO 8601 date begins with (`2024`, `2024-03`, `2024-03-01T12:00`).
+    """Return the first day of an ISO 8601 date (`2024`, `2024-03`, with a time or not).
 
-    None where it is no date.
+    Returns None if it is no date.
     """
     parts = text[:10].split("-")
     try:
@@ -129,8 +130,7 @@ def first_day(text: str) -> date | None:
 class KindWeightOptions(PostprocessorOptions):
     """Multiply scores by the kind of chunk; pictures described by a model count less.
 
-    The figure's .7 is the "30 %" of grounded answers read as 30 % less; .3 reads it as
-    30 % of it.
+    The weight .7 of figures is a penalty of 30 %.
     """
 
     weights: dict[str, float] = Field(
@@ -170,11 +170,10 @@ Place = tuple[str, str, int]
 
 
 class NeighbourSupport(Postprocessor):
-    """Scores plus `weight` times the best score among the neighbours, best first.
+    """Adds `weight` times the best score of the neighbours, best first.
 
     Neighbours are candidates of the same document at most `reach` chunks away. A chunk
-    without one, or with none that scores above 0, keeps its score; ties stay as they
-    came.
+    without neighbours that score above 0 keeps its score; ties keep their order.
     """
 
     reach: int = 3
@@ -210,7 +209,7 @@ def _place(hit: NodeWithScore) -> Place:
 
 
 class NeighbourSupportOptions(PostprocessorOptions):
-    """Lift candidates that are near other candidates of the same document."""
+    """Raise candidates that are near other candidates of the same document."""
 
     reach: int = Field(default=3, ge=1, le=100, description="chunks on either side")
     weight: float = Field(

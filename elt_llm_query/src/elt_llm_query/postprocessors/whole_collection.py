@@ -1,4 +1,4 @@
-"""Small collections as a whole, in place of the chunks that were found in them."""
+"""Use small collections as a whole instead of single chunks."""
 
 from collections.abc import Callable, Sequence
 
@@ -18,11 +18,11 @@ from elt_llm_query.postprocessors.collection_step import CollectionStep, with_me
 
 
 class WholeCollection(CollectionStep):
-    """All chunks of each collection that fits, in the order of its documents.
+    """Returns all chunks of each collection that fits, in document order.
 
-    The collections of the sources share `tokens`, the one of the best source first; one
-    that does not fit keeps the chunks that were found in it. Chunks have the score of
-    the best one of their collection. `count` counts tokens.
+    The collections of the sources share `tokens`, beginning with that of the best
+    source; a collection that does not fit keeps its found chunks. Chunks have the score
+    of the best one of their collection. `count` counts tokens.
     """
 
     tokens: int = Field(default=6000, ge=1)
@@ -52,7 +52,7 @@ class WholeCollection(CollectionStep):
         return widened
 
     def _read_whole(self, nodes: Sequence[NodeWithScore]) -> dict[str, list[TextNode]]:
-        """The chunks of each collection of the sources that fits."""
+        """Return the chunks of each collection of the sources that fits."""
         whole: dict[str, list[TextNode]] = {}
         room = self.tokens
         homes = {home.name: home for n in nodes if (home := self.home(n.node))}
@@ -64,9 +64,9 @@ class WholeCollection(CollectionStep):
         return whole
 
     def _chunks(self, home: Collection, room: int) -> list[TextNode]:
-        """All chunks of a collection in order; none where they do not fit."""
+        """Return all chunks of a collection in order; empty if they do not fit."""
         ids = home.ids(self.where)
-        if len(ids) > room:  # a chunk is a token at least: nothing needs to be read
+        if len(ids) > room:  # a chunk has at least one token
             return []
         chunks = sorted(home.nodes(ids).values(), key=_place)
         for chunk in chunks:
@@ -80,7 +80,7 @@ class WholeCollection(CollectionStep):
 
 
 class WholeCollectionOptions(Strategy[BaseNodePostprocessor]):
-    """Give a model all chunks of the collections that are small."""
+    """Pass all chunks of small collections to the model."""
 
     tokens: int = Field(
         default=6000,
@@ -90,13 +90,13 @@ class WholeCollectionOptions(Strategy[BaseNodePostprocessor]):
 
     @override
     def build(self, models: Models) -> BaseNodePostprocessor:
-        # Sentences are chosen by the order of the search, which a whole has not.
+        # Extractive answers depend on the search order, which a whole collection lacks.
         llm = require_llm(models, "the postprocessor 'whole_collection'", "answer")
         return WholeCollection(token_counter(llm), tokens=self.tokens)
 
 
 def _beside(hit: NodeWithScore, chunks: Sequence[TextNode]) -> list[NodeWithScore]:
-    """The chunks with the score of a hit, which they accompany."""
+    """Return the chunks with the score of the hit that they accompany."""
     lead = hit.node.node_id
     return [
         NodeWithScore(

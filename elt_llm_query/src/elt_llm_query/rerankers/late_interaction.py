@@ -1,4 +1,4 @@
-"""Order candidates word by word, by the embedder that is there anyway."""
+"""Order candidates by token vectors of the existing embedder."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Protocol, runtime_checkable
@@ -18,20 +18,20 @@ from elt_llm_query.retrieval.fusion import convex
 
 @runtime_checkable
 class TokenVectors(Protocol):
-    """An embedder that has a vector for each token of a text."""
+    """An embedder that returns a vector for each token of a text."""
 
     def token_vectors(self, text: str) -> NDArray[np.float32]:
-        """Unit rows, one a token that is read, in order; shape (n, d)."""
+        """Return unit rows, one for each token, in order; shape (n, d)."""
 
 
 class LateInteraction(PairRerank):
-    """The best `top_n` by MaxSim, blended with the order they came in.
+    """Keeps the best `top_n` by MaxSim, blended with the incoming score.
 
     A text's MaxSim is the mean, over the question's tokens, of the cosine of the text's
     nearest token (Khattab and Zaharia, 2020; here with the vectors of an embedder that
     was not trained for it). Scores become `(1 - fused_weight) * MaxSim + fused_weight *
     score`, both scaled to 0 to 1 over the candidates; with `fused_weight` 0 they are
-    plain. Every candidate is read by the model, some 10 ms of a core each.
+    the plain MaxSim. The model reads every candidate, about 10 ms of a core each.
     """
 
     fused_weight: float = Field(default=0.7, ge=0, le=1)
@@ -71,7 +71,7 @@ class LateInteraction(PairRerank):
 class LateInteractionOptions(EmbeddingStepOptions):
     """Order by the nearest tokens of question and text, blended with the fused order.
 
-    The embedder must have vectors of tokens; the embedded one does.
+    The embedder must return token vectors; the embedded one does.
     """
 
     top_n: int = Field(default=8, gt=0, description="sources kept")
@@ -83,7 +83,7 @@ class LateInteractionOptions(EmbeddingStepOptions):
 
 
 def _token_vectors(embedder: BaseEmbedding) -> TokenVectors:
-    """The embedder itself, or the one behind it."""
+    """Return the embedder itself, or the one that it wraps."""
     for one in (embedder, getattr(embedder, "inner", None)):
         if isinstance(one, TokenVectors):
             return one

@@ -1,4 +1,4 @@
-"""Order candidates by what a language model says of them."""
+"""Order candidates by the relevance that a language model assigns."""
 
 import re
 
@@ -18,19 +18,19 @@ from elt_llm_query.prompts import RELEVANCE
 from elt_llm_query.resilience import Deadline, in_time
 
 TOKENS = 20  # of an answer, for each source
-HIGHEST = 10  # the relevance a model may give
+HIGHEST = 10  # the highest relevance a model may assign
 _LINE = re.compile(
     r"\bdoc[a-z]*[^\w\n]+(\d+)[^\w\n]+[a-z]*[^\w\n]*(\d+(?:\.\d+)?)", re.IGNORECASE
 )
 
 
 class ModelRerank(NamedComponent, LLMRerank):
-    """LlamaIndex's `LLMRerank` that loses no source and believes no nonsense.
+    """LlamaIndex's `LLMRerank`, without losing sources or accepting invalid answers.
 
-    The model is asked for the relevance of `choice_batch_size` sources at a time, 0 to
-    10; scores are a tenth of it. What it does not name comes last with 0, in the order
-    it came in. Raises ModelError where an answer names no source, so that the order
-    stays: LlamaIndex's would return nothing. `seconds` is for all calls together.
+    The model rates the relevance of `choice_batch_size` sources per call, 0 to 10;
+    scores are a tenth of it. Sources without a rating come last with 0, in their given
+    order. Raises ModelError if an answer names no source, so that the order stays;
+    LlamaIndex's would return nothing. `seconds` is the limit for all calls together.
     """
 
     seconds: float | None = Field(default=None, gt=0)
@@ -44,7 +44,7 @@ class ModelRerank(NamedComponent, LLMRerank):
         )
 
     def within(self, seconds: float) -> "ModelRerank":
-        """The same reranker, which raises ModelError once it takes longer."""
+        """Return a copy that raises ModelError after `seconds`."""
         return self.model_copy(update={"seconds": seconds})
 
     @override
@@ -92,10 +92,10 @@ class ModelRerank(NamedComponent, LLMRerank):
 
 
 def relevances(answer: str, count: int) -> list[float]:
-    """The relevance of each of `count` sources, 0 to 1; 0 for one not named.
+    """Return the relevance of each of `count` sources, 0 to 1; 0 without a rating.
 
-    Of two lines about one source the first counts. Raises ModelError where no line
-    names a source that is there.
+    Of two lines about one source the first counts. Raises ModelError if no line names
+    an existing source.
     """
     by_number: dict[int, float] = {}
     for number, relevance in _LINE.findall(answer):
@@ -111,7 +111,7 @@ def relevances(answer: str, count: int) -> list[float]:
 
 
 class ModelRerankOptions(Strategy[BaseNodePostprocessor]):
-    """Order by the relevance that the language model gives."""
+    """Order by the relevance that the language model assigns."""
 
     top_n: int = Field(default=8, gt=0, description="sources kept")
     batch_size: int = Field(default=10, gt=0, le=100, description="sources a call")

@@ -15,7 +15,7 @@ from elt_llm_query.rerankers.pair_rerank import PairRerank, PairRerankOptions
 
 
 class OnnxCrossEncoder(PairRerank):
-    """Scores by a `PairModel`; see there for what a folder must hold."""
+    """Scores by a `PairModel`; see there for the files that the folder must contain."""
 
     _model: PairModel = PrivateAttr()
 
@@ -29,7 +29,7 @@ class OnnxCrossEncoder(PairRerank):
 
 
 class OnnxCrossEncoderOptions(PairRerankOptions):
-    """Order by a cross-encoder in this process, from files that are there."""
+    """Order by a cross-encoder in this process, from local files."""
 
     folder: Path = Field(description="folder with model.onnx and tokenizer.json")
     threads: int = Field(default=0, ge=0, description="0: all cores")

@@ -1,4 +1,4 @@
-"""What cross-encoders share: question and text are read together, in time."""
+"""Base of cross-encoders, which read question and text together, with a time limit."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from elt_llm_query.resilience import Deadline
 
 
 class PairRerankOptions(Strategy[BaseNodePostprocessor]):
-    """What every cross-encoder is told."""
+    """Options of every cross-encoder."""
 
     top_n: int = Field(default=8, gt=0, description="sources kept")
     batch_size: int = Field(
@@ -32,16 +32,16 @@ class PairRerankOptions(Strategy[BaseNodePostprocessor]):
 
     @property
     def reading(self) -> dict[str, int]:
-        """The options of the component that `build` makes."""
+        """Return the options for the component that `build` returns."""
         return {"top_n": self.top_n, "batch_size": self.batch_size}
 
 
 class PairRerank(Postprocessor):
-    """The best `top_n` by a model that reads question and text together.
+    """Keeps the best `top_n` by a model that reads question and text together.
 
-    Scores are 0 to 1, so that weights multiply and lists compare. Ties keep the order
-    they came in. `batch_size` pairs are read at a time; between batches the time is
-    looked at, and once `seconds` have passed ModelError is raised.
+    Scores are 0 to 1, so that they can be weighted and compared. Ties keep their order.
+    The time is checked between batches of `batch_size` pairs, and ModelError is raised
+    after `seconds`.
     """
 
     top_n: int = Field(default=8, gt=0)
@@ -50,10 +50,10 @@ class PairRerank(Postprocessor):
 
     @abstractmethod
     def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
-        """How well each text answers, 0 to 1. Raises ModelError."""
+        """Return how well each text answers, 0 to 1. Raises ModelError."""
 
     def within(self, seconds: float) -> Self:
-        """The same reranker, which raises ModelError once it takes longer."""
+        """Return a copy that raises ModelError after `seconds`."""
         return self.model_copy(update={"seconds": seconds})
 
     @override

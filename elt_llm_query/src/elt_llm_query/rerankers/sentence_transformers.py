@@ -1,7 +1,7 @@
 """Order candidates by a cross-encoder of sentence-transformers (an extra, with torch).
 
-LlamaIndex's `SentenceTransformerRerank` changes the nodes it is given, trusts code from
-the hub, sorts a score of 0 wrongly and knows no limit of time; so it is not used.
+LlamaIndex's `SentenceTransformerRerank` is not used, because it changes its input
+nodes, trusts code from the hub, sorts a score of 0 wrongly and has no time limit.
 """
 
 from collections.abc import Sequence

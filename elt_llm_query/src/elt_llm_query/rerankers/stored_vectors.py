@@ -1,4 +1,4 @@
-"""Order candidates by the vectors that are stored anyway: nothing is embedded again."""
+"""Order candidates by their stored vectors; nothing is embedded again."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -24,13 +24,13 @@ from elt_llm_query.retrieval.unit_vectors import (
 
 
 class StoredVectorRerank(Postprocessor):
-    """The best `top_n` by cosine to the question, blended with the order they came in.
+    """Keeps the best `top_n` by cosine, blended with the incoming score.
 
     Scores become `(1 - fused_weight) * cosine + fused_weight * score`, both scaled to 0
     to 1 over the candidates; with `fused_weight` 0 they are plain cosines. `vectors`
     looks up stored vectors by collection and id; a node without one is embedded. With
-    `use_mmr` each next node is the best that is unlike those taken (Carbonell and
-    Goldstein, 1998): `mmr_threshold` 1 is all relevance, 0 all variety.
+    `use_mmr`, nodes are chosen by maximal marginal relevance (Carbonell and Goldstein,
+    1998): `mmr_threshold` 1 is relevance only, 0 diversity only.
     """
 
     top_n: int = Field(default=8, gt=0)
@@ -53,13 +53,13 @@ class StoredVectorRerank(Postprocessor):
         collections: Sequence[Collection],
         where: Mapping[str, Any] | None = None,  # noqa: ARG002 - it brings nothing
     ) -> "StoredVectorRerank":
-        """The same reranker with the vectors that these collections store."""
+        """Return a copy with the vectors that these collections store."""
         return self.model_copy(update={"vectors": stored_vectors(collections)})
 
     def within(self, seconds: float) -> "StoredVectorRerank":
-        """The same reranker; what must be embedded may take so long, else ModelError.
+        """Return a copy that raises ModelError if embedding takes longer.
 
-        Stored vectors are compared at once, so that only models are waited for.
+        Stored vectors are compared immediately, so only models are waited for.
         """
         return self.model_copy(update={"seconds": seconds})
 
@@ -79,7 +79,7 @@ class StoredVectorRerank(Postprocessor):
             worth = [scores[i] for i in order]
             order = [order[i] for i in mmr(worth, matrix[order], self.mmr_threshold)]
         kept = order[: self.top_n]
-        # After MMR the place in the list is the order; scores may not contradict it.
+        # After MMR the position is the order; scores must not contradict it.
         shown = descending([scores[i] for i in kept])
         return [
             NodeWithScore(node=nodes[i].node, score=score)
@@ -124,7 +124,7 @@ class StoredVectorRerankOptions(EmbeddingStepOptions):
 
 
 def descending(scores: Sequence[float]) -> list[float]:
-    """The scores, none higher than the one before."""
+    """Return the scores, none higher than the one before."""
     lowest = float("inf")
     lowered = []
     for score in scores:

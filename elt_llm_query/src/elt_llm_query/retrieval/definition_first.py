@@ -1,4 +1,4 @@
-"""The chunks that define the term a question asks for, before all other hits."""
+"""Put the chunks that define the requested term before all other hits."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -8,11 +8,11 @@ from elt_llm_core.store import Collection
 from elt_llm_query.analysis.definition import defined_inside, is_sheet_of
 from elt_llm_query.retrieval.fusion import Hit
 
-# Hits that are read for a definition. In a glossary BM25 may put every entry that
-# mentions the term in front of the longer one that defines it.
+# Hits that are checked for a definition. In a glossary BM25 may rank every entry that
+# mentions the term above the longer one that defines it.
 DEPTH = 400
-MOST = 3  # definitions that are put first: a term may be defined in several documents
-_LIFT = 0.01  # of the best score, so that the lifted hits stay apart and in order
+MOST = 3  # definitions to put first: a term may be defined in several documents
+_LIFT = 0.01  # step above the best score, which keeps the raised hits in order
 
 
 def put_definitions_first(
@@ -22,17 +22,17 @@ def put_definitions_first(
     collection: Collection,
     allowed: frozenset[str] | None = None,
 ) -> list[Hit]:
-    """Return keyword hits with those in front that define the term.
+    """Return keyword hits, with those that define the term first.
 
-    BM25 cannot tell "Term means ..." from "Other Term means a Term ...", and prefers
-    whichever is shorter.
+    BM25 cannot distinguish "Term means ..." from "Other Term means a Term ..." and
+    prefers the shorter one.
 
     Args:
-        term: The term asked for; an empty one leaves the hits as they are.
-        question: The question; its hits are read further down than `hits` reach.
+        term: The requested term; an empty one leaves the hits unchanged.
+        question: The question; more of its hits are checked than are in `hits`.
         hits: Ids and scores, best first.
-        collection: Where they were found.
-        allowed: Ids that may be read, or None for all.
+        collection: The collection of the hits.
+        allowed: Permitted ids, or None for all.
 
     Returns:
         Up to three chunks that define exactly the term, with scores above the best,

@@ -1,7 +1,7 @@
-"""Joining rankings: pure functions of ids and scores, and strategies that name them.
+"""Fuse rankings: pure functions of ids and scores, and the strategies that use them.
 
 Every function takes lists that are best first and returns one list, best first, equal
-scores ordered by id. Nothing it is given is changed.
+scores ordered by id. Inputs are never changed.
 """
 
 from collections import defaultdict
@@ -22,10 +22,7 @@ KINDS: tuple[ListKind, ...] = ("dense", "keyword")
 
 @dataclass(frozen=True)
 class HitList:
-    """One index's answer to one search: ids and scores, best first.
-
-    `weight` is its share among the lists of its kind.
-    """
+    """The result of one search in one index: ids and scores, best first."""
 
     kind: ListKind
     hits: tuple[Hit, ...]
@@ -33,31 +30,31 @@ class HitList:
 
 
 class Fusion(Protocol):
-    """Joins hit lists.
+    """Fuses hit lists.
 
-    `depth` says how many hits it wants of each, 0 for as many as are kept. `complete`
-    asks for a score in every list for each hit of any of them, wherever it has one.
+    `depth` is the number of hits requested from each list, 0 for the number that is
+    kept. `complete` requests a score in every list for each hit of any list.
     """
 
     @property
     def depth(self) -> int:
-        """Hits wanted of each list."""
+        """Number of hits requested from each list."""
 
     @property
     def complete(self) -> bool:
-        """Whether the lists are filled up before they are joined."""
+        """Whether missing scores are computed before the lists are fused."""
 
     def __call__(self, lists: Sequence[HitList]) -> list[Hit]:
-        """One list, best first."""
+        """Return one list, best first."""
 
 
 def order_hits(scores: Mapping[str, float]) -> list[Hit]:
-    """Highest score first, equal scores by id."""
+    """Return the hits, highest score first, equal scores by id."""
     return sorted(scores.items(), key=best_first)
 
 
 def best_first(hit: Hit) -> tuple[float, str]:
-    """Sorts hits: highest score first, equal scores by id."""
+    """Sort key of hits: highest score first, equal scores by id."""
     return -hit[1], hit[0]
 
 
@@ -69,7 +66,7 @@ def rrf(rankings: Sequence[Ranking], k: float = 60.0) -> list[Hit]:
 def weighted_rrf(
     rankings: Sequence[Ranking], weights: Sequence[float], k: float = 60.0
 ) -> list[Hit]:
-    """Sum of weight / (k + rank), rank from 0. Weights are taken as given."""
+    """Sum of weight / (k + rank), rank from 0. Weights are not normalised."""
     scores: dict[str, float] = defaultdict(float)
     for ranking, weight in zip(rankings, weights, strict=True):
         for rank, (item, _) in enumerate(ranking):
@@ -78,9 +75,9 @@ def weighted_rrf(
 
 
 def convex(rankings: Sequence[Ranking], weights: Sequence[float]) -> list[Hit]:
-    """Weighted sum of min-max scores (Bruch et al., 2023); absent counts 0.
+    """Weighted sum of min-max scores (Bruch et al., 2023); a missing score counts 0.
 
-    All scores equal in a list count 1, as in LlamaIndex where they are above 0.
+    If all scores of a list are equal they count 1, as in LlamaIndex for scores above 0.
     """
     return weighted_sum(rankings, weights, min_max)
 
@@ -101,10 +98,10 @@ def dist_based(
 
 
 def exact_convex(rankings: Sequence[Ranking], weights: Sequence[float]) -> list[Hit]:
-    """Weighted sum of scores over the best of their list.
+    """Weighted sum of scores, each divided by the best of its list.
 
-    Convex with the least score a list could have, 0, for the least it has (Bruch et
-    al., 2023): what is last in a list still differs from what is not in it.
+    Like `convex`, with 0 instead of the lowest score of the list as the minimum (Bruch
+    et al., 2023), so that the last hit still differs from a missing one.
     """
     return weighted_sum(rankings, weights, over_best)
 
@@ -114,7 +111,7 @@ def weighted_sum(
     weights: Sequence[float],
     scaled: Callable[[Ranking], list[Hit]],
 ) -> list[Hit]:
-    """Sum of scores `scaled` list by list, times the list's weight; absent counts 0."""
+    """Sum of scores `scaled` per list, times the list's weight; missing counts 0."""
     scores: dict[str, float] = defaultdict(float)
     for ranking, weight in zip(rankings, weights, strict=True):
         for item, score in scaled(ranking):
@@ -123,15 +120,15 @@ def weighted_sum(
 
 
 def over_best(ranking: Ranking) -> list[Hit]:
-    """Scores over the highest; all 0 where that is not above 0."""
+    """Return the scores divided by the highest; all 0 if that is not above 0."""
     high = max((score for _, score in ranking), default=0.0)
     return [(item, score / high if high > 0 else 0.0) for item, score in ranking]
 
 
 def three_deviations(ranking: Ranking) -> list[Hit]:
-    """Scores scaled so that the mean is 0.5 and three standard deviations are 0 and 1.
+    """Scale scores so that mean ± three standard deviations become 0 and 1.
 
-    Where all are equal, 1 if above 0 and else 0.
+    If all are equal, 1 if above 0 and else 0.
     """
     if not ranking:
         return []
@@ -144,7 +141,7 @@ def three_deviations(ranking: Ranking) -> list[Hit]:
 
 
 def min_max(ranking: Ranking) -> list[Hit]:
-    """Scores scaled to 0 to 1; where all are equal, 1 if above 0 and else 0."""
+    """Scale scores to 0 to 1; if all are equal, 1 if above 0 and else 0."""
     if not ranking:
         return []
     low = min(score for _, score in ranking)
@@ -155,9 +152,9 @@ def min_max(ranking: Ranking) -> list[Hit]:
 
 
 def shares(lists: Sequence[HitList], dense: float) -> list[float]:
-    """A weight per list: `dense` over the dense lists, the rest over the keyword lists.
+    """Return a weight per list: `dense` for dense lists, the rest for keyword lists.
 
-    Lists of a kind share by their own weights. Where only one kind is there it gets
+    Lists of one kind divide its share by their own weights. A kind that is alone gets
     everything.
     """
     totals = {kind: sum(x.weight for x in lists if x.kind == kind) for kind in KINDS}
@@ -172,7 +169,7 @@ def _kinds(lists: Iterable[HitList]) -> list[ListKind]:
 
 @dataclass(frozen=True)
 class _ListFusion:
-    """What every fusion has: how many hits it wants of each list."""
+    """Base of fusions: the number of hits requested from each list."""
 
     depth: int = 50
     complete: ClassVar[bool] = False
@@ -185,7 +182,7 @@ class Rrf(_ListFusion):
     k: float = 60.0
 
     def __call__(self, lists: Sequence[HitList]) -> list[Hit]:
-        """One list, best first."""
+        """Return one list, best first."""
         return rrf([x.hits for x in lists], self.k)
 
 
@@ -247,10 +244,10 @@ class DistBased(_ListFusion):
 def _llamaindex_weights(
     lists: Sequence[HitList], dense: float
 ) -> tuple[list[float], int]:
-    """The weight of each list's retriever as LlamaIndex gives it to each of the lists.
+    """Return the weight that LlamaIndex gives each list, and the number of queries.
 
-    `dense` is the vectors' share where both kinds are there. Beside it the number of
-    queries, which LlamaIndex divides by.
+    `dense` is the vectors' share if both kinds exist. LlamaIndex divides by the number
+    of queries.
     """
     kinds = len(_kinds(lists)) or 1
     share = {"dense": dense, "keyword": 1.0 - dense}
@@ -259,7 +256,7 @@ def _llamaindex_weights(
 
 
 class _FusionOptions(Strategy[Fusion]):
-    """What the options of every fusion have."""
+    """Options of every fusion."""
 
     depth: int = Field(
         default=50,
@@ -277,7 +274,7 @@ class _FusionOptions(Strategy[Fusion]):
 
 
 class RrfOptions(_FusionOptions):
-    """Reciprocal rank fusion, all lists alike."""
+    """Reciprocal rank fusion, with equal weights for all lists."""
 
     k: float = Field(
         default=60.0,

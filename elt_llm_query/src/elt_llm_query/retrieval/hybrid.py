@@ -1,9 +1,8 @@
-"""Retrievers over a collection, for plain LlamaIndex and for our engine.
+"""Retrievers over a collection, for plain LlamaIndex and for this package's engine.
 
 `DenseRetriever` and `KeywordRetriever` are ordinary LlamaIndex retrievers. The
-`HybridRetriever` is LlamaIndex's `QueryFusionRetriever` with the fusing step replaced:
-ids and scores are joined by a pure function, and nodes are fetched once, for the
-winners.
+`HybridRetriever` is LlamaIndex's `QueryFusionRetriever` with another fusion step: ids
+and scores are fused by a pure function, and only the nodes of the best hits are read.
 """
 
 from abc import abstractmethod
@@ -44,7 +43,7 @@ from elt_llm_query.trace import TraceLog
 
 
 class CollectionRetriever(BaseRetriever):
-    """Best hits of one index of one collection as nodes, best first, ties by id.
+    """The best hits of one index of one collection as nodes, best first, ties by id.
 
     `where` limits them to the chunks that match; see `Collection.ids` for its keys.
     """
@@ -63,7 +62,7 @@ class CollectionRetriever(BaseRetriever):
 
     @property
     def allowed_ids(self) -> frozenset[str] | None:
-        """Ids of the chunks that match `where`, or None where it says nothing.
+        """Return the ids of the chunks that match `where`, or None without filters.
 
         Raises UsageError for a filter that does not exist.
         """
@@ -71,11 +70,11 @@ class CollectionRetriever(BaseRetriever):
 
     @abstractmethod
     def hits(self, query_bundle: QueryBundle, k: int) -> list[Hit]:
-        """Ids and scores of the `k` best."""
+        """Return ids and scores of the `k` best."""
 
     @abstractmethod
     def scores(self, query_bundle: QueryBundle, ids: Iterable[str]) -> dict[str, float]:
-        """Scores by id, as `hits` has them; ids that have none are absent."""
+        """Return scores by id, as in `hits`; ids without a score are absent."""
 
     @override
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
@@ -87,8 +86,8 @@ class CollectionRetriever(BaseRetriever):
 class DenseRetriever(CollectionRetriever):
     """Nearest chunks by vector; the score is the cosine.
 
-    The query's own embedding is used where it has one, so that one question is
-    embedded once for all collections.
+    The query's own embedding is used if it has one, so that a question is embedded once
+    for all collections.
     """
 
     def __init__(
@@ -144,7 +143,7 @@ TOKENS = 60  # of one rewrite
 
 @dataclass(frozen=True)
 class Breadth:
-    """How much is retrieved: `each` candidates of every collection, `total` in all."""
+    """Number of candidates: `each` per collection, `total` over all."""
 
     each: int = 20
     total: int = 20
@@ -153,14 +152,14 @@ class Breadth:
 class HybridRetriever(QueryFusionRetriever):
     """Candidates of several collections, dense and keyword, joined into one list.
 
-    Each collection gives its `breadth.each` best. Their scores are then made by fusing
-    the dense hits of all collections with the keyword hits of all, so that they compare
-    across collections. With `num_queries` above 1 the `llm` rewrites the question and
-    the hits of the rewrites are fused in. `transforms`, by their names in the trace,
-    then add searches or replace them.
+    Each collection returns its `breadth.each` best. Their scores come from fusing the
+    dense hits of all collections with the keyword hits of all, so that they are
+    comparable across collections. With `num_queries` above 1 the `llm` rewrites the
+    question and the hits of the rewrites are fused in. `transforms`, by their names in
+    the trace, then add or replace searches.
 
-    Without an embedder only the keyword index is asked. Raises MissingModelError where
-    rewrites are wanted and there is no model to write them.
+    Without an embedder only the keyword index is searched. Raises MissingModelError if
+    rewrites are requested without a language model.
     """
 
     def __init__(  # noqa: PLR0913 - one parameter a part
@@ -180,7 +179,7 @@ class HybridRetriever(QueryFusionRetriever):
                 "set models.llm_strategy (for example ollama), or num_queries: 1",
             )
         self._breadth = breadth or Breadth()
-        # LlamaIndex reaches for its global model where none is given.
+        # LlamaIndex uses its global model if none is given.
         super().__init__(
             retrievers=list(retrievers),
             llm=with_short_answers(llm, TOKENS * num_queries) if llm else MockLLM(),
@@ -223,7 +222,7 @@ class HybridRetriever(QueryFusionRetriever):
         return [QueryBundle(text) for text in texts]
 
     def _searches(self, question: QueryBundle) -> list[Search]:
-        """The question and its rewrites, as the transforms leave them."""
+        """Return the question and its rewrites, after the transforms."""
         rewrites = self._rewrites(question.query_str)
         searches = [Search(bundle) for bundle in (question, *rewrites)]
         for name, transform in self._transforms.items():
@@ -236,7 +235,7 @@ class HybridRetriever(QueryFusionRetriever):
         return self._embed(searches)
 
     def _embed(self, searches: list[Search]) -> list[Search]:
-        """The searches with their vectors, where vectors are searched."""
+        """Return the searches with their vectors, if vectors are searched."""
         dense = next((m for m in self._members if isinstance(m, DenseRetriever)), None)
         if dense is None or all(s.bundle.embedding for s in searches):
             return searches
@@ -245,20 +244,20 @@ class HybridRetriever(QueryFusionRetriever):
                 searches = _embed_searches(searches, dense.embedder)
             except ModelError as error:
                 self._degrade(DegradationKind.EMBEDDER_UNAVAILABLE, error)
-                # Each of the others would be tried again in every collection.
+                # Otherwise each of the others would be tried again in every collection.
                 searches = [s for s in searches if s.bundle.embedding] or searches
             note.n_out = sum(bool(s.bundle.embedding) for s in searches)
         return searches
 
     def _groups(self) -> list[tuple[str, list[CollectionRetriever]]]:
-        """The retrievers by collection, in the order given."""
+        """Return the retrievers by collection, in the given order."""
         grouped = groupby(self._members, key=lambda r: r.collection.name)
         return [(name, list(members)) for name, members in grouped]
 
     def _search(
         self, searches: Sequence[Search], members: Sequence[CollectionRetriever]
     ) -> list[HitList]:
-        """The hit lists of one collection, without those that could not be asked."""
+        """Return the hit lists of one collection, without retrievers that failed."""
         depth = max(self._fusion.depth, self._breadth.each)
         searched: list[_SearchedList] = []
         for member in members:
@@ -288,7 +287,7 @@ class HybridRetriever(QueryFusionRetriever):
     def _definitions_first(
         self, search: Search, hits: list[Hit], member: CollectionRetriever
     ) -> list[Hit]:
-        """The keyword hits of a search with those in front that define its term."""
+        """Return the keyword hits of a search, those that define its term first."""
         question, collection = search.bundle.query_str, member.collection
         term = analyse(question).term
         if not term:
@@ -301,7 +300,7 @@ class HybridRetriever(QueryFusionRetriever):
         return hits
 
     def _fuse(self, lists: dict[str, list[HitList]]) -> list[Hit]:
-        """The candidates of every collection with scores that compare among all."""
+        """Return the candidates of all collections with comparable scores."""
         n_in = sum(len(x.hits) for hit_lists in lists.values() for x in hit_lists)
         with self._log.stage("fuse", n_in) as note:
             kept = {
@@ -317,7 +316,7 @@ class HybridRetriever(QueryFusionRetriever):
         return best
 
     def _fetch(self, hits: Sequence[Hit]) -> list[NodeWithScore]:
-        """Nodes of the winners, one look-up a collection."""
+        """Return the nodes of the best hits, with one lookup per collection."""
         with self._log.stage("fetch", len(hits)) as note:
             nodes = {}
             for _, members in self._groups():
@@ -337,7 +336,7 @@ class HybridRetriever(QueryFusionRetriever):
 
 @dataclass(frozen=True)
 class _SearchedList:
-    """What one retriever found for one search."""
+    """The hits of one retriever for one search."""
 
     member: CollectionRetriever
     bundle: QueryBundle
@@ -345,7 +344,7 @@ class _SearchedList:
 
 
 def _complete(searched: Sequence[_SearchedList]) -> Iterator[HitList]:
-    """Every list with a score for whatever any of them found, where it has one."""
+    """Return every list with a score for every hit of any list, if it has one."""
     ids = sorted({item for asked in searched for item, _ in asked.hit_list.hits})
     for asked in searched:
         known = dict(asked.hit_list.hits)
@@ -356,7 +355,7 @@ def _complete(searched: Sequence[_SearchedList]) -> Iterator[HitList]:
 
 
 def _merge(groups: Sequence[Sequence[HitList]]) -> list[HitList]:
-    """Lists of the same kind and query, over all collections, as one list each."""
+    """Merge the lists of the same kind and query of all collections."""
     if len(groups) == 1:
         return list(groups[0])
     merged: list[HitList] = []
@@ -372,7 +371,7 @@ def _merge(groups: Sequence[Sequence[HitList]]) -> list[HitList]:
 def _embed_searches(
     searches: Sequence[Search], embedder: BaseEmbedding
 ) -> list[Search]:
-    """The searches, each with its vector: made once for all collections.
+    """Return the searches with vectors, computed once for all collections.
 
     Raises ModelError.
     """

@@ -1,4 +1,4 @@
-"""What is searched for: the question, and what a transform makes of it."""
+"""Searches: the question, and those that transforms derive from it."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
@@ -13,11 +13,11 @@ from typing_extensions import override
 
 @dataclass(frozen=True)
 class Search:
-    """One text that both indexes are asked for.
+    """One text to search for in both indexes.
 
-    The keyword index sees `bundle.query_str`. The vectors are compared with
-    `bundle.embedding`, or with that of its `embedding_strs` where it has none. A list
-    found for it weighs `weight` in the fusion; the question's weighs 1.
+    The keyword index uses `bundle.query_str`. Vectors are compared with
+    `bundle.embedding`, or with the embedding of its `embedding_strs`. Its result list
+    has the weight `weight` in the fusion; the question's has 1.
     """
 
     bundle: QueryBundle
@@ -25,21 +25,21 @@ class Search:
 
     @property
     def text(self) -> str:
-        """What it says, for the trace."""
+        """Return its text for the trace."""
         texts = dict.fromkeys([self.bundle.query_str, *self.bundle.embedding_strs])
         return " | ".join(texts)
 
 
 class SearchTransform(BaseQueryTransform):
-    """Turns the searches of a question into others: adds to them or replaces them.
+    """Derives searches from those of a question: adds or replaces them.
 
-    In plain LlamaIndex it is a query transform that gives the first of its searches.
-    Where its model fails it raises ModelError, and the searches stay.
+    In plain LlamaIndex it is a query transform that returns the first of its searches.
+    If its model fails it raises ModelError, and the searches stay.
     """
 
     @abstractmethod
     def transform(self, searches: Sequence[Search]) -> list[Search]:
-        """The searches to be made in place of `searches`, at least one."""
+        """Return the searches to make instead of `searches`, at least one."""
 
     @override
     def _run(self, query_bundle: QueryBundle, metadata: dict[str, Any]) -> QueryBundle:
@@ -51,13 +51,13 @@ class SearchTransform(BaseQueryTransform):
 
     @override
     def _update_prompts(self, prompts: PromptDictType) -> None:
-        """It has none, unless a subclass says so."""
+        """Do nothing: it has no prompts unless a subclass defines some."""
 
 
 def add_searches(
     searches: Sequence[Search], texts: Iterable[str], weight: float
 ) -> list[Search]:
-    """`searches`, then one of `weight` for each text that is not among them yet."""
+    """Append a search of `weight` for each text that is not among them yet."""
     known = {s.bundle.query_str.casefold() for s in searches}
     more = list(searches)
     for text in texts:

@@ -1,4 +1,4 @@
-"""Vectors of questions and nodes, and an order that avoids repeating itself."""
+"""Unit vectors of questions and nodes, and maximal marginal relevance."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -17,11 +17,11 @@ Embed = Callable[[Sequence[str]], Vector]
 
 
 def stored_vectors(collections: Sequence[Collection]) -> Lookup:
-    """Looks up stored vectors by collection name and ids."""
+    """Return a lookup of stored vectors by collection name and ids."""
     by_name = {c.name: c for c in collections}
 
     def vectors(collection: str, ids: Iterable[str]) -> Mapping[str, Vector]:
-        """Vectors by id; unknown collections and ids are absent."""
+        """Return vectors by id; unknown collections and ids are absent."""
         opened = by_name.get(collection)
         return opened.vectors(ids) if opened else {}
 
@@ -31,7 +31,7 @@ def stored_vectors(collections: Sequence[Collection]) -> Lookup:
 def known_vectors(
     nodes: Sequence[NodeWithScore], lookup: Lookup | None
 ) -> dict[str, Vector]:
-    """Stored unit vectors by node id; a node without one is absent."""
+    """Return stored unit vectors by node id; a node without one is absent."""
     known: dict[str, Vector] = {}
     homes = sorted({collection_of(n) for n in nodes}) if lookup else ()
     for name in homes:
@@ -43,7 +43,7 @@ def known_vectors(
 def matrix_of(
     nodes: Sequence[NodeWithScore], lookup: Lookup | None, embed: Embed
 ) -> Vector:
-    """One unit vector a node, in order; `embed` makes those that are not stored."""
+    """Return one unit vector per node, in order; `embed` computes missing ones."""
     known = known_vectors(nodes, lookup)
     without = [n for n in nodes if n.node.node_id not in known]
     if without:
@@ -54,14 +54,14 @@ def matrix_of(
 
 
 def embed_texts(embedder: BaseEmbedding, texts: Sequence[str]) -> Vector:
-    """Unit vectors of texts, one a row."""
+    """Return unit vectors of texts, one per row."""
     rows = np.asarray(embedder.get_text_embedding_batch(list(texts)), np.float32)
     unit: Vector = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
     return unit
 
 
 def to_unit(vector: Vector) -> Vector:
-    """Return the vector with length 1; one of zeros as it is."""
+    """Return the vector with length 1; a zero vector unchanged."""
     length = float(np.linalg.norm(vector))
     unit: Vector = vector / length if length else vector
     return unit
@@ -71,8 +71,8 @@ def mmr(worth: Sequence[float], matrix: Vector, threshold: float) -> list[int]:
     """Indexes in the order of maximal marginal relevance (Carbonell, Goldstein, 1998).
 
     Each next one has the highest `threshold` x `worth` - (1 - `threshold`) x its
-    greatest cosine to those taken; equal ones come in the order given. LlamaIndex looks
-    only at the one taken last, so that the third may repeat the first.
+    greatest cosine to those chosen; ties keep their order. LlamaIndex compares only
+    with the one chosen last, so that the third may repeat the first.
     """
     likeness = matrix @ matrix.T
     left = list(range(len(worth)))
@@ -87,14 +87,14 @@ def mmr(worth: Sequence[float], matrix: Vector, threshold: float) -> list[int]:
 
 
 def collection_of(node: NodeWithScore) -> str:
-    """The name of the collection a node says it is from, or an empty string."""
+    """Return the name of a node's collection, or an empty string."""
     return str(node.node.metadata.get("collection", ""))
 
 
 def embed_beginning(
     embed: Callable[[str], list[float]], text: str
 ) -> tuple[list[float], str]:
-    """A text's vector, and the text; of one too long for the model, its beginning.
+    """Return a text's vector and the text; of a text over the limit, its beginning.
 
     Raises ModelError.
     """
@@ -112,7 +112,7 @@ def embed_beginning(
 def query_vector(
     query_bundle: QueryBundle, embedder: BaseEmbedding
 ) -> NDArray[np.float32]:
-    """The unit vector of a query: its own embedding, or a new one."""
+    """Return the unit vector of a query: its own embedding, or a new one."""
     numbers = query_bundle.embedding or embedder.get_agg_embedding_from_queries(
         query_bundle.embedding_strs
     )

@@ -1,1 +1,1 @@
-"""Which of the collections a question goes to."""
+"""Routers: choose the collections to search for a question."""

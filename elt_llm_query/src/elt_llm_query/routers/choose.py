@@ -1,4 +1,4 @@
-"""The stage that leaves a question only the collections it is for."""
+"""The routing stage: restrict a question to the chosen collections."""
 
 from collections.abc import Iterable
 
@@ -19,7 +19,7 @@ ALL = "all"
 # Characters of a description: those of a dozen collections fit into one prompt.
 LONGEST = 600
 
-# What selectors of LlamaIndex raise where a model's answer cannot be read.
+# Errors of LlamaIndex's selectors for an answer that cannot be parsed.
 _NO_ANSWER = (ModelError, EmbedError, OutputParserException, ValueError, LookupError)
 
 
@@ -32,9 +32,9 @@ def choose_collections(
 ) -> SearchPlan:
     """Return the plan for the collections that the router chooses.
 
-    If it chooses none, all are searched for half as many sources. If it fails or lacks
-    its model, all are searched, with a degradation; options that name collections which
-    `store` does not have are noted too.
+    If it chooses none, all are searched for half as many sources. If it fails or its
+    model is missing, all are searched, with a degradation; options that name missing
+    collections are reported too.
 
     Raises:
         ConfigError: If the options of the router are wrong, or it can only choose
@@ -63,14 +63,14 @@ def choose_collections(
 
 
 def describe(collection: Collection) -> str:
-    """Return what a collection is about, from its titles and sections."""
+    """Return a description of a collection from its titles and sections."""
     return "; ".join(collection.topics)[:LONGEST] or collection.name
 
 
 def _check_names(
     request: Request, options: Strategy[BaseSelector], store: Store
 ) -> None:
-    """Note collections that the options name and that do not exist."""
+    """Add degradations for collections that the options name and that do not exist."""
     if not isinstance(options, NamesCollections):
         return
     existing = {card.name for card in store.collections()}
@@ -95,7 +95,7 @@ def _quote_all(names: Iterable[str]) -> str:
 def _select(
     request: Request, selector: BaseSelector, options: Strategy[BaseSelector]
 ) -> list[int]:
-    """Places of the chosen collections, best first."""
+    """Return the positions of the chosen collections, best first."""
     given = options.descriptions if isinstance(options, NamesCollections) else {}
     choices = [
         ToolMetadata(name=c.name, description=given.get(c.name) or describe(c))

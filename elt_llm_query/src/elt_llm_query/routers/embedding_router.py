@@ -1,4 +1,4 @@
-"""Route by the likeness of the question and what a collection is about."""
+"""Route by the similarity of the question and a collection's description."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,10 +20,10 @@ from elt_llm_query.routers.router import Router, RouterOptions
 
 
 class EmbeddingRouter(Router):
-    """The collections whose description is near the question.
+    """Chooses the collections whose description is similar to the question.
 
-    At most `most`, each with a cosine of `threshold` or more, and at most `behind` less
-    than the best.
+    At most `most`, each with a cosine of at least `threshold` and at most `behind`
+    below the best.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class EmbeddingRouter(Router):
 
 
 class EmbeddingRouterOptions(RouterOptions):
-    """The collections whose description is near the question."""
+    """Collections whose description is similar to the question."""
 
     threshold: float = Field(default=0.1, ge=-1, le=1, description="least cosine")
     behind: float = Field(
@@ -79,7 +79,7 @@ class _Texts:
 
 @lru_cache(maxsize=32)
 def _vectors(given: _Texts) -> NDArray[np.float32]:
-    """One vector a text, in order, unit length. Raises ModelError."""
+    """Return one unit vector per text, in order. Raises ModelError."""
     embed = given.embedder.get_text_embedding
     rows = [embed_beginning(embed, text)[0] for text in given.texts]
     matrix = np.asarray(rows, dtype=np.float32)

@@ -1,4 +1,4 @@
-"""Route by asking a language model."""
+"""Route by a language model."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -33,10 +33,10 @@ class Chosen(BaseModel):
 
 
 class LLMRouter(Prompted, Router):
-    """The collections that a model chooses by what they are about.
+    """Chooses the collections that a model selects by their descriptions.
 
-    It is held to a shape (by a function call or a schema) where it can be, else its
-    numbers are read from its text. Raises ModelError where there are none.
+    It uses a function call or a schema if available, otherwise the numbers in the
+    model's text. Raises ModelError if there are none.
     """
 
     def __init__(self, llm: LLM, most: int = 3) -> None:
@@ -80,7 +80,7 @@ class LLMRouterOptions(RouterOptions):
 
 
 def _read(answer: str) -> list[int]:
-    """The numbers of an answer; none where it says none. Raises ModelError."""
+    """Return the numbers of an answer; empty if it says none. Raises ModelError."""
     listed = _LIST.search(answer)
     if listed is not None:
         return [int(n) for n in _NUMBER.findall(listed[1])]

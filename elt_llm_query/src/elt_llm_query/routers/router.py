@@ -1,4 +1,4 @@
-"""Routers without a model: all, and by rules."""
+"""Routers without a model: all collections, and by rules."""
 
 import re
 from abc import abstractmethod
@@ -21,15 +21,15 @@ from elt_llm_core.strategy import Models, Strategy
 class Router(BaseSelector):
     """A LlamaIndex selector that may choose several, or none.
 
-    A choice's `name` is the collection, its `description` says what it is about. Raises
-    ModelError where its model fails.
+    A choice's `name` is the collection, its `description` the subject. Raises
+    ModelError if its model fails.
     """
 
     @abstractmethod
     def choose(
         self, choices: Sequence[ToolMetadata], question: QueryBundle
     ) -> Mapping[int, str]:
-        """Places of the chosen, from 0, best first, each with the reason."""
+        """Return the positions of the chosen ones, from 0, best first, with reasons."""
 
     @override
     def _select(
@@ -52,7 +52,7 @@ class Router(BaseSelector):
 
     @override
     def _update_prompts(self, prompts: PromptDictType) -> None:
-        """It has none, unless a subclass says so."""
+        """Do nothing: it has no prompts unless a subclass defines some."""
 
 
 class RouterOptions(Strategy[BaseSelector]):
@@ -64,12 +64,12 @@ class RouterOptions(Strategy[BaseSelector]):
     )
 
     def targets(self) -> frozenset[str]:
-        """Collections that it leads to by name; empty where it takes what is there."""
+        """Return the collections it names; empty if it uses whatever exists."""
         return frozenset()
 
 
 class AllRouter(Router):
-    """Every collection."""
+    """Chooses every collection."""
 
     @override
     def choose(
@@ -79,9 +79,9 @@ class AllRouter(Router):
 
 
 class RulesRouter(Router):
-    """The collections of every pattern that the question matches, in the rules' order.
+    """Chooses the collections of every pattern that matches, in the rules' order.
 
-    Patterns are regular expressions that are searched for, case ignored.
+    Patterns are regular expressions, searched for ignoring case.
     """
 
     def __init__(self, rules: Mapping[str, Sequence[str]]) -> None:
@@ -110,7 +110,7 @@ class AllRouterOptions(RouterOptions):
 
 
 class RulesRouterOptions(RouterOptions):
-    """Patterns say where a question goes."""
+    """Regular expressions on the question choose the collections."""
 
     rules: dict[str, tuple[str, ...]] = Field(
         description="maps regular expressions to collections"

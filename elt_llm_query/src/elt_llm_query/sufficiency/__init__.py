@@ -1,1 +1,1 @@
-"""Whether the passages that were found suffice, and searches for what they lack."""
+"""Check whether the retrieved passages suffice, and search for missing information."""

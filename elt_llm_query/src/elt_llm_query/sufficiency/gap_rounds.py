@@ -1,8 +1,8 @@
-"""Rounds of looking at what was found and searching for what it lacks.
+"""Rounds of checking the retrieved passages and searching for missing information.
 
-A round asks a strategy for at most two further searches; what they find, and was not
-seen before, is ordered together with the rest by the question itself. It ends where
-nothing is lacking, nothing new is found, or the rounds are over.
+A round requests at most two further searches from a strategy; their new results are
+ranked together with the others by the original question. The rounds end when nothing is
+missing, nothing new is found, or their maximum is reached.
 """
 
 from abc import ABC, abstractmethod
@@ -20,18 +20,18 @@ from elt_llm_core.results import Degradation, DegradationKind
 from elt_llm_core.strategy import Models, Stage, Strategy
 from elt_llm_query.trace import TraceLog
 
-MOST_QUERIES = 2  # of a round, as in the system that the step was taken from
+MOST_QUERIES = 2  # searches per round, as in the system that it was taken from
 Nodes = list[NodeWithScore]
 
 
 @dataclass(frozen=True)
 class SourceGap:
-    """What a look at the passages says.
+    """The outcome of checking the passages.
 
     Attributes:
-        queries: Searches for what they lack; none where nothing is lacking.
-        kept: Those that are of use.
-        verdict: In one word, for the trace.
+        queries: Searches for missing information; empty if nothing is missing.
+        kept: The useful passages.
+        verdict: One word, for the trace.
     """
 
     queries: tuple[str, ...]
@@ -41,15 +41,15 @@ class SourceGap:
 
 @dataclass(frozen=True)
 class FoundSources:
-    """The passages of a question, and the means to find more and to try them.
+    """The passages of a question, and functions to find more and to test them.
 
     Attributes:
-        question: It as it can be understood alone.
+        question: The question in a form that is complete without its context.
         nodes: The passages, labelled, the best first.
         search: Finds candidates for another question.
         order: Orders passages by the question, and keeps the best.
-        draft: Writes an answer from passages; returns statements that they do not bear.
-        log: Records each look and each round.
+        draft: Writes an answer from passages and returns the unsupported statements.
+        log: Records each check and each round.
     """
 
     question: str
@@ -68,22 +68,22 @@ class SufficiencyStep(ABC):
         """Return the passages to answer from.
 
         Args:
-            sources: What was found.
+            sources: The retrieved passages.
 
         Raises:
-            ModelError: If the model fails; what was found before is lost then.
+            ModelError: If the model fails; earlier results are then lost.
         """
 
 
 class GapRounds(SufficiencyStep):
-    """At most `most_rounds` looks, each with its searches."""
+    """At most `most_rounds` checks, each with its searches."""
 
     def __init__(self, most_rounds: int) -> None:
         self._most_rounds = most_rounds
 
     @abstractmethod
     def look(self, sources: FoundSources, nodes: Nodes) -> SourceGap:
-        """Return what passages lack. Raises ModelError."""
+        """Return what the passages lack. Raises ModelError."""
 
     @override
     def complete(self, sources: FoundSources) -> Nodes:
@@ -112,7 +112,7 @@ class GapRounds(SufficiencyStep):
         return nodes
 
     def _look(self, sources: FoundSources, nodes: Nodes) -> SourceGap | None:
-        """What the passages lack; None, and a degradation, where the model fails."""
+        """Return what the passages lack; None and a degradation if the model fails."""
         with sources.log.stage("sufficiency", len(nodes)) as note:
             try:
                 gap = self.look(sources, nodes)
@@ -125,15 +125,15 @@ class GapRounds(SufficiencyStep):
 
 
 class NoSufficiencyOptions(Strategy[SufficiencyStep | None]):
-    """What was found first is what the answer is made from."""
+    """No further search: the answer is based on the first results."""
 
     @override
     def build(self, models: Models) -> None:
-        """None, always."""
+        """Return None."""
 
 
 class RoundsOptions(Strategy[SufficiencyStep | None]):
-    """What strategies with rounds have."""
+    """Options of strategies with rounds."""
 
     most_rounds: int = Field(
         default=1, ge=1, le=3, description="maximum rounds, each with one model call"
@@ -149,11 +149,11 @@ SUFFICIENCY: Stage[SufficiencyStep | None] = Stage("sufficiency")
 
 
 def complete_sources(step: SufficiencyStep | None, sources: FoundSources) -> Nodes:
-    """Return the passages to answer from; those there were, where the step fails.
+    """Return the passages to answer from; the original ones if the step fails.
 
     Args:
-        step: The strategy; None looks for nothing more.
-        sources: What was found.
+        step: The strategy; None makes no further search.
+        sources: The retrieved passages.
     """
     if step is None or not sources.nodes:
         return sources.nodes
@@ -167,18 +167,18 @@ def complete_sources(step: SufficiencyStep | None, sources: FoundSources) -> Nod
 def order_again(
     engine: RetrieverQueryEngine, bundle: QueryBundle, nodes: Nodes
 ) -> Nodes:
-    """Put passages through the steps that follow a search: rerank, cut, label.
+    """Run passages through the steps after a search: rerank, cut, label.
 
     Args:
         engine: The engine of the question.
-        bundle: The question itself, not the one that found them.
+        bundle: The original question, not the query that found them.
         nodes: The passages.
     """
     return engine.with_retriever(_Given(nodes)).retrieve(bundle)
 
 
 class _Given(BaseRetriever):
-    """Passages that are there already, as candidates."""
+    """Returns given passages as candidates."""
 
     def __init__(self, nodes: Nodes) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Looks at passages: for gaps, by CRAG's verdict, and by what a draft cannot prove."""
+"""Checks of passages by a model: gaps, CRAG grades, and unproven parts of a draft."""
 
 import re
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ class Gaps(BaseModel):
 
 
 class GapLook(Prompted, GapRounds):
-    """A model says what is completely missing; it is told to be slow to say so."""
+    """A model lists missing information; the prompt asks it to be conservative."""
 
     def __init__(self, llm: LLM, most_rounds: int, context_tokens: int) -> None:
         Prompted.__init__(self, with_short_answers(llm, TOKENS), GAPS)
@@ -71,10 +71,10 @@ class GapOptions(RoundsOptions):
 
 
 class CragLook(Prompted, GapRounds):
-    """CRAG's verdict: right keeps, wrong searches anew, ambiguous does both.
+    """CRAG's verdict: correct keeps, incorrect searches again, ambiguous does both.
 
     Yan et al. 2024, "Corrective Retrieval Augmented Generation", with grades of a model
-    in place of the trained evaluator, and searches of the same collections in place of
+    instead of the trained evaluator, and searches of the same collections instead of
     the web.
     """
 
@@ -96,14 +96,14 @@ class CragLook(Prompted, GapRounds):
         if "yes" in grades.values():
             return SourceGap((), nodes, "right")
         if grades and set(grades.values()) == {"no"}:
-            # A passage that was not shown was not refused.
+            # A passage that was not shown was not graded.
             kept = [hit for n, hit in enumerate(nodes, 1) if grades.get(n) != "no"]
             return SourceGap(queries, kept, "wrong")
         return SourceGap(queries, nodes, "ambiguous")
 
 
 class CragOptions(RoundsOptions):
-    """Let a model grade the passages; search anew where they are wrong."""
+    """Let a model grade the passages; search again if they are wrong."""
 
     @override
     def build(self, models: Models) -> GapRounds:
@@ -112,10 +112,10 @@ class CragOptions(RoundsOptions):
 
 
 class FlareLook(GapRounds):
-    """FLARE: what a draft says and the passages do not bear is searched for.
+    """FLARE: searches for statements of a draft that the passages do not support.
 
     Jiang et al. 2023, "Active Retrieval Augmented Generation", with statements that
-    fail the checks in place of tokens of low probability, which servers do not tell.
+    fail the checks instead of tokens of low probability, which servers do not report.
     """
 
     @override
@@ -139,7 +139,7 @@ def show_passages(llm: LLM, nodes: Nodes, tokens: int) -> str:
     Args:
         llm: Counts the tokens.
         nodes: The passages, the best first.
-        tokens: The most.
+        tokens: Maximum number of tokens.
     """
     count = token_counter(llm)
     shown: list[str] = []
@@ -153,7 +153,7 @@ def show_passages(llm: LLM, nodes: Nodes, tokens: int) -> str:
 
 
 def _read_queries(answer: Gaps | str) -> Sequence[str]:
-    """The searches of an answer, also of one in words."""
+    """Return the searches of an answer, also from plain text."""
     if isinstance(answer, Gaps):
         return [] if answer.sufficient else answer.queries
     given = load_json(answer)

@@ -1,1 +1,1 @@
-"""Transforms: what is searched for in addition to the question, or instead of it."""
+"""Transforms: searches in addition to the question, or instead of it."""

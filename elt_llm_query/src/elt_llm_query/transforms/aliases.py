@@ -1,4 +1,4 @@
-"""Other names of what a question names, without a model."""
+"""Synonyms for names in a question, without a model."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,17 +18,17 @@ from elt_llm_query.retrieval.query_transform import Search, SearchTransform
 
 Ring = tuple[str, ...]
 
-DEPTH = 20  # hits that are read for the long form of a short form
-MOST_BYTES = 1_000_000  # of a list of aliases, which people write by hand
+DEPTH = 20  # hits that are checked for the long form of a short form
+MOST_BYTES = 1_000_000  # of an alias file, which is written by hand
 _TABLE = TypeAdapter(dict[str, list[str]])
 
 
 class AliasTransform(SearchTransform):
-    """Adds searches with another name in the place of one that the question uses.
+    """Adds searches with a synonym in the place of a name in the question.
 
-    The names of a ring replace one another. With `over` also short forms do, and what
-    they stand for, where the collections say so: "Long Name (LN)". At most `most`
-    searches are added. They ask the keyword index; the vector is the question's own.
+    The names of a ring replace one another. With `over`, short forms and their long
+    forms also do if the collections contain "Long Name (LN)". At most `most` searches
+    are added. They use the keyword index; the vector is the question's own.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class AliasTransform(SearchTransform):
         return Search(bundle, self._weight)
 
     def _short_forms(self, question: str) -> Iterator[Ring]:
-        """Short and long forms that the collections know, one of them in `question`."""
+        """Return pairs of short and long forms of which one is in `question`."""
         asked = [question, *dict.fromkeys(SHORT_FORM.findall(question))]
         for collection in self._collections:
             ids = [i for a in asked for i, _ in collection.search_keyword(a, DEPTH)]
@@ -79,7 +79,7 @@ class AliasTransform(SearchTransform):
 
 
 class AliasTransformOptions(Strategy[SearchTransform]):
-    """Search for other names of what the question names too."""
+    """Also search for synonyms of names in the question."""
 
     table: dict[str, tuple[str, ...]] = Field(
         default_factory=dict, description="maps a name to its synonyms"
@@ -109,7 +109,7 @@ class AliasTransformOptions(Strategy[SearchTransform]):
 
 
 class _TableOnly(AliasTransform):
-    """Without short forms of the collections."""
+    """The transform without short forms of the collections."""
 
     @override
     def over(
@@ -119,7 +119,7 @@ class _TableOnly(AliasTransform):
 
 
 def _other(question: QueryBundle, ring: Ring) -> Iterator[str]:
-    """The question with another name of the ring in the place of the one it uses."""
+    """Return the question with another name of the ring, or None."""
     text = question.query_str
     names = sorted((n for n in ring if n.strip()), key=lambda n: (-len(n), n))
     any_name = "|".join(re.escape(name) for name in names)
@@ -127,7 +127,7 @@ def _other(question: QueryBundle, ring: Ring) -> Iterator[str]:
     if not names or used is None:
         return
     for name in ring:
-        # A part of the name that is used finds nothing that the name does not.
+        # A part of the used name finds nothing new.
         if name.strip() and not _within(name, used[0]):
             yield f"{text[: used.start()]}{name}{text[used.end() :]}"
 
@@ -137,7 +137,7 @@ def _within(name: str, other: str) -> bool:
 
 
 def _read(file: Path) -> Mapping[str, tuple[str, ...]]:
-    """Name to other names, sorted. Raises ConfigError for anything else."""
+    """Return names with sorted synonyms. Raises ConfigError for anything else."""
     try:
         if file.stat().st_size > MOST_BYTES:
             raise ConfigError(f"{file} exceeds the maximum size of an alias file")

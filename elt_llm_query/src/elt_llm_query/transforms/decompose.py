@@ -1,4 +1,4 @@
-"""One question of several parts, looked up part by part and answered once."""
+"""Split a question into parts that are searched separately and answered together."""
 
 from collections.abc import Sequence
 
@@ -26,13 +26,13 @@ _KEYS = ("questions", "sub_questions", "queries", "sub_queries")
 
 
 class SubQuestions(BaseModel):
-    """The questions to look up; the question itself where it asks for one thing."""
+    """The sub-questions; only the question itself if it has one part."""
 
     questions: list[str] = Field(description="one to three short questions")
 
 
 class DecomposeTransform(Prompted, SearchTransform):
-    """Adds a search for each part of a question; the question itself always stays.
+    """Adds a search for each part of a question; the question itself stays.
 
     At most `most` parts. A part with a number or identifier that the question does not
     have is left out.
@@ -72,7 +72,7 @@ class DecomposeTransformOptions(Strategy[SearchTransform]):
 
 
 def _read(answer: str) -> list[str]:
-    """The questions of an answer: of its JSON where it has some, else its lines."""
+    """Return the questions of an answer, from its JSON or else its lines."""
     answered = load_json(answer)
     if isinstance(answered, dict):
         answered = next((answered[key] for key in _KEYS if key in answered), None)

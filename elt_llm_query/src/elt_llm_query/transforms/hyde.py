@@ -1,4 +1,4 @@
-"""Search near what an answer might look like (Gao et al., 2022)."""
+"""Search with the vector of a hypothetical answer (Gao et al., 2022)."""
 
 import re
 from collections.abc import Sequence
@@ -27,13 +27,13 @@ LONGEST = 1200  # characters of a passage
 
 
 class HydeTransform(Prompted, SearchTransform):
-    """Adds a search near a passage that a model makes up; no source, never shown.
+    """Adds a vector search with a passage that a model invents and nobody sees.
 
-    The passage is embedded as a document is. Numbers and identifiers that it invents
-    are left out of it, those of the question it lacks are put behind it. The keyword
-    index is asked for the question. Where the question has no vector nothing is added.
+    The passage is embedded like a document. Numbers and identifiers that it invents are
+    removed, missing ones of the question are appended. The keyword search uses the
+    question. If the question has no vector, nothing is added.
 
-    In plain LlamaIndex it gives the question with the passage's vector.
+    In plain LlamaIndex it returns the question with the passage's vector.
     """
 
     def __init__(self, llm: LLM, embedder: BaseEmbedding, weight: float = 1.0) -> None:
@@ -54,7 +54,7 @@ class HydeTransform(Prompted, SearchTransform):
         return self._imagine(query_bundle.query_str) or query_bundle
 
     def _imagine(self, question: str) -> QueryBundle | None:
-        """The question with the vector of a passage; None where the model has none."""
+        """Return the question with the vector of a passage, or None."""
         passage = prose(predict_text(self._llm, self._prompt, question=question))[
             :LONGEST
         ]
@@ -68,7 +68,7 @@ class HydeTransform(Prompted, SearchTransform):
 
 
 class HydeTransformOptions(Strategy[SearchTransform]):
-    """Search near a passage the model makes up, in addition to the question."""
+    """Also search with the vector of a passage that a model invents."""
 
     weight: float = Field(
         default=1.0,

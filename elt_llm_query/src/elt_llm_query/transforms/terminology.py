@@ -1,4 +1,4 @@
-"""The question in the words of the documents."""
+"""Restate the question in the terms of the documents."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -29,9 +29,9 @@ Mode = Literal["replace", "both"]
 class TerminologyTransform(Prompted, SearchTransform):
     """Searches for the question as a model restates it, in addition or instead.
 
-    `subject` says whose terms ("insurance law"). Where the model restates nothing, or
-    invents a number or identifier, the question stays; one that it left out is put
-    behind its words.
+    `subject` names the field of the terms ("insurance law"). If the model restates
+    nothing, or invents a number or identifier, the question stays; missing numbers and
+    identifiers are appended.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class TerminologyTransform(Prompted, SearchTransform):
         return [Search(QueryBundle(restated[0])), *searches[1:]]
 
     def _restate(self, question: str) -> list[str]:
-        """The question in other words, or nothing."""
+        """Return the question in other words, or an empty string."""
         answer = predict_text(
             self._llm, self._prompt, question=question, subject=self._subject
         )
