@@ -1,10 +1,9 @@
-"""The batch engine of every product: items, a journal, and an end in good order.
+"""The batch engine of every product: items, a journal, and an orderly end.
 
-Each item is committed to the journal of the database when it is done, under a key of
-everything that its result depends on. Another run takes what is there and does the
-rest: a killed run loses the items it was at, and nothing else. An item that fails is
-tried again by the next run. A model server that is away makes the batch wait; an item
-never fails for it.
+Each finished item is committed to the journal of the database, under a key of
+everything that its result depends on. A later run reuses these results and does the
+rest: a killed run loses only the items in progress. An item that fails is retried by
+the next run. If a model server is unavailable the batch waits; no item fails for it.
 """
 
 import threading
@@ -36,26 +35,26 @@ from elt_llm_core.results import Degradation, DegradationKind
 if TYPE_CHECKING:
     from llama_index.core.llms import LLM
 
-# A local model that is loaded again answers within a minute; asking every second costs
-# nothing, and a user who stops the job is heard at once.
+# A local model that is being reloaded answers within a minute; polling every second is
+# cheap, and a request to stop the job takes effect at once.
 LOOK_SECONDS = 0.2
 AWAY = (ModelUnavailableError, RunnerDiedError)
 _OUR_PACKAGES = ("elt_llm_consumer", "elt_llm_core", "elt_llm_query")
-_CODE = frozenset({".json", ".py", ".yaml"})  # weights and word lists decide as well
+_CODE = frozenset({".json", ".py", ".yaml"})  # weights and word lists count too
 
 
 class WorkItem(Record):
-    """One unit of work: its name, and everything its result depends on."""
+    """One unit of work: its name and a key of everything its result depends on."""
 
     name: str
     parts: tuple[str, ...]
 
 
 class BatchResult(Record):
-    """Results in the order of the items; None for an item that failed or is left.
+    """Results in the order of the items; None for failed or unfinished items.
 
-    `stopped` says that items are left: somebody asked the batch to end, its budget is
-    spent, or its model server stayed away. Then nothing is published.
+    `stopped` is true if items remain: the batch was asked to end, its budget is spent,
+    or its model server stayed unavailable. Then nothing is published.
     """
 
     results: tuple[dict[str, Any] | None, ...]
@@ -66,7 +65,7 @@ class BatchResult(Record):
 
     @property
     def successes(self) -> list[dict[str, Any]]:
-        """The results of items that did not fail."""
+        """Return the results of the items that did not fail."""
         return [result for result in self.results if result is not None]
 
     def counts_with(self, *, invalid: int = 0, **more: int) -> dict[str, int]:
@@ -74,7 +73,7 @@ class BatchResult(Record):
         return {**self.counts, "failed": self.counts["failed"] + invalid, **more}
 
     def only(self, number: int) -> "BatchResult":
-        """Return the result of one item alone."""
+        """Return the result of a single item."""
         return self.model_copy(update={"results": (self.results[number],)})
 
     def early_report(self, job: str) -> JobReport:
@@ -90,7 +89,7 @@ class BatchResult(Record):
 
 @cache
 def program_digest() -> str:
-    """Return a digest of the code of products and of questions, with its data files.
+    """Return a digest of the code of products and questions, with data files.
 
     Results of older code are not reused.
     """
@@ -104,13 +103,13 @@ def program_digest() -> str:
 
 
 def model_identity(llm: "LLM") -> str:
-    """Return the name of a model and its weights, as far as its server tells them.
+    """Return the name of a model and its weights, as far as its server reports them.
 
     Args:
         llm: A language model.
 
     Raises:
-        ModelError: The server does not answer, or refuses.
+        ModelError: If the server does not answer, or refuses.
     """
     return f"{llm.metadata.model_name} {getattr(llm, 'model_digest', '')}"
 
@@ -126,19 +125,20 @@ def run_items(
     """Call `work(i)` for every item whose result is not in the journal.
 
     Args:
-        context: Its store has the journal; its `stopped` is asked before each item.
+        context: Its store has the journal; its `stopped` is checked before each item.
         job: The name of the run in the journal.
-        items: What is to be done. Their keys tell which results can be reused.
-        work: Does an item. One that raises an EltLlmError, or whose record is invalid,
-            is recorded as failed and tried again in the next run.
+        items: The items. Their keys determine which results can be reused.
+        work: Processes an item. If it raises an EltLlmError, or its record is invalid,
+            the item is recorded as failed and retried in the next run.
         fresh: Reuse nothing.
-        at_once: How many items are worked on at a time, in threads of their own.
+        at_once: Number of items processed at a time, in separate threads.
 
     Returns:
         The results. They do not depend on `at_once`.
 
     Raises:
-        ModelUnavailableError: If a model server is away and no item could be done.
+        ModelUnavailableError: If a model server is unavailable and no item was
+            finished.
     """
     batch = _Batch(context, job, items, work)
     return batch.run(fresh=fresh, at_once=at_once)
@@ -183,7 +183,7 @@ class _Batch:
         return len(self._results) + len(self._failed)
 
     def _reuse(self) -> None:
-        """Take what the journal has."""
+        """Take the finished results from the journal."""
         for number, key in enumerate(self._keys):
             stored = self._context.store.journal.get(key)
             if stored is not None:
@@ -203,7 +203,7 @@ class _Batch:
             pool.shutdown(wait=True, cancel_futures=True)
 
     def _do(self, number: int) -> None:
-        """Do one item and commit it, unless the batch is to end."""
+        """Process one item and commit it, unless the batch is to end."""
         if self._stop or self._context.stopped():
             self._stop = self._stop or "it was asked to"
             return
@@ -225,7 +225,7 @@ class _Batch:
                 self._commit(number, result)
 
     def _work_patiently(self, number: int) -> dict[str, Any] | None:
-        """Return the result; None where the model server stays away."""
+        """Return the result; None if the model server stays unavailable."""
         began = monotonic()
         while True:
             try:
@@ -233,8 +233,9 @@ class _Batch:
             except AWAY as error:
                 away = monotonic() - began
                 most = self._context.config.consumer.server_patience
-                # A server that never answered is not started yet, or wrongly named:
-                # the user is told at once. One that did comes back.
+                # A server that never answered is not started, or has a wrong address,
+                # which the user must learn at once. One that answered before will
+                # probably return.
                 if self._stop or away >= most or len(self._results) == self._reused:
                     self._stop = self._stop or error.message
                     self._away = error
@@ -242,7 +243,7 @@ class _Batch:
                 self._wait(away, most)
 
     def _wait(self, away: float, most: float) -> None:
-        """Wait until a server that is away may be asked again."""
+        """Wait until an unavailable server may be called again."""
         pause = min(self._context.config.gateway.breaker_seconds, most - away)
         detail = (
             f"the model server is unreachable; next try in {format_duration(pause)}"
@@ -250,7 +251,7 @@ class _Batch:
         with self._lock:
             self._context.progress(self._job, self._end_count, len(self._items), detail)
         until = monotonic() + pause
-        waiting = threading.Event()  # never set: it is what waits
+        waiting = threading.Event()  # never set; used only for its timeout
         while (left := until - monotonic()) > 0:
             waiting.wait(min(left, LOOK_SECONDS))
             check_asker()
@@ -311,7 +312,7 @@ class _Batch:
 
 
 def _describe_error(error: EltLlmError | ValidationError) -> tuple[str, str]:
-    """The code and message of an error; CON001 for an invalid record."""
+    """Return the code and message of an error; CON001 for an invalid record."""
     if isinstance(error, EltLlmError):
         return error.code, error.message
     first = error.errors()[0]

@@ -62,9 +62,9 @@ NAMED = "named in the handbook, not defined there"
 UNNAMED = "not named in the handbook"
 FORCED = "forced: it counts as named by the handbook"
 NOT_READ = "the handbook was not read"
-_NAME = 100  # characters of a file's name, well below what file systems allow
-# A steward signs a definition: it is more probably right than wrong. The glossary lists
-# less sure ones, each with its confidence.
+_NAME = 100  # characters of a file name, well below the limit of file systems
+# A steward approves the definition, so it must be more probably right than wrong. The
+# glossary lists less certain ones, each with its confidence.
 _LIKELY_RIGHT = 0.5
 _RANK = {"high": 0, "medium": 1, "low": 2}
 
@@ -148,7 +148,7 @@ class CatalogJob(ProductJob):
         return publish_files(context, report, files)
 
     def _path(self, context: JobContext) -> Path:
-        """The main file; that of a part is named by its domains and entities."""
+        """Return the main file, named by its domains and entities if partial."""
         if self.output is not None:
             return self.output
         path = default_path(context.store.data_dir, "catalog", self.collections)
@@ -157,7 +157,7 @@ class CatalogJob(ProductJob):
 
 
 class Cataloguer:
-    """Builds a record per entity, and one per term that no entity has."""
+    """Builds a record per entity, and one per term without an entity."""
 
     def __init__(
         self,
@@ -187,7 +187,7 @@ class Cataloguer:
         self._unmapped = [] if self.scope.is_partial else unmapped
 
     def items(self) -> list[WorkItem]:
-        """Return an item per entity, then one per term that no entity has, in order."""
+        """Return an item per entity, then one per term without an entity, in order."""
         shared = digest(
             self.handbook.identity,
             self._whole.identity,
@@ -214,7 +214,7 @@ class Cataloguer:
         ]
 
     def record(self, number: int) -> dict[str, Any]:
-        """Return one record as a flat row: with the columns of `PLACE`.
+        """Return one record as a flat row, with the columns of `PLACE`.
 
         Raises ProductError if the record does not match its schema.
         """
@@ -281,7 +281,7 @@ class Cataloguer:
         }
 
     def _rationale(self, entity: Entity, match: Match | None, is_named: bool) -> str:
-        """How the entity was found in the handbook, and which fields a person wrote."""
+        """Return how the handbook names the entity, and which fields are manual."""
         if match is not None:
             reason = match.rationale
         elif normalise(entity.name) in self._forced:
@@ -294,7 +294,7 @@ class Cataloguer:
         return f"{reason}; static context: {', '.join(written)}" if written else reason
 
     def _unmentioned_rationale(self, entity: Entity) -> str:
-        """The rationale of an entity that the handbook does not name."""
+        """Return the rationale of an entity that the handbook does not name."""
         nearest = self._semantics.nearest(entity.name, 1)
         if nearest and nearest[0][0] >= self._thin:
             return f"{UNNAMED}; only passages near in meaning ({nearest[0][0]:.2f})"
@@ -330,13 +330,13 @@ class Cataloguer:
 
     @cached_property
     def _places(self) -> dict[tuple[str, str], Entity]:
-        """Domain and subtype to an entity that stands there."""
+        """Return domains and subtypes with an entity in each."""
         return {(one.domain, one.subtype): one for one in self._whole.entities}
 
     def _context(
         self, name: str, mapped: Sequence[tuple[GlossaryEntry, Match | None]]
     ) -> tuple[dict[str, str], dict[str, list[Evidence]]]:
-        """The eight fields, and the evidence of each."""
+        """Return the eight fields, and the evidence of each."""
         mentions = self._mentions.of(name)
         evidence = collect_context(
             name, mentions, self.handbook, self._mentions, self._semantics
@@ -350,10 +350,10 @@ class Cataloguer:
 
 
 def _defines(entry: GlossaryEntry, match: Match | None, name: str) -> bool:
-    """Whether an entry says what an entity is.
+    """Return whether an entry defines an entity.
 
-    The row of a term that no entity has is there because of its definition. The long
-    form of a short form is no definition of an entity that is called so.
+    The row of a term without an entity exists because of its definition. The long form
+    of a short form does not define the entity of that name.
     """
     definition = entry.definition
     if match is None:
@@ -362,7 +362,7 @@ def _defines(entry: GlossaryEntry, match: Match | None, name: str) -> bool:
         return False
     if definition.source is not DefinitionSource.STATEMENT:
         return True
-    # What a colon announces is not in it.
+    # The text announced by a colon is missing.
     is_whole = not definition.definition.rstrip().endswith(":")
     return is_whole and definition.confidence >= _LIKELY_RIGHT
 
@@ -383,7 +383,7 @@ def _drop_definition_from_context(evidence: Mapping[str, list[Evidence]]) -> Non
 def _match_entries(
     entries: Sequence[GlossaryEntry], matcher: Matcher
 ) -> tuple[dict[Entity, list[tuple[GlossaryEntry, Match]]], list[GlossaryEntry]]:
-    """Entity to its entries, best match first; and the first entry of other terms."""
+    """Return entities with their entries, best match first, and other terms."""
     mapped: dict[Entity, list[tuple[GlossaryEntry, Match]]] = {}
     unmapped: dict[str, GlossaryEntry] = {}
     for entry in entries:
@@ -402,7 +402,7 @@ def _needs_review(match: Match | None) -> str:
 
 
 def _dump_evidence(evidence: Mapping[str, Sequence[Evidence]]) -> dict[str, Any]:
-    """Field to its evidence as JSON; fields without evidence are absent."""
+    """Return fields with their evidence as JSON, without empty ones."""
     return {
         field: [quote.model_dump(mode="json") for quote in evidence[field]]
         for field in (*FIELDS, "mention")

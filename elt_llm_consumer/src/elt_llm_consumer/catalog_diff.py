@@ -1,4 +1,4 @@
-"""What differs between two catalogues: what came, went, or says something else."""
+"""The differences between two catalogues: added, removed and changed entities."""
 
 import json
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from elt_llm_consumer.product import ProductError, check_schema
 from elt_llm_core.errors import ExchangeError
 from elt_llm_core.records import Record
 
-# A quote's place moves with every edition; what it says is in the fields.
+# The place of a quote changes with every edition; its text is in the fields.
 _NOT_COMPARED = frozenset({*PLACE, "evidence", "item_id"})
 _SHOWN = 100  # characters of a text on the screen
 
@@ -27,7 +27,7 @@ class FieldChange(Record):
 
 
 class EntityChange(Record):
-    """What changed of one entity; `moved` tells its old domain where it has another."""
+    """The changes of one entity; `moved` is its old domain if that changed."""
 
     domain: str
     entity_name: str
@@ -36,7 +36,7 @@ class EntityChange(Record):
 
 
 class CatalogDiff(Record):
-    """Entities as `domain / name` that came and went, and what changed of others."""
+    """Added and removed entities as `domain / name`, and changes of others."""
 
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ def read_catalog_rows(path: Path) -> list[dict[str, Any]]:
     """Return the records of a catalogue file, hierarchical or flat, with their domain.
 
     Raises:
-        ExchangeError: If it cannot be read, or is no catalogue.
+        ExchangeError: If it cannot be read, or is not a catalogue.
     """
     again = "name a catalog_….json that `elt-llm catalog` wrote"
     try:
@@ -60,7 +60,7 @@ def read_catalog_rows(path: Path) -> list[dict[str, Any]]:
     except OSError as error:
         raise ExchangeError(f"cannot read {path}: {error.strerror}", again) from error
     except ProductError as error:
-        # What follows is the value at fault, which may be the whole file.
+        # The rest is the invalid value, which may be the whole file.
         reason = error.message.partition(": ")[0][:200]
         raise ExchangeError(f"{path} is no catalogue: {reason}", again) from error
     except ValueError as error:
@@ -83,7 +83,7 @@ def _flatten(catalog: Mapping[str, Any]) -> list[dict[str, Any]]:
 def compare_catalogs(
     before: list[dict[str, Any]], after: list[dict[str, Any]]
 ) -> CatalogDiff:
-    """Return what differs, by name.
+    """Return the differences by name.
 
     Args:
         before: Records of the earlier catalogue.
@@ -101,7 +101,7 @@ def compare_catalogs(
 
 
 def _by_name(rows: list[dict[str, Any]]) -> dict[tuple[str, ...], dict[str, Any]]:
-    """Records by fact sheet, else by name; those of one name are numbered."""
+    """Return records by fact sheet id or name; duplicate names are numbered."""
     named: dict[tuple[str, ...], dict[str, Any]] = {}
     for row in sorted(rows, key=lambda row: (row["domain"], row["subtype"])):
         key = (fold(row["entity_name"]), row["fact_sheet_id"])
@@ -129,7 +129,7 @@ def _label(row: Mapping[str, Any]) -> str:
 
 
 def diff_text(diff: CatalogDiff) -> str:
-    """Return a difference for the screen."""
+    """Format the differences for the terminal."""
     counts = f"{len(diff.added)} added, {len(diff.removed)} removed"
     lines = [f"{counts}, {len(diff.changed)} changed, {diff.unchanged} unchanged"]
     lines += [f"+ {name}" for name in diff.added]

@@ -25,7 +25,7 @@ RELATION_COLUMNS = (
     *("conflict", "evidence"),
 )
 _SITE = "catalog_site.html"
-_DATA = "__CATALOGUE__"  # where the page's data go in its template
+_DATA = "__CATALOGUE__"  # placeholder for the page's data in its template
 
 
 def catalog_files(
@@ -34,16 +34,16 @@ def catalog_files(
     rows: Sequence[Mapping[str, Any]],
     relations: Sequence[Mapping[str, Any]] | None,
 ) -> dict[str, tuple[Path, str | bytes]]:
-    """Return name to path and content of every file, for `publish_files`.
+    """Return names with paths and contents of all files, for `publish_files`.
 
     Args:
-        path: The JSON file of the hierarchy; the others stand beside it.
+        path: The JSON file of the hierarchy; the others are written next to it.
         catalog: The hierarchy.
         rows: The same records as a flat list.
-        relations: Every relation once; None leaves its files out.
+        relations: Every relation once; None omits their files.
 
     Raises:
-        ProductError: If the content breaks its schema.
+        ProductError: If the content violates its schema.
     """
 
     def beside(ending: str) -> Path:
@@ -77,7 +77,7 @@ def catalog_files(
 
 
 def _plain_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row with texts that hold, and lists in words."""
+    """Return a row with edited texts, and with lists as text."""
     words = [
         f"{one['relationship_type'] or 'is related to'} {one['target_entity']} "
         f"{one['cardinality']} ({one['provenance']})".replace("  ", " ")
@@ -93,7 +93,7 @@ def _plain_row(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def name_place(quote: Mapping[str, Any]) -> str:
-    """Return where a quote is, in words: "rules.pdf, p. 3, 2 - Fees".
+    """Return the place of a quote as text: "rules.pdf, p. 3, 2 - Fees".
 
     Args:
         quote: An `Evidence` as JSON.
@@ -104,14 +104,14 @@ def name_place(quote: Mapping[str, Any]) -> str:
 
 
 def list_places(quotes: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Document, page and section of each quote, each place once."""
+    """Return document, page and section of each quote, without duplicates."""
     return list(dict.fromkeys(map(name_place, quotes)))
 
 
 def _workbook(
     rows: Sequence[Mapping[str, Any]], related: Sequence[Mapping[str, Any]]
 ) -> bytes:
-    # openpyxl takes half a second, which a run that writes nothing does without.
+    # Imported here: openpyxl takes half a second, which an unchanged run can save.
     from elt_llm_consumer.exchange.table_files import (  # noqa: PLC0415
         CELL_LENGTH,
         write_workbook,
@@ -125,7 +125,7 @@ def _workbook(
         {
             name: (
                 columns,
-                # The JSON has all; a longer cell would damage the workbook.
+                # The JSON has the full text; a longer cell would damage the workbook.
                 [
                     [_cell(row.get(one))[:CELL_LENGTH] for one in columns]
                     for row in table
@@ -150,7 +150,7 @@ def render_site(title: str, rows: Sequence[Mapping[str, Any]]) -> str:
     """Return one HTML file to search and read the catalogue, without a server.
 
     Args:
-        title: What the page is called.
+        title: The title of the page.
         rows: The records as flat rows.
     """
     template = files("elt_llm_consumer") / "product_pages" / _SITE
@@ -159,7 +159,7 @@ def render_site(title: str, rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def script_json(content: Any) -> str:
-    """Return JSON that can stand in a script element, whatever texts it holds."""
+    """Return JSON that is safe in a script element, whatever texts it contains."""
     text = json.dumps(content, ensure_ascii=False, sort_keys=True)
     for mark in "<>&\u2028\u2029":
         text = text.replace(mark, f"\\u{ord(mark):04x}")
@@ -173,7 +173,7 @@ def draw_mermaid(
 
     Args:
         catalog: The hierarchy.
-        relations: Every relation once; those of the text are drawn too.
+        relations: Every relation once, including those of the text.
     """
     names = _diagram_names(catalog, relations)
     ids = {name.casefold(): f"e{number}" for number, name in enumerate(names, 1)}
@@ -205,7 +205,7 @@ def draw_plantuml(
     lines = ["@startuml", "hide empty members", "left to right direction"]
 
     def draw(rows: Sequence[Mapping[str, Any]], indent: str) -> list[str]:
-        """Lines for names that are not drawn yet."""
+        """Return lines for names that are not drawn yet."""
         new = [one["entity_name"] for one in rows if one["entity_name"] in left]
         for name in new:
             left.pop(name, None)
@@ -237,7 +237,7 @@ def _plantuml_line(one: Mapping[str, Any], ids: Mapping[str, str]) -> str:
 def _diagram_names(
     catalog: Mapping[str, Any], relations: Sequence[Mapping[str, Any]]
 ) -> list[str]:
-    """Entities in the order of the catalogue, then ends that are groups, each once."""
+    """Return entities in catalogue order, then groups that are ends, each once."""
     names: dict[str, str] = {}
     for domain, content in catalog.items():
         groups = [content, *content["subtypes"].values()]
@@ -257,12 +257,12 @@ def _ends_of(relation: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _quote(text: str) -> str:
-    """A text between quotes of a diagram, which has no escape for them."""
+    """Return a text in quotes of a diagram, which has no escape for them."""
     return " ".join(text.replace('"', "'").split())
 
 
 def _crow_feet(cardinality: str) -> tuple[str, str]:
-    """The two ends of a line; one that is not stated is drawn as any number."""
+    """Return the two ends of a line; an unstated one is drawn as any number."""
     left, _, right = cardinality.partition("-")
     many = {text: text.endswith("*") or not text.strip("?") for text in (left, right)}
     none = {text: text[:1] in {"0", "?", ""} for text in (left, right)}

@@ -1,8 +1,8 @@
-"""Relations of entities: of the model, inherited from their groups, stated in the text.
+"""Relations of entities: of the model, inherited from groups, stated in the text.
 
-A relation of the model is direct where the model draws it at the entity itself, and
-inherited where it is drawn at the entity's domain or subtype. A stated one is a
-sentence whose subject is an entity and whose object is another.
+A relation of the model is direct if the model draws it at the entity itself, and
+inherited if it is drawn at the entity's domain or subtype. A stated one is a sentence
+whose subject is an entity and whose object is another.
 """
 
 import re
@@ -38,8 +38,8 @@ _COUNT = (
     rf"not\s+more\s+than)\s+)?{_NUMBER}(?P<more>\s+or\s+more)?"
 )
 _ARTICLE = r"an?|the|its|their|each|every|any|all|another"
-# What stands between the two: a verb, and at most a preposition and a determiner. An
-# adjective or a second object there may make it a statement about something else.
+# Text allowed between the two: a verb, and at most a preposition and a determiner. An
+# adjective or a second object may make it a statement about something else.
 _BETWEEN = re.compile(
     r"\s+(?:(?:must|shall|may|can|will)\s+(?!not\b)(?P<base>[a-z]+)|"
     r"(?P<passive>(?:is|are)\s+[a-z]+(?:ed|en|wn|ld|de|nt|ught))|"
@@ -48,7 +48,7 @@ _BETWEEN = re.compile(
     rf"(?:\s+(?:{_COUNT}|{_ARTICLE}))?\s+",
 )
 _END = re.compile(r"[\s.;:!]*")
-# "No skimmer may cross the line" relates the two in what must not be.
+# "No skimmer may cross the line" states what must not happen, not a relation.
 _NONE_OF = re.compile(
     r"\b(?:no|neither|nor|not\s+(?:every|all|any|an?))\s+(?:[\w-]+\s+){0,2}$",
     re.IGNORECASE,
@@ -56,7 +56,7 @@ _NONE_OF = re.compile(
 
 
 class TextRelation(Record):
-    """A sentence that relates two entities, and its words as evidence."""
+    """A sentence that relates two entities, with the quote as evidence."""
 
     source: str
     target: str
@@ -74,7 +74,7 @@ class _Sighting(NamedTuple):
 def find_stated_relations(
     names: Iterable[str], handbook: Handbook, index: MentionIndex
 ) -> list[TextRelation]:
-    """Return what sentences say of two entities, in document order, each once.
+    """Return relations that sentences state, in document order, each once.
 
     Args:
         names: Names of entities.
@@ -104,7 +104,7 @@ def find_stated_relations(
 def _sentences_with_two(
     names: Iterable[str], index: MentionIndex
 ) -> Iterator[tuple[int, tuple[int, int], list[_Sighting]]]:
-    """Passage, span and mentions of each sentence that names two entities."""
+    """Return passage, span and mentions of sentences that name two entities."""
     by_passage: dict[int, list[tuple[EntityMention, str]]] = {}
     for name in sorted(set(names)):
         for mention in index.of(name):
@@ -124,7 +124,7 @@ def _sentences_with_two(
 def _relating_words(
     text: str, span: tuple[int, int], left: _Sighting, right: _Sighting
 ) -> tuple[str, str] | None:
-    """Verb and cardinality where the sentence relates the two; else None."""
+    """Return verb and cardinality if the sentence relates the two, else None."""
     if left.entity == right.entity or left.end >= right.start:
         return None
     match = _BETWEEN.fullmatch(text[left.end : right.start])
@@ -141,13 +141,13 @@ def _relating_words(
         return None
     verb = match["base"] or match["passive"] or match["verb"]
     words = [" ".join(verb.split()), match["preposition"] or ""]
-    # "three heats on one day" counts those of a day, not all that there are.
+    # "three heats on one day" counts those of a day, not all of them.
     is_overall = _END.fullmatch(behind) is not None
     return " ".join(filter(None, words)), _cardinality(match) if is_overall else ""
 
 
 def _cardinality(match: re.Match[str]) -> str:
-    """How many of the target there are for one of the source, as far as it is said."""
+    """Return the number of targets per source, as far as it is stated."""
     word = match["number"]
     if not word:
         return ""
@@ -161,7 +161,7 @@ def _cardinality(match: re.Match[str]) -> str:
 
 
 class EntityRelations:
-    """The relations of entities, seen from each of them.
+    """The relations of entities, seen from each entity.
 
     Args:
         edges: The relations of the model.
@@ -184,10 +184,10 @@ class EntityRelations:
         self._conflicts = _find_conflicts(edges, stated)
 
     def of(self, entity: Entity) -> list[dict[str, Any]]:
-        """Return the relations of an entity: direct ones, stated ones, inherited ones.
+        """Return the relations of an entity: direct, stated and inherited ones.
 
-        Each is described from the entity's side: the type is the inverse one, and the
-        cardinality turned, where the relation is drawn from the other end.
+        Each is described from the entity's side: if the relation is drawn from the
+        other end, type and cardinality are inverted.
         """
         rows = [
             self._row(edge, is_source, origin, group)
@@ -251,8 +251,8 @@ class EntityRelations:
         """Return every relation of the model once, then those of the text.
 
         Args:
-            entities: Tell whether the model relates the groups of two entities that
-                the text relates.
+            entities: Used to find out whether the model relates the groups of two
+                entities that the text relates.
         """
         modelled = {
             (
@@ -315,7 +315,7 @@ class EntityRelations:
 
 
 def invert_type(kind: str) -> str:
-    """Return the name of a relation from its other end; "" for one without a name."""
+    """Return the name of a relation from its other end; "" if it has no name."""
     if kind in TYPE_WORDS:
         return TYPE_WORDS[kind].inverse
     known = {words.forward: words.inverse for words in TYPE_WORDS.values()}
@@ -329,7 +329,7 @@ def invert_cardinality(cardinality: str) -> str:
 
 
 def _groups(entity: Entity) -> list[tuple[str, Origin]]:
-    """The entity and the groups around it, with the origin of their relations."""
+    """Return the entity and the groups around it, with the origin of relations."""
     groups: list[tuple[str, Origin]] = [(entity.name, "direct")]
     around = [one for one in (entity.subtype, entity.domain) if one]
     own = normalise(entity.name)
@@ -338,13 +338,13 @@ def _groups(entity: Entity) -> list[tuple[str, Origin]]:
 
 
 def _sides(edge: Edge, group: str) -> list[bool]:
-    """At which ends of an edge a group is: True for its source."""
+    """Return the ends of an edge at which a group is: True for its source."""
     ends = ((edge.source, True), (edge.target, False))
     return [side for name, side in ends if normalise(name) == normalise(group)]
 
 
 def _is_entity(edge: Edge, is_source: bool, entity: Entity) -> bool:
-    """Whether the end is this entity, and not one of its name in another domain."""
+    """Return whether the end is this entity, not a namesake in another domain."""
     domain = edge.source_domain if is_source else edge.target_domain
     return domain in ("", entity.domain)
 
@@ -357,8 +357,8 @@ def _pair(left: str, right: str) -> tuple[str, str]:
 def _find_conflicts(
     edges: Sequence[Edge], stated: Sequence[TextRelation]
 ) -> dict[tuple[str, str], str]:
-    """Pair of ends to what each says, where two counts exclude one another."""
-    # Two relations of different kinds may differ; a sentence is held against each.
+    """Return pairs of ends with their contradictory cardinalities."""
+    # Two relations of different types may differ; a sentence is compared with each.
     counts: dict[tuple[str, str, str, str], dict[str, str]] = {}
     for edge in edges:
         for pair, end, text in _counts(edge.source, edge.target, edge.cardinality):
@@ -383,7 +383,7 @@ def _find_conflicts(
 def _counts(
     source: str, target: str, cardinality: str
 ) -> Iterator[tuple[tuple[str, str], str, str]]:
-    """The pair, the end of it and how many of that end, for each end that says so."""
+    """Return pair, end and cardinality for each end with a stated cardinality."""
     pair = _pair(source, target)
     turned = (normalise(source), normalise(target)) != pair
     seen = invert_cardinality(cardinality) if turned else cardinality
@@ -398,7 +398,7 @@ def _ends(cardinality: str) -> tuple[str, str]:
 
 
 def _overlap(texts: Iterable[str]) -> bool:
-    """Whether some number fits all of the ranges."""
+    """Return whether some number is in all of the ranges."""
     ranges = [_range(text) for text in texts]
     known = [one for one in ranges if one is not None]
     return max(low for low, _ in known) <= min(high for _, high in known)

@@ -1,4 +1,4 @@
-"""The rows of a catalogue: where each stands, and what of it is reviewed."""
+"""The rows of a catalogue: the place of each, and its reviewed fields."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ REVIEWED = ReviewedProduct(
     fields=tuple(FIELDS),
     quotes=lambda row: [row["source"], row["handbook_term"] or ""],
 )
-# Where a record stands; the columns of a flat row beside those of its record.
+# The place of a record: columns of a flat row in addition to those of the record.
 PLACE = (
     *("domain", "domain_fact_sheet_id", "domain_description"),
     *("subtype", "subtype_fact_sheet_id", "subtype_description"),
@@ -23,7 +23,7 @@ PLACE = (
 
 
 def assemble(model: EntityModel, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return domain to its subtypes, entities and handbook terms, in record order.
+    """Return domains with subtypes, entities and handbook terms, in record order.
 
     Every domain of the model is a key, even if all its entities failed.
     """
@@ -33,11 +33,11 @@ def assemble(model: EntityModel, rows: Sequence[Mapping[str, Any]]) -> dict[str,
 def nest_rows(
     rows: Sequence[Mapping[str, Any]], places: Sequence[Mapping[str, str]] = ()
 ) -> dict[str, Any]:
-    """Return flat rows as domain to its subtypes, entities and handbook terms.
+    """Return flat rows nested by domain and subtype, with entities and terms.
 
     Args:
         rows: Records with the columns of `PLACE`.
-        places: Domains and subtypes that are there even without a record.
+        places: Domains and subtypes to include even without a record.
     """
     domains: dict[str, Any] = {}
     for place in places:
@@ -53,7 +53,7 @@ def nest_rows(
 
 
 def place_of(model: EntityModel, entity: Entity) -> dict[str, str]:
-    """Return the columns that say where an entity stands."""
+    """Return the place columns of an entity."""
     domain, subtype = entity.domain_fact_sheet_id, entity.subtype_fact_sheet_id
     return {
         "domain": entity.domain or UNASSIGNED,
@@ -68,7 +68,7 @@ def place_of(model: EntityModel, entity: Entity) -> dict[str, str]:
 def _group(
     domains: dict[str, Any], place: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """The domain and the subtype of a place, made when first met."""
+    """Return the domain and the subtype of a place, created at first use."""
     domain = domains.setdefault(
         place["domain"],
         {

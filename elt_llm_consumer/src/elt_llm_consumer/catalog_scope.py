@@ -1,4 +1,4 @@
-"""Which part of a catalogue is made, and what a person says beforehand."""
+"""The part of a catalogue to build, and texts written by a person beforehand."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,10 +15,10 @@ from elt_llm_core.records import Record
 
 
 class CatalogScope(Record):
-    """Which part of a catalogue is made, and what a person says beforehand.
+    """The part of a catalogue to build, and texts written by a person beforehand.
 
-    `static` maps an entity to fields and their texts, which hold instead of what the
-    handbook says; an entity that is `forced` counts as one that the handbook names.
+    `static` maps an entity to fields and texts that replace those of the handbook; a
+    `forced` entity counts as named in the handbook.
     """
 
     domains: tuple[str, ...] = ()
@@ -30,14 +30,14 @@ class CatalogScope(Record):
 
     @property
     def is_partial(self) -> bool:
-        """Whether only some entities are wanted: then no term of the handbook is."""
+        """Return whether only some entities are selected, without terms."""
         return bool(self.domains or self.entities)
 
     def restrict(self, model: EntityModel) -> EntityModel:
-        """Return the model with the wanted entities; its relations stay.
+        """Return the model with the selected entities; its relations stay.
 
         Raises:
-            UsageError: If a domain or an entity is none of the model.
+            UsageError: If a domain or an entity is not in the model.
         """
         known = {normalise(one.domain or UNASSIGNED) for one in model.entities}
         names = {normalise(one.name) for one in model.entities}
@@ -70,13 +70,13 @@ def _require_known(
 
 
 def read_static_context(path: Path | None) -> dict[str, dict[str, str]]:
-    """Read texts that a person wrote for fields of entities.
+    """Read manually written texts for fields of entities.
 
     Args:
         path: A YAML file that maps an entity to fields and texts; None for none.
 
     Raises:
-        ConfigError: If the file cannot be read or has another shape.
+        ConfigError: If the file cannot be read or has another structure.
     """
     if path is None:
         return {}

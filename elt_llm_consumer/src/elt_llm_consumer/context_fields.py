@@ -1,4 +1,4 @@
-"""What a handbook says about an entity: sentences by context field, as evidence."""
+"""Context fields of an entity: sentences of a handbook by field, as evidence."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -38,20 +38,20 @@ _CHANGED = (
     r"rejected|archived|superseded|abandoned|dissolved|expelled|pending|valid|"
     r"closed(?!\s+(?:for|between|from|on|at)\b)"
 )
-# What a thing does, or what is done to it, when it changes its state.
+# Verbs of a change of state, active or passive.
 _STATE_OF_SUBJECT = (
     r"(?:expires?|lapses?|becomes?\s+(?:an?|\w*(?:valid|void|final|due|active|effective))|"
     r"ceases?|takes?\s+effect|comes?\s+into\s+force|"
     rf"(?:is|are|be|been|was|were|remains?)\s+(?:\w+\s+)?(?:{_CHANGED}))\b"
 )
-# What somebody does to it, and the noun of it: "suspend an", "the expiry of its".
+# Verbs applied to it, and their nouns: "suspend an", "the expiry of its".
 _STATE_OF_OBJECT = (
     r"(?:(?:renew|suspend|terminate|withdraw|cancel|revoke|reinstate|archive|"
     r"dissolve|expel)s?|(?:expiry|expiration|renewal|suspension|termination|"
     r"withdrawal|cancellation|revocation|reinstatement|lapse)\s+of|become|"
     r"suspended|expired|withdrawn|cancel(?:l)?ed|revoked|lapsed)"
 )
-# What is said of data: how it is classed, kept, shown and destroyed.
+# Statements about data: how it is classified, kept, shown and destroyed.
 _CLASSES = (
     r"confidential(?:ly)?",
     r"sensitive",
@@ -66,7 +66,7 @@ _CLASSES = (
     r"(?:disclosed|released)\s+(?:only|to)",
 )
 
-# "must" makes a sentence a governance rule; what it regulates may add more fields.
+# "must" makes a sentence a governance rule; its subject matter may add more fields.
 CUES = {
     "governance_rules": _any(
         r"must(?:\s+not)?",
@@ -97,7 +97,7 @@ CUES = {
         r"unless",
         r"eligib\w+",
         # Not "the qualifying period", which only names one, and not "may disqualify",
-        # which is a power of somebody.
+        # which is somebody's power.
         r"qualif(?:y|ies|ied|ications?)",
         r"disqualifi(?:ed|es|cations?)",
         r"exactly\s+\w+",
@@ -118,7 +118,7 @@ CUES = {
         r"terms\s+and\s+conditions",
     ),
 }
-# What ends the noun phrase that a sentence is about, or begins another clause.
+# The end of the subject's noun phrase, or the start of another clause.
 _NOT_BEFORE_SUBJECT = _any(
     r"of|for|to|in|on|at|by|with|without|from|under|over|between|among|through|before|"
     r"after|until|against|into|within|during|about|beside|upon|per|than|as|like|"
@@ -126,8 +126,8 @@ _NOT_BEFORE_SUBJECT = _any(
     r"is|are|was|were|be|been|has|have|had|does|do|did|will|would|should|could|means?",
     _MODAL,
 )
-# "On a race day the marshal must": what stands before the subject up to a comma, or a
-# short circumstance without one; and a main clause that another one follows.
+# "On a race day the marshal must": text before the subject up to a comma, or a short
+# circumstance without one; and a main clause followed by another one.
 _CIRCUMSTANCE = re.compile(
     r"^(?:(?:on|in|at|under|before|after|during|for|until|if|when|where|unless|as|with|by|"
     r"once|while)\s[^,]{2,120},\s+|[^,]{3,120},\s+(?:and|but|or)\s+(?=(?:an?|the|each|"
@@ -136,14 +136,14 @@ _CIRCUMSTANCE = re.compile(
     r"(?=(?:an?|the|each|every|any|no|its|their)\s))",
     re.IGNORECASE,
 )
-# A second determiner stands behind a verb: of "A Protest names the heat" the heat is
-# not the subject. "The Flyer or the Captain" and "all the rounds" are one phrase.
+# A second determiner follows a verb: in "A Protest names the heat" the heat is not the
+# subject. "The Flyer or the Captain" and "all the rounds" are one phrase.
 _OBJECT = re.compile(
     r"[\w)'\u2019-](?<!\band)(?<!\bor)(?<!\bnor)(?<!\ball)(?<!\bboth)(?<!\bonly)(?<!\bnot)"
     r"\s+(?:an?|the|each|every|any|its|their|his|her|this|such|no)\s",
     re.IGNORECASE,
 )
-# What may follow a noun in the singular. Another noun does not: "the verifier
+# Words that may follow a singular noun. Another noun may not: "the verifier
 # identifier", "session management" are about something else.
 _BEHIND_NOUN = re.compile(
     rf"\s*(?:$|[^\w\s]|{_NOT_BEFORE_SUBJECT.pattern}|(?:and|or|but|not|nor|only|also|"
@@ -153,7 +153,7 @@ _BEHIND_NOUN = re.compile(
     re.IGNORECASE,
 )
 _MOST_BEFORE = 6  # words of a subject before the entity: "A Flyer, a Captain or a "
-# The entity as what a rule is done to: "may lend a Flyer", "must initial the List".
+# The entity as the object of a rule: "may lend a Flyer", "must initial the List".
 _DONE_TO = re.compile(
     rf"\b(?:{_MODAL})\s+(?:not\s+|only\s+|also\s+|first\s+)?(?!be\b)[a-z]+\s+"
     r"(?:(?:no\s+more\s+than|not\s+more\s+than|up\s+to|at\s+least|at\s+most)\s+)?"
@@ -164,16 +164,16 @@ _DONE_TO = re.compile(
     r"(?:(?!that\b|which\b|if\b|when\b|as\b)[\w-]+\s+){0,9}?(?:of\s+)?$",
     re.IGNORECASE,
 )
-# A modal in such a clause rules nothing: "if he cannot reach his".
+# A modal in such a clause states no rule: "if he cannot reach his".
 _SUBORDINATE = re.compile(
     r"\b(?:if|when|where|while|unless|until|because|event\s+that)\b[^,;:]*$",
     re.IGNORECASE,
 )
-# A state within so many words behind the entity, or right before it.
+# A state within this many words after the entity, or directly before it.
 _STATE_BEHIND = re.compile(
     rf"^(?:\s+[\w-]+){{0,2}}?\s+{_STATE_OF_SUBJECT}", re.IGNORECASE
 )
-# A time tells no state: "may be ended before the expiry of the term".
+# A time is no state: "may be ended before the expiry of the term".
 _STATE_BEFORE = re.compile(
     r"(?<!\bbefore the )(?<!\buntil the )(?<!\bduring the )"
     rf"\b{_STATE_OF_OBJECT}\s+"
@@ -201,13 +201,13 @@ _PARTY = re.compile(
     r"(?:with|between|of|by|for|to)\s+(?:[\w-]+\s+){0,2}$",
     re.IGNORECASE,
 )
-# "Clerks shall ensure that;" goes on in what follows.
+# "Clerks shall ensure that;" continues in the next text.
 _ANNOUNCES = re.compile(r"(?:[:,]|\bthat\W*)\s*$")
 _ENDS = (".", ";", ":", "!", "?", "; and", "; or", ",")
 
 
 class MentionSentence(NamedTuple):
-    """A sentence around a mention of an entity, cut into three."""
+    """A sentence around a mention of an entity, split into three parts."""
 
     before: str
     mention: str
@@ -215,7 +215,7 @@ class MentionSentence(NamedTuple):
 
     @property
     def is_noun(self) -> bool:
-        """False for "the holder's report", "holder-led", "the holder report"."""
+        """Return False for "the holder's report", "holder-led", "the holder report"."""
         if not (self.mention.endswith("s") or _BEHIND_NOUN.match(self.after)):
             return False
         if self.mention[:1].isupper() and re.match(r"\s[A-Z][a-z]", self.after):
@@ -225,7 +225,7 @@ class MentionSentence(NamedTuple):
 
     @property
     def is_subject(self) -> bool:
-        """True if the sentence is about the entity: it is in the subject's phrase."""
+        """Return True if the mention is in the phrase of the sentence's subject."""
         phrase = _CIRCUMSTANCE.sub("", patterns.LEAD.sub("", self.before))
         few = len(phrase.split()) <= _MOST_BEFORE
         return few and not (
@@ -234,22 +234,22 @@ class MentionSentence(NamedTuple):
 
     @property
     def has_whole_name(self) -> bool:
-        """False for "the Chief Judge": what it must do, not every judge must."""
+        """Return False for part of a longer name, such as "the Chief Judge"."""
         text, start = "".join(self), len(self.before)
         return is_whole_name(text, start, start + len(self.mention))
 
     @property
     def is_whole(self) -> bool:
-        """False for a heading and a line of contents, which say nothing."""
+        """Return False for a heading and a line of a table of contents."""
         return self.after.rstrip().endswith(_ENDS)
 
 
 def fields_of(sentence: MentionSentence) -> list[str]:
-    """Return the context fields that a sentence fills for the entity it mentions.
+    """Return the context fields that a sentence fills for the mentioned entity.
 
-    A cue anywhere in the sentence is not enough: what the field asks for has to be said
-    of the entity, as the subject of the sentence or, for a rule, as what it is done to.
-    Most sentences fill none.
+    A cue anywhere in the sentence is not enough: the statement must be about the
+    entity, as the subject of the sentence or, for a rule, as its object. Most sentences
+    fill no field.
     """
     if not (sentence.is_whole and sentence.is_noun and sentence.has_whole_name):
         return []
@@ -257,7 +257,7 @@ def fields_of(sentence: MentionSentence) -> list[str]:
     if _DEFINES.match(after):
         return []
     about = sentence.is_subject
-    # Of a sentence that is about something else only the clause that names the entity.
+    # If a sentence is about something else, use only the clause that names the entity.
     clause = after if about else _CLAUSE.split(after, maxsplit=1)[0]
     bound = about or _is_ruled(before)
     statement = f"{before}{sentence.mention}{clause}"
@@ -276,18 +276,18 @@ def fields_of(sentence: MentionSentence) -> list[str]:
         ),
     }
     filled = [field for field, fills_it in fills.items() if fills_it]
-    # The context is what is said of the entity and belongs to no other field.
+    # The context consists of sentences about the entity that belong to no other field.
     return filled or (["domain_context"] if about and _stands_alone(sentence) else [])
 
 
 def _stands_alone(sentence: MentionSentence) -> bool:
-    """False for what announces ("Starting the heat:") or refers back ("This ends")."""
+    """Return False for "Starting the heat:" and "This ends"."""
     announces = _ANNOUNCES.search(sentence.after) is not None
     return not (announces or refers_back(sentence.before))
 
 
 def _is_ruled(before: str) -> bool:
-    """Whether a rule is about the entity behind `before`: it is done to it."""
+    """Return whether the entity after `before` is the object of a rule."""
     match = _DONE_TO.search(before)
     return match is not None and not _SUBORDINATE.search(before, 0, match.start())
 
@@ -303,7 +303,7 @@ def collect_context(
     index: MentionIndex,
     semantics: SemanticIndex,
 ) -> dict[str, list[Evidence]]:
-    """Return field name to its sentences, best first; every field is a key.
+    """Return fields with their sentences, best first; every field is a key.
 
     Only sentences that mention the entity or an alias of it are used, those of the
     passages most similar to the name first. Quotes that cannot be verified are dropped.
@@ -346,13 +346,13 @@ def first_mention(
 
 
 def _rank(text: str, start: int, end: int) -> tuple[bool, bool]:
-    """Sort key: sentences, then headings, then rows of a table."""
+    """Sort key: sentences, then headings, then table rows."""
     words = text[skip_mark(text, start, end) : end].strip()
     return "\t" in words, not words.endswith((".", ";", ":", "!", "?", "; and", "; or"))
 
 
 def skip_mark(text: str, start: int, end: int) -> int:
-    """Return where the words of a span begin, after a number or a bullet."""
+    """Return the start of a span's words, after a number or a bullet."""
     mark = patterns.LEAD.match(text, start, end)
     return mark.end() if mark and mark.end() < end else start
 
@@ -366,7 +366,7 @@ def _add_sentence(
 ) -> None:
     start, end = skip_mark(passage.text, *span), span[1]
     sentence = clean(passage.text[start:end])
-    # A row of a table, or an item that is only a part of the sentence before it.
+    # A table row, or an item that is only part of the sentence before it.
     if "\t" in passage.text[start:end].strip() or not sentence[:1].isupper():
         return
     text = passage.text

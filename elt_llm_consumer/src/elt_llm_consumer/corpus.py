@@ -1,4 +1,4 @@
-"""The handbook as products read it: documents, passages, definitions and evidence."""
+"""The handbook as products use it: documents, passages, definitions and evidence."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -29,12 +29,12 @@ MODEL_KINDS = frozenset({"fact_sheet", "relationship"})
 
 
 class DefinitionReader(Protocol):
-    """Says more of a document's candidates than the scorer does."""
+    """Revises the probabilities that the scorer gave a document's candidates."""
 
     def read(
         self, documents: Sequence[DocumentRow], candidates: Sequence[Candidates]
     ) -> Sequence[Candidates]:
-        """Return the candidates with other probabilities, and others."""
+        """Return the candidates with revised probabilities, and additional ones."""
 
 
 class HandbookPassage(Record):
@@ -113,7 +113,7 @@ class Handbook:
 
     @cached_property
     def identity(self) -> str:
-        """A digest of the documents, their chunking, embedder and definitions."""
+        """Return a digest of the documents, chunking, embedder and definitions."""
         cards = [self.store.card(name) for name in self.collections]
         parts = [f"{c.name} {c.embedder_digest} {c.chunker}" for c in cards]
         parts += [f"{r.document_id} {r.sha256} {r.config_key}" for r in self.documents]
@@ -122,7 +122,7 @@ class Handbook:
 
     @cached_property
     def entries(self) -> list[GlossaryEntry]:
-        """Every definition, by term and then by document.
+        """Return every definition, by term and then by document.
 
         With `textbook` also those that the scorer is less sure of; with `wordings`
         also those that are worded so.
@@ -147,9 +147,9 @@ class Handbook:
         return add_worded(definitions, text, units, self._wordings)
 
     def _definitions(self, threshold: float) -> list[list[Definition]]:
-        """The definitions of each document, with the reader's verdict if there is one.
+        """Return the definitions of each document, as revised by the reader.
 
-        What a reader makes of a document may change with the others.
+        The reader's estimate for a document depends on the other documents too.
         """
         if self._reader is None:
             return [
@@ -171,7 +171,7 @@ class Handbook:
 
     @cached_property
     def undefined_terms(self) -> list[UndefinedTerm]:
-        """Terms used like defined ones and defined nowhere, in document order."""
+        """Return terms used like defined ones but never defined, in document order."""
         known = [
             name
             for entry in self.entries
@@ -187,7 +187,7 @@ class Handbook:
 
     @cached_property
     def passages(self) -> list[HandbookPassage]:
-        """Every chunk except fact sheets of a model, in document order."""
+        """Return every chunk except fact sheets of a model, in document order."""
         passages = []
         for name in self.collections:
             for node in self.store.nodes(name):

@@ -41,7 +41,7 @@ class DemoReport(Record):
 
     @property
     def exit_code(self) -> int:
-        """0, or 2 if a document, a chunk or an item of a product failed."""
+        """Return 0, or 2 if a document, a chunk or an item of a product failed."""
         failures = (
             DegradationKind.DOCUMENT_FAILED,
             DegradationKind.CHUNK_QUARANTINED,
@@ -53,8 +53,8 @@ class DemoReport(Record):
 def run_demo(pack: Pack, context: JobContext, models: Models) -> DemoReport:
     """Ingest the pack, answer its questions, write glossary, catalogue and coverage.
 
-    Running it again in the same data root only processes changes. Raises what the jobs
-    and the question engine raise.
+    Running it again in the same data root only processes changes. Raises the errors of
+    the jobs and of the question engine.
     """
     begun = time.monotonic()
     reports = [_ingest(pack, name, context, models) for name in pack.collections]
@@ -117,7 +117,7 @@ def _ask(pack: Pack, context: JobContext, models: Models) -> list[QueryResult]:
 
 
 def _sides(pack: Pack, context: JobContext) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Collections with handbooks, and those with drawings or inventories."""
+    """Return collections with handbooks, and those with drawings or inventories."""
     sidecars = context.store.sidecars
     models = tuple(
         name
@@ -147,7 +147,7 @@ def _product(job: str, pack: Pack, context: JobContext, models: Models) -> JobRe
 
 
 def demo_text(report: DemoReport, pack: Pack, data_dir: Path) -> str:
-    """Format questions with answers and quotes, then files and what to do next."""
+    """Format questions with answers and quotes, then files and next steps."""
     lines = [f"{pack.title}: {report.seconds:.1f} s", ""]
     for name, counts in report.collections.items():
         numbers = (_count_noun(number, noun) for noun, number in counts.items())
@@ -168,7 +168,7 @@ def demo_text(report: DemoReport, pack: Pack, data_dir: Path) -> str:
 
 
 def _count_noun(number: int, plural: str) -> str:
-    """The number with its noun: "1 chunk", "2 chunks"."""
+    """Return the number with its noun: "1 chunk", "2 chunks"."""
     return f"{number} {plural.removesuffix('s') if number == 1 else plural}"
 
 

@@ -34,11 +34,11 @@ from elt_llm_core.results import Box, Support
 from elt_llm_core.strategy import Models
 from elt_llm_query.grounding.quote_match import check_quote
 
-_SUPPORT_ORDER = list(Support)  # best first; a row has the worst of its spans
+_SUPPORT_ORDER = list(Support)  # best first; a row gets the worst of its spans
 
 
 class OtherDefinition(Record):
-    """What a document says of a term of the same name, in other words."""
+    """Another document's definition of a term of the same name."""
 
     document: str
     page: int | None
@@ -52,13 +52,13 @@ class OtherDefinition(Record):
 class GlossaryRecord(ReviewedRow):
     """One row of the glossary.
 
-    `definition` is the text at characters `[start, end)` of the document, letter for
-    letter; `quote_support` is the verdict of checking it there. A definition that
-    refers to another rule keeps its own words, and `resolved_definition` holds the
-    words of that rule. `confidence` is the probability that the row is right;
-    `found_by` names the shape that proposed it and `reasons` what speaks for it.
-    `broader`, `narrower` and `related` are terms of the same glossary; `conflicts` are
-    its other definitions of the same name that say something else.
+    `definition` is the text at characters `[start, end)` of the document, verbatim;
+    `quote_support` is the verdict of that check. A definition that refers to another
+    rule keeps its own words, and `resolved_definition` holds the words of that rule.
+    `confidence` is the probability that the row is right; `found_by` names the form
+    that proposed it and `reasons` the evidence for it. `broader`, `narrower` and
+    `related` are terms of the same glossary; `conflicts` are different definitions of
+    the same name.
     """
 
     term: str
@@ -110,7 +110,7 @@ REVIEWED = ReviewedProduct(
 class GlossaryJob(ProductJob):
     """Options of the glossary. Without `model` no term is mapped to an entity.
 
-    A language model, where one is configured, reads the passages too.
+    If a language model is configured, it reads the passages too.
     """
 
     kind: ClassVar[str] = "glossary"
@@ -175,7 +175,7 @@ class GlossaryJob(ProductJob):
         )
 
     def _files(self, context: JobContext) -> tuple[Path, Path, Path]:
-        """The CSV file, the JSON file and the JSON file of undefined terms."""
+        """Return the CSV file, the JSON file and the JSON file of undefined terms."""
         path = self.output or default_path(
             context.store.data_dir, "glossary", self.collections
         )
@@ -212,7 +212,7 @@ def work_items(
 def _relation_fields(
     handbook: Handbook, entries: Sequence[GlossaryEntry], relations: TermRelations
 ) -> dict[str, Any]:
-    """The fields of a row that depend on other rows."""
+    """Return the fields of a row that depend on other rows."""
     others = [entries[number] for number in relations.conflicts]
     return {
         **relations.model_dump(include={"broader", "narrower", "related"}),
@@ -221,7 +221,7 @@ def _relation_fields(
 
 
 def other_definition(handbook: Handbook, entry: GlossaryEntry) -> OtherDefinition:
-    """Return a definition as it stands beside another one."""
+    """Return a definition as a conflict of another one."""
     definition, document = entry.definition, entry.document
     passage = handbook.passage_at(document.document_id, definition.start)
     return OtherDefinition(

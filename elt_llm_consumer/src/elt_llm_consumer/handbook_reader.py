@@ -1,8 +1,8 @@
-"""A language model reads the handbook: one call a batch, kept in the journal.
+"""A language model reads the handbook: one call per batch, cached in the journal.
 
-Where the model fails, the batch counts as unread: its candidates keep the scorer's
-probabilities, and the product says so. A server that goes away between is waited for,
-and the same command goes on where a reading was ended early.
+If the model fails, the batch counts as unread: its candidates keep the scorer's
+probabilities, and the product reports it. If the server becomes unavailable in between,
+the job waits for it; the same command resumes an interrupted reading.
 """
 
 from collections import Counter
@@ -45,8 +45,8 @@ class HandbookReader:
 
     Args:
         llm: The model.
-        context: The job; its journal keeps what the model wrote.
-        fresh: Ask again for what is kept.
+        context: The job; its journal caches the model's replies.
+        fresh: Ignore the cache.
     """
 
     def __init__(self, llm: LLM, context: JobContext, *, fresh: bool = False) -> None:
@@ -60,7 +60,7 @@ class HandbookReader:
 
     @property
     def calls(self) -> int:
-        """How often the model was asked."""
+        """Number of calls to the model."""
         return self._calls
 
     def read(
@@ -69,7 +69,7 @@ class HandbookReader:
         """Return the candidates of documents with the model's verdicts.
 
         Args:
-            documents: They name the batches in the journal.
+            documents: Their ids are part of the journal's keys.
             candidates: Those of each document.
         """
         written: dict[Batch, WrittenDefinitions] = {}
@@ -84,7 +84,7 @@ class HandbookReader:
         return weigh(candidates, written.get)
 
     def degradations(self) -> Iterator[Degradation]:
-        """Give what the model did not read, and why."""
+        """Return which batches the model did not read, and why."""
         unread = self._failures.total()
         if unread:
             reasons = "; ".join(sorted(self._failures))
@@ -99,7 +99,7 @@ class HandbookReader:
     def _ask_all(
         self, document: DocumentRow, batches: Sequence[Batch]
     ) -> Sequence[Mapping[str, Any] | None]:
-        """What the model wrote of each batch, asked or taken from the journal."""
+        """Return the model's reply to each batch, from the journal or a call."""
         nothing = [None] * len(batches)
         if self.ended_early is not None:
             return nothing
@@ -121,7 +121,7 @@ class HandbookReader:
                 at_once=self._context.config.gateway.calls_at_once or 1,
             )
         except AWAY as error:
-            # It never answered: the glossary is made without it, and says so.
+            # It never answered: the glossary is built without it, and reports that.
             self._failures[error.message] += len(batches)
             return nothing
         if result.stopped:
@@ -129,18 +129,18 @@ class HandbookReader:
         return result.results
 
     def _identity(self) -> str:
-        """The model and its weights, as far as its server tells them."""
+        """Return the model and its weights, as far as its server reports them."""
         name = self._llm.metadata.model_name
         try:
             return model_identity(self._llm)
         except AWAY:
-            return name  # the first call says so
+            return name  # the first call raises the error
         except EltLlmError as error:
             self._down = self._down or error
             return name
 
     def _ask(self, batch: Batch) -> dict[str, Any]:
-        """What the model wrote. One that refused to answer is not asked again."""
+        """Return the model's reply; a model that refused is not called again."""
         try:
             if self._down is not None:
                 raise self._down

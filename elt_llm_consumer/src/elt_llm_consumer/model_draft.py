@@ -1,8 +1,8 @@
-"""A model drafted from documents alone: entities, relations, terms of reference.
+"""A model drafted from documents alone: entities and relations with quotes.
 
 The entities are the terms that the documents define; their relations are those that
-sentences and definitions state. Everything carries its quote. The draft is written
-in the exchange format of ArchiMate too, and can be taken in as a model.
+sentences and definitions state. Each has its quote. The draft is also written in the
+exchange format of ArchiMate and can be ingested as a model.
 """
 
 from collections.abc import Mapping, Sequence
@@ -99,7 +99,7 @@ class ModelDraftJob(ProductJob):
 
 
 class ModelDraft:
-    """Entities and relations of documents.
+    """The entities and relations of documents.
 
     Args:
         handbook: The documents.
@@ -149,7 +149,7 @@ class ModelDraft:
         return checked
 
     def relations(self) -> list[dict[str, Any]]:
-        """Return what sentences state of two entities, then what each is a kind of."""
+        """Return the relations that sentences state, then "is a kind of" relations."""
         rows = [
             _relation_row(
                 one.source, one.target, one.verb, "stated", _dump([one.evidence])
@@ -166,7 +166,7 @@ class ModelDraft:
         return rows
 
     def _category(self, name: str) -> str:
-        """The category of an entity, else that of the first kind that it is of."""
+        """Return the category of an entity, or of its first broader entity with one."""
         names = [name, *sorted(self._broader.get(name, ()))]
         categories = (
             find_category(one, self._entries[fold(one)].definition.definition)
@@ -176,7 +176,7 @@ class ModelDraft:
 
     @cached_property
     def _aliases(self) -> dict[str, list[str]]:
-        """Entity to its other names."""
+        """Return entities with their other names."""
         aliases = {}
         for name in self.names:
             definition = self._entries[fold(name)].definition
@@ -192,7 +192,7 @@ class ModelDraft:
 
     @cached_property
     def _broader(self) -> dict[str, set[str]]:
-        """Entity to the entities that it is a kind of."""
+        """Return entities with their broader entities."""
         entries = list(self._entries.values())
         broader: dict[str, set[str]] = {}
         related = relate_terms([entry.definition for entry in entries])
@@ -207,7 +207,7 @@ class ModelDraft:
 
 
 def entity_name(entry: GlossaryEntry) -> str:
-    """Return the term of an entry; of a short form that is spelt out, the long form."""
+    """Return the term of an entry; for a short form, the long form."""
     definition = entry.definition
     if definition.source is DefinitionSource.ACRONYM:
         return clean(definition.definition)
@@ -219,7 +219,7 @@ def find_category(name: str, definition: str) -> str:
 
     Args:
         name: Its name; "Estates Board" is an organisation by its last word.
-        definition: What it is; "a person who …" is a role.
+        definition: Its definition; "a person who …" is a role.
     """
     for phrase in (find_genus(definition), name):
         words = phrase.split()
@@ -231,7 +231,7 @@ def find_category(name: str, definition: str) -> str:
 
 @cache
 def _categories() -> Mapping[str, str]:
-    """Folded word to the category that it names."""
+    """Return folded words with the categories that they name."""
     content = files("elt_llm_consumer").joinpath("entity_categories.yaml")
     lists = yaml.safe_load(content.read_text("utf-8"))
     return {fold_word(word): name for name, words in lists.items() for word in words}
@@ -242,15 +242,15 @@ def draft_files(
     entities: Sequence[Mapping[str, Any]],
     relations: Sequence[Mapping[str, Any]],
 ) -> dict[str, tuple[Path, str | bytes]]:
-    """Return name to path and content of every file, for `publish_files`.
+    """Return names with paths and contents of all files, for `publish_files`.
 
     Args:
-        path: The JSON file; the others stand beside it.
+        path: The JSON file; the others are written next to it.
         entities: Rows of `ModelDraft.entity`.
         relations: Rows of `ModelDraft.relations`.
 
     Raises:
-        ProductError: If the content breaks its schema.
+        ProductError: If the content violates its schema.
     """
 
     def beside(ending: str) -> Path:
@@ -339,7 +339,7 @@ def to_archimate(
 
 
 def _archimate_relation(row: Mapping[str, Any], types: Mapping[str, str]) -> str:
-    """ArchiMate specialises between elements of one type, and associates any two."""
+    """Return the relation: specialisation needs equal types, association does not."""
     is_same = types[row["source"]] == types[row["target"]]
     special = row["relationship_type"] == KIND_OF and is_same
     return "Specialization" if special else "Association"

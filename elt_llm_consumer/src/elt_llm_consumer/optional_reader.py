@@ -1,6 +1,6 @@
-"""The language model that reads a handbook, where one is configured.
+"""The language model that reads a handbook, if one is configured.
 
-Without one nothing of it is imported: LlamaIndex takes two seconds.
+Without one, nothing of it is imported, because importing LlamaIndex takes two seconds.
 """
 
 from typing import TYPE_CHECKING
@@ -25,5 +25,5 @@ def open_reader(
 
 
 def unread(reader: "HandbookReader | None") -> tuple[Degradation, ...]:
-    """Return what a reader could not read, nothing without a reader."""
+    """Return what a reader could not read; nothing without a reader."""
     return () if reader is None else tuple(reader.degradations())

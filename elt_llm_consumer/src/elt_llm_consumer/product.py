@@ -1,4 +1,4 @@
-"""What products share: schemas and the files written.
+"""Common parts of products: schemas and published files.
 
 Files have the same bytes for the same content and are checked against their JSON Schema
 before they are published, all files of a product together.
@@ -24,7 +24,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class ProductError(EltLlmError):
-    """A product does not match its own schema: a fault of this program."""
+    """A product does not match its own schema: an internal error."""
 
     code = "CON001"
 
@@ -73,7 +73,7 @@ def schema(name: str) -> dict[str, Any]:
 
 @cache
 def _validator(name: str, pointer: str) -> Any:
-    """The validator of a schema, or of the part that `pointer` names."""
+    """Return the validator of a schema, or of the part that `pointer` names."""
     part = root = schema(name)
     for key in pointer.split("/") if pointer else ():
         part = part[key]
@@ -90,7 +90,7 @@ def check_schema(content: Any, name: str, pointer: str = "") -> Any:
         pointer: The part of the schema that applies, such as "properties/gaps/items".
 
     Raises:
-        ProductError: If the content does not match; names the place and the value.
+        ProductError: If the content does not match, with the place and the value.
     """
     plain = json.loads(json.dumps(content, ensure_ascii=False, sort_keys=True))
     fault = jsonschema.exceptions.best_match(
@@ -121,7 +121,7 @@ def split_valid(
 
 
 def json_text(content: Any, name: str) -> str:
-    """Return the text of a JSON file. Raises ProductError if it breaks its schema."""
+    """Return the text of a JSON file. Raises ProductError if it is invalid."""
     return dump_json(check_schema(content, name))
 
 
@@ -135,10 +135,10 @@ def publish_files(
     Args:
         context: The job's context; its store records the digests of written files.
         report: Counts and degradations of the job.
-        files: Name in the report to path and content, text as UTF-8.
+        files: Names in the report with paths and contents, text as UTF-8.
 
     Raises:
-        StoreWriteError: If a file cannot be written; then none was changed.
+        StoreWriteError: If a file cannot be written; then no file was changed.
     """
     published = publish(context.store, list(files.values()))
     paths = {name: str(path) for name, path in zip(files, published.paths, strict=True)}

@@ -51,7 +51,7 @@ def glossary(ctx: CommandContext, /, **options: Any) -> None:
 
 
 class _CatalogGroup(click.Group):
-    """`elt-llm catalog` makes one; `elt-llm catalog diff` compares two."""
+    """`elt-llm catalog` builds one; `elt-llm catalog diff` compares two."""
 
     @override
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -195,7 +195,7 @@ def run_command(
 
 
 def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that were given, as another process in another folder reads them."""
+    """Return the given options with absolute paths, for another process."""
     return {
         key: str(value.absolute()) if isinstance(value, Path) else value
         for key, value in options.items()

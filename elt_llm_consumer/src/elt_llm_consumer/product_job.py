@@ -1,9 +1,9 @@
-"""What products share as jobs: their options, and that none is made twice for nothing.
+"""Common parts of product jobs: options, and skipping unchanged products.
 
-A product whose inputs are those of its last run, and whose files are as that run left
-them, is not made again: the job gives its last report and writes nothing. The inputs
-are the collections, the configuration, the files that options name, what was decided
-on the product, the language model and the program.
+If the inputs of a product are those of its last run, and its files are unchanged, it is
+not built again: the job returns its last report and writes nothing. The inputs are the
+collections, the configuration, the files named by options, the decisions on the
+product, the language model and the program.
 """
 
 from abc import abstractmethod
@@ -26,7 +26,7 @@ from elt_llm_core.records import Record
 from elt_llm_core.strategy import Models, Strategy
 
 RUN = "products"  # of the journal
-_REVIEW_CHANGES = frozenset({"reopened", "moved"})  # counts of one run only
+_REVIEW_CHANGES = frozenset({"reopened", "moved"})  # counts that apply to one run only
 
 
 class ProductJob(Strategy[Runner]):
@@ -55,7 +55,7 @@ class ProductJob(Strategy[Runner]):
     @field_validator("model", mode="before")
     @classmethod
     def _to_tuple(cls, value: object) -> object:
-        """Accept one name, and "" for none."""
+        """Accept a single name, and "" for none."""
         names = (value,) if isinstance(value, str) else value
         return (
             tuple(n for n in names if n) if isinstance(names, tuple | list) else names
@@ -68,16 +68,16 @@ class ProductJob(Strategy[Runner]):
 
     @abstractmethod
     def make(self, context: JobContext, models: Models) -> JobReport:
-        """Make the product and publish its files; finished items are reused."""
+        """Build the product and publish its files; finished items are reused."""
 
     def open_handbook(
         self, context: JobContext, reader: DefinitionReader | None
     ) -> Handbook:
-        """Return the documents of the collections, read as the options say.
+        """Return the documents of the collections, read as the options specify.
 
         Args:
-            context: Its store holds them.
-            reader: A language model that reads them too.
+            context: The job, with its store.
+            reader: A language model that reads them too, or None.
         """
         return Handbook(
             context.store,
@@ -89,15 +89,15 @@ class ProductJob(Strategy[Runner]):
         )
 
     def input_files(self, context: JobContext) -> list[Path]:
-        """Return the files that the product depends on beside its collections."""
+        """Return the files that the product depends on besides its collections."""
         path = self.aliases or context.config.consumer.aliases
         return [] if path is None else [path]
 
 
 class _LastRun(Record):
-    """What a run of a product read, what it wrote (path to digest), and its report.
+    """The inputs, the output files (path to digest) and the report of a run.
 
-    The report is a text: the journal sorts the keys of what it keeps.
+    The report is stored as text, because the journal sorts the keys of its contents.
     """
 
     inputs: str
@@ -107,7 +107,7 @@ class _LastRun(Record):
 
 
 class _Inputs(NamedTuple):
-    """Digests of what a product is made from; `decisions` of what people decided."""
+    """Digests of a product's inputs; `decisions` is that of review decisions."""
 
     read: str
     decisions: str
@@ -122,14 +122,14 @@ def _make_if_changed(job: ProductJob, context: JobContext, models: Models) -> Jo
             return JobReport.model_validate_json(last.report)
     report = job.make(context, models)
     after = _read_inputs(job, context, models)
-    # Somebody may have changed a collection while the product was made.
+    # A collection may have been changed while the product was built.
     if before and after and before.read == after.read and _is_settled(report):
         _note(context, key, after, report)
     return report
 
 
 def _key(job: ProductJob, context: JobContext) -> str:
-    """The same for runs of one program with the same options in the same data root."""
+    """Return a key of program, options and data root."""
     options = job.model_copy(
         update={"fresh": False, "output": job.output and job.output.absolute()}
     )
@@ -140,18 +140,18 @@ def _key(job: ProductJob, context: JobContext) -> str:
 def _read_inputs(
     job: ProductJob, context: JobContext, models: Models
 ) -> _Inputs | None:
-    """The inputs as they are now; None where one of them cannot be read."""
+    """Return the present inputs; None if one of them cannot be read."""
     store = context.store
     names = (*job.collections, *job.model)
     states = [store.state(name) for name in names]
     if not all(states):
-        return None  # a collection is not there
+        return None  # a collection does not exist
     try:
         files = [path.read_bytes() for path in job.input_files(context)]
         model = "" if models.llm is None else model_identity(models.llm)
     except (OSError, EltLlmError):
-        return None  # the run tells what is wrong, or does without
-    # A document that is given another title is the same state of its collection.
+        return None  # the run reports the error, or works without it
+    # Renaming a document does not change the state of its collection.
     documents = [row.model_dump_json() for n in names for row in store.documents(n)]
     read = digest(
         context.config.model_dump_json(),
@@ -172,7 +172,7 @@ def _last_run(context: JobContext, key: str) -> _LastRun | None:
 def _is_current(last: _LastRun, inputs: _Inputs, context: JobContext) -> bool:
     if (last.inputs, last.decisions) != inputs:
         return False
-    # The next publication completes one that was cut off.
+    # The next publication completes an interrupted one.
     return _are_there(last.files) and not list_unfinished(context.store)
 
 
@@ -184,7 +184,7 @@ def _are_there(files: Mapping[str, str]) -> bool:
 
 
 def _is_settled(report: JobReport) -> bool:
-    """Whether another run would do and say the same."""
+    """Return whether another run would give the same result."""
     poorer = report.stopped or report.degradations or report.items
     return not poorer and not _REVIEW_CHANGES & report.counts.keys()
 

@@ -1,8 +1,8 @@
-"""What people decided, carried by the rows of a product.
+"""Review decisions on the rows of a product.
 
-The rows of a run become proposals in the database, where decisions on earlier runs meet
-them. Each row then tells where its review stands; what a person wrote is in `edited`,
-and never in the place of the document's words.
+The rows of a run become proposals in the database and are matched with earlier
+decisions. Each row then shows its review status; edited texts are in `edited` and never
+replace the document's words.
 """
 
 from collections import Counter
@@ -28,7 +28,7 @@ from elt_llm_core.reviews.review_records import (
 if TYPE_CHECKING:
     from elt_llm_core.store import Store
 
-# How the files of products write a status; a proposed row keeps what the run wrote.
+# Statuses as written in files; a proposed row keeps the status of the run.
 WRITTEN = {
     ReviewStatus.APPROVED: "APPROVED",
     ReviewStatus.REJECTED: "REJECTED",
@@ -38,7 +38,7 @@ WRITTEN = {
 
 
 class ReviewedRow(Record):
-    """The columns of a row that tell of its review; empty before the first decision."""
+    """The review columns of a row; empty before the first decision."""
 
     item_id: str = Field(default="", description="stable between runs")
     review_notes: str = ""
@@ -52,8 +52,8 @@ class ReviewedRow(Record):
 class ReviewedProduct(NamedTuple):
     """How the rows of a product are reviewed.
 
-    `fields` may be edited, `scope` tells items of the same label apart, `quotes`
-    returns what a row rests on beside its fields.
+    `fields` may be edited, `scope` distinguishes items with the same label, `quotes`
+    returns the evidence of a row besides its fields.
     """
 
     job: str
@@ -103,19 +103,19 @@ def review_rows(
     *,
     is_partial: bool = False,
 ) -> tuple[list[dict[str, Any]], dict[str, int]]:
-    """Put the rows under review, and return them with what was decided.
+    """Put the rows under review, and return them with their decisions.
 
     Args:
-        context: Its store keeps the decisions; None for rows that nobody reviews.
+        context: Its store has the decisions; None for rows without review.
         product: How the rows are reviewed.
-        collections: Whose documents the product is of: they name it.
+        collections: The collections of the product, which determine its name.
         rows: The rows as generated.
-        is_partial: They are some of the product only: decisions are shown in them, and
-            nothing is put under review, which would take the others for gone.
+        is_partial: The rows are only a part of the product: decisions are shown, but no
+            proposals are stored, because the other rows would count as removed.
 
     Returns:
-        New rows in the same order, and counts for the report: `reopened` where evidence
-        changed in this run, `gone` for decisions without an item; without zeros.
+        New rows in the same order, and non-zero counts for the report: `reopened` for
+        changed evidence, `gone` for decisions without an item.
     """
     if context is None:
         return [dict(row) for row in rows], {}
@@ -125,7 +125,7 @@ def review_rows(
     synced = SyncReport() if is_partial else reviews.sync(name, proposals)
     items = {}
     if proposals:
-        with suppress(UnknownProductError):  # a part, and never a whole run
+        with suppress(UnknownProductError):  # part of a product never run as a whole
             items = {item.item_id: item for item in reviews.items(name)}
     reviewed = [
         {**row, **_columns(product, row, items.get(proposal.item_id), proposal)}
@@ -142,15 +142,15 @@ def review_rows(
 def read_reviewed(
     store: "Store", product: ReviewedProduct, collections: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Return the rows of the last run with every decision of now, in their order.
+    """Return the rows of the last run with the latest decisions, in order.
 
     Args:
         store: The data root.
         product: How the rows are reviewed.
-        collections: Whose documents the product is of.
+        collections: The collections of the product.
 
     Raises:
-        UnknownProductError: No run put such a product under review.
+        UnknownProductError: If no run has put such a product under review.
     """
     items = store.reviews.items(product_name(product.job, collections))
     return [
@@ -161,7 +161,7 @@ def read_reviewed(
 
 
 def field_text(value: object) -> str:
-    """Return a value of a row as the text that a person edits."""
+    """Return a value of a row as editable text."""
     if isinstance(value, list | tuple):
         return "; ".join(map(str, value))
     return "" if value is None else str(value)

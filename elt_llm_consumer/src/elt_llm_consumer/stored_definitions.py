@@ -1,8 +1,8 @@
-"""The definitions of a document, kept in the journal until its text changes.
+"""The definitions of a document, cached in the journal until its text changes.
 
-To look for them is most of the work of a product without a language model. They depend
-on the text and the blocks of the document, the threshold, the weights and the program,
-and on nothing else: the key has all of these.
+Extracting them is most of the work of a product without a language model. They depend
+only on the text and the blocks of the document, the threshold, the weights and the
+program, all of which are in the key.
 """
 
 from contextlib import suppress
@@ -20,13 +20,13 @@ RUN = "definitions"  # of the journal
 def stored_definitions(
     store: Store, document: DocumentRow, threshold: float, *, fresh: bool = False
 ) -> list[Definition]:
-    """Return the definitions of a document, from the journal if they are there.
+    """Return the definitions of a document, from the journal if possible.
 
     Args:
         store: The data root with the document.
         document: Its row.
-        threshold: The least probability of a definition.
-        fresh: Look for them again.
+        threshold: The minimum probability of a definition.
+        fresh: Ignore the cache.
     """
     document_id = document.document_id
     content = store.content_digest(document_id)
@@ -38,6 +38,6 @@ def stored_definitions(
         store.document_text(document_id), store.blocks(document_id), threshold
     )
     rows = [one.model_dump(mode="json") for one in definitions]
-    with suppress(StoreError):  # of a data root that can only be read
+    with suppress(StoreError):  # for a read-only data root
         store.journal.put(RUN, key, 0, document.name, result={"definitions": rows})
     return definitions

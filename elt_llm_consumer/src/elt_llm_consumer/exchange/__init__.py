@@ -1,1 +1,1 @@
-"""Glossaries out to other catalogues, and in from them."""
+"""Export of glossaries to other catalogues, and import from them."""

@@ -1,6 +1,6 @@
 """Write a model in the ArchiMate Model Exchange File Format of The Open Group.
 
-https://www.opengroup.org/xsd/archimate/ has the schemas. `elt-llm ingest` reads such
+The schemas are at https://www.opengroup.org/xsd/archimate/. `elt-llm ingest` reads such
 a file as a model; no other tool was tried.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 _TEMPLATE = "archimate.xml"
-# Characters that XML 1.0 cannot hold.
+# Characters that XML 1.0 excludes.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -22,9 +22,9 @@ class ArchimateEntry:
     Attributes:
         identifier: Unique in the file, and an XML name.
         type: Such as BusinessObject or Association.
-        name: The empty string for a relation without one.
-        documentation: What it is, in words.
-        properties: Name to value; empty values are left out.
+        name: The name; empty for a relation without one.
+        documentation: A description.
+        properties: Names with values; empty values are left out.
         source: Identifier of the element that a relation starts at.
         target: Identifier of the element that it ends at.
     """

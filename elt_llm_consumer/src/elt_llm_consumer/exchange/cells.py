@@ -1,13 +1,13 @@
-"""Cells of tables: formulas that do not run, and lists in one cell.
+"""Cells of tables: disarmed formulas, and lists in one cell.
 
-Text from documents and models is untrusted: a cell that begins with `=` would run in
-the spreadsheet of whoever opens the file. Such a cell gets a leading apostrophe, and so
-does one that only looks as if it had got one, so that taking it away again is exact.
+Text from documents and models is untrusted: a spreadsheet would run a cell that begins
+with `=`. Such a cell gets a leading apostrophe, and so does a text that already looks
+guarded, so that removing the apostrophe restores the exact text.
 """
 
 from collections.abc import Iterable
 
-# OWASP, "CSV Injection": these begin a formula; the wide forms do in East Asian Excel.
+# OWASP, "CSV Injection": these start a formula; the wide forms do in East Asian Excel.
 _NARROW = ("=", "+", "-", "@")
 _WIDE = tuple(chr(ord(mark) + 0xFEE0) for mark in _NARROW)  # the block U+FF00
 _STARTS = (*_NARROW, *_WIDE, "\t", "\r", "\n")
@@ -16,18 +16,18 @@ _ESCAPE = "\\"
 
 
 def guard_cell(text: str) -> str:
-    """Return the text so that no spreadsheet takes it for a formula."""
+    """Return the text in a form that no spreadsheet reads as a formula."""
     return f"{_MARK}{text}" if text.lstrip(_MARK).startswith(_STARTS) else text
 
 
 def unguard_cell(text: str) -> str:
-    """Return the text that `guard_cell` was given."""
+    """Return the text that was passed to `guard_cell`."""
     is_guarded = text.startswith(_MARK) and text.lstrip(_MARK).startswith(_STARTS)
     return text[1:] if is_guarded else text
 
 
 def join_items(items: Iterable[str], separator: str = ";") -> str:
-    r"""Return items as one text: `a; b`, a separator inside of one as `\;`.
+    r"""Return items as one text: `a; b`, a separator inside an item as `\;`.
 
     Args:
         items: Texts without white space at their ends.
@@ -43,7 +43,7 @@ def split_items(text: str, separator: str = ";") -> list[str]:
     """Return the items that `join_items` joined; empty ones are left out.
 
     Args:
-        text: The content of a cell, perhaps written by a person.
+        text: The content of a cell, possibly written by a person.
         separator: One character.
     """
     items = [""]

@@ -1,4 +1,4 @@
-"""Exports a product: from its JSON file to a file of another catalogue."""
+"""Export a product from its rows to a file of another catalogue."""
 
 from collections import Counter
 from pathlib import Path
@@ -32,11 +32,11 @@ from elt_llm_core.publication import publish
 from elt_llm_core.records import Record
 from elt_llm_core.store import Store
 
-_UNWANTED = frozenset({TermStatus.REJECTED})  # whoever rejected a term wants it gone
+_UNWANTED = frozenset({TermStatus.REJECTED})  # a rejected term is not exported
 
 
 class ExportOptions(Record):
-    """What is exported, and where to; `format` is the format's name."""
+    """The product to export and the target file; `format` is the format's name."""
 
     format: str
     collections: tuple[str, ...] = ()
@@ -63,8 +63,8 @@ def export_product(
 
     Args:
         chosen: The format.
-        options: What to export, and where to.
-        store: The data root, which has the products and records what was written.
+        options: The product to export and the target file.
+        store: The data root, which has the products and records the written file.
 
     Raises:
         UsageError: If neither collections nor a file are named.
@@ -87,14 +87,14 @@ def export_product(
 def convert_product(
     chosen: GlossaryFormat, options: ExportOptions, store: Store
 ) -> tuple[WrittenGlossary, ExchangeReport]:
-    """Return a product in a format, and what there is to say about it.
+    """Return a product in a format, with its problems and losses.
 
-    The rows are those of the last run, with every decision of now. A product that was
-    never put under review, or a file that `options` names, is read from its file.
+    The rows are those of the last run, with the latest decisions. A product that was
+    never reviewed, or a file that `options` names, is read from its file.
 
     Args:
         chosen: The format.
-        options: What to export.
+        options: The product to export.
         store: The data root, which has the products.
 
     Raises:
@@ -130,7 +130,7 @@ def _read(options: ExportOptions, store: Store) -> Glossary:
 
 
 def _read_stored(options: ExportOptions, store: Store) -> Any:
-    """The product as the database has it; None where no run put it under review."""
+    """Return the product from the database; None if it was never reviewed."""
     is_catalog = options.product == "catalog"
     reviewed = catalog_rows.REVIEWED if is_catalog else glossary.REVIEWED
     try:
@@ -141,7 +141,7 @@ def _read_stored(options: ExportOptions, store: Store) -> Any:
 
 
 def _of_status(whole: Glossary, statuses: tuple[TermStatus, ...]) -> Glossary:
-    """The terms of some statuses, and those above them, which give them their place."""
+    """Return the terms with some statuses, and their parents."""
     wanted = set()
     for term in whole.terms:
         if term.status in statuses if statuses else term.status not in _UNWANTED:

@@ -1,8 +1,8 @@
-"""An existing glossary as the baseline: kept, and completed by what documents define.
+"""An existing glossary as a baseline, completed by the definitions of documents.
 
-What people wrote stays. Where the documents say something else, both definitions are
-kept and the term asks for clarification; a row that was reviewed here goes before the
-baseline. A name that the baseline has several times is never guessed at.
+Manually written texts stay. If the documents differ, both definitions are kept and the
+term needs clarification; a row that was reviewed here takes precedence over the
+baseline. A name that occurs several times in the baseline is not matched.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ class BaselineFile(Record):
 
 
 class MergedGlossary(Record):
-    """A baseline and a glossary as one, and how many terms came from where."""
+    """A baseline merged with a glossary, and the number of terms by origin."""
 
     glossary: Glossary
     counts: dict[str, int]
@@ -51,7 +51,7 @@ def read_baseline(path: Path) -> Glossary:
     """Return the glossary of a baseline file.
 
     Raises:
-        ExchangeError: If there is none at the path, or it is something else.
+        ExchangeError: If the file does not exist or is not a baseline.
     """
     again = "create it with `elt-llm import FORMAT FILE`"
     try:
@@ -69,11 +69,11 @@ def read_baseline(path: Path) -> Glossary:
 
 
 def merge_baseline(baseline: Glossary, glossary: Glossary) -> MergedGlossary:
-    """Return the baseline with what a glossary adds to it.
+    """Return the baseline, completed by a glossary.
 
     Args:
         baseline: Terms of an existing catalogue; all of them are kept.
-        glossary: Terms of documents, matched by name, case and plural aside.
+        glossary: Terms of documents, matched by name, ignoring case and plural.
     """
     by_name: dict[str, list[Term]] = {}
     for term in baseline.terms:
@@ -105,7 +105,7 @@ def merge_baseline(baseline: Glossary, glossary: Glossary) -> MergedGlossary:
 
 
 def _base(candidates: Sequence[Term], term: Term) -> Term | None:
-    """The term of the baseline that is meant: the only one, or that of its path."""
+    """Return the matching term of the baseline: the only one, or that of its path."""
     if len(candidates) == 1:
         return candidates[0]
     return next((one for one in candidates if one.path == term.path), None)
@@ -143,5 +143,5 @@ def _words(term: Term) -> str:
 
 
 def _other_name(base: Term, term: Term) -> tuple[str, ...]:
-    """The spelling of the documents, where it is another one."""
+    """Return the spelling of the documents, if it differs."""
     return () if base.name.casefold() == term.name.casefold() else (term.name,)

@@ -1,4 +1,4 @@
-"""The contract of an exchange format, and the rules that many targets share."""
+"""The contract of exchange formats, and rules that many targets share."""
 
 from abc import abstractmethod
 from collections.abc import Collection, Iterator, Sequence
@@ -29,13 +29,13 @@ _SHOWN = 80  # characters of a value in a message: enough to recognise it
 
 
 def shorten(value: str) -> str:
-    """Return the beginning of a value, long enough to be recognised."""
+    """Return the beginning of a value, long enough to recognise it."""
     text = " ".join(value.split())
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
 
 class TargetRules(Record):
-    """What a target demands of terms, besides its columns. Lengths in characters."""
+    """The requirements of a target besides its columns. Lengths in characters."""
 
     name_length: int | None = None
     definition_length: int | None = None
@@ -55,7 +55,7 @@ class GlossaryFormat(Strategy["GlossaryFormat"]):
     """A format that glossaries are written to and read from.
 
     The fields are the options. `holds` names the fields of `Term` that survive a round
-    trip; what a file loses beyond them is reported term by term.
+    trip; further losses are reported for each term.
     """
 
     title: ClassVar[str]
@@ -69,18 +69,18 @@ class GlossaryFormat(Strategy["GlossaryFormat"]):
 
     @override
     def build(self, models: "Models") -> "GlossaryFormat":
-        """Return the format itself: it uses no model."""
+        """Return the format itself, which uses no model."""
         return self
 
     def resolve(self) -> "GlossaryFormat":
-        """Return the format that the options choose: by default this one."""
+        """Return the format that the options select: by default this one."""
         return self
 
     @classmethod
     def statuses(cls) -> "dict[str, TermStatus]":
-        """Return each status of the target and what it is here.
+        """Return the statuses of the target and their equivalents here.
 
-        Where two of ours are one there, the first of them is meant.
+        If two of our statuses are one there, it is read as the first.
         """
         names: dict[str, TermStatus] = {}
         for status, name in cls.status_names.items():
@@ -88,10 +88,10 @@ class GlossaryFormat(Strategy["GlossaryFormat"]):
         return names
 
     def keep(self, term: Term) -> Term:
-        """Return what is left of a term in this format: what `write` writes.
+        """Return the part of a term that `write` writes.
 
         Args:
-            term: A term; it may say more than the format can.
+            term: A term, possibly with fields that the format lacks.
         """
         kept = {name: getattr(term, name) for name in self.holds}
         if "relations" in kept:
@@ -103,7 +103,7 @@ class GlossaryFormat(Strategy["GlossaryFormat"]):
         return Term(**kept)
 
     def keep_glossary(self, glossary: Glossary) -> Glossary:
-        """Return the glossary with what is left of each term, sorted again."""
+        """Return the glossary with the writable part of each term, sorted again."""
         terms = tuple(map(self.keep, glossary.terms))
         return Glossary(
             name=glossary.name, description=glossary.description, terms=terms
@@ -118,7 +118,7 @@ class GlossaryFormat(Strategy["GlossaryFormat"]):
         """Return the terms of a file.
 
         Raises:
-            ExchangeError: If the bytes are no such file; tells what is wrong with them.
+            ExchangeError: If the file is not of this format; the message has details.
         """
 
     @abstractmethod
@@ -126,7 +126,7 @@ class GlossaryFormat(Strategy["GlossaryFormat"]):
         """Return what the target would refuse, in the order of the file.
 
         Raises:
-            ExchangeError: If the bytes are no such file; tells what is wrong with them.
+            ExchangeError: If the file is not of this format; the message has details.
         """
 
 
@@ -143,7 +143,7 @@ def load_format(
     Args:
         name: Its entry point in the group `elt_llm.formats`.
         options: Its options.
-        allow: Packages outside this project that may be loaded.
+        allow: Third-party packages that may be loaded.
 
     Raises:
         ConfigError: If there is no such format, or an option is wrong.
@@ -162,8 +162,8 @@ class TermChecker:
 
     Args:
         rules: The rules.
-        columns: Field of `Term` to the column or key that holds it in the file.
-        first_row: The row of the first term as an editor counts.
+        columns: Fields of `Term` with their columns or keys in the file.
+        first_row: The row number of the first term in an editor.
     """
 
     def __init__(
@@ -228,7 +228,7 @@ class TermChecker:
     def _duplicate(
         self, entry: int, term: Term, seen: "dict[object, int]"
     ) -> "Iterator[_Fault]":
-        """A term twice; targets compare names without regard to case."""
+        """Return the problem of a duplicate term; targets ignore case."""
         path = term.path
         key: object = tuple(part.casefold() for part in path)
         if self._rules.unique_names:

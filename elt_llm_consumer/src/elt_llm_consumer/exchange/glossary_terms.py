@@ -1,8 +1,8 @@
-"""What every exchange format reads and writes: terms, whatever product they are from.
+"""The common model of all exchange formats: terms, whatever product they come from.
 
-A term is known by its path: the names of its parents from the top, then its own. All
-lists are sorted and without repetitions, and text has no characters that XML and
-spreadsheets cannot hold, so that two equal glossaries are equal records.
+A term is identified by its path: the names of its parents from the top, then its own.
+All lists are sorted and without duplicates, and text contains no characters that XML
+and spreadsheets exclude, so that equal glossaries are equal records.
 """
 
 import re
@@ -20,11 +20,11 @@ Path = tuple[str, ...]
 _UNWRITABLE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]"
 )
-_PLACES = 6  # of a share of a page: a millionth of its width is far below a pixel
+_PLACES = 6  # of a page fraction: a millionth of the width is far below a pixel
 
 
 class TermStatus(StrEnum):
-    """How far a person has judged a term; the values of the products."""
+    """The review status of a term; the values of the products."""
 
     PENDING = "PENDING"
     APPROVED = "APPROVED"
@@ -35,7 +35,7 @@ class TermStatus(StrEnum):
 
 
 class DefinitionKind(StrEnum):
-    """Whose words a definition is made of."""
+    """The origin of a definition's words."""
 
     QUOTED = "quoted"
     WRITTEN = "written"
@@ -43,7 +43,7 @@ class DefinitionKind(StrEnum):
 
 
 class RelationKind(StrEnum):
-    """How one term relates to another, besides being below it."""
+    """The kind of a relation between terms, besides parent and child."""
 
     RELATED = "related"
     SYNONYM = "synonym"
@@ -56,7 +56,7 @@ class RelationKind(StrEnum):
 
 
 def plain_text(value: str) -> str:
-    r"""Return text that every format can hold.
+    r"""Return text that every format can contain.
 
     Args:
         value: Any text.
@@ -99,7 +99,7 @@ class Resource(Record):
 
 
 class TermEvidence(Record):
-    """The words of a document that define a term, and where they stand.
+    """The words of a document that define a term, and their location.
 
     `start` and `end` count characters of the document's text; boxes are shares of the
     page, rounded to a millionth.
@@ -144,9 +144,9 @@ _LISTS = (
 
 
 class Term(Record):
-    """One term with all that any of the formats can say about it.
+    """One term with the fields of all formats.
 
-    `parent` is the path of the term above it, () at the top; `attributes` are further
+    `parent` is the path of its parent, () at the top; `attributes` are further
     properties by name.
     """
 
@@ -219,7 +219,7 @@ class Term(Record):
     @model_validator(mode="before")
     @classmethod
     def _settle(cls, values: Any) -> Any:
-        """A term without a definition has no kind; an acronym is no other synonym."""
+        """Reset the kind without a definition, and an acronym among the synonyms."""
         if not isinstance(values, dict):
             return values
         short = {plain_text(one) for one in values.get("acronyms", ())}
@@ -240,7 +240,7 @@ class Term(Record):
 
 
 def one_line(value: str) -> str:
-    """Return a name: plain text on one line, each run of white space one space."""
+    """Return a name as plain text on one line with single spaces."""
     return " ".join(plain_text(value).split())
 
 

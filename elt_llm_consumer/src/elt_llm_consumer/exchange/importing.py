@@ -1,4 +1,4 @@
-"""Imports the glossary of another catalogue as a baseline for exports."""
+"""Import the glossary of another catalogue as a baseline for exports."""
 
 from collections import Counter
 from hashlib import sha256
@@ -16,11 +16,11 @@ from elt_llm_core.publication import publish
 from elt_llm_core.records import Record
 from elt_llm_core.store import Store
 
-_LARGEST = 100_000_000  # bytes; the export of 100,000 terms has about 60 MB
+_LARGEST = 100_000_000  # bytes; the export of 100,000 terms takes about 60 MB
 
 
 class ImportOptions(Record):
-    """What is imported; the collections name the file that is written."""
+    """The glossary to import; the collections determine the name of the output."""
 
     format: str
     file: Path
@@ -34,12 +34,12 @@ class ImportOptions(Record):
 def import_baseline(
     chosen: GlossaryFormat, options: ImportOptions, store: Store
 ) -> ExchangeReport:
-    """Read a glossary file and write it as a baseline, unless it breaks its rules.
+    """Read a glossary file and write it as a baseline if it is valid.
 
     Args:
         chosen: The format of the file.
-        options: What to import, and where to.
-        store: The data root; it records what was written.
+        options: The file to import and the output file.
+        store: The data root, which records the written file.
 
     Raises:
         ExchangeError: If the file cannot be read, or is not of the format.

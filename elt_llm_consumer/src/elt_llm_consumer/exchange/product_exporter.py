@@ -1,4 +1,4 @@
-"""Every format for a server: listed, and written to memory instead of a file."""
+"""All formats for a server: lists them, and writes to memory instead of a file."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ class ProductExporter(Exporter):
     ) -> ExportedFile:
         cls: Any = FORMATS.strategy_class(request.format, allow)
         for option in request.options:
-            # A server opens no file that a request names.
+            # A server must not open a file that a request names.
             if option in cls.local_options:
                 raise UsageError(
                     f"the option {option!r} is a file on this machine",

@@ -1,7 +1,7 @@
-"""Terms out of the products that `elt-llm glossary` and `elt-llm catalog` write.
+"""Terms from the products that `elt-llm glossary` and `elt-llm catalog` write.
 
-A product has a row per definition, other catalogues have a term per name: rows of one
-name become one term, whose definition is that of the best row. The others are kept as
+A product has a row per definition, other catalogues have a term per name: rows of the
+same name become one term with the definition of the best row. The others are kept as
 further definitions, with the evidence of all.
 """
 
@@ -40,7 +40,7 @@ _ROW_ATTRIBUTES = (
     *("mapped_entity", "entity_domain", "fact_sheet_id", "reference"),
     "definition_source",
 )
-# Fields of a catalogue record that no field of a term stands for.
+# Fields of a catalogue record without a corresponding field of a term.
 _RECORD_ATTRIBUTES = (
     *("source", "fact_sheet_id", "handbook_term", "domain_context"),
     *("governance_rules", "business_rules", "lifecycle_states"),
@@ -58,7 +58,7 @@ def read_product(path: Path, kind: str) -> Any:
         kind: `glossary` or `catalog`.
 
     Raises:
-        ExchangeError: If there is no such file, or it is no such product.
+        ExchangeError: If the file does not exist or is not such a product.
     """
     again = f"run `elt-llm {kind}` with its collections"
     try:
@@ -78,7 +78,7 @@ def glossary_of_rows(rows: Iterable[Mapping[str, Any]], name: str) -> Glossary:
 
     Args:
         rows: Its rows; they may repeat a term.
-        name: What the glossary is called.
+        name: The name of the glossary.
     """
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for row in map(_as_edited, rows):
@@ -89,9 +89,9 @@ def glossary_of_rows(rows: Iterable[Mapping[str, Any]], name: str) -> Glossary:
 
 
 def _as_edited(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The row with the texts that a person put in the place of generated ones.
+    """Return the row with edited texts in place of the generated ones.
 
-    `quote` keeps the words of the document, which are the evidence.
+    `quote` keeps the words of the document as evidence.
     """
     edited: dict[str, Any] = dict(row["edited"])
     if "synonyms" in edited:
@@ -104,7 +104,7 @@ def _as_edited(row: Mapping[str, Any]) -> Mapping[str, Any]:
 def _relations(
     rows: Sequence[Mapping[str, Any]], paths: Mapping[str, tuple[str, ...]]
 ) -> Iterator[TermRelation]:
-    """The relations of a term to others of the glossary."""
+    """Return the relations of a term to others of the glossary."""
     own = fold(one_line(rows[0]["term"]))
     for kind in (RelationKind.BROADER, RelationKind.NARROWER, RelationKind.RELATED):
         names = {fold(one_line(name)) for row in rows for name in row.get(kind, ())}
@@ -117,7 +117,7 @@ def _term_of_rows(
 ) -> Term:
     ranked = sorted(rows, key=_rank)
     best = ranked[0]
-    # The lines of a page are no part of a definition; its quote keeps every letter.
+    # Line breaks of a page are not part of a definition; its quote keeps them.
     texts = [clean(row["resolved_definition"] or row["definition"]) for row in ranked]
     names = [name for row in ranked for name in row["synonyms"]]
     acronyms = {name for name in names if _is_acronym(name)}
@@ -137,13 +137,13 @@ def _term_of_rows(
 
 
 def _kind(row: Mapping[str, Any]) -> DefinitionKind:
-    """Quoted, unless a person wrote the definition."""
+    """Return QUOTED, unless a person wrote the definition."""
     is_edited = "definition" in row["edited"]
     return DefinitionKind.WRITTEN if is_edited else DefinitionKind.QUOTED
 
 
 def _rank(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Approved rows first, then the best proven, then as they stand in documents."""
+    """Sort key: approved rows, then the best proven, then document order."""
     return (
         _STATUSES.index(TermStatus(row["status"])),
         _SUPPORT.index(row["quote_support"]),
@@ -177,7 +177,7 @@ def glossary_of_catalog(catalog: Mapping[str, Any], name: str) -> Glossary:
 
     Args:
         catalog: Domain to its subtypes, entities and terms of the handbook.
-        name: What the glossary is called.
+        name: The name of the glossary.
     """
     terms = list(_catalog_terms(catalog))
     paths = {term.name.casefold(): term.path for term in terms}
@@ -219,7 +219,7 @@ def _entity(row: Mapping[str, Any], parent: tuple[str, ...]) -> Term:
     attributes = {
         name: str(record[name]) for name in _RECORD_ATTRIBUTES if record.get(name)
     }
-    # The targets are resolved when all terms are known; the words stay readable.
+    # The targets are resolved once all terms are known; the texts stay readable.
     related = "\n".join(sorted(_sentences(record["relationships"])))
     return Term(
         name=record["entity_name"],
@@ -250,7 +250,7 @@ def _sentences(relationships: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _with_targets(term: Term, paths: Mapping[str, tuple[str, ...]]) -> Term:
-    """The term with relations to paths; those to no term are in its attributes."""
+    """Return the term with resolved relations; unresolved ones become attributes."""
     targets = [paths.get(one.target[-1].casefold()) for one in term.relations]
     relations = {
         TermRelation(kind=RelationKind.RELATED, target=path)

@@ -1,4 +1,4 @@
-"""The names that the SKOS writer and reader share."""
+"""The vocabulary that the SKOS writer and reader share."""
 
 from collections.abc import Mapping
 
@@ -12,8 +12,8 @@ ISO_THES = Namespace("http://purl.org/iso25964/skos-thes#")
 OA = Namespace("http://www.w3.org/ns/oa#")
 PDF_FRAGMENTS = URIRef("http://tools.ietf.org/rfc/rfc3778")
 
-# SKOS keeps mapping relations for other schemes; within one, ISO 25964 tells a kind
-# from a part. `skos:broader` is the place in the hierarchy and no relation here.
+# SKOS reserves mapping relations for other schemes; within one, ISO 25964 separates
+# kinds from parts. `skos:broader` is the hierarchy here, not a relation.
 RELATIONS: Mapping[RelationKind, URIRef] = {
     RelationKind.RELATED: SKOS.related,
     RelationKind.SYNONYM: SKOS.exactMatch,
@@ -24,7 +24,7 @@ RELATIONS: Mapping[RelationKind, URIRef] = {
     RelationKind.HAS_PART: ISO_THES.narrowerPartitive,
     RelationKind.REPLACED_BY: DCTERMS.isReplacedBy,
 }
-# Field of a term to its predicate: words of a language, and texts of none.
+# Fields of a term with their predicates: texts with a language, and without.
 WORDS: Mapping[str, URIRef] = {
     "definition": SKOS.definition,
     "other_definitions": ELT.otherDefinition,

@@ -18,23 +18,23 @@ from elt_llm_core.records import Record
 
 # Excel refuses a longer cell: "Excel specifications and limits".
 CELL_LENGTH = 32_767
-_LARGEST = 200_000_000  # bytes unpacked; a glossary of 100,000 terms has about 60 MB
+_LARGEST = 200_000_000  # bytes unpacked; a glossary of 100,000 terms takes about 60 MB
 _MOST_ROWS = 1_048_576  # of a sheet: "Excel specifications and limits"
 _WRAPPED = Alignment(wrap_text=True, vertical="top")
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a ZIP entry can have
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest timestamp of a ZIP entry
 _TIMES = re.compile(rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*(<)")
 _STAMP = datetime(*_EPOCH, tzinfo=UTC).strftime("%Y-%m-%dT%H:%M:%SZ").encode()
 
 
 class TableRow(Record):
-    """One row of a table: its number as an editor counts, and column to text."""
+    """One row of a table: its number in an editor, and its texts by column."""
 
     number: int
     cells: dict[str, str]
 
 
 class TextTable(Record):
-    """The columns of a table in their order, and its rows that are not empty."""
+    """The columns of a table in order, and its non-empty rows."""
 
     columns: tuple[str, ...]
     rows: tuple[TableRow, ...]
@@ -48,7 +48,7 @@ def write_csv(
     Args:
         columns: The header.
         rows: The cells of each row, in the order of the columns.
-        mark: Begin with a byte order mark, by which Excel knows UTF-8.
+        mark: Start with a byte order mark, by which Excel recognises UTF-8.
     """
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\r\n")
@@ -87,7 +87,7 @@ def write_xlsx(
 ) -> bytes:
     """Return a workbook of one sheet: every cell is text, the first row stays in view.
 
-    The bytes depend on nothing but the arguments.
+    The bytes depend only on the arguments.
     """
     return write_workbook({sheet: (columns, rows)})
 
@@ -98,7 +98,7 @@ def write_workbook(
     """Return a workbook with a header and rows for each sheet.
 
     Args:
-        sheets: Name of a sheet to its columns and rows, in their order.
+        sheets: Names of sheets with their columns and rows, in order.
     """
     book = Workbook(write_only=True)
     for name, (columns, rows) in sheets.items():
@@ -116,7 +116,7 @@ def write_workbook(
 
 
 def _text_cell(page: object, value: str, bold: bool = False) -> Any:
-    """A cell that stays text when it is edited, whatever it begins with."""
+    """Return a cell that stays text when edited, whatever it starts with."""
     cell: Any = WriteOnlyCell(page, value)  # type: ignore[arg-type]
     cell.data_type = "s"
     cell.quotePrefix = True
@@ -127,7 +127,7 @@ def _text_cell(page: object, value: str, bold: bool = False) -> Any:
 
 
 def fix_times(content: bytes) -> bytes:
-    """The same workbook with fixed times, so that equal rows give equal bytes."""
+    """Return the workbook with fixed timestamps, for reproducible bytes."""
     buffer = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(content)) as packed,
@@ -151,13 +151,13 @@ def read_xlsx(content: bytes, sheet: str = "") -> TextTable:
         sheet: The sheet's name; the first one if it is "".
 
     Raises:
-        ExchangeError: If it is no workbook, unpacks to over 200 MB, or has no such
+        ExchangeError: If it is not a workbook, unpacks to over 200 MB, or lacks the
             sheet.
     """
     _require_sane(content)
     try:
         book = load_workbook(io.BytesIO(content), read_only=True)
-    except Exception as error:  # openpyxl lets through what its XML parser raises
+    except Exception as error:  # openpyxl does not wrap the errors of its XML parser
         raise ExchangeError(
             f"the file is not an XLSX workbook: {error}", "save it as .xlsx"
         ) from error
@@ -175,7 +175,7 @@ def read_xlsx(content: bytes, sheet: str = "") -> TextTable:
 
 
 def _require_sane(content: bytes) -> None:
-    """Refuse what is no ZIP archive, or unpacks to more than any glossary has."""
+    """Refuse files that are no ZIP archive, or unpack to an excessive size."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as packed:
             size = sum(entry.file_size for entry in packed.infolist())
@@ -199,7 +199,7 @@ def _cell_text(value: object) -> str:
 
 
 def _table(lines: Sequence[Sequence[str]]) -> TextTable:
-    """The first line is the header; cells beyond it must be empty."""
+    """Return the table: the first line is the header; cells beyond it must be empty."""
     if not lines or not any(lines[0]):
         raise ExchangeError(
             "the table has no header", "write the column names in row 1"

@@ -28,7 +28,7 @@ Cells = dict[str, str]
 
 
 class TabularFormat(GlossaryFormat):
-    """A CSV file with a row per term. A subclass says what stands in the columns."""
+    """A CSV file with a row per term. A subclass defines the columns."""
 
     formula_safe: bool = Field(
         default=True,
@@ -53,14 +53,14 @@ class TabularFormat(GlossaryFormat):
         """Return a term per row, in the order of the rows."""
 
     def glossary_name(self, rows: Sequence[Cells]) -> str:  # noqa: ARG002 - a hook
-        """Return the name of the glossary; "" where a file does not tell it."""
+        """Return the name of the glossary; "" if the file does not contain it."""
         return ""
 
     def row_problems(
         self,
         cells: Cells,  # noqa: ARG002 - a hook
     ) -> list[tuple[str, str, str, str]]:
-        """Return column, value, rule and cure for what only the raw row shows."""
+        """Return column, value, rule and remedy for problems of the raw row."""
         return []
 
     @override
@@ -107,12 +107,12 @@ class TabularFormat(GlossaryFormat):
         return rows
 
     def _raw(self, row: TableRow) -> Cells:
-        """The cells of a row as they were before they were made safe."""
+        """Return the cells of a row before they were guarded."""
         clean = unguard_cell if self.formula_safe else str
         return {name: clean(text).strip() for name, text in row.cells.items()}
 
     def _checked_table(self, content: bytes) -> TextTable:
-        """The table; an ExchangeError names a column that lacks or is not known."""
+        """Return the table. Raises ExchangeError for a missing or unknown column."""
         table = self.read_table(content)
         for column in table.columns:
             if column not in self.columns:
@@ -140,7 +140,7 @@ class TabularFormat(GlossaryFormat):
         return [(column, value, "is not a status of the target", cure)]
 
     def _repetitions(self, table: TextTable, raw: Sequence[Cells]) -> list[Problem]:
-        """Rows whose identity is that of a row before; case does not count."""
+        """Return rows with the identity of an earlier row, ignoring case."""
         column = self.unique_column
         first: dict[str, int] = {}
         problems = []

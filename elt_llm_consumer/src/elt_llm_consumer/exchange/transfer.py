@@ -1,4 +1,4 @@
-"""Writes a glossary in a format and reads one: checks and losses."""
+"""Write a glossary in a format and read one, with checks and losses."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -9,11 +9,11 @@ from elt_llm_core.errors import ExchangeError
 from elt_llm_core.product_exports import Loss, Problem
 from elt_llm_core.records import Record
 
-_EXAMPLES = 3  # terms that a loss names: enough to look it up, short on the screen
+_EXAMPLES = 3  # terms named for each loss: enough examples, short on the screen
 
 
 class WrittenGlossary(Record):
-    """The bytes of a glossary in a format, and what there is to say about them."""
+    """The bytes of a glossary in a format, with problems and losses."""
 
     content: bytes
     glossary: Glossary
@@ -30,7 +30,7 @@ def read_glossary(chosen: GlossaryFormat, content: bytes) -> Glossary:
     """
     try:
         return chosen.read(content)
-    except ValueError as error:  # also pydantic's, for what no check foresaw
+    except ValueError as error:  # also pydantic's, for cases that no check covers
         reason = " ".join(str(error).split())[:200]
         raise ExchangeError(
             f"the file is not a {chosen.title} file: {reason}",
@@ -96,7 +96,7 @@ def restrict(glossary: Glossary, wanted: Collection[Path]) -> Glossary:
 def _refused_paths(
     chosen: GlossaryFormat, glossary: Glossary, problems: Sequence[Problem]
 ) -> list[Path]:
-    """The paths of terms with an error; entries count terms as they are written."""
+    """Return the paths of terms with an error; entries are counted as written."""
     order = sorted(glossary.terms, key=lambda term: chosen.keep(term).path)
     entries = {p.entry for p in problems if p.is_error and p.entry is not None}
     return [order[entry].path for entry in sorted(entries)]
@@ -109,7 +109,7 @@ def _is_below(path: Path, tops: Sequence[Path]) -> bool:
 def _losses(
     chosen: GlossaryFormat, glossary: Glossary, written: Glossary
 ) -> list[Loss]:
-    """Fields that differ between a glossary and what its file says."""
+    """Return fields that differ between a glossary and its written file."""
     by_path = {term.path: term for term in written.terms}
     losers: dict[str, list[str]] = {}
     for term in glossary.terms:

@@ -1,1 +1,1 @@
-"""Reports by template, summaries of topics and reports of concepts."""
+"""Reports from templates, summaries of topics and reports on concepts."""

@@ -1,4 +1,4 @@
-"""Sections put together: sources numbered over the whole text, gaps listed."""
+"""Assemble sections: sources numbered over the whole text, gaps listed."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ def assemble_text(sections: Sequence[WrittenSection], **fields: Any) -> WrittenT
     """Number the sources of sections by first mention.
 
     Args:
-        sections: In order; their statements carry citations.
+        sections: The sections in order, with citations in their statements.
         **fields: The other fields of the text.
     """
     numbers: dict[str, int] = {}
@@ -58,7 +58,7 @@ def assemble_text(sections: Sequence[WrittenSection], **fields: Any) -> WrittenT
 def failed_section(
     section_id: str, heading: str, level: int, why: str
 ) -> WrittenSection:
-    """Return the place of a section that could not be written."""
+    """Return a placeholder for a section that could not be written."""
     return WrittenSection(
         id=section_id,
         heading=heading,

@@ -1,8 +1,8 @@
-"""Writes one section from the documents, through the pipeline of every question.
+"""Write one section from the documents, through the query pipeline.
 
-With a language model the configured synthesizer writes, and the whole outline is shown
-to it. Without one the section is made of sentences of the documents: those that answer
-what the guidance asks for, then those that tell most of the heading. Either way each
+With a language model the configured synthesizer writes, and the prompt contains the
+whole outline. Without one the section consists of sentences of the documents: those
+that answer the guidance, then those most related to the heading. Either way each
 statement has been looked up in its source.
 """
 
@@ -39,11 +39,11 @@ from elt_llm_query.llm_calls import predict_shape, with_short_answers
 from elt_llm_query.query import write_from_passages
 from elt_llm_query.resilience import without_fallback
 
-EXTRACTS = "extracts"  # the writer where no model writes
+EXTRACTS = "extracts"  # the writer without a language model
 GAPS_A_ROUND = (
-    2  # further searches of a section and round: as many as a reader forgives
+    2  # further searches per section and round, few to limit the waiting time
 )
-EXCERPTS = 5  # sentences that tell of the heading, beside the answers to its guidance
+EXCERPTS = 5  # sentences about the heading, besides the answers to its guidance
 MOST_GAPS = 10
 GAP_TOKENS = 300
 _LABEL = re.compile(rf"\s*{LABEL.pattern}")
@@ -77,7 +77,7 @@ What is missing:
 
 
 class MissingFacts(BaseModel):
-    """What a section does not say."""
+    """Facts that a section lacks."""
 
     missing: list[str] = Field(description="empty if nothing is missing")
 
@@ -104,7 +104,7 @@ class PartRequest(Record):
 
     @property
     def question(self) -> str:
-        """What is searched for."""
+        """Return the text to search for."""
         subject = self.subject or self.heading
         return f"{subject}: {self.guidance}" if self.guidance else subject
 
@@ -114,9 +114,9 @@ class PartWriter:
 
     Args:
         context: Store and configuration.
-        models: The embedder, and the model that writes, if one does.
-        collections: What is searched.
-        gap_rounds: How often gaps are searched for, two at a time.
+        models: The embedder, and the language model if there is one.
+        collections: The collections to search.
+        gap_rounds: Maximum rounds of gap searches, two searches each.
     """
 
     def __init__(
@@ -137,15 +137,15 @@ class PartWriter:
 
     @property
     def writer(self) -> str:
-        """The model that writes, for readers."""
+        """Return the name of the writing model, for display."""
         llm = self._models.llm
         return llm.metadata.model_name if llm and self.is_written else EXTRACTS
 
     def write(self, part: PartRequest) -> WrittenSection:
-        """Write a section; without passages no model is asked.
+        """Write a section; without passages no model is called.
 
         Raises:
-            ModelError: If a model fails: the section is not written then.
+            ModelError: If a model fails; then the section is not written.
         """
         if not part.passages and not self._has_passages(part):
             return self._section(part, _Draft())
@@ -175,7 +175,7 @@ class PartWriter:
         )
 
     def _has_passages(self, part: PartRequest) -> bool:
-        """Whether a search that asks no language model finds anything."""
+        """Return whether a search without a language model finds anything."""
         quiet = {"transform_strategy": (), "router_strategy": "all", "num_queries": 1}
         result = search_collections(
             self._collections,
@@ -200,7 +200,7 @@ class PartWriter:
         return draft
 
     def _find_gaps(self, part: PartRequest, draft: "_Draft") -> None:
-        """Ask what the section does not say of what its guidance asks for."""
+        """Ask the model which facts of the guidance the section lacks."""
         llm = self._models.llm_for("judge")
         if llm is None:
             return
@@ -220,7 +220,7 @@ class PartWriter:
             draft.note_gaps(line for line in lines if line)
 
     def _by_extracts(self, part: PartRequest) -> "_Draft":
-        """The answers to the guidance, then what tells most of the heading."""
+        """Return answers to the guidance, then sentences about the heading."""
         draft, missing = _Draft(), []
         for requirement in () if part.passages else part.requirements:
             result = self._ask(part, requirement, **_with("extractive"))
@@ -236,7 +236,7 @@ class PartWriter:
         return draft
 
     def _close_gaps(self, part: PartRequest, draft: "_Draft") -> None:
-        """Search once more for what is missing; what is found goes to the end."""
+        """Search once more for missing facts and append the results."""
         still_open = [gap for gap in draft.gaps.values() if not gap.closed]
         for gap in still_open[:GAPS_A_ROUND]:
             question = f"{part.heading}: {gap.text}"
@@ -268,10 +268,10 @@ class PartWriter:
         )
 
     def _config(self, **changes: Any) -> Any:
-        """The configuration of one question of a section.
+        """Return the configuration for one question of a section.
 
-        Tables answer questions, not guidance; traces of a hundred sections would push
-        those of people's questions out.
+        Tables are off, because they answer questions and not guidance; traces are off,
+        because a hundred sections would displace those of users' questions.
         """
         config = self._context.config
         fixed = {"use_tables": False, "trace": "none", "cache_strategy": "none"}
@@ -289,7 +289,7 @@ def _with(strategy: str, options: Mapping[str, Any] | None = None) -> dict[str, 
 
 
 class _Draft:
-    """A section that is being written."""
+    """A section in progress."""
 
     def __init__(self) -> None:
         self.statements: dict[str, SectionStatement] = {}
@@ -298,7 +298,7 @@ class _Draft:
         self.degradations: list[Degradation] = []
 
     def take(self, result: QueryResult) -> bool:
-        """Take the statements of an answer; whether there was one."""
+        """Add the statements of an answer and return whether there was one."""
         self.degradations += result.degradations
         for claim in result.removed:
             if not self._take_mark(claim.text):
@@ -324,7 +324,7 @@ class _Draft:
         return True
 
     def _take_mark(self, text: str) -> bool:
-        """Note the gap of a sentence that says that data is missing."""
+        """Record the gap of a sentence that says that data is missing."""
         before, mark, after = text.partition(_NO_DATA_WORDS)
         if not mark:
             return False

@@ -1,4 +1,4 @@
-"""`elt-llm report`: a template filled from documents."""
+"""`elt-llm report`: fill a template from documents."""
 
 from typing import Any
 
@@ -36,12 +36,12 @@ class ReportJob(WritingJob):
 
     @override
     def build(self, models: Models) -> Runner:
-        """Return a runner that writes the report and keeps it as a version."""
+        """Return a runner that writes the report and stores it as a version."""
         template = self.read_template()
         return lambda context: self._run(context, models, template)
 
     def read_template(self) -> ReportTemplate:
-        """The template. Raises UsageError or ConfigError."""
+        """Return the template. Raises UsageError or ConfigError."""
         if bool(self.template) == bool(self.template_text):
             raise UsageError("a report has one template", "pass a template or its text")
         if self.template:
@@ -86,7 +86,7 @@ class ReportJob(WritingJob):
 
 
 def count_parts(*texts: WrittenText) -> dict[str, int]:
-    """Return what there is of texts, for a job's report."""
+    """Return the counts of texts for a job's report."""
     return {
         "sections": sum(len(text.sections) for text in texts),
         "statements": sum(text.statement_count for text in texts),

@@ -27,10 +27,10 @@ from elt_llm_core.errors import ConfigError, UsageError, suggest
 from elt_llm_core.language.sentences import sentence_spans
 from elt_llm_core.records import Record
 
-MOST_BYTES = 1_000_000  # of a template; what a person writes is far smaller
+MOST_BYTES = 1_000_000  # of a template; files written by hand are far smaller
 ENDINGS = (".yaml", ".yml", ".json", ".md")
 MOST_SECTIONS = 500  # of a template with those below them: each is a job's item
-DEEPEST = 6  # levels of headings that Markdown, HTML and Word have
+DEEPEST = 6  # levels of headings in Markdown, HTML and Word
 _SLUG = re.compile(r"[^a-z0-9]+")
 _BULLET = re.compile(r"^\s*(?:[-*+\u2022]|\d+[.)])\s+")
 _HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*#*$")
@@ -46,12 +46,12 @@ class TemplateSection(Record):
 
     @property
     def requirements(self) -> tuple[str, ...]:
-        """What the guidance asks for, one thing each."""
+        """Return the requirements of the guidance, one for each line or sentence."""
         return tuple(dict.fromkeys(_requirements(self.guidance)))
 
 
 class ReportTemplate(Record):
-    """What a report is made of."""
+    """The content of a report template."""
 
     title: str = Field(min_length=1, max_length=300)
     description: str = Field(default="", max_length=8000)
@@ -60,11 +60,11 @@ class ReportTemplate(Record):
 
     @property
     def subject(self) -> str:
-        """The id, by which versions of a report are kept."""
+        """Return the id under which versions of a report are stored."""
         return make_slug(self.id or self.title)
 
     def outline(self) -> str:
-        """The whole template as its writer sees it."""
+        """Return the whole template as shown to the writing model."""
         lines = [self.title, self.description]
         for placed in self.placed_sections():
             lines.append(f"{'#' * placed.level} {placed.section.heading}")
@@ -72,7 +72,7 @@ class ReportTemplate(Record):
         return "\n".join(line for line in lines if line)
 
     def placed_sections(self) -> tuple["PlacedSection", ...]:
-        """All sections in order, each with its level and an id of its own."""
+        """Return all sections in order, each with its level and a unique id."""
         placed: list[PlacedSection] = []
         taken: set[str] = set()
         for section, level in _walk(self.sections, 1):
@@ -93,13 +93,13 @@ class PlacedSection(Record):
 
 
 def make_slug(text: str) -> str:
-    """Return an id of a name: lower case, digits and hyphens."""
+    """Return an id derived from a name: lower case, digits and hyphens."""
     slug = _SLUG.sub("-", text.casefold()).strip("-")[:80].strip("-")
     return slug or "untitled"
 
 
 def known_templates() -> dict[str, Path]:
-    """Return the templates that ship with packs, by name."""
+    """Return the templates of the shipped packs, by name."""
     files = [
         file
         for folder in known_packs().values()
@@ -114,7 +114,7 @@ def find_template(name: str) -> ReportTemplate:
 
     Raises:
         UsageError: If there is no such template.
-        ConfigError: If the file is no template.
+        ConfigError: If the file is not a template.
     """
     known = known_templates()
     path = known.get(name, Path(name))
@@ -140,12 +140,12 @@ def parse_template(
 
     Args:
         text: YAML, JSON or Markdown.
-        ending: Which of them, with or without the dot: `.yaml`, `.yml`, `.json`,
+        ending: The file extension, with or without the dot: `.yaml`, `.yml`, `.json`,
             `.md` or `.markdown`.
-        name: How errors call it.
+        name: The name to use in errors.
 
     Raises:
-        ConfigError: If it is no template.
+        ConfigError: If it is not a template.
     """
     kind = ending.removeprefix(".")
     try:
@@ -173,7 +173,7 @@ def parse_template(
 
 
 def _parse_markdown(text: str) -> dict[str, Any]:
-    """Title and sections of a Markdown file; deeper headings are subsections."""
+    """Parse title and sections of Markdown; deeper headings are subsections."""
     root: dict[str, Any] = {"sections": []}
     path: list[tuple[int, dict[str, Any]]] = []
     body: list[str] = []
@@ -213,7 +213,7 @@ def _walk(
 
 
 def _requirements(guidance: str) -> Iterator[str]:
-    """The bullets and sentences of a guidance."""
+    """Return the bullets and sentences of a guidance."""
     for line in guidance.splitlines():
         bare = " ".join(_BULLET.sub("", line).split())
         for start, end in sentence_spans(bare) if bare else ():

@@ -1,4 +1,4 @@
-"""`elt-llm topics`: what topics there are, their summaries, and concept reports."""
+"""`elt-llm topics`: list topics, write their summaries, and concept reports."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,14 +30,14 @@ from elt_llm_core.versions import VersionKind
 from elt_llm_core.written import WrittenText, is_stale
 from elt_llm_query import search_collections
 
-SUMMARY_SENTENCES = 8  # of a summary without a model: what fits on half a page
-NEAREST = 30  # passages of a concept that no passage names, as of a misspelt one
-PASSAGES_AT_ONCE = 40  # of a section: what a small model's window holds
-LEVELS = 2  # of a section path, by which the mentions of a concept are grouped
+SUMMARY_SENTENCES = 8  # of a summary without a model: half a page
+NEAREST = 30  # passages for a concept that no passage names, such as a misspelt one
+PASSAGES_AT_ONCE = 40  # of a section: the window of a small model
+LEVELS = 2  # of a section path, used to group the mentions of a concept
 
 
 class _OfTopics(WritingJob):
-    """Options of a job on topics."""
+    """Options of jobs on topics."""
 
     topics: tuple[str, ...] = Field(
         default=(), description="only these ids or names; none means all"
@@ -46,7 +46,7 @@ class _OfTopics(WritingJob):
     pack: str = Field(default="", description="name of a pack whose seeds are topics")
 
     def choose(self, authoring: Authoring) -> tuple[Topic, ...]:
-        """Return the topics that the options name."""
+        """Return the topics that the options select."""
         return choose_topics(authoring.topics(self.file, self.pack), self.topics)
 
 
@@ -98,7 +98,7 @@ class TemplateListJob(Strategy[Runner]):
 
 
 class WrittenFileJob(Strategy[Runner]):
-    """Options of a file of a version that is kept."""
+    """Options for writing a stored version to a file."""
 
     kind: VersionKind
     subject: str
@@ -203,7 +203,7 @@ class ConceptJob(WritingJob):
     def _nearest(
         self, authoring: Authoring, context: JobContext, models: Models
     ) -> list[HandbookPassage]:
-        """The passages nearest in meaning, for a misspelt or otherwise worded name."""
+        """Return the passages nearest in meaning, for a misspelt or reworded name."""
         result = search_collections(
             authoring.collections,
             self.concept,
@@ -219,7 +219,7 @@ class ConceptJob(WritingJob):
 def _list_report(
     job: str, name: str, path: Path, listed: Sequence[Mapping[str, Any]]
 ) -> JobReport:
-    """Write a list that its asker reads and forgets: no product, so not published."""
+    """Write a temporary list for the caller; it is no product and not published."""
     text = json.dumps({name: list(listed)}, ensure_ascii=False, indent=2) + "\n"
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(path, text.encode())

@@ -18,7 +18,7 @@ BETWEEN = " > "  # levels of a section path
 
 
 class Topic(Record):
-    """What a summary is about. With `section` only passages of that section."""
+    """The subject of a summary. With `section` only passages of that section."""
 
     id: str = Field(min_length=1, max_length=80)
     name: str = Field(min_length=1, max_length=300)
@@ -29,7 +29,7 @@ class Topic(Record):
 
     @property
     def where(self) -> dict[str, Any]:
-        """The filter of its passages; empty for a topic that is searched for."""
+        """Return the filter of its passages; empty for a topic found by search."""
         if not self.section:
             return {}
         return {"document_id": self.document_id, "section": self.section}
@@ -41,11 +41,11 @@ def find_topics(
     file: Path | None = None,
     pack: str = "",
 ) -> tuple[Topic, ...]:
-    """Return the topics of a file or a pack, else the main sections of documents.
+    """Return the topics of a file or a pack, or the main sections of documents.
 
     Raises:
-        ConfigError: If the file holds no topics.
-        UsageError: If there is no such pack, or nothing gives topics.
+        ConfigError: If the file contains no topics.
+        UsageError: If there is no such pack, or no topics are found.
     """
     if pack:
         topics = seed_topics(find_pack(pack).seed_topics)
@@ -62,7 +62,7 @@ def find_topics(
 
 
 def choose_topics(topics: Sequence[Topic], names: Sequence[str]) -> tuple[Topic, ...]:
-    """Return the topics of these ids or names, or all where none is named.
+    """Return the topics with these ids or names, or all without names.
 
     Raises:
         UsageError: If a topic does not exist.
@@ -80,7 +80,7 @@ def choose_topics(topics: Sequence[Topic], names: Sequence[str]) -> tuple[Topic,
 
 
 def seed_topics(names: Iterable[str]) -> tuple[Topic, ...]:
-    """Return topics of bare names, as packs have them."""
+    """Return topics made from names, as in packs."""
     return tuple(Topic(id=key, name=name) for key, name in _number_names(names))
 
 
@@ -88,7 +88,7 @@ def read_topics(path: Path) -> tuple[Topic, ...]:
     """Read a list of topics: names, or records of name, id, description, category.
 
     Raises:
-        ConfigError: If the file cannot be read or is no such list.
+        ConfigError: If the file cannot be read or is not such a list.
     """
     try:
         if path.stat().st_size > MOST_BYTES:
@@ -118,7 +118,7 @@ def read_topics(path: Path) -> tuple[Topic, ...]:
 def section_topics(store: Store, collections: Sequence[str]) -> tuple[Topic, ...]:
     """Return the first level of sections of each document, in reading order.
 
-    A level that is one section only, such as the title, gives way to the next.
+    A level with only one section, such as the title, is skipped.
     """
     topics: list[Topic] = []
     for collection in collections:
@@ -143,11 +143,11 @@ def section_topics(store: Store, collections: Sequence[str]) -> tuple[Topic, ...
 def _main_sections(
     document_id: str, document: str, paths: Sequence[tuple[str, ...]]
 ) -> list[Topic]:
-    """The sections at the first level that has several."""
+    """Return the sections at the first level that has several."""
     deepest = max(map(len, paths))
     for level in range(1, deepest + 1):
         sections = list(dict.fromkeys(path[:level] for path in paths))
-        # A section without anything below it at this level is a heading of its own.
+        # A section without subsections at this level is a topic itself.
         if len(sections) > 1 or level == deepest:
             return [
                 Topic(
@@ -163,7 +163,7 @@ def _main_sections(
 
 
 def _bare_name(heading: str) -> str:
-    """A heading without the number it is counted by."""
+    """Return a heading without its number."""
     name = heading.strip()
     head, _, rest = name.partition(" ")
     numbered = rest and head.strip(".()").replace(".", "").isdigit()
@@ -171,7 +171,7 @@ def _bare_name(heading: str) -> str:
 
 
 def _number_names(names: Iterable[str]) -> list[tuple[str, str]]:
-    """An id for each name, no two the same."""
+    """Return a unique id for each name."""
     taken: set[str] = set()
     pairs = []
     for name in names:

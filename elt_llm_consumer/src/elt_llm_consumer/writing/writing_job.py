@@ -1,4 +1,4 @@
-"""What the jobs that write share: sections as items of a batch, versions, files."""
+"""Common parts of jobs that write: sections as batch items, versions, files."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -49,7 +49,7 @@ class WritingJob(Strategy[Runner]):
 
 
 class Authoring:
-    """One run of a job that writes: its collections, its writer, its keys."""
+    """One run of a writing job: its collections, its writer, its keys."""
 
     def __init__(self, job: WritingJob, context: JobContext, models: Models) -> None:
         self.job = job
@@ -71,24 +71,24 @@ class Authoring:
         return find_topics(self.context.store, self.collections, chosen, pack)
 
     def key(self, *parts: str) -> str:
-        """Return what every section depends on: settings, models, documents."""
+        """Return everything that a section depends on: settings, models, documents."""
         store = self.context.store
         states = (f"{name} {store.state(name)}" for name in self.collections)
         settings = self.context.config.hash("models", "query")
         return digest(*parts, settings, *self._model_digests(), *states)
 
     def _model_digests(self) -> tuple[str, ...]:
-        """Which weights write and embed; a name where a server does not tell."""
+        """Return digests of the models; a name if a server does not report one."""
         digests = [as_counting(self._models.embedder).digest]
         for llm in (self._models.llm, self._models.llm_for("judge")):
             known = ""
-            with suppress(ModelError):  # it is away: the journal may still have all
+            with suppress(ModelError):  # unavailable; the journal may suffice
                 known = str(getattr(llm, "model_digest", ""))
             digests.append(f"{llm.metadata.model_name if llm else ''} {known}")
         return tuple(digests)
 
     def write(self, run: str, requests: Sequence[PartRequest], key: str) -> BatchResult:
-        """Write sections, those of the journal not again."""
+        """Write sections, except those in the journal."""
         items = [
             WorkItem(
                 name=part.heading,
@@ -112,7 +112,7 @@ class Authoring:
         requests: Sequence[PartRequest],
         batch: BatchResult,
     ) -> WrittenText:
-        """Put the sections together; one that failed says so."""
+        """Assemble the sections; failed ones get a placeholder."""
         document_id = str(requests[0].where.get("document_id", ""))
         reasons = {one.name: one.detail for one in batch.failures}
         sections = [
@@ -136,7 +136,7 @@ class Authoring:
         )
 
     def keep(self, text: WrittenText, key: str) -> int:
-        """Keep the text as a version, and return its number."""
+        """Store the text as a version, and return its number."""
         content = text.model_dump(mode="json")
         version = self.context.store.versions.add(
             text.kind, text.subject, key, content, again=self.job.fresh

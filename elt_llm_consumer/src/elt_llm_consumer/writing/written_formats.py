@@ -1,7 +1,7 @@
 """A written text as JSON, Markdown, HTML and Word, with its sources.
 
-Titles, statements and quotes come from people, models and documents. None of it can
-become markup, a link or a field of the file.
+Titles, statements and quotes come from people, models and documents. They are escaped,
+so that they cannot become markup, links or fields.
 """
 
 import io
@@ -25,8 +25,8 @@ from elt_llm_core.written import (
 from elt_llm_query.conversation.export import escape_markdown
 
 ENDINGS = {"json": ".json", "markdown": ".md", "html": ".html", "docx": ".docx"}
-DEEPEST = 6  # levels of headings; Word's go on, nobody reads them
-# What XML 1.0 cannot hold: Word refuses the whole file for one of them.
+DEEPEST = 6  # levels of headings; Word has more
+# Characters that XML 1.0 excludes: Word refuses the whole file for one of them.
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -74,7 +74,7 @@ def format_markdown(text: WrittenText) -> str:
 
 
 def format_html(text: WrittenText) -> str:
-    """Write one page that needs nothing else and runs nothing."""
+    """Write one self-contained page without scripts."""
     environment = Environment(
         loader=PackageLoader("elt_llm_consumer"),
         autoescape=True,
@@ -129,7 +129,7 @@ def _add_source(document: DocxDocument, source: CitedSource) -> None:
 
 
 def missing_text(section: WrittenSection) -> str:
-    """Return what stands in the place of a section without statements."""
+    """Return the text in the place of a section without statements."""
     if section.state is SectionState.FAILED:
         return f"Not written: {section.guidance}"
     return NO_DATA
@@ -143,7 +143,7 @@ def source_place(source: CitedSource) -> str:
 
 
 def quotes_of(source: CitedSource) -> list[str]:
-    """Return the quotes of a source, each once."""
+    """Return the quotes of a source without duplicates."""
     return list(dict.fromkeys(_quotes(source)))
 
 
@@ -161,7 +161,7 @@ def _xml(text: str) -> str:
 
 
 def check_formats(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the formats, each once. Raises UsageError for an unknown one."""
+    """Return the formats without duplicates. Raises UsageError for an unknown one."""
     for name in names:
         if name not in ENDINGS:
             raise UsageError(f"no format {name!r}", suggest(name, ENDINGS))

@@ -1,1 +1,1 @@
-"""The formats that ship; each is a strategy of the stage `formats`."""
+"""The shipped formats; each is a strategy of the stage `formats`."""

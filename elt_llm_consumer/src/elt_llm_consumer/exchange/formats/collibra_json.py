@@ -1,10 +1,9 @@
 """Business terms for Collibra, as the JSON that its Import API (version 2) reads.
 
-A list of resources: the community, the domain in it and an asset per term, which is
-known by its name within the domain. Relations and people are by ids of the target and
-can be told as options; the full name of an asset is its path, so that two terms of one
-name can stand below different parents.
-https://developer.collibra.com/api/rest/import-api
+A list of resources: the community, its domain and an asset per term, identified by its
+name within the domain. Relation types and people are ids of the target, set as options;
+the full name of an asset is its path, so that two terms with the same name can have
+different parents. https://developer.collibra.com/api/rest/import-api
 """
 
 import json
@@ -31,7 +30,7 @@ from elt_llm_consumer.exchange.glossary_terms import (
 from elt_llm_core.errors import ExchangeError
 from elt_llm_core.product_exports import Problem
 
-# Attribute types that Collibra's operating model ships, by field of a term.
+# Attribute types of Collibra's standard operating model, by field of a term.
 _ATTRIBUTES = {
     "definition": "Definition",
     "note": "Note",
@@ -40,7 +39,7 @@ _ATTRIBUTES = {
     "synonyms": "Alias",
 }
 # Relation types of the same model: "Business Term groups / is grouped by", "is synonym
-# of", "related to"; SOURCE and TARGET name the end at which the other asset stands.
+# of", "related to"; SOURCE and TARGET name the end of the other asset.
 _GROUPS = "00000000-0000-0000-0000-000000007017"
 _RELATIONS = {
     RelationKind.SYNONYM: "00000000-0000-0000-0000-000000007001",
@@ -171,7 +170,7 @@ class CollibraJson(GlossaryFormat):
         return [*self._status_problems(resources), *checker.problems(terms)]
 
     def _status_problems(self, resources: Sequence[dict[str, Any]]) -> list[Problem]:
-        """Statuses that a Collibra as it is shipped does not have."""
+        """Return statuses that a default Collibra does not have."""
         known = self.statuses()
         problems = []
         for entry, asset in enumerate(_assets(resources)):

@@ -1,8 +1,8 @@
 """A business glossary of DataHub, as the YAML file that its ingestion reads.
 
-A term that has terms below it is a node there and a term of the same name beside it;
-DataHub's relations and links belong to the term. Relations name a term by the path of
-names, joined by dots, so that a name with a dot is refused.
+A term with child terms becomes a node and a term of the same name next to it, because
+DataHub's relations and links belong to terms. Relations refer to a term by its path of
+names, joined by dots, so a name with a dot is refused.
 https://docs.datahub.com/docs/generated/ingestion/sources/business-glossary
 """
 
@@ -35,12 +35,12 @@ _RELATIONS = {
     RelationKind.HAS_PART: "contains",
     RelationKind.RELATED: "related_terms",
 }
-_STATUS = "review_status"  # a property of our own: DataHub has no status in the file
-_LONGEST = 100_000_000  # bytes; 100,000 terms have about 60 MB
+_STATUS = "review_status"  # our own property: DataHub's file has no status
+_LONGEST = 100_000_000  # bytes; 100,000 terms take about 60 MB
 
 
 class _GlossaryPart(BaseModel):
-    """What a node and a term share. What is not known here is left as it is."""
+    """Common fields of a node and a term. Unknown fields are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -93,7 +93,7 @@ class DataHubYaml(GlossaryFormat):
 
     @override
     def keep(self, term: Term) -> Term:
-        """Return the term without the property that holds the status."""
+        """Return the term without the property that contains the status."""
         kept = super().keep(term)
         attributes = {k: v for k, v in kept.attributes.items() if k != _STATUS}
         return kept.model_copy(update={"attributes": attributes})
@@ -132,7 +132,7 @@ class DataHubYaml(GlossaryFormat):
 
 
 def _level(terms: Sequence[Term], above: Path, parents: set[Path]) -> dict[str, Any]:
-    """The nodes and terms right below a path; empty lists are left out."""
+    """Return the nodes and terms directly below a path, without empty lists."""
     here = [term for term in terms if term.parent == above]
     described = {term.path: term.definition for term in here if term.definition}
     nodes = [
@@ -184,11 +184,11 @@ def _parse(content: bytes) -> _File:
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads text as text: `no` is a name and 12 one too, and no alias is followed."""
+    """Loads all scalars as text (`no`, 12), and refuses aliases."""
 
     @override
     def compose_node(self, parent: Any, index: Any) -> Any:
-        """Refuse an alias: a few of them stand for a file of gigabytes."""
+        """Refuse an alias: a few of them can expand to gigabytes."""
         if self.check_event(yaml.AliasEvent):
             msg = "it has an alias (*), which is not allowed"
             raise yaml.YAMLError(msg)
@@ -207,7 +207,7 @@ def _load(text: str) -> Any:
 
 
 def _name(content: bytes) -> str:
-    """The name that the first line of our own files has."""
+    """Return the name in the first line of a file that this format wrote."""
     first = content.decode("utf-8-sig").partition("\n")[0]
     return first[1:].strip() if first.startswith("#") else ""
 
@@ -219,7 +219,7 @@ def _terms(file: _File) -> Iterator[tuple[Path, Term]]:
     for above, part in parts:
         yield above, _term(part, above)
     for path, node in _nodes(below, ()):
-        if path not in known:  # a node that has no term of its own is one here
+        if path not in known:  # a node without a term of its own becomes a term
             yield (
                 path[:-1],
                 Term(

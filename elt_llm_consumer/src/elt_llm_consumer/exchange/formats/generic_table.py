@@ -1,4 +1,4 @@
-"""Tables of our own that hold everything: for spreadsheets, and to go on from."""
+"""Our own tables with every field, for spreadsheets and for further processing."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -105,7 +105,7 @@ class GenericCsv(TabularFormat):
 
 
 def _term(cells: Cells) -> Term:
-    """The term of a row; what is no value of a field is left out (`check` names it)."""
+    """Return the term of a row, without invalid values (`check` reports them)."""
     fields: dict[str, Any] = {name: cells.get(name, "") for name in _TEXTS}
     for name, known in _ENUMS.items():
         if fields[name] not in list(known):
@@ -138,7 +138,7 @@ def _relation(text: str) -> TermRelation | None:
 
 
 def _resource(text: str) -> Resource:
-    """`label | address`, or the address alone."""
+    """Parse `label | address`, or the address alone."""
     parts = split_items(text, "|")
     return Resource(label=" | ".join(parts[:-1]), url=parts[-1])
 

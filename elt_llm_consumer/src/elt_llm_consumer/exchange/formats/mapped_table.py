@@ -1,8 +1,8 @@
-"""Tables whose columns a YAML file names: for targets that have no rules of their own.
+"""Tables whose columns a YAML file defines, for targets without rules of their own.
 
-A mapping says what stands in each column. Cells have no escape: an item that contains
-the separator of its list cannot be held and is reported as lost, a name that contains
-the separator of a path is refused. Reading goes by the same mapping backwards.
+A mapping defines the content of each column. Cells have no escapes: an item that
+contains the separator of its list is left out and reported as lost, and a name that
+contains the separator of a path is refused. Reading uses the same mapping in reverse.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -47,11 +47,11 @@ _OTHERS = frozenset({"parent", "relations", "resources", "attributes"})
 
 
 class ColumnMapping(Record):
-    """What stands in one column; one of `field`, `attribute`, `constant`, `glossary`.
+    """The content of one column: `field`, `attribute`, `constant` or `glossary`.
 
-    `separator` stands between the items of a list or the names of a path, `pair`
-    between the two halves of an attribute or a link, or before a related term's name
-    after its glossary. `first` keeps one item only.
+    `separator` separates the items of a list or the names of a path, `pair` the two
+    halves of an attribute or a link, or a related term's name and its glossary. `first`
+    keeps one item only.
     """
 
     column: str = Field(min_length=1)
@@ -87,15 +87,15 @@ class ColumnMapping(Record):
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """Texts that an item of this column cannot contain."""
+        """Return texts that an item of this column cannot contain."""
         return tuple(mark for mark in (self.separator.strip(" "), self.pair) if mark)
 
     @property
     def path_marks(self) -> tuple[str, ...]:
-        """Texts that no name may contain, for the names of a path to come back.
+        """Return texts that no name may contain if paths are to be restored.
 
-        `a / b` is one name with its blanks taken from either side, so that `a/b` may
-        stay a name.
+        Only the separator with its spaces is excluded: with ` / ` as the separator,
+        `a/b` is a valid name.
         """
         if self.field != "parent":
             return ()
@@ -147,10 +147,10 @@ class MappedTable(TabularFormat):
 
     @override
     def resolve(self) -> GlossaryFormat:
-        """Return the format of the mapping file, where one is named.
+        """Return the format of the mapping file, if one is given.
 
         Raises:
-            ConfigError: If the file cannot be read, or is no mapping.
+            ConfigError: If the file cannot be read, or is not a mapping.
         """
         if self.mapping_file is None:
             return self
@@ -184,7 +184,7 @@ class MappedTable(TabularFormat):
 
     @override
     def keep(self, term: Term) -> Term:
-        """Return the term without items that no cell of the mapping can hold."""
+        """Return the term without items that no cell of the mapping can contain."""
         kept = super().keep(term)
         changes: dict[str, Any] = {}
         for one in self.mapping.columns:
@@ -254,7 +254,7 @@ class MappedTable(TabularFormat):
         ]
 
     def _fields(self, cells: Cells) -> dict[str, Any]:
-        """The fields of a row without its relations."""
+        """Return the fields of a row except its relations."""
         fields: dict[str, Any] = {"parent": (), "attributes": {}}
         for one in self.mapping.columns:
             text = cells.get(one.column, "")
@@ -332,7 +332,7 @@ class MappedTable(TabularFormat):
 def _texts(
     one: ColumnMapping, term: Term, glossary: Glossary, rest: Mapping[str, str]
 ) -> Iterable[str]:
-    """The items of a cell; a plain text is one item."""
+    """Return the items of a cell; a plain text is one item."""
     if one.field == "parent":
         return term.path if one.with_name else term.parent
     if one.field == "relations":
@@ -347,7 +347,7 @@ def _texts(
 
 
 def _read_cell(text: str, one: ColumnMapping) -> Any:
-    """The value of a field, as its cell has it."""
+    """Return the value of a field from its cell."""
     if one.field in _TEXTS:
         return text
     if one.field == "parent":
@@ -367,7 +367,7 @@ def _reference(name: str, glossary: str, one: ColumnMapping) -> str:
 
 
 def _target_name(item: str, one: ColumnMapping) -> str:
-    """The name of the term that a reference names."""
+    """Return the name of the term in a reference."""
     if not one.pair:
         return item
     if one.order == "term_first":
@@ -382,7 +382,7 @@ def _items(text: str, one: ColumnMapping) -> list[str]:
 
 
 def _pairs(text: str, one: ColumnMapping) -> list[tuple[str, str]]:
-    """Halves of the items; one without a mark is a key or a label alone."""
+    """Return the halves of the items; one without a mark is a key or a label alone."""
     halves = [item.partition(one.pair) for item in _items(text, one)]
     return [(key.strip(), value.strip()) for key, _, value in halves]
 
@@ -392,7 +392,7 @@ def _link(resource: Resource) -> tuple[str, str]:
 
 
 def _fits(halves: tuple[str, str], one: ColumnMapping) -> bool:
-    """Whether a pair comes back.
+    """Return whether a pair can be restored.
 
     Readers cut an attribute at every mark, a link only at the first: it has an address.
     """
@@ -408,14 +408,14 @@ def _kept_items(items: Sequence[str], one: ColumnMapping) -> tuple[str, ...]:
 
 
 def _can_refer(name: str, one: ColumnMapping) -> bool:
-    """Whether a reference to a name comes back as that name."""
+    """Return whether a reference to a name can be restored."""
     text = _reference(name, "glossary", one)
     return _items(text, one) == [text] and _target_name(text, one) == name
 
 
 @cache
 def shipped_mapping(name: str) -> TableMapping:
-    """Return a mapping that ships: alation, atlan, atlas, erwin or leanix."""
+    """Return a shipped mapping: alation, atlan, atlas, erwin or leanix."""
     file = files("elt_llm_consumer") / "exchange" / "mappings" / f"{name}.yaml"
     return TableMapping.model_validate(yaml.safe_load(file.read_text("utf-8")))
 
@@ -424,7 +424,7 @@ def read_mapping(path: Path) -> TableMapping:
     """Return the mapping of a YAML file.
 
     Raises:
-        ConfigError: If it cannot be read, or is no mapping; names what is wrong.
+        ConfigError: If it cannot be read, or is not a mapping; the message has details.
     """
     example = "copy one of elt_llm_consumer/exchange/mappings and change it"
     try:
@@ -448,7 +448,7 @@ def read_mapping(path: Path) -> TableMapping:
 class AtlasCsv(MappedTable):
     """The bulk import of Apache Atlas and Cloudera: 21 columns, lists `a|b`.
 
-    Terms have no place in a hierarchy; a reference is `Glossary:Term`.
+    Terms have no hierarchy; a reference is `Glossary:Term`.
     https://atlas.apache.org/#/GlossaryImport
     """
 
@@ -477,7 +477,7 @@ class ErwinCsv(MappedTable):
 
 
 class LeanIxXlsx(MappedTable):
-    """Fact sheets back to LeanIX: updates by id, new ones without.
+    """Fact sheets for LeanIX: updates by id, new ones without.
 
     https://docs-eam.leanix.net/docs/importing-fact-sheet-data-through-excel-file
     """

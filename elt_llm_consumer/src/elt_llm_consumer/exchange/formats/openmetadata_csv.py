@@ -73,12 +73,12 @@ class OpenMetadataCsv(TabularFormat):
         TermStatus.APPROVED: "Approved",
         TermStatus.REJECTED: "Deprecated",
     }
-    # `::` divides the names of links between entities; an entity's name has 256.
+    # `::` separates names in entity links; a name may have 256 characters.
     rules: ClassVar[TargetRules] = TargetRules(name_length=256, not_in_name=("::",))
 
     @override
     def keep(self, term: Term) -> Term:
-        """Return the term without owners, links and properties of another shape."""
+        """Return the term without invalid owners, links and properties."""
         kept = super().keep(term)
         owners = tuple(one for one in kept.owners if _OWNER.fullmatch(one))
         links = tuple(
@@ -114,7 +114,7 @@ class OpenMetadataCsv(TabularFormat):
 
     @override
     def glossary_name(self, rows: Sequence[Cells]) -> str:
-        """Return what paths begin with; "" where no row has a path."""
+        """Return the first name of the paths; "" if no row has a path."""
         paths = [cells.get("parent", "") for cells in rows]
         paths += [path for cells in rows for _, path in _split_relations(cells)]
         return next((_split(path)[0] for path in paths if path), "")
@@ -167,7 +167,7 @@ class OpenMetadataCsv(TabularFormat):
 
 
 def _join_names(path: Path) -> str:
-    """A fully qualified name: `Terms."a.b".c`."""
+    """Return a fully qualified name: `Terms."a.b".c`."""
     return ".".join(
         '"' + part.replace('"', '""') + '"' if set(part) & {".", '"'} else part
         for part in path
@@ -175,7 +175,7 @@ def _join_names(path: Path) -> str:
 
 
 def _split(dotted: str) -> Path:
-    """The path behind a fully qualified name."""
+    """Return the path below the glossary of a fully qualified name."""
     parts = _PART.findall(dotted)
     return tuple(
         part[1:-1].replace('""', '"') if part.startswith('"') else part
@@ -184,7 +184,7 @@ def _split(dotted: str) -> Path:
 
 
 def _split_relations(cells: Cells) -> list[tuple[RelationKind, str]]:
-    """Kind and path of each related term; one without a kind is related."""
+    """Return kind and path of each related term; without a kind it is related."""
     relations = []
     for item in _items(cells.get("relatedTerms", "")):
         name, _, path = item.partition(":")
@@ -194,7 +194,7 @@ def _split_relations(cells: Cells) -> list[tuple[RelationKind, str]]:
 
 
 def _list(items: Any) -> str:
-    """Items on one line of CSV, with `;` between them."""
+    """Return items on one line of CSV, separated by `;`."""
     buffer = io.StringIO()
     csv.writer(buffer, delimiter=";", lineterminator="\n").writerow(list(items))
     return buffer.getvalue().removesuffix("\n")
@@ -204,5 +204,5 @@ def _items(text: str) -> list[str]:
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=";")
     try:
         return [item.strip() for line in lines for item in line if item.strip()]
-    except csv.Error:  # a line break or a quote that no reader understands
+    except csv.Error:  # a line break or an invalid quote
         return [part.strip() for part in text.split(";") if part.strip()]

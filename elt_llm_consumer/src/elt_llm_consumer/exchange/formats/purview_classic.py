@@ -74,7 +74,7 @@ class PurviewClassicCsv(TabularFormat):
 
     @override
     def keep(self, term: Term) -> Term:
-        """Return the term without people, links and acronyms of another shape."""
+        """Return the term without invalid people, links and acronyms."""
         kept = super().keep(term)
         people = {
             field: tuple(one for one in getattr(kept, field) if _EMAIL.fullmatch(one))
@@ -161,21 +161,21 @@ class PurviewClassicCsv(TabularFormat):
 
 
 class _FormalNames:
-    """Looks up the path behind a formal name, such as `Contracts_Ground Lease`.
+    """Looks up the path of a formal name, such as `Contracts_Ground Lease`.
 
-    A name may contain `_` itself: what the rows of the file say goes before what the
-    name looks like.
+    A name may contain `_` itself, so the rows of the file take precedence over
+    splitting the name.
     """
 
     def __init__(self, rows: Sequence[Cells]) -> None:
         self._rows = {cells.get("Name", ""): cells for cells in rows}
 
     def path(self, formal: str, below: frozenset[str] = frozenset()) -> Path:
-        """Return the path of a term; one of unknown name stands at the top.
+        """Return the path of a term; one with an unknown parent is at the top.
 
         Args:
             formal: The name, or that of a parent.
-            below: Names that lead here, so that a circle ends.
+            below: Names already followed, to stop at a cycle.
         """
         cells = self._rows.get(formal)
         if cells is None or formal in below:
@@ -199,7 +199,7 @@ def _items(text: str) -> list[str]:
 
 
 def _resource(text: str) -> Resource:
-    """`label:https://…`; a label may contain colons, an address begins with http."""
+    """Parse `label:https://…`; a label may contain colons."""
     start = max(text.find("http://"), text.find("https://"))
     if start > 0:
         return Resource(label=text[:start].rstrip(": "), url=text[start:])
@@ -208,7 +208,7 @@ def _resource(text: str) -> Resource:
 
 
 def _person(text: str) -> str:
-    """The address of `name@example.org:what the person does`."""
+    """Return the address of `name@example.org:role`."""
     return text.partition(":")[0]
 
 
@@ -217,7 +217,7 @@ def _link_text(resource: Resource) -> str:
 
 
 class _TextOfMarkup(HTMLParser):
-    """Collects what a reader of a rich definition sees; paragraphs begin lines."""
+    """Collects the visible text of a rich definition; paragraphs start lines."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -234,7 +234,7 @@ class _TextOfMarkup(HTMLParser):
 
 
 def _definition(cells: Cells) -> str:
-    """The definition without markup, where the row says that it has some."""
+    """Return the definition, without markup if the row is marked as rich text."""
     text = cells.get("Definition", "")
     if cells.get("IsDefinitionRichText", "").casefold() != "true":
         return text

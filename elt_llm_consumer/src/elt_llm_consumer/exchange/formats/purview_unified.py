@@ -52,7 +52,7 @@ class PurviewUnifiedCsv(TabularFormat):
 
     @override
     def keep(self, term: Term) -> Term:
-        """Return the term with the first acronym, owner and link that fit."""
+        """Return the term with the first valid acronym, owner and link."""
         kept = super().keep(term)
         owners = tuple(one for one in kept.owners if _GUID.fullmatch(one))
         links = tuple(one for one in kept.resources if _URL.fullmatch(one.url))

@@ -35,7 +35,7 @@ _PLACES = 6
 
 
 class SkosReader:
-    """Terms of a graph.
+    """Reads the terms of a graph.
 
     Args:
         graph: The triples of a file.
@@ -48,7 +48,7 @@ class SkosReader:
 
     @cached_property
     def concepts(self) -> list[Node]:
-        """Every concept, sorted."""
+        """Return every concept, sorted."""
         concepts = sorted(set(self._graph.subjects(RDF.type, SKOS.Concept)), key=str)
         if not concepts:
             raise ExchangeError(
@@ -69,7 +69,7 @@ class SkosReader:
         return Glossary(name=name, description=description, terms=terms)
 
     def problems(self) -> list[Problem]:
-        """Return what SKOS forbids: no label, two in a language, circles."""
+        """Return violations of SKOS: no label, two in one language, cycles."""
         problems = []
         for entry, concept in enumerate(self.concepts):
             for rule, value, cure in self._faults(concept):
@@ -100,7 +100,7 @@ class SkosReader:
         return faults
 
     def _above(self, concept: Node) -> set[Node]:
-        """Every concept above one."""
+        """Return every concept above one."""
         above: set[Node] = set()
         waiting = self._broader.get(concept, [])
         while waiting:
@@ -115,7 +115,7 @@ class SkosReader:
 
     @cached_property
     def _broader(self) -> dict[Node, list[Node]]:
-        """Concept to those right above it, sorted, whichever end states it."""
+        """Return concepts with those directly above them, whichever end states it."""
         pairs = set(self._graph.subject_objects(SKOS.broader))
         pairs |= {(low, top) for top, low in self._graph.subject_objects(SKOS.narrower)}
         broader: dict[Node, list[Node]] = {}
@@ -124,7 +124,7 @@ class SkosReader:
         return broader
 
     def _path(self, concept: Node) -> Path:
-        """Names from the top; a circle ends where it would begin again."""
+        """Return the names from the top, stopping at a cycle."""
         chain = [concept]
         above = self._broader.get(concept, [])
         while above and above[0] not in chain:
@@ -175,7 +175,7 @@ class SkosReader:
         for source in self._graph.objects(concept, DCTERMS.source):
             selectors = sorted(self._graph.objects(source, OA.hasSelector), key=str)
             if not selectors:
-                continue  # a source that is only named
+                continue  # a source with a name only
             yield self._quote(source, selectors)
 
     def _quote(self, source: Node, selectors: list[Node]) -> TermEvidence:
@@ -209,9 +209,9 @@ class SkosReader:
         return "".join(self._texts(subject, predicate)[:1])
 
     def _texts(self, subject: Node, predicate: URIRef) -> list[str]:
-        """The literals in the language that fits best, sorted.
+        """Return the literals in the best language, sorted.
 
-        That is the wanted one, else none, else the first by name.
+        That is the preferred language, else no language, else the first by name.
         """
         values = [
             value
@@ -231,12 +231,12 @@ _SELECTED = {"quote": OA.exact, "start": OA.start, "end": OA.end}
 
 
 def _last_part(iri: Node) -> str:
-    """The last part of an IRI, which names what has no label."""
+    """Return the last part of an IRI, the name of a concept without a label."""
     return unquote(re.split(r"[/#:]", str(iri))[-1])
 
 
 def _places(fragments: Iterable[str]) -> tuple[list[int], list[Box]]:
-    """Pages without a box, and boxes."""
+    """Return pages without a box, and boxes."""
     pages, boxes = [], []
     for fragment in fragments:
         match = _PAGE.fullmatch(fragment)

@@ -1,9 +1,9 @@
 """SKOS as Turtle: the one format that several catalogues read, with the evidence.
 
-A term is a `skos:Concept`; the term above it is `skos:broader`. The words that define
-it are a web annotation target: `prov:wasQuotedFrom` names the document, selectors the
-quote, its characters, its page and its boxes. Relations that SKOS lacks are those of
-ISO 25964 (https://purl.org/iso25964/skos-thes); the rest is in a vocabulary of our own.
+A term is a `skos:Concept`; its parent is `skos:broader`. The quote that defines it is a
+web annotation target: `prov:wasQuotedFrom` names the document, selectors the quote, its
+characters, its page and its boxes. Relations that SKOS lacks come from ISO 25964
+(https://purl.org/iso25964/skos-thes); the rest is in our own vocabulary.
 https://www.w3.org/TR/skos-reference/, https://www.w3.org/TR/annotation-model/
 """
 
@@ -92,7 +92,7 @@ def _parse(content: bytes) -> Graph:
     graph = Graph()
     try:
         graph.parse(data=content.decode("utf-8-sig"), format="turtle")
-    except Exception as error:  # rdflib lets through what its parser raises
+    except Exception as error:  # rdflib does not wrap the errors of its parser
         reason = " ".join(str(error).split())[:200]
         raise ExchangeError(
             f"the file is not Turtle: {reason}", "export it again as Turtle (.ttl)"
@@ -101,7 +101,7 @@ def _parse(content: bytes) -> Graph:
 
 
 class _Writer:
-    """Puts the triples of a glossary together."""
+    """Builds the triples of a glossary."""
 
     def __init__(self, glossary: Glossary, base: str, language: str) -> None:
         self._glossary = glossary
@@ -110,7 +110,7 @@ class _Writer:
         self._graph = Graph(bind_namespaces="none")
 
     def turtle(self) -> bytes:
-        """The file; rdflib sorts subjects, predicates and objects."""
+        """Return the file; rdflib sorts subjects, predicates and objects."""
         for prefix, namespace in _PREFIXES.items():
             self._graph.bind(prefix, namespace)
         scheme = self._scheme
@@ -198,7 +198,7 @@ class _Writer:
 
 
 def _values(term: Term, field: str) -> list[str]:
-    """The texts of a field; none where it is empty."""
+    """Return the texts of a field; empty if the field is."""
     value = getattr(term, field)
     texts = [value] if isinstance(value, str) else value
     return [str(text) for text in texts if text]
@@ -220,7 +220,7 @@ _Selector = tuple[str, URIRef, dict[URIRef, URIRef | Literal]]
 
 
 def _selectors(evidence: TermEvidence) -> Iterator[_Selector]:
-    """Name, class and values of each selector of an evidence."""
+    """Return name, class and values of each selector of an evidence."""
     if evidence.quote:
         yield "quote", OA.TextQuoteSelector, {OA.exact: Literal(evidence.quote)}
     if evidence.end:
