@@ -54,6 +54,8 @@ SHOWN = {
     "test_the_embedding_model_of_the_section_is_asked",
     "openai_like.temperature": f"{OPENAI}"
     "test_the_temperature_of_the_section_reaches_the_server",
+    "openai_like.native_tools": f"{QUERY}test_agent.py::"
+    "test_what_an_agent_looks_up_and_names_is_a_source_of_a_proven_answer",
     "openai_like.base_url": f"{OPENAI}test_nobody_there_is_said",
     "openai_like.num_predict": f"{OPENAI}"
     "test_every_way_of_asking_sends_the_same_request",

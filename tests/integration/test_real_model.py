@@ -190,6 +190,22 @@ def test_a_file_answers_with_proof_and_is_asked_once(
     assert again["answer"] == first["answer"]
 
 
+def test_an_agent_stays_in_its_budget_and_changes_no_proof(
+    folder: Path, options: dict[str, Any]
+) -> None:
+    budget = {"most_calls": 3, "result_tokens": 300}
+    settings = {
+        **in_process(options, "extractive"),
+        "QUERY__SUFFICIENCY_STRATEGY": "agent",
+        "QUERY__SUFFICIENCY_OPTIONS": json.dumps(budget),
+    }
+    result = run(folder, settings, "query", QUESTION)
+    require_proof(result)
+    assert result["status"] == "answered"
+    assert 1 <= result["trace"]["models"]["calls"] <= 3
+    assert "agent" in [stage["name"] for stage in result["trace"]["stages"]]
+
+
 def test_its_answers_are_measured(folder: Path, options: dict[str, Any]) -> None:
     # The other tests of the file ask the same question and count the calls.
     settings = in_process(options, "statements") | {"GATEWAY__KEEP_ANSWERS": "none"}

@@ -137,7 +137,7 @@ class Handler(BaseHTTPRequestHandler):
             "done": fault != "no_done",
             "done_reason": "length" if fault == "length" else "stop",
             "prompt_eval_count": self.owner.prompt_count(texts, window, fault),
-            "eval_count": len(text.split()),
+            "eval_count": len(str(text).split()),
         }
         if fault == "slow_first_token":
             self.owner.wait(self.owner.silence)
@@ -150,22 +150,25 @@ class Handler(BaseHTTPRequestHandler):
                 self.owner.wait(self.owner.silence)
             self._json(200, {**last, **self._content(text)})
 
-    def _part(self, body: Json, text: str) -> Json:
+    def _part(self, body: Json, text: str | Json) -> Json:
         part = {"model": body["model"], "created_at": "2026-01-01T00:00:00Z"}
         return {**part, **self._content(text), "done": False}
 
-    def _content(self, text: str) -> Json:
+    def _content(self, text: str | Json) -> Json:
+        if isinstance(text, dict):
+            return {"message": {"role": "assistant", "content": "", **text}}
         if self.path == "/api/generate":
             return {"response": text}
         return {"message": {"role": "assistant", "content": text}}
 
-    def _stream(self, body: Json, text: str, last: Json, fault: str) -> None:
+    def _stream(self, body: Json, text: str | Json, last: Json, fault: str) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "application/x-ndjson")
         self.send_header("Transfer-Encoding", "chunked")
         self.send_header("Connection", "close")
         self.end_headers()
-        for number, word in enumerate(_words(text)):
+        parts = [text] if isinstance(text, dict) else _words(text)
+        for number, word in enumerate(parts):
             if number and fault == "close":
                 self.close_connection = True
                 return
@@ -204,7 +207,8 @@ def _words(text: str) -> Iterator[str]:
     yield from re.findall(r"\S+\s*|\s+", text) or [""]
 
 
-Reply = Callable[[list[Json]], str]
+# A text, or a message with calls of tools.
+Reply = Callable[[list[Json]], str | Json]
 
 
 class Fault(StrEnum):
@@ -267,6 +271,7 @@ class OllamaServer:
         self.requests: list[Recorded] = []
         self.aborted = 0
         self.retry_after = ""
+        self.capabilities = ["embedding"]
         self.digests: dict[str, str] = {}
         self._given = embedder
         self._leaving = threading.Event()
@@ -340,7 +345,7 @@ class OllamaServer:
         return {
             "details": {"family": "bert"},
             "model_info": {"bert.context_length": self.embedder.max_tokens},
-            "capabilities": ["embedding"],
+            "capabilities": self.capabilities,
         }
 
     @staticmethod

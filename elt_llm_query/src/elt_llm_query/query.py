@@ -39,6 +39,7 @@ from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from elt_llm_core.config.loader import RagConfig
+from elt_llm_core.enterprise.model import SIDECAR_KIND
 from elt_llm_core.models.gateway.kept_answers import keep_answers
 from elt_llm_core.models.gateway.spending import Account, count_days, open_account
 from elt_llm_core.patience import at_most
@@ -183,7 +184,7 @@ def query_collections(  # noqa: PLR0913 - what may be said of a question
         result = None if where else searcher.answer_from_model(names, question, account)
         if result is None:
             request, plan, engine, nodes = searcher.retrieve(names, question, where)
-            nodes = searcher.complete(request, engine, nodes)
+            nodes = searcher.complete(request, plan, engine, nodes)
             result = searcher.answer(request, plan, engine, nodes, account)
     if config.query.trace == "none":
         return result
@@ -409,6 +410,7 @@ class _Searcher:
     def complete(
         self,
         request: Request,
+        plan: SearchPlan,
         engine: RetrieverQueryEngine,
         nodes: list[NodeWithScore],
     ) -> list[NodeWithScore]:
@@ -435,8 +437,24 @@ class _Searcher:
             order=lambda every: order_again(engine, bundle, every),
             draft=draft,
             log=log,
+            collections=plan.collections,
+            where=plan.where,
+            ask_graph=self._graph(plan),
         )
         return complete_sources(step, sources)
+
+    def _graph(self, plan: SearchPlan) -> Callable[[str], list[NodeWithScore]] | None:
+        """What finds the passages that prove an answer of an enterprise model."""
+        names = [collection.name for collection in plan.collections]
+        is_asked = self.config.query.use_model_graph and not plan.where
+        if not is_asked or not any(self.store.sidecars(n, SIDECAR_KIND) for n in names):
+            return None
+
+        def ask(question: str) -> list[NodeWithScore]:
+            stated = answer_from_model(names, question, self.store)
+            return stated[1] if stated else []
+
+        return ask
 
     def _note_unused_cache(self, request: Request) -> None:
         """Add a degradation for a configured cache that the caller lacks."""

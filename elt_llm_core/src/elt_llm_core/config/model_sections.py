@@ -109,6 +109,10 @@ class OpenAILikeSection(Section):
         default=300.0, gt=0, description="seconds without a byte before a request fails"
     )
     temperature: float = Field(default=0.0, ge=0, description="0 is deterministic")
+    native_tools: bool = Field(
+        default=False,
+        description="the server accepts tools, for sufficiency_strategy agent",
+    )
     api_key: SecretStr = Field(default=SecretStr(""), description="bearer token")
 
 

@@ -138,7 +138,7 @@ class QuerySection(Section):
         description="further searches when the sources do not suffice: none, "
         "gaps (a model names what is missing), crag (a model grades "
         "each source), flare (searches for unproven sentences of a "
-        "draft)",
+        "draft), agent (a model chooses tools)",
     )
     sufficiency_options: dict[str, Any] = Field(
         default_factory=dict, description="options of the sufficiency strategy"

@@ -145,11 +145,13 @@ class BudgetSpentError(ModelError):
 
     code = "MOD012"
 
-    def __init__(self, account: str, unit: str, spent: str, limit: str) -> None:
-        key = f"gateway.{account.partition(' ')[0]}_{unit}"
+    def __init__(
+        self, account: str, unit: str, spent: str, limit: str, key: str = ""
+    ) -> None:
+        own = f"gateway.{account.partition(' ')[0]}_{unit}"
         super().__init__(
             f"the {account} exceeds its model budget ({spent} of {limit} {unit})",
-            f"raise {key}, or set it to 0 for no limit",
+            f"raise {key}" if key else f"raise {own}, or set it to 0 for no limit",
         )
 
 

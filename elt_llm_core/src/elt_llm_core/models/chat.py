@@ -34,13 +34,17 @@ from typing_extensions import override
 
 from elt_llm_core.errors import ModelError
 from elt_llm_core.models.http import SHAPE_ERRORS, ended_early, unreadable
+from elt_llm_core.models.native_tools import read_tool_calls, write_message
 from elt_llm_core.models.structured import StructuredCalls
 from elt_llm_core.models.token_count import Prompt
 
 Json = dict[str, Any]
 
 # What a caller may add to a request; LlamaIndex also passes words of its own.
-_PASSED = frozenset({"max_tokens", "response_format", "seed", "stop"})
+_PASSED = frozenset(
+    {"max_tokens", "response_format", "seed", "stop"}
+    | {"tools", "tool_choice", "parallel_tool_calls"}
+)
 
 
 @dataclass
@@ -96,9 +100,11 @@ def whole_answer(prompt: Prompt, body: Json) -> ChatResponse:
         if not choices or "message" not in choices[0]:
             raise ended_early(prompt.model)
         text = "" + (choices[0]["message"].get("content") or "")
+        calls = read_tool_calls(choices[0]["message"])
     except SHAPE_ERRORS as error:
         raise unreadable(repr(prompt.model), error) from error
     message = ChatMessage(role=MessageRole.ASSISTANT, content=text)
+    message.blocks.extend(calls)
     return ChatResponse(message=message, raw=body)
 
 
@@ -148,9 +154,7 @@ class ChatShaped(StructuredCalls, CustomLLM):
     ) -> tuple[Json, Prompt]:
         body: Json = {
             "model": self.model,
-            "messages": [
-                {"role": m.role.value, "content": m.content or ""} for m in messages
-            ],
+            "messages": [write_message(m) for m in messages],
             "max_tokens": self.num_predict,
             "temperature": self.temperature,
             "stream": stream,

@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.base.llms.types import LLMMetadata
 from llama_index.core.llms import LLM
 from numpy.typing import NDArray
 from pydantic import Field, PrivateAttr, SecretStr
@@ -41,6 +42,7 @@ from elt_llm_core.models.http import (
     unreadable,
     wire_error,
 )
+from elt_llm_core.models.native_tools import ToolCallingLLM
 from elt_llm_core.models.token_count import SMALLEST_WINDOW, Prompt, most_tokens
 from elt_llm_core.strategy import Models, Strategy
 
@@ -218,7 +220,7 @@ def _too_long(prompt: Prompt) -> PromptTruncatedError:
     return PromptTruncatedError(prompt.model, prompt.likely, prompt.window)
 
 
-class OpenAILikeLLM(ChatShaped):
+class OpenAILikeLLM(ChatShaped, ToolCallingLLM):
     """A chat model behind `/chat/completions`. Calls raise ModelError and below."""
 
     _http: HttpModel = PrivateAttr()
@@ -230,6 +232,14 @@ class OpenAILikeLLM(ChatShaped):
     def use_gateway(self, gateway: Direct) -> None:
         """Make all calls through it."""
         self._http.gateway = gateway
+
+    @property
+    @override
+    def metadata(self) -> LLMMetadata:
+        """Name and limits, and whether it calls tools."""
+        known = super().metadata
+        tools = {"is_function_calling_model": self.native_tools}
+        return known.model_copy(update=tools)
 
     @override
     def _send(self, body: Json, prompt: Prompt) -> Json:
@@ -365,6 +375,10 @@ class OpenAILikeChat(Strategy[LLM | None]):
         default=300.0, gt=0, description="seconds without a byte before a call fails"
     )
     temperature: float = Field(default=0.0, ge=0)
+    native_tools: bool = Field(
+        default=False,
+        description="the server accepts tools, for sufficiency_strategy agent",
+    )
     api_key: SecretStr | None = None
 
     @override
@@ -378,6 +392,7 @@ class OpenAILikeChat(Strategy[LLM | None]):
             context_window=self.context_window,
             num_predict=self.num_predict,
             temperature=self.temperature,
+            native_tools=self.native_tools,
         )
 
 

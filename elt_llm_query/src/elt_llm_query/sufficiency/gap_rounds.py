@@ -6,8 +6,9 @@ missing, nothing new is found, or their maximum is reached.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.query_engine import RetrieverQueryEngine
@@ -17,6 +18,7 @@ from typing_extensions import override
 
 from elt_llm_core.errors import ModelError
 from elt_llm_core.results import Degradation, DegradationKind
+from elt_llm_core.store import Collection
 from elt_llm_core.strategy import Models, Stage, Strategy
 from elt_llm_query.trace import TraceLog
 
@@ -50,6 +52,10 @@ class FoundSources:
         order: Orders passages by the question, and keeps the best.
         draft: Writes an answer from passages and returns the unsupported statements.
         log: Records each check and each round.
+        collections: The searched collections.
+        where: Filters that every passage must match.
+        ask_graph: Finds the passages that prove an answer of the enterprise model;
+            None if there is no model.
     """
 
     question: str
@@ -58,6 +64,9 @@ class FoundSources:
     order: Callable[[Nodes], Nodes]
     draft: Callable[[Nodes], list[str]]
     log: TraceLog
+    collections: Sequence[Collection] = ()
+    where: Mapping[str, Any] = field(default_factory=dict)
+    ask_graph: Callable[[str], Nodes] | None = None
 
 
 class SufficiencyStep(ABC):

@@ -27,7 +27,7 @@ class Account:
 
     `fallbacks` says which models failed, so that another was asked. `asked` counts the
     answers that models were asked for, also those that were kept and given again.
-    `cut_answers` is the setting.
+    `cut_answers` is the setting, `setting` the begin of the keys of the limits.
     """
 
     name: str
@@ -36,6 +36,7 @@ class Account:
     fallbacks: list[str] = field(default_factory=list)
     asked: int = 0
     cut_answers: bool = False
+    setting: str = ""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def check(self) -> None:
@@ -46,7 +47,8 @@ class Account:
     def _require(self, unit: str, spent: float) -> None:
         limit = self.limits[unit]
         if limit and spent >= limit:
-            raise BudgetSpentError(self.name, unit, f"{spent:g}", f"{limit:g}")
+            key = f"{self.setting}{unit}" if self.setting else ""
+            raise BudgetSpentError(self.name, unit, f"{spent:g}", f"{limit:g}", key)
 
     def add(self, used: ModelCost) -> None:
         """Take a call into account."""
@@ -74,6 +76,21 @@ def open_account(name: str, settings: GatewaySection) -> Iterator[Account]:
 def count_calls(name: str) -> Iterator[Account]:
     """As `open_account`, without limits: for a part of a question."""
     with _open(Account(name)) as account:
+        yield account
+
+
+@contextmanager
+def limit_calls(
+    name: str, setting: str, limits: Mapping[str, float]
+) -> Iterator[Account]:
+    """As `open_account`, with limits of its own: for a part of a question.
+
+    Args:
+        name: Of the part, for messages.
+        setting: The begin of the keys that set the limits.
+        limits: By unit (`UNITS`); 0 for none.
+    """
+    with _open(Account(name, dict(limits), setting=setting)) as account:
         yield account
 
 

@@ -67,6 +67,16 @@ class CheckedOllama(StructuredCalls, Ollama):
     def _model_kwargs(self) -> dict[str, Any]:
         return {**super()._model_kwargs, "num_predict": self.num_predict}
 
+    def with_tools(self) -> LLM | None:
+        """Return the model set to call tools; None where the server says it does not.
+
+        Raises:
+            ModelError: if the server fails.
+        """
+        if "tools" not in self.client.capabilities_of(self.model):
+            return None
+        return self.model_copy(update={"is_function_calling_model": True})
+
     @property
     def model_digest(self) -> str:
         """The server's digest of the model; asked for once. Raises ModelError."""

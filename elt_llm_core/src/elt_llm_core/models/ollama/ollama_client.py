@@ -167,6 +167,11 @@ class CheckedClient(Client):
                 )
         raise ModelMissingError(model, model_names(listed))
 
+    def capabilities_of(self, model: str) -> tuple[str, ...]:
+        """What the server says the model can, such as `tools`. Raises ModelError."""
+        with self._translate_errors(Prompt(model, 0, 0)):
+            return tuple(map(str, self.show(model).capabilities or ()))
+
     def context_length(self, model: str) -> int | None:
         """The window a model was trained with, in tokens; None if it is not said.
 

@@ -1,0 +1,137 @@
+"""Models that call tools by their own protocol, for LlamaIndex's `FunctionAgent`.
+
+Whether a model does is the server's word (Ollama) or a setting (others): a server that
+was not started for it refuses such requests, or answers them in prose.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, ToolCallBlock
+from llama_index.core.llms import LLM
+from llama_index.core.llms.function_calling import FunctionCallingLLM
+from llama_index.core.llms.llm import ToolSelection
+from llama_index.core.tools import BaseTool
+from typing_extensions import override
+
+Json = dict[str, Any]
+
+
+@runtime_checkable
+class TakesTools(Protocol):
+    """A model that can say whether it calls tools."""
+
+    def with_tools(self) -> LLM | None:
+        """Return the model set to call tools; None where it does not."""
+
+
+def find_tool_caller(llm: LLM) -> LLM | None:
+    """Return the model set to call tools natively; None where it does not.
+
+    Args:
+        llm: Any model; of one that is not ours, its metadata say so.
+
+    Raises:
+        ModelError: if a server has to be asked, and fails.
+    """
+    if isinstance(llm, TakesTools):
+        return llm.with_tools()
+    return llm if llm.metadata.is_function_calling_model else None
+
+
+def read_tool_calls(message: Json) -> list[ToolCallBlock]:
+    """Return the calls of an answer in the shape of chat completions.
+
+    Arguments that are no JSON object stay text: the tool then says what it lacks.
+
+    Raises:
+        KeyError, TypeError, AttributeError: for another shape.
+    """
+    return [
+        ToolCallBlock(
+            tool_call_id=str(call.get("id") or call["function"]["name"]),
+            tool_name=call["function"]["name"],
+            tool_kwargs=_read_arguments(call["function"].get("arguments") or "{}"),
+        )
+        for call in message.get("tool_calls") or ()
+    ]
+
+
+def write_message(message: ChatMessage) -> Json:
+    """Return a message in the shape of chat completions, with its calls of tools."""
+    written: Json = {"role": message.role.value, "content": message.content or ""}
+    calls = [block for block in message.blocks if isinstance(block, ToolCallBlock)]
+    if calls:
+        written["tool_calls"] = [_write_call(call) for call in calls]
+    if answered := message.additional_kwargs.get("tool_call_id"):
+        written["tool_call_id"] = answered
+    return written
+
+
+class ToolCallingLLM(FunctionCallingLLM):
+    """Tools in the shape of chat completions, for a model that is asked in it."""
+
+    native_tools: bool = False
+
+    def with_tools(self) -> LLM | None:
+        """Return itself, where its server was set to take tools."""
+        return self if self.native_tools else None
+
+    @override
+    def _prepare_chat_with_tools(
+        self,
+        tools: Sequence[BaseTool],
+        user_msg: str | ChatMessage | None = None,
+        chat_history: list[ChatMessage] | None = None,
+        verbose: bool = False,
+        allow_parallel_tool_calls: bool = False,
+        tool_required: bool = False,
+        **kwargs: Any,
+    ) -> Json:
+        asked = ChatMessage(content=user_msg) if isinstance(user_msg, str) else user_msg
+        return {
+            "messages": [*(chat_history or ()), *([asked] if asked else ())],
+            "tools": [tool.metadata.to_openai_tool() for tool in tools],
+            "tool_choice": "required" if tool_required else "auto",
+            "parallel_tool_calls": allow_parallel_tool_calls,
+            **kwargs,
+        }
+
+    @override
+    def get_tool_calls_from_response(
+        self,
+        response: ChatResponse,
+        error_on_no_tool_call: bool = True,
+        **kwargs: Any,
+    ) -> list[ToolSelection]:
+        """Return the calls of an answer. Raises ValueError for none, if so asked."""
+        blocks = response.message.blocks
+        calls = [block for block in blocks if isinstance(block, ToolCallBlock)]
+        if error_on_no_tool_call and not calls:
+            raise ValueError("the model called no tool")
+        return [
+            ToolSelection(
+                tool_id=call.tool_call_id or call.tool_name,
+                tool_name=call.tool_name,
+                tool_kwargs=call.tool_kwargs,
+            )
+            for call in calls
+        ]
+
+
+def _read_arguments(given: Any) -> Json | str:
+    if isinstance(given, dict):
+        return given
+    try:
+        read = json.loads(given)
+    except json.JSONDecodeError:
+        return str(given)
+    return read if isinstance(read, dict) else str(given)
+
+
+def _write_call(call: ToolCallBlock) -> Json:
+    given = call.tool_kwargs
+    arguments = given if isinstance(given, str) else json.dumps(given)
+    function = {"name": call.tool_name, "arguments": arguments}
+    return {"id": call.tool_call_id, "type": "function", "function": function}
