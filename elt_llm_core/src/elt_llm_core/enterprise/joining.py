@@ -56,8 +56,6 @@ def read_joined_model(store: Store, collections: Sequence[str]) -> EnterpriseMod
     """
     names = list(dict.fromkeys(collections))
     models = [model for name in names for model in read_models(store, name)]
-    # A drawing says what is a domain and what stands in it; an inventory describes.
-    models.sort(key=lambda model: model.format == INVENTORY_FORMAT)
     if not models:
         shown = ", ".join(map(repr, names)) or "no collection"
         raise UsageError(
@@ -72,9 +70,10 @@ def join_models(models: Sequence[EnterpriseModel]) -> EnterpriseModel:
     """Join models: what they say of one fact sheet becomes one element.
 
     Elements are one if they have the same fact sheet id, or the same id and name. What
-    an earlier model says counts; a later one fills what is empty. An element whose id
-    another one has taken gets the name of its file before it. A relation whose end no
-    model has is a skip.
+    an earlier model says counts; a later one fills what is empty. Inventories come
+    last: a drawing says what is a domain and what belongs to it, an inventory
+    describes. An element whose id another one has taken gets the name of its file
+    before it. A relation whose end no model has is a skip.
 
     Args:
         models: At least one model; a model that comes again adds nothing.
@@ -82,7 +81,8 @@ def join_models(models: Sequence[EnterpriseModel]) -> EnterpriseModel:
     Returns:
         One model; the model itself if it is the only one and lacks nothing.
     """
-    distinct = {model.model_dump_json(): model for model in models}.values()
+    ordered = sorted(models, key=lambda model: model.format == INVENTORY_FORMAT)
+    distinct = {model.model_dump_json(): model for model in ordered}.values()
     joiner = _Joiner()
     for model in distinct:
         joiner.add(model)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elt_llm_core.config.bm25 import DEFAULT, Recipe
+from elt_llm_core.document import Sidecar
 from elt_llm_core.errors import GenerationError, UsageError
 from elt_llm_core.language.languages import ENGLISH
 from elt_llm_core.language.tokens import plain_words, question_tokens, tokenize
@@ -179,6 +180,10 @@ class Collection:
         if document_id in self._excluded_documents:
             return []
         return self._truth.outline(document_id)
+
+    def sidecars(self, kind: str) -> list[Sidecar]:
+        """Structured content of one kind of its documents, by address and name."""
+        return self._truth.sidecars(self.name, kind)
 
     def document_text(self, document_id: str) -> str:
         """A document's canonical text; empty for a document that is not there."""
