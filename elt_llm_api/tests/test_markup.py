@@ -22,6 +22,7 @@ from elt_llm_core.job_records import JobState
 from elt_llm_core.jobs import JobReport
 from elt_llm_core.profile_notes import ProfileNote
 from elt_llm_core.results import (
+    LinkedFigure,
     Status,
 )
 from elt_llm_core.store import CollectionCard, DocumentRow
@@ -358,3 +359,21 @@ def test_conflicting_passages_stand_under_the_answer_with_their_pages():
     assert shown.count("<q>x</q>") == 2
     calm = result_of("x").model_copy(update={"conflicts": ()})
     assert "disagree" not in answer_html.render_answer(calm)
+
+
+def test_a_card_shows_the_figures_that_its_passage_mentions():
+    result = result_of("words")
+    (citation,) = result.citations
+    figures = (
+        LinkedFigure(number="3", node_id="f", page=2, text="Figure 3. <b>Rings</b>"),
+        LinkedFigure(number="4", node_id="g", text="Figure 4. A lamp"),
+    )
+    (source,) = [s for s in result.sources if s.label == citation.label]
+    linked = source.model_copy(update={"figures": figures})
+    html = answer_html.render_sources(
+        result.model_copy(update={"sources": (linked,)}),
+        lambda document, page, boxes: f"/v1/documents/{document}/pages/{page}.jpg?x",
+    )
+    assert 'pages/2.jpg?x" target="_blank" rel="noopener">Figure 3</a>' in html
+    assert "Figure 3. &lt;b&gt;Rings" in html
+    assert '<span class="badge">Figure 4</span>' in html

@@ -100,7 +100,15 @@ def test_stages_tell_where_gold_was_found_and_lost(place, capsys):
     stages = {stage["stage"]: stage for stage in one["stages"]}
     assert list(stages) == [
         *("dense", "keyword", "fuse", "rerank"),
-        *("rule_lookup", "namesakes", "rule_filter", "references", "label", "sources"),
+        *(
+            "rule_lookup",
+            "namesakes",
+            "rule_filter",
+            "references",
+            "figure_links",
+            "label",
+            "sources",
+        ),
     ]
     assert stages["dense"]["recall"] == 1  # ten passages, fifty hits
     assert stages["dense"]["alone"] > 0  # some share no word with their question

@@ -155,6 +155,7 @@ def test_the_trace_tells_every_stage(world):
         "namesakes",
         "rule_filter",
         "references",
+        "figure_links",
         "label",
         "tables",
         "synthesize",
@@ -194,7 +195,7 @@ def test_threads_do_not_mix_their_traces(world):
         thread.join()
     for question, result in found.items():
         assert result.question == question
-        assert len(result.trace.stages) == 18
+        assert len(result.trace.stages) == 19
 
 
 def test_search_returns_sources_only(world):

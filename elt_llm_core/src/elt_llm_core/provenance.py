@@ -36,6 +36,8 @@ KEYS = (
     "rules",
     "rule_spans",
     "references",
+    "figure_number",
+    "figure_references",
     "parents",
     "window_start",
     "window_end",
@@ -57,6 +59,7 @@ _LISTS = (
     "rules",
     "rule_spans",
     "references",
+    "figure_references",
     "parents",
     "suspicious",
     "attributes",
@@ -120,6 +123,12 @@ class Provenance(Record):
     )
     references: tuple[str, ...] = Field(
         default=(), description="rules of the same document it refers to, in order"
+    )
+    figure_number: str = Field(
+        default="", description="number of the figure whose caption it holds"
+    )
+    figure_references: tuple[str, ...] = Field(
+        default=(), description="numbers of figures of the document that it mentions"
     )
     parents: tuple[Parent, ...] = Field(
         default=(), description="enclosing sections, nearest first"

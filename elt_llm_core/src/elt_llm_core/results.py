@@ -104,6 +104,16 @@ ATTRIBUTES: Any = Field(
 )
 
 
+class LinkedFigure(Record):
+    """A figure and a chunk, one of which mentions the other."""
+
+    number: str = Field(description="number of the figure: 3, A.1")
+    node_id: str = Field(description="the linked chunk: the figure's, or one naming it")
+    page: int | None = Field(default=None, ge=1)
+    boxes: tuple[Box, ...] = ()
+    text: str = Field(description="its text: of a figure, the caption")
+
+
 class Source(Record):
     """A chunk as the answer saw it. `score` compares only within one list."""
 
@@ -131,6 +141,12 @@ class Source(Record):
         default=(), description="reason if the text may be written to mislead a model"
     )
     attributes: dict[str, Scalar] = ATTRIBUTES
+    figures: tuple[LinkedFigure, ...] = Field(
+        default=(), description="figures of the document that it mentions"
+    )
+    mentioned_by: tuple[LinkedFigure, ...] = Field(
+        default=(), description="chunks that mention it, if it is a figure"
+    )
 
 
 class Citation(Record):

@@ -22,6 +22,7 @@ from elt_llm_query.components import OverCollections, Postprocessor
 from elt_llm_query.grounding.labels import LabelSources
 from elt_llm_query.llm_calls import require_llm
 from elt_llm_query.plan import SearchPlan
+from elt_llm_query.postprocessors.figure_links import FigureLinks
 from elt_llm_query.postprocessors.fixed_steps import (
     NamesakeLookUp,
     ReferenceLists,
@@ -181,6 +182,7 @@ class _Assembly:
             "namesakes": NamesakeLookUp().over(collections, where),
             "rule_filter": RuleCut.of(where),
             "references": ReferenceLists().over(collections, where),
+            "figure_links": FigureLinks().over(collections, where),
             "label": LabelSources(),
         }
         return [GuardedStep(step, self.log, name) for name, step in steps.items()]

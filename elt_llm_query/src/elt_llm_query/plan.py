@@ -195,7 +195,8 @@ class SearchPlan:
         yield from (f"candidate:{name}" for name in query.candidate_strategy)
         yield from ["rerank"] * query.use_reranker
         yield from (f"postprocessor:{name}" for name in query.postprocessor_strategy)
-        yield from ("rule_lookup", "namesakes", "rule_filter", "references", "label")
+        yield from ("rule_lookup", "namesakes", "rule_filter", "references")
+        yield from ("figure_links", "label")
 
 
 def search_settings(config: RagConfig, k: int | None) -> RagConfig:

@@ -17,6 +17,7 @@ from elt_llm_core.results import (
     Conflict,
     Degradation,
     DegradationKind,
+    LinkedFigure,
     QueryResult,
     Scalar,
     SearchResult,
@@ -158,7 +159,13 @@ def _source(source: Source, colour: bool) -> list[str]:
         head,
         *_attribute_lines(source.attributes, style),
         f"     {_short(source.text)}",
+        *(style(f"     see Figure {_figure(one)}", dim=True) for one in source.figures),
     ]
+
+
+def _figure(figure: LinkedFigure) -> str:
+    page = f" on page {figure.page}" if figure.page else ""
+    return f"{in_line(figure.number)}{page}: {_short(figure.text)}"
 
 
 def _attribute_lines(

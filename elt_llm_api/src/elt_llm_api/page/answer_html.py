@@ -231,12 +231,21 @@ class CitedPassage:
         return boxes
 
 
+class FigurePlace(NamedTuple):
+    """A figure that a passage mentions, and where its page is shown, if it has one."""
+
+    number: str
+    caption: str
+    url: str | None
+
+
 @dataclass(frozen=True)
 class SourceCard:
     """Passages of one section on one page, and the picture of that page, if any."""
 
     passages: tuple[CitedPassage, ...]
     page_url: str | None
+    figures: tuple[FigurePlace, ...] = ()
 
     @classmethod
     def of(cls, passages: Sequence[CitedPassage], page_url: PageUrl) -> "SourceCard":
@@ -244,7 +253,18 @@ class SourceCard:
         first = passages[0].citations[0]
         boxes = [box for passage in passages for box in passage.boxes]
         url = page_url(first.document_id, first.page or 1, boxes)
-        return cls(tuple(passages), url)
+        linked = {
+            figure.node_id: FigurePlace(
+                figure.number,
+                _shorten(figure.text),
+                page_url(first.document_id, figure.page, figure.boxes)
+                if figure.page
+                else None,
+            )
+            for passage in passages
+            for figure in (passage.source.figures if passage.source else ())
+        }
+        return cls(tuple(passages), url, tuple(linked.values()))
 
     @property
     def first(self) -> Citation:

@@ -20,6 +20,7 @@ from elt_llm_core.document import Block, BlockKind, ParsedDocument
 from elt_llm_core.language.detect import document_language
 from elt_llm_core.provenance import Provenance, read, write
 from elt_llm_core.suspicion import Suspicion
+from elt_llm_ingest.chunkers.figure_mentions import FigureMentions
 from elt_llm_ingest.chunkers.numbering import Numbering
 from elt_llm_ingest.chunkers.places import Places
 from elt_llm_ingest.chunkers.source_document import SourceDocument
@@ -56,6 +57,7 @@ class SpanChunker(NodeParser):
         """The chunks of a parsed document in reading order, with provenance."""
         nodes = []
         places, numbers = Places(parsed.pages), Numbering(parsed)
+        figures = FigureMentions(parsed)
         for ordinal, (place, blocks) in enumerate(self.pieces(parsed, numbers)):
             start, end = place.span_start, place.span_end
             page, last, boxes = places.of(start, end, blocks)
@@ -68,6 +70,8 @@ class SpanChunker(NodeParser):
                     "rules": numbers.within(start, end),
                     "rule_spans": numbers.spans(start, end),
                     "references": numbers.references(start, end),
+                    "figure_number": figures.number(start, end),
+                    "figure_references": figures.mentions(start, end),
                 }
             )
             nodes.append(write(TextNode(text=parsed.text[start:end]), done))

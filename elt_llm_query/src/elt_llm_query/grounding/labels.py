@@ -6,6 +6,7 @@ metadata; only the prompt changes. A label resolves only against the sources of 
 prompt.
 """
 
+import json
 import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ from typing_extensions import override
 
 from elt_llm_core import provenance
 from elt_llm_core.document import BlockKind
+from elt_llm_core.results import LinkedFigure
 from elt_llm_query.analysis.reference_marks import find_reference_marks, remove_spans
 from elt_llm_query.components import Postprocessor
 
@@ -23,6 +25,8 @@ SHOWN_KEY = "source_shown"
 REFERENCES_KEY = (
     "source_references"  # number of entries in its document's list of references
 )
+FIGURES_KEY = "mentioned_figures"  # links to the figures that a source mentions
+MENTIONS_KEY = "figure_mentioned_by"  # links from a figure to who mentions it
 RANK_KEY = "source_rank"  # rank of a source before it was moved within the prompt
 
 _INSIDE = (
@@ -95,6 +99,12 @@ def _is_figure(node: Any) -> bool:
 def references_of(node: Any) -> int:
     """Return the number of references in the node's document; 0 if unknown."""
     return int(node.metadata.get(REFERENCES_KEY, 0))
+
+
+def linked_figures(node: Any, key: str) -> tuple[LinkedFigure, ...]:
+    """Return the links that are noted on a node under one of the keys."""
+    rows = json.loads(str(node.metadata.get(key) or "[]"))
+    return tuple(LinkedFigure.model_validate(row) for row in rows)
 
 
 def header(label: str, node: Any) -> str:

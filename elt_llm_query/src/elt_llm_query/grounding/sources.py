@@ -13,7 +13,14 @@ from elt_llm_core.results import Box, Degradation, DegradationKind, Source, Supp
 from elt_llm_core.store import Store
 from elt_llm_query.analysis.reference_marks import find_reference_marks, remove_spans
 from elt_llm_query.analysis.stems import words
-from elt_llm_query.grounding.labels import by_rank, label_of, references_of
+from elt_llm_query.grounding.labels import (
+    FIGURES_KEY,
+    MENTIONS_KEY,
+    by_rank,
+    label_of,
+    linked_figures,
+    references_of,
+)
 from elt_llm_query.grounding.quote_match import (
     STRENGTH,
     QuoteMatch,
@@ -112,6 +119,8 @@ def _to_offered(hit: NodeWithScore, number: int) -> Offered:
         generated=bool(place.generated),
         suspicious=place.suspicious,
         attributes=provenance.attributes(node),
+        figures=linked_figures(node, FIGURES_KEY),
+        mentioned_by=linked_figures(node, MENTIONS_KEY),
     )
     reading = place.index_text if place.index_text != text else ""
     return Offered(source, reading, place.cells, references_of(node))

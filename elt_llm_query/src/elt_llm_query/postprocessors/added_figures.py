@@ -13,14 +13,16 @@ from elt_llm_core.store import Collection
 from elt_llm_query.components import PostprocessorOptions
 from elt_llm_query.context_limits import FIGURE_KEY
 from elt_llm_query.postprocessors.collection_step import CollectionStep
+from elt_llm_query.postprocessors.figure_links import FigureLinks
 
 
 class Figures(CollectionStep):
     """Adds up to `most` figures after the sources, not counted among them.
 
-    The best source of a collection brings the figures of that collection whose text is
-    nearest to the question by words; every source brings those on its pages. Figures
-    that the search itself found stay where they are.
+    Every source brings the figures that it mentions ("see Figure 3"), then those on its
+    pages. The best source of a collection also brings the figures of that collection
+    whose text is nearest to the question by words. Figures that the search itself
+    found stay where they are.
     """
 
     most: int = Field(default=3, ge=1)
@@ -48,13 +50,15 @@ class Figures(CollectionStep):
         home = self.home(node)
         if home is None:
             return
+        place = provenance.read(node)
+        links = FigureLinks(collections=self.collections, where=self.where)
+        yield from (each.node_id for each in links.figures_of(home, place))
         if home.name not in seen:
             seen.add(home.name)
             captions = self._figures(home)
             yield from (
                 i for i, _ in home.search_keyword(question, self.most, captions)
             )
-        place = provenance.read(node)
         if place.pages:
             pages = list(place.pages)
             own = self._figures(home, document_id=place.document_id, page=pages)

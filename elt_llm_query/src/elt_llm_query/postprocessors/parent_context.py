@@ -193,6 +193,7 @@ def _join_provenance(
     pages = [page for place in places for page in place.pages]
     rules = tuple(dict.fromkeys(rule for p in places for rule in p.rules))
     referred = dict.fromkeys(rule for p in places for rule in p.references)
+    figures = dict.fromkeys(one for p in places for one in p.figure_references)
     kinds = {place.kind for place in places}
     kind = kinds.pop() if len(kinds) == 1 else "prose"
     return Provenance(
@@ -212,6 +213,8 @@ def _join_provenance(
         rules=rules,
         rule_spans=tuple(dict.fromkeys(s for p in places for s in p.rule_spans)),
         references=tuple(rule for rule in referred if rule not in rules),
+        figure_number=best.figure_number,
+        figure_references=tuple(figures),
         parents=tuple(p for p in best.parents if p.end - p.start > span[1] - span[0]),
         date=best.date,
         problem=best.problem,

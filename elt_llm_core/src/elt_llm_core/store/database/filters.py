@@ -23,6 +23,11 @@ _MATCHED = {
     "or json_extract(n.metadata, '$.source') = value)",
     "date": "exists(select 1 from json_each(?) "
     "where json_extract(n.metadata, '$.date') between value ->> 0 and value ->> 1)",
+    "figure": "exists(select 1 from json_each(?) where value = "
+    "lower(json_extract(n.metadata, '$.figure_number')))",
+    "mentioned_figure": "exists(select 1 from json_each(?) wanted, json_each("
+    "coalesce(json_extract(n.metadata, '$.figure_references'), '[]')) own "
+    "where lower(own.value) = wanted.value)",
     "rule": "exists(select 1 from json_each(?) wanted, "
     "json_each(coalesce(json_extract(n.metadata, '$.rules'), '[]')) own where "
     # A chunk's rule is the wanted one, or stands below it where that is asked for:
@@ -121,9 +126,10 @@ def where_clause(where: Mapping[str, Any], values: Values) -> tuple[str, list[An
     without regard to case. `section` is any level of the path, or some in a row, with
     or without its number. `page`, `date` (a year, month or day, or two with `..`
     between) and numbers have an order. `source` is the address, or what the metadata
-    calls so; `rule` a number as people write it, with `*` at its end those below it
-    too. `!=` is whatever `==` is not, also where nothing is told. An empty list of
-    alternatives matches nothing.
+    calls so; `figure` the number of the figure whose caption a chunk holds, and
+    `mentioned_figure` that of one it mentions; `rule` a number as people write it, with
+    `*` at its end those below it too. `!=` is whatever `==` is not, also where nothing
+    is told. An empty list of alternatives matches nothing.
 
     Args:
         where: The filters; all of them must hold.
@@ -267,6 +273,8 @@ def _page(value: str) -> int:
 
 _READ: dict[str, Callable[[str], Any]] = {
     "date": _period,
+    "figure": str.lower,
+    "mentioned_figure": str.lower,
     "page": _page,
     "rule": _rule,
 }

@@ -7,6 +7,7 @@ from itertools import pairwise
 from statistics import median
 
 from elt_llm_core.document import Block, BlockKind
+from elt_llm_core.language.figure_numbers import FIGURE_WORD
 from elt_llm_core.language.rule_numbers import canonical, rule_grammar
 from elt_llm_core.records import replace_fields
 from elt_llm_ingest.readers.pdf.geometry import Rectangle, Region, Table
@@ -70,7 +71,7 @@ NUMBER = re.compile(
     r"^([0-9]{1,3}(?:\.[0-9]{1,3})*)[.)]?(?:\s+|\s*[-\u2013—:]\s*)(?=\S)"
 )
 CAPTION = re.compile(
-    r"^(?i:table|figure|fig\.|exhibit|chart|graph)\s+[0-9A-Z][0-9A-Z.\-]*\b"
+    rf"^(?i:table|{FIGURE_WORD}|exhibit|chart|graph)\s+[0-9A-Z][0-9A-Z.\-]*\b"
     r"(?!,?\s+(?:[a-z]+s|is|are|was|were|and|of|in|to|below|above|has|have|can|may)\b)"
 )
 LEADERS = re.compile(

@@ -58,7 +58,7 @@ def damage(data: bytes | mmap) -> tuple[str, ...]:
     return () if sound else (WARNING,)
 
 
-PARSER = f"liteparse {liteparse_version}, layer 8"
+PARSER = f"liteparse {liteparse_version}, layer 9"
 FEW_PAGES = 3  # a short document may say little on its pages
 
 

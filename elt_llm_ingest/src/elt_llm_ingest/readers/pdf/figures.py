@@ -10,6 +10,7 @@ from operator import itemgetter
 from typing import Any
 
 from elt_llm_core.document import Block, BlockKind, Page
+from elt_llm_core.language.figure_numbers import FIGURE_WORD
 from elt_llm_core.results import Box
 from elt_llm_ingest.readers.pdf.blocks import Draft
 from elt_llm_ingest.readers.pdf.geometry import (
@@ -22,7 +23,9 @@ from elt_llm_ingest.readers.pdf.geometry import (
 )
 from elt_llm_ingest.readers.pdf.words import Word
 
-PICTURE = re.compile(r"^(figure|fig\.|chart|graph|diagram)\s+[0-9A-Z]", re.IGNORECASE)
+PICTURE = re.compile(
+    rf"^(?:{FIGURE_WORD}|chart|graph|diagram)\s+[0-9A-Z]", re.IGNORECASE
+)
 SMALL = 0.01  # of the page; smaller ones are marks and logos
 NEAR = 60  # points from a figure to its caption
 LABELS = 5  # words in a figure that make it a diagram, numbers that make it a chart
