@@ -2,7 +2,13 @@
 
 import pytest
 
-from elt_llm_consumer.definitions.terms import PhraseIndex, fold, normalise, variants
+from elt_llm_consumer.definitions.terms import (
+    PhraseIndex,
+    fold,
+    normalise,
+    spellings,
+    variants,
+)
 from elt_llm_consumer.linking.model_entities import Entity, Matcher
 
 ENTITIES = [
@@ -49,6 +55,37 @@ def test_synonym_of_the_handbook():
     match = Matcher(ENTITIES, {}).match("GL", ("Ground Lease",))
     assert match.entity is not None
     assert (match.entity.name, match.confidence) == ("Ground Lease", "medium")
+
+
+@pytest.mark.parametrize(
+    ("name", "others"),
+    [
+        ("PurchaseOrder", ("Purchase Order",)),
+        ("PDFFile", ("PDF File",)),
+        ("Harbour Control Point (HCP)", ("HCP", "Harbour Control Point")),
+        ("HCP (Harbour Control Point)", ("HCP", "Harbour Control Point")),
+        # "IT" and "WHO" are words, and short ones stand for many things.
+        ("Information Technology (IT)", ("Information Technology",)),
+        ("World Harbour Office (WHO)", ("World Harbour Office",)),
+        ("Invoice (draft)", ()),
+        ("purchase_order", ()),
+        ("OAuth", ()),
+        ("McDonald", ()),
+    ],
+)
+def test_the_spellings_that_a_name_implies(name, others):
+    assert spellings(name) == others
+
+
+def test_a_name_of_a_model_is_found_as_people_write_it():
+    matcher = Matcher([Entity(name="PurchaseOrder"), Entity(name="Berth (BTH)")], {})
+    match = matcher.match("purchase orders")
+    assert match.entity is not None
+    assert (match.entity.name, match.confidence) == ("PurchaseOrder", "medium")
+    assert "alias" in match.rationale
+    text = "A purchase order is signed by the master."
+    (found,) = PhraseIndex(["PurchaseOrder", *variants("PurchaseOrder", {})]).find(text)
+    assert text[found.start : found.end] == "purchase order"
 
 
 def test_aliases_work_both_ways():

@@ -12,10 +12,18 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from elt_llm_consumer.definitions import patterns
+from elt_llm_core.language.acronyms import find_acronyms
+from elt_llm_core.language.languages import ENGLISH
+from elt_llm_core.language.stop_words import stop_words
 
 WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 # "&" counts as the word "and", as in the normal form of a name.
 _WORD_OR_SIGN = re.compile(rf"{WORD.pattern}|&")
+# Between "Purchase" and "Order", "PDF" and "File"; each part has two letters or more.
+_CAPITAL_INSIDE = re.compile(
+    r"(?<=[a-z]{2})(?=[A-Z]{2}|[A-Z][a-z])|(?<=[A-Z]{2})(?=[A-Z][a-z])"
+)
+_SHORTEST_FORM = 3  # letters
 _SHORTEST_PLURAL = 3  # "gas" and "bus" are no plurals; shorter words hardly ever are
 _KEPT_S = ("ss", "us", "is", "news", "series", "species", "means")
 
@@ -127,10 +135,32 @@ def _folded_words(text: str) -> Sequence[tuple[int, int, str]]:
     ]
 
 
+def spellings(name: str) -> tuple[str, ...]:
+    """Return other spellings that a name of a model implies, sorted.
+
+    "PurchaseOrder" is also written "Purchase Order", and a long name with its short
+    form in brackets by either of them. A short form of two letters, or one that is an
+    ordinary word ("WHO"), would be found everywhere and is left out.
+
+    Args:
+        name: A name as the model has it.
+    """
+    parts = [_CAPITAL_INSIDE.sub(" ", word) for word in clean(name).split()]
+    others = {" ".join(parts)}
+    for pair in find_acronyms(name):
+        short = pair.short
+        is_word = short.casefold() in stop_words(ENGLISH)
+        others |= {pair.long} if len(short) < _SHORTEST_FORM or is_word else {*pair[:2]}
+    return tuple(sorted(o for o in others if fold(o) != fold(name)))
+
+
 def variants(name: str, aliases: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
-    """Return other names of `name`, sorted: its aliases and the names it is one of."""
+    """Return other names of `name`, sorted: its aliases and the names it is one of.
+
+    The spellings that the name implies are among them.
+    """
     key = fold(name)
-    others_by_key: dict[str, str] = {}
+    others_by_key = {fold(other): other for other in spellings(name)}
     for main, others in aliases.items():
         group = [main, *others]
         if any(fold(other) == key for other in group):

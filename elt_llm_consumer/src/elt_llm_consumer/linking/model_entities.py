@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
-from elt_llm_consumer.definitions.terms import clean, fold, normalise
+from elt_llm_consumer.definitions.terms import clean, fold, normalise, spellings
 from elt_llm_core.errors import ConfigError, UsageError
 from elt_llm_core.identifiers import digest
 from elt_llm_core.records import Record
@@ -290,7 +290,10 @@ class Match(Record):
 
 
 class Matcher:
-    """Links terms to entities by the entity's name, then by aliases both ways."""
+    """Links terms to entities by the entity's name, then by aliases both ways.
+
+    The other spellings that the name of an entity implies are aliases of it.
+    """
 
     def __init__(
         self, entities: Iterable[Entity], aliases: Mapping[str, Sequence[str]]
@@ -299,6 +302,9 @@ class Matcher:
         self._aliases: dict[str, dict[Entity, str]] = {}
         for entity in sorted(entities, key=lambda e: e.order):
             self._names.setdefault(fold(entity.name), []).append(entity)
+        for name in {e.name: None for group in self._names.values() for e in group}:
+            for spelling in spellings(name):
+                self._link(name, spelling)
         for main in sorted(aliases):
             for other in aliases[main]:
                 self._link(main, other)
