@@ -35,6 +35,7 @@ def files(tmp_path, monkeypatch, without_index):
     (tmp_path / "guide.md").write_text("# Guide\n\nA fee is due in June.\n")
     (tmp_path / "one.yaml").write_text(
         "collection_name: harbour\nfile_paths: [guide.md]\nmetadata: {domain: sea}\n"
+        "organisation: Harbour Trust\n"
         "chunking: {strategy: sentence, chunk_size: 64}\n"
     )
     (tmp_path / "both.yaml").write_text("file_paths: [one.yaml, broken.yaml]\n")

@@ -318,6 +318,23 @@ def test_another_embedder_is_refused_unless_told(place):
     assert place.store.card("harbour").dimension == 64
 
 
+def test_whose_an_inventory_is_can_be_said(place):
+    place.write("list.csv", "id,type,name\n1,Application,Ledger\n2,Application,Rent\n")
+
+    def organisation() -> tuple[str, str]:
+        (inventory,) = place.store.sidecars("harbour", "inventory")
+        (model,) = place.store.sidecars("harbour", "enterprise_model")
+        properties = model.content.get("properties", {})
+        name = inventory.content["metadata"]["org_name"]
+        return name, properties.get("organisation", "")
+
+    place.run()
+    assert organisation() == ("", "")
+    assert place.run(organisation="Harbour Trust").counts["updated"] == 1
+    assert organisation() == ("Harbour Trust", "Harbour Trust")
+    assert place.run(organisation="Harbour Trust").counts["updated"] == 0
+
+
 def test_metadata_is_on_every_chunk(place):
     place.write("guide.md", GUIDE)
     place.run(metadata={"domain": "harbour"})

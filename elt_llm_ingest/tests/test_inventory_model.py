@@ -43,6 +43,29 @@ def shuffled(seed: int) -> list[list[str]]:
     return [[row[i] for i in order] for row in [HEAD + MORE, *ROWS]]
 
 
+@pytest.mark.parametrize(
+    ("column", "cells", "name"),
+    [
+        ("Organisation", ["Estates Trust"] * 2, "Estates Trust"),
+        ("Workspace Name", ["Estates Trust"] * 2, "Estates Trust"),
+        ("organization", ["Estates", "Facilities"], ""),  # who owns each thing
+        ("Organisation", ["Rent", "Rent"], ""),  # a fact sheet of the inventory
+        ("Organisation", ["Estates Trust", ""], ""),
+        ("Cost centre", ["4711"] * 2, ""),
+    ],
+)
+def test_a_column_that_says_one_thing_names_the_organisation(column, cells, name):
+    head = ["id", "type", "name", column]
+    rows = [
+        ["a", "Application", "Rent", cells[0]],
+        ["b", "Application", "Debt", cells[1]],
+    ]
+    (document,) = documents(Path("estate.xlsx"), [("Sheet", [head, *rows])])
+    inventory = next(s for s in document.sidecars if s.kind == "inventory")
+    assert inventory.content["metadata"]["org_name"] == name
+    assert read(("Sheet", [head, *rows])).properties.get("organisation", "") == name
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_columns_in_any_order_on_a_sheet_of_any_name(seed):
     model = read(("ReadMe", [["Export"]]), (f"Sheet {seed}", shuffled(seed)))

@@ -18,13 +18,13 @@ from elt_llm_ingest.readers.registry import LAYER, VERSIONS
 # A chunker's number rises with anything that makes it cut otherwise: documents that it
 # cut before are cut again then.
 CHUNKERS = {
-    "hierarchical": "2",
-    "proposition": "2",
-    "section_aware": "2",
-    "semantic": "2",
-    "sentence": "3",
-    "sentence_window": "2",
-    "table_aware": "2",
+    "hierarchical": "3",
+    "proposition": "3",
+    "section_aware": "3",
+    "semantic": "3",
+    "sentence": "4",
+    "sentence_window": "3",
+    "table_aware": "3",
 }
 
 

@@ -37,9 +37,7 @@ class DryRun:
 
         state = self._state
         self._total = len(todo)
-        reader = FileReader(
-            state.context.config, self._models, process, state.options.metadata
-        )
+        reader = FileReader(state.context.config, self._models, process, state.options)
         process_files(state, todo, reader, self)
         if not self._report.stopped:
             state.context.progress("read", self._total, self._total)

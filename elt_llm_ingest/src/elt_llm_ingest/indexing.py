@@ -64,7 +64,7 @@ class Indexer:
                 state.context.config,
                 self._models,
                 process,
-                state.options.metadata,
+                state.options,
                 state.context.store.journal,
             )
             self._chunker = reader.chunker_name

@@ -71,6 +71,15 @@ class IngestOptions(BaseModel):
     metadata: Attributes = Field(
         default_factory=dict, description="metadata of every chunk"
     )
+    organisation: str = Field(
+        default="", description="whose inventories and models are ingested"
+    )
+
+    @property
+    def document_facts(self) -> dict[str, Any]:
+        """What a person says of every document; another needs another reading."""
+        own = {"": self.organisation} if self.organisation else {}
+        return {**self.metadata, **own}
 
     @model_validator(mode="before")
     @classmethod

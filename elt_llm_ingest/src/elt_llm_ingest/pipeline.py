@@ -68,7 +68,7 @@ class IngestPipeline:
         self._models = models
         self._context = context
         self._state = IngestState(
-            options, context, ConfigKeys(context.config, options.metadata)
+            options, context, ConfigKeys(context.config, options.document_facts)
         )
         self._report = self._state.report
 

@@ -11,7 +11,7 @@ from elt_llm_core import provenance
 from elt_llm_core.config.loader import RagConfig
 from elt_llm_core.crash import CrashPoint, crash_point
 from elt_llm_core.document import Block, BlockKind, ParsedDocument, Sidecar
-from elt_llm_core.enterprise.model import SIDECAR_KIND
+from elt_llm_core.enterprise.model import ORGANISATION, SIDECAR_KIND
 from elt_llm_core.errors import LoadError
 from elt_llm_core.models.gateway.kept_answers import Answers
 from elt_llm_core.provenance import RESERVED
@@ -21,6 +21,7 @@ from elt_llm_ingest.change_detection import FileChange, ScannedFile
 from elt_llm_ingest.chunking import Chunking
 from elt_llm_ingest.discovery import InputFile, read_bytes
 from elt_llm_ingest.loaders import LOADERS
+from elt_llm_ingest.options import IngestOptions
 from elt_llm_ingest.page_warnings import merge_page_warnings
 from elt_llm_ingest.readers.detection import SUFFIXES
 from elt_llm_ingest.readers.registry import MODULES
@@ -174,12 +175,13 @@ class FileReader:
         config: RagConfig,
         models: Models,
         process: ReadingProcess,
-        metadata: dict[str, Scalar],
+        options: IngestOptions,
         answers: Answers | None = None,
     ) -> None:
         self._config = config
         self._process = process
-        self._metadata = metadata
+        self._metadata = options.metadata
+        self._organisation = options.organisation
         self._chunking = Chunking(config, models, answers)
         self.chunker_name = self._chunking.name
 
@@ -193,10 +195,7 @@ class FileReader:
         file = ScannedFile(item, hashlib.sha256(data).hexdigest(), len(data))
         loader, documents = self._process.read(item.path, data, self._loader(item))
         crash_point(CrashPoint.PARSED)
-        documents = [
-            d.model_copy(update={"warnings": merge_page_warnings(d.warnings)})
-            for d in documents
-        ]
+        documents = [self._complete(document) for document in documents]
         if item.title:
             documents[0] = documents[0].model_copy(update={"title": item.title})
         targets = (
@@ -211,6 +210,14 @@ class FileReader:
             raise _without_chunks(item.path.name, documents)
         crash_point(CrashPoint.CHUNKED)
         return PreparedFile(file, change, loader, data, parts)
+
+    def _complete(self, document: ParsedDocument) -> ParsedDocument:
+        """The document with what its ingest file says, and its warnings in short."""
+        named = [_with_organisation(s, self._organisation) for s in document.sidecars]
+        warnings = merge_page_warnings(document.warnings)
+        return document.model_copy(
+            update={"warnings": warnings, "sidecars": tuple(named)}
+        )
 
     def _loader(self, item: InputFile) -> str:
         """A trusted stranger's loader of the name of the file's ending, if any."""
@@ -228,6 +235,20 @@ class FileReader:
             _mark(provenance.write(node, _complete(node, ordinal)), shared)
             for ordinal, node in enumerate(self._chunking.cut(parsed))
         ]
+
+
+def _with_organisation(sidecar: Sidecar, organisation: str) -> Sidecar:
+    """The sidecar of an inventory or a model with whose it is, where that is told."""
+    keys = {
+        "inventory": ("metadata", "org_name"),
+        SIDECAR_KIND: ("properties", ORGANISATION),
+    }
+    if not organisation or sidecar.kind not in keys:
+        return sidecar
+    section, key = keys[sidecar.kind]
+    changed = {**sidecar.content.get(section, {}), key: organisation}
+    content = {**sidecar.content, section: changed}
+    return sidecar.model_copy(update={"content": content})
 
 
 def _mark(node: TextNode, shared: dict[str, Scalar]) -> TextNode:

@@ -50,6 +50,9 @@ class IngestFile(_Closed):
     )
     file_paths: tuple[str, ...] = Field(min_length=1)
     metadata: Attributes = Field(default_factory=dict)
+    organisation: str = Field(
+        default="", description="whose inventories and models the files are"
+    )
     chunking: ChunkingChoice = ChunkingChoice()
     rebuild: bool = Field(
         default=True, description="remove documents that are no longer listed"
@@ -312,6 +315,7 @@ class _Command:
             collection_prefix=file.collection_prefix,
             rebuild=self._options["force"],
             metadata=file.metadata,
+            organisation=file.organisation,
         )
         context = JobContext(own, store, stopped=self._stop)
         report = run_job(job.build(LateModels(own)), context)

@@ -15,6 +15,9 @@ from elt_llm_core.results import Box
 SIDECAR_KIND = "enterprise_model"
 """The kind of the sidecar that carries an `EnterpriseModel`."""
 
+ORGANISATION = "organisation"
+"""The property of a model that says whose it is."""
+
 INVENTORY_FORMAT = "leanix_inventory"
 """The format of a list of fact sheets, which has no drawing."""
 

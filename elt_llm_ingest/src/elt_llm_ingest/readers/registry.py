@@ -29,18 +29,18 @@ MODULES = {
 # that files it read before are read again, and no others; LAYER, so that all are.
 VERSIONS = dict.fromkeys(MODULES, "1") | {
     "ade": "3",
-    "csv": "3",
+    "csv": "4",
     "epub": "5",
     "html": "6",
     "jats": "2",
     "leanix_drawio": "3",
-    "leanix_inventory": "2",
+    "leanix_inventory": "3",
     "mail": "5",
     "markdown": "3",
     "spreadsheet": "2",
     "text": "2",
     "office": "5",
-    "pdf": "6",
+    "pdf": "7",
 }
 LAYER = "3"
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from elt_llm_core.document import BlockKind, Page, ParsedDocument, Sidecar
-from elt_llm_core.enterprise.model import SIDECAR_KIND, ModelSkip
+from elt_llm_core.enterprise.model import ORGANISATION, SIDECAR_KIND, ModelSkip
 from elt_llm_core.errors import LoadError
 from elt_llm_core.results import Box
 from elt_llm_ingest.limits import Limits
@@ -17,7 +17,7 @@ from elt_llm_ingest.readers.enterprise.inventory_model import (
 from elt_llm_ingest.readers.text_builder import TextBuilder, one_line
 from elt_llm_ingest.readers.workbook import read_sheets
 
-PARSER = "inventory 3"
+PARSER = "inventory 4"
 NEEDED = frozenset({"id", "type", "name"})
 Sheets = Sequence[tuple[str, list[list[str]]]]
 
@@ -214,16 +214,16 @@ def table_sidecars(
 
 def _sidecars(path: Path, name: str, listing: _Listing) -> tuple[Sidecar, ...]:
     """The inventory as consumers read it, and as an enterprise model."""
+    model = build_model(path, listing.rows, listing.skips)
     content = {
         "metadata": {
-            "org_name": "",
+            "org_name": model.properties.get(ORGANISATION, ""),
             "source": path.name,
             "sheet": name,
             "total_fact_sheets": len(listing.records),
         },
         "fact_sheets": listing.records,
     }
-    model = build_model(path, listing.rows, listing.skips)
     return (
         Sidecar(kind="inventory", name=path.stem, content=content),
         Sidecar(

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from elt_llm_core.enterprise.model import (
     INVENTORY_FORMAT,
+    ORGANISATION,
     EnterpriseModel,
     ModelElement,
     ModelLocation,
@@ -26,6 +27,11 @@ from elt_llm_core.results import Box
 OWN_COLUMNS = frozenset(
     {"id", "type", "name", "displayname", "description", "level", "status", "lxstate"}
 )
+# Columns that may say whose an inventory is, in the words of export tools and of some
+# languages.
+_ORGANISATION_COLUMNS = frozenset(
+    {"organisation", "organization", "organizacion", "organizzazione", "workspace"}
+) | {"organisatie", "company", "tenant"}
 PATH = " / "  # "A / B" is a path, "A/B" a name
 # Export tools put several names into one cell, on lines or between semicolons.
 SEPARATORS = re.compile(r"\s*[;\n]\s*")
@@ -84,10 +90,27 @@ def build_model(
         name=path.stem,
         source_file=path.name,
         format=INVENTORY_FORMAT,
+        properties={ORGANISATION: name} if (name := _organisation(rows)) else {},
         elements=tuple(builder.elements()),
         relations=tuple(builder.relations),
         skips=(*skips, *builder.skips),
     )
+
+
+def _organisation(rows: Sequence[InventoryRow]) -> str:
+    """The one organisation that a column names in every row.
+
+    One that differs from row to row, or is a fact sheet, is who owns a thing.
+    """
+    names = {_key(row.get(column)) for row in rows for column in ("id", "name")}
+    for column in rows[0].values if rows else ():
+        plain = re.sub(r"name$", "", re.sub(r"\W|_", "", column).casefold())
+        values = {row.get(column) for row in rows}
+        if plain in _ORGANISATION_COLUMNS and len(values) == 1:
+            (value,) = values
+            if value and _key(value) not in names:
+                return value
+    return ""
 
 
 class _InventoryModelBuilder:
