@@ -191,6 +191,10 @@ SHOWN = {
     "test_further_questions_are_shown_and_kept",
     "conversation.speculative": f"{QUERY}test_speculation.py::"
     "test_a_superseded_answer_is_stopped_before_its_call_ends",
+    "conversation.earlier_sources": f"{QUERY}test_earlier_passages.py::"
+    "test_what_was_cited_is_a_source_again_and_their_number_stays",
+    "conversation.earlier_candidates": f"{QUERY}test_earlier_passages.py::"
+    "test_the_setting_limits_what_is_considered",
     "query.num_queries": f"{QUERY}test_retrievers.py::test_rewrites_are_fused_in",
     "consumer.pack": "elt_llm_core/tests/test_domain_packs.py::"
     "test_a_pack_is_below_the_profile_and_above_the_file",

@@ -18,6 +18,7 @@ question
 │ rule_filter       only the rules of a filter          │
 │ references        lists that "[3]" in a text points to│
 │ label             [S1] ... [Sn]                       │
+│ earlier           passages cited earlier in the conversation
 │ sufficiency       searched again for what they lack   │
 │ tables            a whole table, if it can answer     │
 │ synthesize        an answer with labels               ┘
@@ -57,6 +58,7 @@ from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
 from elt_llm_query.caching.lookup import CacheLookup, merge_nodes
 from elt_llm_query.caching.semantic_cache import Look, SemanticCache
+from elt_llm_query.earlier_passages import NO_EARLIER, EarlierPassages, add_earlier
 from elt_llm_query.engine import assemble
 from elt_llm_query.grounding.citations import Checked, check_answer
 from elt_llm_query.grounding.conflicts import find_conflicts
@@ -153,6 +155,7 @@ def query_collections(  # noqa: PLR0913 - what may be said of a question
     where: Mapping[str, Any] | None = None,
     cache: SemanticCache | None = None,
     named: bool = True,
+    earlier: EarlierPassages = NO_EARLIER,
 ) -> QueryResult:
     """Answer `question` from all of the named collections together.
 
@@ -167,6 +170,7 @@ def query_collections(  # noqa: PLR0913 - what may be said of a question
         named: False if the user named no collection, so that all are searched. A
             collection with vectors of another model is then left out, with a
             degradation.
+        earlier: Passages that earlier turns of a conversation cited.
 
     Returns:
         The answer, with every claim looked up in its ranked sources. A refusal is also
@@ -184,6 +188,9 @@ def query_collections(  # noqa: PLR0913 - what may be said of a question
         result = None if where else searcher.answer_from_model(names, question, account)
         if result is None:
             request, plan, engine, nodes = searcher.retrieve(names, question, where)
+            nodes = add_earlier(
+                earlier, nodes, plan, engine, request.bundle, request.log
+            )
             nodes = searcher.complete(request, plan, engine, nodes)
             result = searcher.answer(request, plan, engine, nodes, account)
     if config.query.trace == "none":

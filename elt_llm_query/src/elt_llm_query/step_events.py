@@ -27,6 +27,7 @@ _WORDS = {
     "tables": "looking into tables",
     "synthesize": "writing the answer",
     "verify": "checking every statement against its source",
+    "earlier": "reading what was cited before",
     "agent": "looking further with tools",
     "tool": "looking something up",
     "check_subject": "checking what the answer is about",

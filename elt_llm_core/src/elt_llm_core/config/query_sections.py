@@ -224,6 +224,20 @@ class ConversationSection(Section):
         le=5,
         description="number of follow-up questions suggested by a model",
     )
+    earlier_sources: int = Field(
+        default=0,
+        ge=0,
+        le=100,
+        description="number of sources that may be passages cited by earlier answers; "
+        "at most half of the sources",
+    )
+    earlier_candidates: int = Field(
+        default=15,
+        ge=1,
+        le=1000,
+        description="number of cited passages considered for earlier_sources, newest "
+        "first",
+    )
     speculative: bool = Field(
         default=False,
         description="start answering a message while it is still being "

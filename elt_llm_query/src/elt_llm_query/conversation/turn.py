@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from pydantic import Field
@@ -35,6 +36,7 @@ from elt_llm_query.conversation.workflow import (
     TurnWorkflow,
     run_turn,
 )
+from elt_llm_query.earlier_passages import EarlierPassages
 from elt_llm_query.query import query_collections, question_limits
 from elt_llm_query.step_events import Watch, report, watched_by
 
@@ -150,7 +152,7 @@ class Chat:
             models=self.models,
             history=history,
             exchanges=exchanges,
-            ask=self._answer,
+            ask=partial(self._answer, earlier=self._earlier(history)),
             show=show,
         )
         with question_limits(self.config, self.store) as account:
@@ -164,7 +166,13 @@ class Chat:
             return outcome
         return replace(outcome, result=self.revise(outcome.result))
 
-    def _answer(self, question: str) -> QueryResult:
+    def _earlier(self, history: Sequence[Message]) -> EarlierPassages:
+        section = self.config.conversation
+        return EarlierPassages.of(
+            history, section.earlier_sources, section.earlier_candidates
+        )
+
+    def _answer(self, question: str, earlier: EarlierPassages) -> QueryResult:
         return query_collections(
             self.names,
             question,
@@ -174,6 +182,7 @@ class Chat:
             where=self.where,
             cache=self.cache,
             named=self.named,
+            earlier=earlier,
         )
 
 
