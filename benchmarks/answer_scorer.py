@@ -35,7 +35,7 @@ from elt_llm_core.jobs import JOBS, JobContext
 from elt_llm_core.models.factory import build_models
 from elt_llm_core.store import Collection, Store
 from elt_llm_core.strategy import Models
-from elt_llm_query.analysis.question import analyse
+from elt_llm_query.analysis.question import Form, analyse
 from elt_llm_query.analysis.term_match import coverage, vocabulary
 from elt_llm_query.engine import build_engine
 from elt_llm_query.synthesizers.extractive import scorer
@@ -424,7 +424,10 @@ def _counts(judged: Sequence[tuple[Group, Judged]], limits: Limits, runs: int) -
         shares = one.shares
         best = int(shares.argmax())
         taken = np.argsort(-shares)[:3]
-        close = [i for i in taken if shares[i] >= CLOSE_SENTENCE * shares[best]]
+        least = max(CLOSE_SENTENCE, limits[0] / max(one.sure, limits[0]))
+        close = [i for i in taken if shares[i] >= least * shares[best]]
+        if analyse(group.question).form is Form.NUMBER:
+            close = [best]
         first += bool(group.right[best])
         quoted += bool(group.right[close].any())
     most = sum(g.answerable for g, _ in judged)

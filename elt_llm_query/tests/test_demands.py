@@ -121,6 +121,13 @@ def test_the_row_of_headers_is_no_answer(ask):
         ("What is the maximum weight of a boat?", "At most 80 kilograms.", True),
         ("What is the maximum weight of a boat?", "At most 80 people.", False),
         ("What is the XR-7b limit?", "The XR7b limit is low.", True),
+        ("What do part-time pilots earn?", "Pilots earn 90 crowns.", False),
+        ("What do part-time pilots earn?", "Part time pilots earn 60.", True),
+        ("Who fits re-used sails?", "Ann fits reused sails.", True),
+        ("What does a non-member pay?", "Who is no member pays 5.", True),
+        ("How many trips are there per year?", "Five trips are free.", False),
+        ("How many trips are there per year?", "Annual trips: 5.", True),
+        ("How often per week is it cleaned?", "It is cleaned twice.", True),
     ],
 )
 def test_demands_are_read_from_the_question(question, own, stands):

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from llama_index.core.schema import QueryBundle
 
@@ -9,7 +11,12 @@ from elt_llm_query.analysis.stems import pieces, stem
 from elt_llm_query.analysis.term_match import match
 from elt_llm_query.synthesizers.extractive.candidates import Candidate, Passage
 from elt_llm_query.synthesizers.extractive.claim_spans import claim_of
-from elt_llm_query.synthesizers.extractive.ranking import ScoredCandidate, choose
+from elt_llm_query.synthesizers.extractive.ranking import (
+    ScoredCandidate,
+    choose,
+    keep_in_form,
+    keep_proven,
+)
 from elt_llm_query.synthesizers.extractive.synthesizer import (
     ExtractiveOptions,
     ExtractiveSynthesizer,
@@ -194,8 +201,56 @@ def test_no_more_sentences_are_read_than_decide_the_answer():
     best = ScoredCandidate(Candidate(0, 0, 22, 1.0, 1.0), 0.9)
     far = ScoredCandidate(Candidate(0, 23, 35, 0.1, 0.5), 0.1)
     given = iter([best, far, far])
-    assert choose(given, question, passages, most=3) == [best]
+    assert choose(given, question, passages, ExtractiveOptions()) == [best]
     assert list(given) == [far]
+
+
+@pytest.mark.parametrize(
+    ("question", "sure", "count"),
+    [
+        ("What does a reader bring?", (0.9, 0.6), 2),
+        ("What does a reader bring?", (0.7, 0.38), 1),  # is not sure itself
+        ("How many books does a reader bring?", (0.9, 0.6), 1),  # one number
+    ],
+)
+def test_a_further_sentence_is_sure_itself_and_no_second_number(question, sure, count):
+    passages = [Passage("S1", "n", "A reader brings two books. A reader brings a pen.")]
+    spans = ((0, 26), (27, 49))
+    given = [
+        ScoredCandidate(Candidate(0, *span, 0.9, 1.0), 0.9, sure=share)
+        for span, share in zip(spans, sure, strict=True)
+    ]
+    chosen = choose(given, analyse(question), passages, ExtractiveOptions())
+    assert len(chosen) == count
+
+
+def test_a_row_whose_source_lacks_a_word_is_not_proven_by_its_other_words():
+    row = ScoredCandidate(Candidate(0, 0, 9, 0.9, 1.0), 0.6, sure=0.1, whole=True)
+    assert keep_proven([row], ExtractiveOptions()) == [row]
+    assert keep_proven([replace(row, lacking=True)], ExtractiveOptions()) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "kept"),
+    [
+        (
+            "Which flag do small yawls and ketches fly?",
+            "7b2) Small yawls and ketches.",
+            0,
+        ),
+        (
+            "Which flag do small yawls and ketches fly?",
+            "7b2) They fly a red one here.",
+            1,
+        ),
+        ("When do small yawls sail?", "Small yawls sail at 20:00.", 1),
+        ("May small yawls sail?", "Small yawls sail.", 1),
+    ],
+)
+def test_a_line_that_only_names_what_is_asked_about_says_nothing(question, text, kept):
+    only = Candidate(0, 0, len(text), 1.0, 1.0)
+    found = keep_in_form(analyse(question), [only], [Passage("S1", "n", text)])
+    assert len(found) == kept
 
 
 @pytest.mark.parametrize(

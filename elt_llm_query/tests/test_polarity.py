@@ -105,6 +105,17 @@ def test_what_is_said_of_the_opposite_alone_is_refused(ask, question):
         ("Riders with no lamp stay ashore.", {"lamp"}),
         ("Who other than surgeons or nurses may park?", {"surgeons", "nurses"}),
         ("A non-member may not vote.", {"member"}),
+        (
+            "Races other than Long Reach and 3x3 Relay may start.",
+            {
+                "long",
+                "reach",
+                "3",
+                "x",
+                "relay",
+            },
+        ),
+        ("Boats except yawls and ketches are blue.", {"yawls"}),
         ("Riders not on duty wait.", {"duty"}),
         ("A rider who is insured must not pay.", set()),
         ("Loans are renewed twice, unless another reader waits.", set()),

@@ -12,6 +12,7 @@ from elt_llm_core.provenance import Parent, Provenance
 from elt_llm_core.results import Box, Status, Support
 from elt_llm_core.store import Store
 from elt_llm_core.strategy import Models
+from elt_llm_core.tables import Relation, Row
 from elt_llm_core.testing import HashEmbedding
 from elt_llm_query.analysis.question import analyse
 from elt_llm_query.analysis.table_question import Ask, parse_table_question
@@ -30,6 +31,7 @@ from elt_llm_query.synthesizers.extractive.single_rows import (
 from elt_llm_query.synthesizers.extractive.synthesizer import (
     ExtractiveSynthesizer,
 )
+from elt_llm_query.synthesizers.table_qa.planner import TableWords
 from query_world import World, fill, packed
 
 FLEET = [
@@ -515,3 +517,15 @@ def test_what_is_asked_of_a_table(question, ask, subject):
 def test_what_is_no_question_of_a_table(question):
     found = parse_table_question(question)
     assert found is None or found.limit is not None
+
+
+def test_an_opening_stands_for_a_label_only_where_little_follows():
+    labels = ("Inventories, net", "Berth forms, lists and receipts of lockers ashore")
+    rows = tuple(
+        Row(n=n, start=0, end=0, label=label, fields=())
+        for n, label in enumerate(labels, start=1)
+    )
+    relation = Relation(
+        id="r", document_id="d", document="d", title="Kept", columns=(), rows=rows
+    )
+    assert TableWords(relation).openings == [("inventori",), ()]

@@ -60,10 +60,12 @@ class EnumerationItem(NamedTuple):
         stems: Places of the lines that are quoted before it, in order; empty where it
             is a sentence of its own.
         fragment: Whether it lacks a stem and says nothing without one.
+        above: Places of the lines that lead in its list, whether it needs them or not.
     """
 
     stems: tuple[int, ...] = ()
     fragment: bool = False
+    above: tuple[int, ...] = ()
 
 
 class _Mark(NamedTuple):
@@ -192,7 +194,8 @@ def _to_item(its_list: _List, lines: Sequence[SourceLine], at: int) -> Enumerati
     if its_list.stems:
         stem = " ".join(lines[place].text for place in its_list.stems)
         needed = its_list.completes or line.language != ENGLISH or _changes(stem)
-        return EnumerationItem(its_list.stems if needed else ())
+        stems = its_list.stems
+        return EnumerationItem(stems if needed else (), above=stems)
     finite = not AUXILIARIES.isdisjoint(word.lower() for word in words(text))
     return EnumerationItem(fragment=_is_lower(text) or (goes_on and not finite))
 

@@ -59,9 +59,16 @@ def read_signs(text: str) -> Signed:
     """Return the words of a text in lower case, in order, each with its sign."""
     read: list[tuple[str, Sign]] = []
     for clause in _STOP.split(_NO_CUE.sub(" ", text)):
-        clause_words = [w.lower().replace("\u2019", "'") for w in WORD.findall(clause)]
-        read += zip(clause_words, _signs(clause_words), strict=True)
+        written = WORD.findall(clause)
+        clause_words = [w.lower().replace("\u2019", "'") for w in written]
+        signs = _signs(clause_words, list(map(_names, written)))
+        read += zip(clause_words, signs, strict=True)
     return tuple(read)
+
+
+def _names(word: str) -> bool:
+    """True for a word that may be part of a name: "Fewest", "3", the x of "3x3"."""
+    return not word[0].islower() or len(word) == 1
 
 
 class Signs:
@@ -202,14 +209,16 @@ def bases(word: str) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _signs(clause: Sequence[str]) -> list[Sign]:
-    """The sign of each word of one clause."""
+def _signs(clause: Sequence[str], names: Sequence[bool]) -> list[Sign]:
+    """The sign of each word of one clause; `names` says which may be of a name."""
     signs = [Sign.PLAIN] * len(clause)
     # Most clauses deny nothing, and a set sees that faster than a look at each word.
     if _CUES.isdisjoint(clause) and not any(word.endswith("n't") for word in clause):
         return signs
     for place, word in enumerate(clause):
         scope = list(_scope(clause, place + 1)) if _excepts(clause, place) else []
+        if word in EXCEPTIONS or word in _OTHER_THAN:
+            scope = _with_names(scope, clause, names)
         for negated in scope:
             signs[negated] = Sign.NEGATED
         if not scope and (denies(word) or word in LACKS):
@@ -250,6 +259,25 @@ def _below(clause: Sequence[str], place: int) -> bool:
             return not asks and verbs <= 1
         verbs += word in AUXILIARIES
     return False
+
+
+def _with_names(
+    scope: Sequence[int], clause: Sequence[str], names: Sequence[bool]
+) -> list[int]:
+    """The scope, and the rest of the names that it begins with, joined by "and".
+
+    "Events other than Long Jump and High Jump" are neither.
+    """
+    if not scope or not names[scope[0]]:
+        return list(scope)
+    places = list(scope)
+    for place in range(scope[-1] + 1, len(clause)):
+        joins = clause[place] in ("and", *_OR)
+        if not names[place] and not joins:
+            break
+        if not joins:
+            places.append(place)
+    return places
 
 
 def _scope(clause: Sequence[str], start: int) -> Iterator[int]:

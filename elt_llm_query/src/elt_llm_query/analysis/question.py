@@ -45,7 +45,7 @@ class Form(StrEnum):
 
 _NUMBER = re.compile(
     r"\bhow\s+(?:many|much|often|old|far|large|big|high|tall|heavy|deep|wide|fast)\b"
-    r"|\bhow\s+long\b|\bwhat\s+(?:number|percentage|percent|proportion|age|amount)\b"
+    r"|\bhow\s+long\b|\bwhat\s+(?:number|percentage|percent|proportion|share|age|amount)\b"
     r"|\bwithin\s+(?:how|what)\b|\b(?:maxim|minim)(?:um|al)\b",
     re.IGNORECASE,
 )
@@ -73,7 +73,7 @@ _YES_NO = re.compile(
 )
 _HOW = re.compile(
     r"\bhow\s+(?:many|much|often|old|far|large|big|high|tall|heavy|deep|wide|fast|long"
-    r"|soon|quickly)\b",
+    r"|soon|quickly)\b|\bwhat\s+(?:percentage|percent|proportion|share)\s+of\b",
     re.IGNORECASE,
 )
 _RELATION = re.compile(r"\b(?:of|for|in|at|on|by|with|from|under|to|between|when|if)\b")

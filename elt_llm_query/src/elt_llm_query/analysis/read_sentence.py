@@ -9,7 +9,13 @@ from functools import cached_property, lru_cache
 
 from elt_llm_query.analysis.negation import Signs
 from elt_llm_query.analysis.quantities import numbers
-from elt_llm_query.analysis.stems import pieces, refers_back, stem, words
+from elt_llm_query.analysis.stems import (
+    pieces,
+    refers_back,
+    refers_within,
+    stem,
+    words,
+)
 from elt_llm_query.analysis.term_match import Vocabulary, vocabulary
 
 # What stays known: the sources of some ten questions, and the texts read of them.
@@ -68,6 +74,11 @@ class Sentence:
     def refers_back(self) -> bool:
         """True for "It must", "In that case": the one before is needed with it."""
         return refers_back(self.text)
+
+    @cached_property
+    def refers_within(self) -> bool:
+        """True for "to refuse such gift": what was told before is needed with it."""
+        return refers_within(self.text)
 
 
 @lru_cache(maxsize=_TEXTS)

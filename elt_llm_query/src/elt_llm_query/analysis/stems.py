@@ -7,7 +7,12 @@ from typing import NamedTuple
 
 from elt_llm_core.language.sentences import sentence_spans
 from elt_llm_core.language.stemmer import stem_word
-from elt_llm_query.analysis.lexicon import QUESTION_WORDS, STOP_WORDS
+from elt_llm_query.analysis.lexicon import (
+    AUXILIARIES,
+    IRREGULAR,
+    QUESTION_WORDS,
+    STOP_WORDS,
+)
 
 WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['\u2019][^\W\d_]+)*|[^\W_]+")
 _NUMBERED = r"[A-Za-z]{0,2}\d{1,3}(?:\.\d+)*(?:[a-z]\d*){0,3}|[a-z]|[ivx]{1,4}"
@@ -15,12 +20,22 @@ _NUMBERED = r"[A-Za-z]{0,2}\d{1,3}(?:\.\d+)*(?:[a-z]\d*){0,3}|[a-z]|[ivx]{1,4}"
 BULLETS = r"\-*+\u2022\u00b7\u2013\u2023\u25aa\u25cf\u25e6\uf0b7"
 _MARK = rf"(?:[{BULLETS}]|\(?(?:{_NUMBERED})[.)])"
 _BULLET = re.compile(rf"^\s*{_MARK}\s*$")
+_ITEM = re.compile(rf"\s*{_MARK}\s")
 # A line break ends a piece before a bullet, a blank line or a table row, and after a
 # colon or semicolon; elsewhere it may only wrap a line.
 _BREAK = re.compile(rf"\n(?=\s*{_MARK}\s|\s*\n|[^\n]*\t)|(?<=[:;])\n|(?<=\n)\n")
+# "Penalty: ten points." The longest such labels of rule books have some eight words.
+_LABEL = re.compile(
+    r"(?P<label>[A-Z][a-z][\w'\u2019/-]*(?:\s[\w'\u2019/-]+){0,8}):\s+\S"
+)
 _REFERS_BACK = re.compile(
     r"^\W*(?:it|its|this|that|these|those|they|their|such|he|she|exception|however"
     r"|otherwise|in\s+(?:this|that|such)\s+cases?)\b",
+    re.IGNORECASE,
+)
+# "such gift", "the said property": what it is stands before.
+_REFERS_WITHIN = re.compile(
+    r"\bsuch\s+(?!as\b|that\b|an?\b)\w+|\bthe\s+(?:said|aforesaid|above-?mentioned)\s+\w+",
     re.IGNORECASE,
 )
 
@@ -34,9 +49,12 @@ class Piece(NamedTuple):
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """The English Snowball stem of a word in lower case, without a possessive 's."""
+    """The English Snowball stem of a word in lower case, without a possessive 's.
+
+    An irregular past has the stem of its verb: "paid" that of "pay".
+    """
     lowered = word.lower().replace("\u2019", "'").removesuffix("'s").strip("'")
-    return stem_word(lowered)
+    return stem_word(IRREGULAR.get(lowered, lowered))
 
 
 def words(text: str) -> list[str]:
@@ -78,22 +96,52 @@ def pieces(text: str) -> list[Piece]:
     return spans
 
 
+def begins_item(text: str) -> bool:
+    """Return whether a text begins with the mark of a list item: "(a)", a bullet."""
+    return bool(_ITEM.match(text))
+
+
 def refers_back(sentence: str) -> bool:
     """Return whether it opens by referring back: "It must", "In that case"."""
     return bool(_REFERS_BACK.match(sentence))
+
+
+def refers_within(sentence: str) -> bool:
+    """Return whether it names what was told before: "such gift", "the said sum"."""
+    return bool(_REFERS_WITHIN.search(sentence))
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
     """Spans of non-empty sentences; no sentence crosses a break."""
     position = 0
     for line in _split(text):
+        begun: tuple[int, int] | None = None
         for first, last in sentence_spans(line):
             sentence = line[first:last]
             start = position + last - len(sentence.lstrip())
             end = position + first + len(sentence.rstrip())
-            if start < end:
-                yield start, end
+            if start >= end:
+                continue
+            if begun and _completes(sentence):
+                begun = begun[0], end
+                continue
+            if begun:
+                yield begun
+            begun = start, end
+        if begun:
+            yield begun
         position += len(line)
+
+
+def _completes(sentence: str) -> bool:
+    """Whether it is a note on the sentence before it, as "Penalty: ten points".
+
+    Its label has no verb of its own, and what it says stands on the same line.
+    """
+    label = _LABEL.match(sentence.strip())
+    return label is not None and AUXILIARIES.isdisjoint(
+        word.lower() for word in words(label["label"])
+    )
 
 
 def _split(text: str) -> Iterator[str]:

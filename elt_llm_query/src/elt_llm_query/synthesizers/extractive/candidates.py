@@ -6,9 +6,9 @@ heading, its neighbours and the rest of its source less.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from elt_llm_core.provenance import RuleSpan
 from elt_llm_query.analysis.enumerations import opens_list
@@ -91,7 +91,9 @@ class Passage:
         place: Its document and its number in it; None where they are not known.
         vector: The vector of its whole source, where one is stored.
         beside: Whether it was not found itself but goes with one that was.
+        below: Of one beside, whether it goes on from one that was found.
         parts: Of a whole table, the passages that it consists of.
+        reading_of_head: Of a whole table, its lead-in and its headers.
     """
 
     label: str
@@ -110,12 +112,18 @@ class Passage:
     place: tuple[str, int] | None = None
     vector: Vector | None = field(default=None, compare=False, repr=False)
     beside: bool = False
+    below: bool = False
     parts: tuple[Part, ...] = ()
+    reading_of_head: str = ""
 
     @cached_property
     def above(self) -> Sentence:
         """What it is about: its heading, and what kind of thing it is."""
         return read(f"{self.heading} {self.about}")
+
+    def under(self, lead: str) -> Sentence:
+        """What a sentence of it is about that stands below `lead`."""
+        return read(f"{self.above.text}\n{lead}") if lead else self.above
 
     @cached_property
     def full_reading(self) -> Sentence:
@@ -153,6 +161,8 @@ class Candidate:
         close: How near to each other the question's words are in it, 0 to 1.
         own: Share of the question's words that are its own, 0 to 1.
         opposed: Whether it negates what the question does not, or the reverse.
+        lead: What stands above it and is said of it, the highest first.
+        exact: Whether no more is quoted than these characters.
     """
 
     passage: int
@@ -164,16 +174,34 @@ class Candidate:
     close: float = 1.0
     own: float = 1.0
     opposed: bool = False
+    lead: tuple[Part, ...] = ()
+    exact: bool = False
 
     def text_in(self, passages: Sequence[Passage]) -> str:
         """Return its text."""
         return passages[self.passage].text[self.start : self.end]
 
 
+class Leads(Protocol):
+    """Looks up what stands above a sentence and is said of it."""
+
+    def above(self, passage: int, sentence: Sentence) -> tuple[Part, ...]:
+        """Return its places, the highest first."""
+
+    def text(self, parts: Sequence[Part]) -> str:
+        """Return what they say."""
+
+
+def lead_text(candidate: Candidate, passages: Sequence[Passage]) -> str:
+    """Return what stands above a candidate and is said of it."""
+    return " ".join(passages[i].text[start:end] for i, start, end in candidate.lead)
+
+
 def find_candidates(
     question: QuestionAnalysis,
     passages: Sequence[Passage],
     weights: Mapping[str, float],
+    leads: Leads,
 ) -> list[Candidate]:
     """Return pieces of the passages in reading order.
 
@@ -184,14 +212,16 @@ def find_candidates(
         question: What is asked.
         passages: The sources.
         weights: Weights of the question's stems among these sources.
+        leads: Looks up what stands above a sentence.
     """
     headers = {read(" ".join(c.header for c in p.cells)).folded_line for p in passages}
     candidates: list[Candidate] = []
     for index, passage in enumerate(passages):
-        if passage.beside or is_reference_heading(passage.section):
+        aside = passage.beside and not passage.below
+        if aside or is_reference_heading(passage.section):
             continue  # or titles of other works
         if not passage.whole:
-            candidates += _in_prose(question, index, passage, weights)
+            candidates += _in_prose(question, index, passage, weights, leads)
         elif read(passage.text).folded_line not in headers:
             candidates += _in_whole(question, index, passage, weights)
     return candidates
@@ -239,11 +269,15 @@ def _in_prose(
     index: int,
     passage: Passage,
     weights: Mapping[str, float],
+    leads: Leads,
 ) -> Iterator[Candidate]:
     """Sentences and list items; a heading or a question answers nothing."""
-    all_sentences, above = sentences(passage.text), passage.above.stems
+    all_sentences = sentences(passage.text)
     rest: Vocabulary = frozenset().union(*(s.stems for s in all_sentences))
     for place, sentence in enumerate(all_sentences):
+        lead = leads.above(index, sentence)
+        heading = passage.under(leads.text(lead))
+        above = heading.stems
         around = all_sentences[max(place - 1, 0) : place + 2]
         near: Vocabulary = frozenset().union(*(s.stems for s in around))
         if any(not match(n, near | above) for n in question.names):
@@ -252,14 +286,17 @@ def _in_prose(
             continue
         if _is_heading(sentence, passage.heading) or _is_header(passage, sentence):
             continue
-        setting = _setting(passage, all_sentences, place)
+        setting = _setting(passage, heading, all_sentences, place)
         checked = check_sentence(question, sentence, setting)
         if checked is None:
             continue
         if _lists_counted(question, all_sentences, place):
             checked = checked._replace(fit=1.0)
         further = ((above, HEADING), (near, NEIGHBOUR), (rest, REST))
-        yield _to_candidate(question, index, sentence, checked, further, weights)
+        yield replace(
+            _to_candidate(question, index, sentence, checked, further, weights),
+            lead=lead,
+        )
 
 
 def _lists_counted(
@@ -299,7 +336,7 @@ def _to_candidate(
 
 
 def _setting(
-    passage: Passage, all_sentences: Sequence[Sentence], place: int
+    passage: Passage, heading: Sentence, all_sentences: Sequence[Sentence], place: int
 ) -> Setting:
     """The sentence, with the one before it where it refers back to that."""
     sentence = all_sentences[place]
@@ -308,7 +345,7 @@ def _setting(
     own = sentence
     if sentence.refers_back:
         own = read(passage.text[before : sentence.end])
-    return Setting(own, passage.above, read(passage.text[before:after]))
+    return Setting(own, heading, read(passage.text[before:after]))
 
 
 def surroundings(passage: Passage, candidate: Candidate) -> str:

@@ -126,6 +126,8 @@ def _is_bare_lead(passage: Passage, candidate: Candidate) -> bool:
 
 def _widen(text: str, candidate: Candidate) -> tuple[int, int]:
     """The span of what is quoted for a sentence of prose."""
+    if candidate.exact:
+        return candidate.start, candidate.end
     all_sentences = sentences(text)
     at = sentence_index(text, candidate.start)
     if at is None:
@@ -133,7 +135,7 @@ def _widen(text: str, candidate: Candidate) -> tuple[int, int]:
     start = candidate.start
     if at and read(text[candidate.start : candidate.end]).refers_back:
         start = all_sentences[at - 1].start
-    return start, _list_end(all_sentences, at)
+    return start, max(candidate.end, _list_end(all_sentences, at))
 
 
 def _list_end(all_sentences: Sequence[Sentence], at: int) -> int:

@@ -54,6 +54,15 @@ _AGENT = re.compile(
 )
 _LONG_NAME = re.compile(rf"(?<=\s)(?P<name>{_NAMED}+)")
 _STRICT = frozenset([Form.NUMBER, Form.TIME, Form.PERSON])
+# "part-time", "two-factor": what is said of others is not said of what these restrict.
+_COMPOUND = re.compile(
+    r"(?<![\w-])(?!(?:non|un|in)-)[A-Za-z]{2,}(?:-[A-Za-z]{2,})+(?![\w-])"
+)
+_RATE = re.compile(
+    r"\b(?:per|each|every)\s+(?:\w+\s+)?"
+    rf"(?P<unit>{'|'.join(sorted(TIME_UNITS - {'second', 'seconds'}))})\b",
+    re.IGNORECASE,
+)
 _BOUND = r"(?:maxim|minim)(?:um|al)|lowest|highest|smallest|largest|least|greatest"
 _ATTRIBUTE = re.compile(
     rf"\b(?:what|which|{_BOUND})\s+(?:(?:is|are)\s+the\s+)?(?:(?:{_BOUND})\s+)?"
@@ -106,6 +115,8 @@ class Demands:
         sides: Patterns of a wrong side and the right one, for "before" and "after".
         names: Who acts, and other names of two words, as stems with spaces around.
         attribute: What is measured, where that is asked for.
+        compounds: Each "part-time", as people write it.
+        rates: Stems of the units of each "per year", where a number is asked for.
     """
 
     codes: tuple[re.Pattern[str], ...]
@@ -114,6 +125,8 @@ class Demands:
     sides: tuple[re.Pattern[str], re.Pattern[str]] | None
     names: tuple[str, ...]
     attribute: Attribute | None
+    compounds: tuple[re.Pattern[str], ...] = ()
+    rates: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=64)
@@ -132,6 +145,10 @@ def demands_of(text: str) -> Demands:
         sides=_sides(text),
         names=() if question.in_capitals else tuple(_names(question)),
         attribute=_attribute(question),
+        compounds=tuple(map(_compound_pattern, _COMPOUND.findall(text))),
+        rates=tuple(stem(rate["unit"]) for rate in _RATE.finditer(text))
+        if question.form is Form.NUMBER and not question.often
+        else (),
     )
 
 
@@ -140,6 +157,7 @@ def meets(question: QuestionAnalysis, setting: Setting) -> bool:
     demands = demands_of(question.text)
     return (
         _has_codes(demands, setting)
+        and _has_restrictors(demands, setting)
         and all(_has_pair(pair, setting) for pair in demands.pairs)
         and _has_ordinals(demands, setting)
         and not _other_side(demands, setting.own.text)
@@ -154,6 +172,25 @@ def _has_codes(demands: Demands, setting: Setting) -> bool:
         return True
     text = f"{setting.heading.text}\n{setting.near.text}"
     return all(code.search(text) for code in demands.codes)
+
+
+def _has_restrictors(demands: Demands, setting: Setting) -> bool:
+    """Every "part-time" and every "per year" of the question is near the candidate."""
+    if not demands.compounds and not demands.rates:
+        return True
+    text = f"{setting.heading.text}\n{setting.near.text}"
+    stems = setting.heading.stems | setting.near.stems
+    return all(one.search(text) for one in demands.compounds) and all(
+        match(unit, stems) for unit in demands.rates
+    )
+
+
+def _compound_pattern(compound: str) -> re.Pattern[str]:
+    """The words side by side, with or without the hyphen, the last one inflected."""
+    *first, last = compound.split("-")
+    ending = re.escape(last.removesuffix("s"))
+    runs = r"[-\s.\u2010\u2011]{0,3}".join([*map(re.escape, first), ending])
+    return re.compile(rf"(?<!\w){runs}\w{{0,3}}(?!\w)", re.IGNORECASE)
 
 
 def _code_pattern(code: str) -> re.Pattern[str]:

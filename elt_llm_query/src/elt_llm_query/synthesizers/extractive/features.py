@@ -20,7 +20,11 @@ from elt_llm_query.analysis.read_sentence import (
 )
 from elt_llm_query.analysis.stems import stem
 from elt_llm_query.analysis.term_match import Vocabulary, coverage, match, phrases
-from elt_llm_query.synthesizers.extractive.candidates import Candidate, Passage
+from elt_llm_query.synthesizers.extractive.candidates import (
+    Candidate,
+    Passage,
+    lead_text,
+)
 from elt_llm_query.synthesizers.extractive.meanings import Features
 
 # What is also told relative to the other sentences: how far behind the best of them,
@@ -54,7 +58,7 @@ def to_features(
         meanings: What `compare_meanings` says of each.
     """
     rows = [
-        _of_words(question, candidate, passages[candidate.passage]) | meaning
+        _of_words(question, candidate, passages) | meaning
         for candidate, meaning in zip(candidates, meanings, strict=True)
     ]
     for name in RELATIVE:
@@ -81,9 +85,10 @@ def _add_relative(rows: Sequence[Features], name: str) -> None:
 
 
 def _of_words(
-    question: QuestionAnalysis, candidate: Candidate, passage: Passage
+    question: QuestionAnalysis, candidate: Candidate, passages: Sequence[Passage]
 ) -> Features:
     """What a sentence or row says, and what is said around it."""
+    passage = passages[candidate.passage]
     all_sentences = (
         (passage.full_reading,) if passage.whole else sentences(passage.text)
     )
@@ -93,10 +98,11 @@ def _of_words(
     sentence = all_sentences[place]
     # "Uninsured" is there where "not insured" is.
     other_form = sentence.signs.in_other_form(question.weights, question.read.signs)
-    near: Vocabulary = passage.above.stems.union(
+    lead = passage.under(lead_text(candidate, passages)).stems
+    near: Vocabulary = lead.union(
         other_form, *(s.stems for s in all_sentences[max(place - 1, 0) : place + 2])
     )
-    everywhere = passage.stems | other_form
+    everywhere = passage.stems | lead | other_form
     defining = question.form is Form.DEFINITION
     telling = [term for term, weight in question.weights.items() if weight == 1]
     content = [w for w in sentence.words if w.lower() not in STOP_WORDS]

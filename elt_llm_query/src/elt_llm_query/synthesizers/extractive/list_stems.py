@@ -25,10 +25,14 @@ class QuotedPiece(NamedTuple):
 
 
 class PlacedItem(NamedTuple):
-    """A list item, the pieces it completes, and whether it says nothing alone."""
+    """A list item, the pieces it completes, and whether it says nothing alone.
+
+    `above` are the pieces that lead in its list, whether it needs them or not.
+    """
 
     stems: tuple[QuotedPiece, ...]
     fragment: bool
+    above: tuple[QuotedPiece, ...] = ()
 
 
 Items = Mapping[tuple[int, int], PlacedItem]  # by passage and start
@@ -184,4 +188,5 @@ def _lines(passage: Passage) -> Iterator[tuple[Sentence, SourceLine]]:
 
 
 def _place(item: EnumerationItem, pieces: Sequence[QuotedPiece]) -> PlacedItem:
-    return PlacedItem(tuple(pieces[at] for at in item.stems), item.fragment)
+    stems, above = (tuple(pieces[at] for at in p) for p in (item.stems, item.above))
+    return PlacedItem(stems, item.fragment, above)

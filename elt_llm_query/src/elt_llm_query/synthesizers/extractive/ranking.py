@@ -1,12 +1,15 @@
 """Which of the candidates are the answer: one good sentence, seldom more."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from elt_llm_query.analysis.definition import PLAIN, TOLD
+from elt_llm_query.analysis.lexicon import NEGATIONS, STOP_WORDS
 from elt_llm_query.analysis.question import Form, QuestionAnalysis
 from elt_llm_query.analysis.read_sentence import read
+from elt_llm_query.analysis.stems import stem
 from elt_llm_query.analysis.term_match import match
 from elt_llm_query.synthesizers.extractive.candidates import Candidate, Passage
 from elt_llm_query.synthesizers.extractive.claim_spans import say_the_same
@@ -25,10 +28,15 @@ _FIGURES = frozenset([Form.NUMBER, Form.TIME])
 _FIT = 0.3
 NEARNESS = 0.2
 _FEWEST_WORDS = 8  # of a sentence without a full stop
+_OF_RULE = re.compile(r"^\s*\S*\d\S*\s")  # the number that a rule begins with
 
 
 class EvidenceLimits(Protocol):
     """The evidence that is enough; see `ExtractiveOptions`."""
+
+    @property
+    def most(self) -> int:
+        """Sentences of an answer."""
 
     @property
     def sure(self) -> float:
@@ -117,8 +125,13 @@ def _in_form(
 
 def _is_named(passage: Passage, question: QuestionAnalysis) -> bool:
     """True for the table "Mooring fee" where it is asked what the mooring fee is."""
-    section = read(passage.section.rpartition(" > ")[2])
-    return bool(passage.parts) and read(question.term).stems <= section.stems
+    if not passage.parts:
+        return False
+    term = read(question.term)
+    about = passage.section.rpartition(" > ")[2]
+    if len(term.words) > 1:  # one word is in many headers: "Class of boat"
+        about += f" {passage.reading_of_head}"
+    return term.stems <= read(about).stems
 
 
 def _may_be_scored(
@@ -128,9 +141,19 @@ def _may_be_scored(
     if question.form is Form.NUMBER:
         return candidate.fit >= (1.0 if question.counted else UNCOUNTED)
     text = candidate.text_in(passages)
+    if question.form is not Form.YES_NO and _says_nothing_new(question, text):
+        return False
     ended = text.rstrip("\"'\u201d)").endswith((".", "!", "?", ";", ":"))
     long = len(read(text).words) >= _FEWEST_WORDS
     return plain(question, candidate) or ended or long
+
+
+def _says_nothing_new(question: QuestionAnalysis, text: str) -> bool:
+    """True for a line that only names what is asked about, as the head of a list."""
+    matter, line = frozenset(question.weights), read(_OF_RULE.sub("", text))
+    if line.lower_words & NEGATIONS or line.numbers - question.read.numbers:
+        return False
+    return all(w.lower() in STOP_WORDS or match(stem(w), matter) for w in line.words)
 
 
 def keep_proven(
@@ -158,7 +181,7 @@ def _is_proven(
 ) -> bool:
     if answered and scored.sure is not None:
         return True
-    if not scored.whole:
+    if not scored.whole or scored.lacking:
         return False
     if scored.cosine is None:
         return scored.candidate.coverage >= limits.lexical_threshold
@@ -209,9 +232,9 @@ def choose(
     good: Iterable[ScoredCandidate],
     question: QuestionAnalysis,
     passages: Sequence[Passage],
-    most: int,
+    limits: EvidenceLimits,
 ) -> list[ScoredCandidate]:
-    """The best, and what adds to it; one definition suffices.
+    """The best, and what adds to it; one definition suffices, and one number.
 
     No more of `good` is read than is needed to decide that.
     """
@@ -219,15 +242,31 @@ def choose(
     for scored in good:
         if not chosen and _definition_grade(question, scored.candidate):
             return [scored]
-        close = CLOSE if scored.sure is None else CLOSE_SENTENCE
-        if chosen and scored.rank < close * chosen[0].rank:
+        if chosen and not _is_as_good(scored, chosen[0], question, limits):
             break
         taken = [c.candidate for c in chosen]
         if not taken or _adds(question, scored.candidate, taken, passages):
             chosen.append(scored)
-        if len(chosen) == most:
+        if len(chosen) == limits.most:
             break
     return chosen
+
+
+def _is_as_good(
+    scored: ScoredCandidate,
+    best: ScoredCandidate,
+    question: QuestionAnalysis,
+    limits: EvidenceLimits,
+) -> bool:
+    """Whether a further sentence or row may be quoted with the best one.
+
+    A second number would be another answer to the same question.
+    """
+    if scored.sure is None or best.sure is None:
+        return scored.rank >= CLOSE * best.rank
+    if question.form is Form.NUMBER and not scored.whole:
+        return False
+    return scored.sure >= max(limits.sure, CLOSE_SENTENCE * best.sure)
 
 
 def with_namesakes(

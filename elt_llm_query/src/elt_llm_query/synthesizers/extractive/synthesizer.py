@@ -52,6 +52,7 @@ from elt_llm_query.synthesizers.extractive.candidates import (
     Passage,
     PlacedCell,
     find_candidates,
+    lead_text,
     surroundings,
 )
 from elt_llm_query.synthesizers.extractive.claim_spans import (
@@ -61,6 +62,13 @@ from elt_llm_query.synthesizers.extractive.claim_spans import (
     section_claims,
 )
 from elt_llm_query.synthesizers.extractive.features import lacks_words, to_features
+from elt_llm_query.synthesizers.extractive.lead_ins import (
+    BELOW_KEY,
+    LeadFinder,
+    LeadIns,
+    with_antecedents,
+    with_leads,
+)
 from elt_llm_query.synthesizers.extractive.list_stems import (
     drop_fragments,
     with_stems,
@@ -182,7 +190,8 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
             most. Without one words alone decide.
         limits: What it accepts; measured with the embedded model.
         vectors: Looks up stored vectors of sources; others are embedded.
-        rows: Looks up the other rows of small tables.
+        beside: Look up what goes with a source: the other rows of its small table, what
+            stands above it.
     """
 
     def __init__(
@@ -190,13 +199,13 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         embedder: BaseEmbedding | None = None,
         limits: ExtractiveOptions | None = None,
         vectors: Lookup | None = None,
-        rows: CollectionStep | None = None,
+        beside: Sequence[CollectionStep] = (),
     ) -> None:
         super().__init__()
         self._embedder = embedder
         self.limits = limits or ExtractiveOptions()
         self._vectors = vectors
-        self._rows = rows or TableRows()
+        self._beside = beside or (TableRows(), LeadIns())
 
     def over(
         self,
@@ -208,21 +217,22 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         It brings no row that `where` leaves out.
         """
         vectors = stored_vectors(collections)
-        rows = TableRows().over(collections, where)
-        return ExtractiveSynthesizer(self._embedder, self.limits, vectors, rows)
+        beside = [step.over(collections, where) for step in self._beside]
+        return ExtractiveSynthesizer(self._embedder, self.limits, vectors, beside)
 
     def read(
         self, nodes: Sequence[NodeWithScore]
     ) -> tuple[list[Passage], list[NodeWithScore]]:
         """Return the sources as passages, and the chunks that were brought beside them.
 
-        The passages of these, rows of tables that have a row among the sources, come
-        after those of the sources.
+        The passages of these come after those of the sources.
 
         Args:
             nodes: The sources.
         """
-        every = self._rows.postprocess_nodes([*nodes])
+        every = [*nodes]
+        for step in self._beside:
+            every = step.postprocess_nodes(every)
         known = known_vectors(nodes, self._vectors if self._embedder else None)
         passages = [
             replace(
@@ -294,11 +304,12 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
             good = [s for s in good if starts(s.candidate.text_in(passages), rule)]
         # Read one by one: whether a word is foreign costs more than all the rest.
         near = (s for s in good if not self._strange(question, s, passages))
-        chosen = choose(near, question, passages, self.limits.most)
+        chosen = choose(near, question, passages, self.limits)
         if not chosen:
             return refusal(passages, best, why_unanswered(question)), []
         quoted = with_namesakes(chosen, compared.everything, passages)
         pieces = [part for c in quoted for part in parts_of(passages, c)]
+        pieces = with_leads(question, with_antecedents(pieces, passages), passages)
         claims = [claim_of(passages[c.passage], c) for c in pieces]
         claims = with_stems(claims, passages)
         table = bool(passages[chosen[0].candidate.passage].parts)
@@ -323,7 +334,8 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         if unknown or lacks_referent(question):
             return Compared([], [], [], [])
         weights = rarity(question.weights, vocabularies)
-        candidates = drop_opposed(find_candidates(question, passages, weights))
+        leads = LeadFinder(passages)
+        candidates = drop_opposed(find_candidates(question, passages, weights, leads))
         candidates, unnamed = split_unnamed_rows(question, candidates, passages)
         candidates = drop_single_rows(question, candidates, passages)
         candidates = keep_unnamed_tables(question, candidates, passages)
@@ -331,7 +343,7 @@ class ExtractiveSynthesizer(ModellessSynthesizer):
         candidates = drop_fragments(candidates, passages)
         candidates = keep_in_form(question, candidates, passages)
         chosen = worth_comparing(question, candidates, self.limits.compared)
-        shown = [_to_embed(passages[c.passage], c) for c in chosen]
+        shown = [_to_embed(passages, c) for c in chosen]
         meanings = compare_meanings(bundle, weights, shown, self._embedder)
         return Compared(candidates, chosen, meanings, unnamed)
 
@@ -437,6 +449,7 @@ def to_passage(node: Any, number: int, vector: Vector | None = None) -> Passage:
         rules=tuple(_inside(s, place.span_start) for s in place.rule_spans),
         goes_on=bool(node.metadata.get(GOES_ON_KEY)),
         language=place.text_language,
+        below=bool(node.metadata.get(BELOW_KEY)),
         place=(f"{place.collection} {place.document_id}", place.ordinal)
         if place.document_id
         else None,
@@ -450,12 +463,14 @@ def _inside(span: RuleSpan, start: int) -> RuleSpan:
     return span.model_copy(update=moved)
 
 
-def _to_embed(passage: Passage, candidate: Candidate) -> EmbeddedSentence:
+def _to_embed(passages: Sequence[Passage], candidate: Candidate) -> EmbeddedSentence:
     """What is embedded of a candidate; of a row its headers say what it is."""
+    passage = passages[candidate.passage]
     source = EmbeddedSource(passage.full_reading.text, passage.vector)
     text = passage.text[candidate.start : candidate.end]
     piece = passage.full_reading.text if passage.whole else text
-    return EmbeddedSentence(piece[:_CHARACTERS], passage.heading, source)
+    heading = f"{passage.heading} {lead_text(candidate, passages)}".strip()
+    return EmbeddedSentence(piece[:_CHARACTERS], heading[:_CHARACTERS], source)
 
 
 def scorer_rows(

@@ -119,6 +119,7 @@ def _to_table(run: Sequence[int], passages: Sequence[Passage]) -> Passage:
         reading=f"{lead} {cells}".strip(),
         cells=(),
         parts=tuple(parts),
+        reading_of_head=" ".join([lead, *(c.header for c in rows[0].cells)]),
     )
 
 

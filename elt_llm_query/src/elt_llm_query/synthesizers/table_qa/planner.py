@@ -56,8 +56,16 @@ class TableWords:
 
     @cached_property
     def openings(self) -> list[tuple[str, ...]]:
-        """Stems of each label up to its first comma."""
-        return [stems_in(bare(r.label).partition(",")[0]) for r in self.relation.rows]
+        """Stems of each label up to its first comma, where the rest is no longer.
+
+        "Inventories, net" is inventories; "Forms, lists and receipts of lockers" are
+        not all forms.
+        """
+        openings = [
+            stems_in(bare(r.label).partition(",")[0]) for r in self.relation.rows
+        ]
+        pairs = zip(openings, self.labels, strict=True)
+        return [o if len(label) <= 2 * len(o) else () for o, label in pairs]
 
     def over(self, wanted: TableQuestion) -> frozenset[str]:
         """Stems of the matter that are in the title, or in the document's name.
