@@ -1,4 +1,4 @@
-"""Documents in: files are read, cut into chunks and stored with their places."""
+"""Ingestion: files are read, split into chunks and stored with their locations."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,18 +71,18 @@ __getattr__ = lazy_names(
 def load(
     path: Path | str, limits: "Limits | None" = None, loader: str = ""
 ) -> "list[ParsedDocument]":
-    """The documents of one file, read in a limited process.
+    """Return the documents of one file, read in a process with limits.
 
     Args:
         path: The file.
-        limits: Seconds, memory, size and pages it may cost.
-        loader: Name of a loader; without it the file's bytes decide.
+        limits: Limits on time, memory, size and pages.
+        loader: Name of a loader; by default it is detected from the file's bytes.
 
     Returns:
         One document for most files; a draw.io model has two.
 
     Raises:
-        LoadError: With the reason and the cure in one sentence.
+        LoadError: If the file cannot be read, with the reason and a hint.
     """
     from elt_llm_core.errors import LoadError  # noqa: PLC0415 - quick --help
     from elt_llm_ingest.sandbox.client import ReadingProcess  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""What is stored already, and what that makes of each file."""
+"""Compare files with the stored documents and decide what to do with each."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -15,8 +15,8 @@ from elt_llm_core.store.database.records import DocumentRow
 from elt_llm_ingest.discovery import InputFile, is_missing
 from elt_llm_ingest.readers.registry import LAYER, VERSIONS
 
-# A chunker's number rises with anything that makes it cut otherwise: documents that it
-# cut before are cut again then.
+# A chunker's version is incremented with any change of its output; documents that it
+# chunked before are then chunked again.
 CHUNKERS = {
     "hierarchical": "3",
     "proposition": "3",
@@ -29,7 +29,7 @@ CHUNKERS = {
 
 
 class ConfigKeys:
-    """The keys of one run's documents."""
+    """The cache keys of one run's documents."""
 
     def __init__(self, config: RagConfig, metadata: object) -> None:
         chunking = config.chunking
@@ -44,7 +44,7 @@ class ConfigKeys:
         self._computed: dict[tuple[str, str, int], str] = {}
 
     def compute(self, loader: str, title: str = "", parts: int = 1) -> str:
-        """The key of each document of a file that `loader` made into `parts`."""
+        """Return the key of each document of a file that `loader` read into `parts`."""
         wanted = (loader, title, parts)
         if wanted not in self._computed:
             key = digest("ingest", loader_version(loader), self._shared, title)[:16]
@@ -53,9 +53,10 @@ class ConfigKeys:
         return self._computed[wanted]
 
     def match_all(self, keys: list[str], title: str = "") -> bool:
-        """Whether documents with these keys are all of a file, made as they would be.
+        """Return whether these are the keys of all documents of a file.
 
-        A file of several parts whose run was cut off between two of them is not.
+        A file of several parts whose run was interrupted between two of them is
+        incomplete.
         """
         loader = keys[0].partition(" ")[0]
         wanted = self.compute(loader, title, len(keys))
@@ -64,20 +65,20 @@ class ConfigKeys:
 
 @cache
 def loader_version(loader: str) -> str:
-    """The version of a loader: ours as listed, a stranger's as its package's."""
+    """Return a loader's version: a built-in number or its package's version."""
     return (
         f"{LAYER}.{VERSIONS.get(loader) or _package_version('elt_llm.loaders', loader)}"
     )
 
 
 def _package_version(group: str, name: str) -> str:
-    """The version of the package that brings an entry point; empty where none does."""
+    """Return the version of an entry point's package, or an empty string."""
     points = entry_points(group=group, name=name)
     return next((p.dist.version for p in points if p.dist), "")
 
 
 class FileOutcome(StrEnum):
-    """What becomes of a file."""
+    """The outcome for a file."""
 
     ADDED = "added"
     UPDATED = "updated"
@@ -89,7 +90,7 @@ class FileOutcome(StrEnum):
 
 @dataclass(frozen=True)
 class ScannedFile:
-    """A file as it lies there: its digest and size, or why it cannot be read."""
+    """A file on disk: its digest and size, or the error why it cannot be read."""
 
     item: InputFile
     sha256: str = ""
@@ -99,28 +100,28 @@ class ScannedFile:
 
 @dataclass(frozen=True)
 class FileChange:
-    """What becomes of a file; `other` is the address it is a copy of, or had before."""
+    """The outcome for a file; `other` is the address that it copies or had before."""
 
     outcome: FileOutcome
     other: str = ""
 
     @property
     def stored_as(self) -> FileOutcome:
-        """The outcome once the file is stored: a copy of a failed file is added."""
+        """Return the outcome once stored: a copy of a failed file is added."""
         copied = self.outcome is FileOutcome.COPY
         return FileOutcome.ADDED if copied else self.outcome
 
 
 @dataclass
 class Ledger:
-    """The documents of the collections in question by address, and those in part."""
+    """The stored documents of the relevant collections by address."""
 
     rows: dict[str, list[DocumentRow]] = field(default_factory=dict)
     partial: frozenset[str] = frozenset()
 
     @classmethod
     def read(cls, store: Store, collection: str, prefix: str) -> "Ledger":
-        """Of one collection, or of all whose names begin with a prefix."""
+        """Read the ledger of one collection, or of all with a name prefix."""
         ledger = cls()
         partial: set[str] = set()
         for card in store.collections():
@@ -136,11 +137,11 @@ class Ledger:
 
     @property
     def collections(self) -> set[str]:
-        """Names of the collections that hold anything."""
+        """Return the names of the collections with documents."""
         return {row.collection for rows in self.rows.values() for row in rows}
 
     def is_current(self, file: ScannedFile, keys: ConfigKeys) -> bool:
-        """Whether the file is stored as it is, every chunk with its vector."""
+        """Return whether the file is stored unchanged, every chunk with its vector."""
         rows = self.rows.get(file.item.uri)
         if not rows or not keys.match_all(
             [r.config_key for r in rows], file.item.title
@@ -154,7 +155,7 @@ class Ledger:
     def classify(
         self, files: Sequence[ScannedFile], keys: ConfigKeys, *, rebuild: bool
     ) -> list[FileChange]:
-        """What becomes of each file, in order."""
+        """Return the outcome for each file, in order."""
         now = {file.item.uri: file.sha256 for file in files if not file.error}
         places = self._uris_by_digest()
         claimed: set[str] = set()
@@ -177,7 +178,7 @@ class Ledger:
         return changes
 
     def find_moved(self, now: Mapping[str, str]) -> list[str]:
-        """Addresses whose file is gone and whose content is at another one now."""
+        """Return addresses of missing files whose content has a new address."""
         contents = set(now.values())
         return [
             uri
@@ -186,7 +187,7 @@ class Ledger:
         ]
 
     def _uris_by_digest(self) -> dict[str, list[str]]:
-        """Addresses by digest, in order."""
+        """Return addresses by digest, in order."""
         uris: dict[str, list[str]] = {}
         for uri, rows in sorted(self.rows.items()):
             uris.setdefault(rows[0].sha256, []).append(uri)
@@ -196,11 +197,11 @@ class Ledger:
 def _classify_new(
     file: ScannedFile, others: Sequence[str], now: Mapping[str, str], claimed: set[str]
 ) -> FileChange:
-    """What becomes of a file at an address that is not known yet.
+    """Return the outcome for a file at an unknown address.
 
-    A file that was named is a document of its own. One that was met in a folder is a
-    copy, where its content is stored under an address that still has it. What is added
-    names the other document of the same content.
+    A file that was named becomes a document. One found in a folder is a copy if its
+    content is stored under an address that still exists. An added file records the
+    other document with the same content.
     """
     for other in others:
         if other not in now and is_missing(other):

@@ -1,4 +1,4 @@
-"""From a read document to its chunks, as configured."""
+"""Split a parsed document into chunks, as configured."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ from elt_llm_ingest.chunkers.source_document import CHUNKERS, SourceDocument
 from elt_llm_ingest.enrichers.enricher import ENRICHERS
 from elt_llm_ingest.llm_cache import RememberingLLM, model_identity
 
-# What is put nearest to the text comes first and has room first; others by name.
+# Additions nearest to the text come first and take precedence; others by name.
 ORDER = (
     "dates",
     "heading_path",
@@ -33,8 +33,8 @@ ORDER = (
 class Chunking:
     """The configured chunker, then the enrichers in their fixed order.
 
-    With `answers` the language model is asked every prompt once only. `name` changes
-    with everything that shapes a chunk or what is indexed for it. Raises ConfigError.
+    With `answers` every prompt is sent to the language model only once. `name` changes
+    with everything that affects a chunk or its indexed text. Raises ConfigError.
     """
 
     def __init__(
@@ -61,15 +61,14 @@ class Chunking:
 
     @property
     def calls(self) -> int:
-        """How often the language model was asked so far; what it knew not counted."""
+        """Return the number of calls to the language model, without cached answers."""
         llm = self._models.llm
         return llm.calls if isinstance(llm, RememberingLLM) else 0
 
     def cut(self, parsed: ParsedDocument) -> list[TextNode]:
-        """The chunks in reading order, with provenance and what enrichers add.
+        """Return the chunks in reading order, with provenance and additions.
 
-        A chunk in another language than English says so, and one that may be written
-        to mislead a model.
+        Chunks in other languages than English, and suspicious ones, are marked.
         """
         document = SourceDocument.of(parsed)
         nodes_cut = self._chunker.get_nodes_from_documents([document])
@@ -85,7 +84,7 @@ class Chunking:
 
 
 def _with_languages(nodes: Sequence[TextNode]) -> list[TextNode]:
-    """The chunks of one document, those that are not in English with their language."""
+    """Return the chunks of one document, marked if they are not in English."""
     languages = chunk_languages([node.text for node in nodes])
     return [
         node if language == ENGLISH else _in_language(node, language)
@@ -99,9 +98,9 @@ def _in_language(node: TextNode, language: str) -> TextNode:
 
 
 def _mark_suspicious(nodes: Sequence[TextNode], title: str) -> list[TextNode]:
-    """The chunks of one document, those that its words make suspicious with reasons.
+    """Return the chunks of one document, suspicious ones marked with reasons.
 
-    A model is shown the title and the section above the text, so these count too.
+    Title and section are part of the prompt, so they are checked too.
     """
     of_title = find_suspicions(title)
     return [_add_suspicions(node, of_title) for node in nodes]
@@ -118,7 +117,7 @@ def _add_suspicions(node: TextNode, of_title: tuple[Suspicion, ...]) -> TextNode
 
 
 def count_problems(nodes: Iterable[TextNode]) -> list[str]:
-    """What could not be done for some of the chunks, each once with their number."""
+    """Return the problems of enrichers, each once with the number of chunks."""
     counts: dict[str, int] = {}
     for node in nodes:
         problem = provenance.read(node).problem
@@ -128,7 +127,7 @@ def count_problems(nodes: Iterable[TextNode]) -> list[str]:
 
 
 def list_suspicions(nodes: Iterable[TextNode]) -> list[str]:
-    """The suspicious passages among the chunks, a warning each, in reading order."""
+    """Return a warning for each suspicious passage, in reading order."""
     places = (provenance.read(node) for node in nodes)
     return [
         f"suspicious passage{f', p. {one.page}' if one.page else ''}"

@@ -28,7 +28,7 @@ password_option = click.option(
 
 
 def ask_passwords(words: Sequence[str]) -> tuple[str, ...]:
-    """Return the passwords of a command line; each `-` is asked for on the terminal."""
+    """Return the passwords of a command line; each `-` prompts for one."""
     return tuple(
         click.prompt("Password", hide_input=True, err=True) if word == ASK else word
         for word in words
@@ -108,14 +108,14 @@ def watch(
 
 
 class _WatchOutput:
-    """Prints what a watch does, line by line."""
+    """Prints the events of a watch, line by line."""
 
     def __init__(self, ctx: CommandContext, collection: str) -> None:
         self._ctx = ctx
         self._collection = collection
 
     def print_report(self, report: "JobReport") -> None:
-        """Print what one ingest did."""
+        """Print the result of one ingest."""
         self._ctx.end_progress()
         if self._ctx.as_json:
             click.echo(json_text(report.model_dump(mode="json"), indent=None))
@@ -123,7 +123,7 @@ class _WatchOutput:
             click.echo(harmless(summary(report, self._collection)))
 
     def print_error(self, error: "EltLlmError") -> None:
-        """Print an error; the watch goes on."""
+        """Print an error; the watch continues."""
         self._ctx.end_progress()
         click.echo(harmless(f"elt-llm: {error}"), err=True)
         if self._ctx.as_json:
@@ -253,7 +253,7 @@ def priority(
 
 
 def summary(report: "JobReport", collection: str, *, dry_run: bool = False) -> str:
-    """What happened, one line, then a line for each thing to know."""
+    """Return a line with the outcome, then a line for each notice."""
     counts = report.counts
     done = "Would take" if dry_run else "Took"
     seldom = "".join(

@@ -1,4 +1,4 @@
-"""Which files are to be read: named ones as they are, folders and patterns in order."""
+"""Find the files to read: named files, folders and patterns, in order."""
 
 import fnmatch
 import functools
@@ -22,14 +22,14 @@ from elt_llm_ingest.readers.detection import READ, is_document, sniff
 
 GONE = "is no longer in the folder"
 FILE = "file://"
-WHOLE = 1 << 20  # bytes up to which a file is read in one piece
+WHOLE = 1 << 20  # bytes up to which a file is read at once
 
 
 @dataclass
 class Scope:
-    """Addresses that folders, patterns and vanished files of a command cover.
+    """Addresses that folders, patterns and missing files of a command cover.
 
-    `missing` maps the address of a named file that is not there to the place of its
+    `missing` maps the address of a named file that does not exist to the index of its
     error in the plan.
     """
 
@@ -38,11 +38,11 @@ class Scope:
     missing: dict[str, int] = field(default_factory=dict)
 
     def covers(self, uri: str) -> bool:
-        """Whether the command would have read the file, were it there."""
+        """Return whether the command would read the file if it existed."""
         if uri in self.missing or uri.startswith(tuple(self.folders)):
             return True
         path = str(file_of(uri)) if self.patterns and uri.startswith(FILE) else ""
-        # `*` of fnmatch goes over slashes, so `**/` is any folders or none.
+        # `*` of fnmatch matches slashes, so `**/` matches any number of folders.
         return any(
             fnmatch.fnmatchcase(path, pattern.replace("**/", ""))
             for pattern in self.patterns
@@ -52,7 +52,7 @@ class Scope:
 def find_missing(
     scope: Scope, known: Mapping[str, Sequence[DocumentRow]], there: Iterable[str]
 ) -> list[str]:
-    """Addresses of documents in scope whose file is not there any more, sorted."""
+    """Return sorted addresses of documents in scope whose file no longer exists."""
     seen = set(there)
     return [
         uri
@@ -62,19 +62,19 @@ def find_missing(
 
 
 def is_missing(uri: str) -> bool:
-    """Whether the address is a file's, and the file is not there."""
+    """Return whether the address is that of a file that does not exist."""
     return uri.startswith(FILE) and not file_of(uri).exists()
 
 
 def file_of(uri: str) -> Path:
-    """The path of a file:// address."""
+    """Return the path of a file:// address."""
     return Path(unquote(urlsplit(uri).path))
 
 
 def describe_missing(
     uris: Sequence[str], known: Mapping[str, Sequence[DocumentRow]]
 ) -> list[str]:
-    """Return a sentence for each document whose file is gone, with the command."""
+    """Return a sentence for each document whose file is missing, with the command."""
     names = Counter(rows[0].name for rows in known.values())
     sentences = []
     for uri in uris:
@@ -89,12 +89,12 @@ def describe_missing(
 
 SHOWN = 5  # file names in a note
 HIDDEN = (".", "~$")
-MAGIC = "*?["  # begin what a pattern does not take literally
+MAGIC = "*?["  # start of the non-literal part of a pattern
 
 
 @dataclass(frozen=True)
 class InputFile:
-    """One file, the address it is known by, and a title where one was given.
+    """One file, its address, and a title if one was given.
 
     `named` is true if the caller named this very file, or a folder or pattern.
     """
@@ -106,7 +106,7 @@ class InputFile:
 
     @property
     def name(self) -> str:
-        """The file's name for people, as its address ends."""
+        """Return the display name of the file, the end of its address."""
         scheme, _, rest = self.uri.partition(":")
         last = rest.rpartition("/")[2]
         return (unquote(last) if scheme == "file" else last) or self.path.name
@@ -114,10 +114,10 @@ class InputFile:
 
 @dataclass
 class FilePlan:
-    """The files in order, those that cannot be read, and what was passed over.
+    """The files in order, those that cannot be read, and those that were skipped.
 
-    `scope` tells which addresses the paths speak for, so that a document whose file is
-    gone can be told from one that nobody asked about.
+    `scope` is the set of addresses that the paths cover, which separates documents with
+    a missing file from documents that were not requested.
     """
 
     items: list[InputFile] = field(default_factory=list)
@@ -129,11 +129,11 @@ class FilePlan:
 def make_plan(
     paths: Sequence[str], uris: Sequence[str] = (), titles: Sequence[str] = ()
 ) -> FilePlan:
-    """The plan for paths. `uris` and `titles`, where given, are one for each path.
+    """Return the plan for paths. `uris` and `titles` have one item for each path.
 
     A path is a file, a folder, a pattern such as `docs/**/*.pdf`, or a file:// address.
-    In folders and by patterns, hidden files, links that lead out and kinds that are not
-    read are passed over and noted. Raises UsageError for lists of different lengths.
+    In folders and patterns, hidden files, links that lead outside and unsupported types
+    are skipped and reported. Raises UsageError for lists of different lengths.
     """
     for name, given in (("uris", uris), ("titles", titles)):
         if given and len(given) != len(paths):
@@ -161,7 +161,7 @@ def make_plan(
 
 
 def path_of(text: str) -> Path:
-    """The path that a text names: a path of this system, or a file:// address.
+    """Return the path in a text: a local path, or a file:// address.
 
     Raises UsageError for an address on another machine.
     """
@@ -184,7 +184,7 @@ def _add_missing(plan: FilePlan, text: str, path: Path) -> None:
 
 @dataclass(frozen=True)
 class _FolderFile:
-    """A file of a folder."""
+    """A file in a folder."""
 
     path: Path
     size: int
@@ -206,7 +206,7 @@ def _add_folder(plan: FilePlan, folder: Path) -> None:
 
 
 def _add_pattern(plan: FilePlan, pattern: Path) -> None:
-    """Files that match, in order; hidden ones and folders are left out."""
+    """Add files that match, in order, without hidden ones and folders."""
     text = str(pattern.absolute())
     first = min(text.find(sign) for sign in MAGIC if sign in text)
     root = Path(text[:first] + "x").parent
@@ -229,9 +229,9 @@ def _is_hidden(name: str) -> bool:
 def _list_readable(
     plan: FilePlan, folder: Path, paths: Iterable[Path], asked: str = ""
 ) -> list[_FolderFile]:
-    """Those of the paths that are read; what is wrong with others goes to the plan.
+    """Return the supported files of the paths; problems are added to the plan.
 
-    `asked` is the ending that a pattern names.
+    `asked` is the file extension in a pattern.
     """
     real = functools.cache(Path.resolve)
     root = real(folder)
@@ -260,10 +260,10 @@ def _list_readable(
 
 
 def _best_first(files: Sequence[_FolderFile]) -> list[_FolderFile]:
-    """The files in their order, but of those that may be copies the best comes first.
+    """Return the files in order, but the best of possible copies first.
 
-    The first of several files of one content is the one that is taken in: better a
-    file than a link, better one whose name says what it holds.
+    Of several files with the same content the first is ingested: preferably a file
+    rather than a link, and one with a meaningful extension.
     """
     by_size: dict[int, list[int]] = {}
     for index, file in enumerate(files):
@@ -294,7 +294,7 @@ def _uri(path: Path) -> str:
 
 
 def _entries(folder: Path) -> Iterator["os.DirEntry[str]"]:
-    """Files below a folder by their path; links to folders are not followed."""
+    """Yield files below a folder by path, without following links to folders."""
     with os.scandir(folder) as scan:
         entries = sorted(scan, key=lambda entry: entry.name)
     folders = [e for e in entries if e.is_dir(follow_symlinks=False)]
@@ -305,16 +305,16 @@ def _entries(folder: Path) -> Iterator["os.DirEntry[str]"]:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The file's bytes. Raises LoadError in one sentence."""
+    """Return the file's bytes. Raises LoadError with one sentence."""
     check_regular(path)
     with _as_load_errors(path):
         return path.read_bytes()
 
 
 def hash_file(path: Path, limits: Limits) -> tuple[str, int]:
-    """The digest of the file's bytes in hex, and how many there are.
+    """Return the file's digest in hex, and its size in bytes.
 
-    Raises LoadError for what cannot be read, is empty, or is too large.
+    Raises LoadError for files that cannot be read, are empty, or too large.
     """
     check_regular(path)
     with _as_load_errors(path), path.open("rb", buffering=0) as file:
@@ -326,13 +326,13 @@ def hash_file(path: Path, limits: Limits) -> tuple[str, int]:
 
 
 def check_regular(path: Path) -> None:
-    """Raises LoadError for a pipe, socket or device: reading one may never end."""
+    """Raise LoadError for a pipe, socket or device, because reading may never end."""
     if path.exists() and not path.is_file() and not path.is_dir():
         raise not_regular(path)
 
 
 def guess_mime(path: Path) -> str:
-    """The media type by the file's name."""
+    """Return the media type by the file's name."""
     if path.suffix.lower() == ".drawio":
         return "application/vnd.jgraph.mxfile"
     return mimetypes.guess_type(path.name)[0] or "application/octet-stream"
@@ -340,7 +340,7 @@ def guess_mime(path: Path) -> str:
 
 @contextmanager
 def _as_load_errors(path: Path) -> Iterator[None]:
-    """Errors of the system as ours, in one sentence."""
+    """Convert errors of the system to LoadError with one sentence."""
     try:
         yield
     except FileNotFoundError as error:
@@ -354,5 +354,5 @@ def _as_load_errors(path: Path) -> Iterator[None]:
 
 
 def not_regular(path: Path) -> LoadError:
-    """The error for a pipe, socket or device: reading one may never end."""
+    """Return the error for a pipe, socket or device."""
     return LoadError(str(path), "it is not a regular file", "pass a regular file")

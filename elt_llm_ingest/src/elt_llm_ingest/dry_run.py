@@ -13,7 +13,7 @@ from elt_llm_ingest.sandbox.client import ReadingProcess
 from elt_llm_ingest.state import IngestState, Todo, process_files
 from elt_llm_ingest.timing import read_speed
 
-if TYPE_CHECKING:  # it imports LlamaIndex
+if TYPE_CHECKING:  # imports LlamaIndex
     from elt_llm_ingest.reading import PreparedFile
 
 

@@ -1,4 +1,4 @@
-"""Files that are new or changed: read, embedded together, stored one by one."""
+"""New and changed files: read, embedded together, stored one by one."""
 
 import logging
 from collections.abc import Mapping
@@ -170,7 +170,7 @@ class DocumentStorage:
 
         Raises:
             CollectionMismatchError: If the embedder differs and this is no rebuild.
-            UsageError: If documents would be lost that this run does not bring.
+            UsageError: If documents would be lost that this run does not ingest.
         """
         state, writer = self._state, self._writer
         if name in state.report.changed:

@@ -10,10 +10,10 @@ from elt_llm_ingest.options import IngestOptions
 class IngestJob(IngestOptions, Strategy[Runner]):
     """Ingests files and folders into a collection.
 
-    A file that is stored with the same content and settings is left alone. A file that
-    cannot be read is reported and the others go on. Exactly one of `collection` and
-    `collection_prefix` is given; with a prefix, models and inventories are spread over
-    `<prefix>_entities`, `<prefix>_relationships` and one `<prefix>_<type>` each.
+    A file that is stored with the same content and settings is skipped. A file that
+    cannot be read is reported and the others are processed. Exactly one of `collection`
+    and `collection_prefix` is given; with a prefix, models and inventories are spread
+    over `<prefix>_entities`, `<prefix>_relationships` and one `<prefix>_<type>` each.
     """
 
     @override

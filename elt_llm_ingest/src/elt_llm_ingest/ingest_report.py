@@ -57,7 +57,7 @@ class ReportBuilder:
     def add_degradation(
         self, kind: DegradationKind, collection: str, detail: str
     ) -> None:
-        """Record anything that made the result poorer."""
+        """Record a degradation."""
         self.degradations.append(
             Degradation(kind=kind, collection=collection, detail=detail)
         )

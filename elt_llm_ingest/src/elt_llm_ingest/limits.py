@@ -1,4 +1,4 @@
-"""Limits on what is read, checked before any parser sees the file."""
+"""Limits on input files, checked before a parser sees the file."""
 
 import io
 import lzma
@@ -14,13 +14,13 @@ from elt_llm_core.errors import LoadError
 from elt_llm_core.records import Record
 
 MAX_UNZIPPED = 500_000_000
-SMALL = 10_000_000  # no bomb, however well it was packed
-MAX_RATIO = 200  # times its packed size; chosen, not measured
+SMALL = 10_000_000  # minimum size of a zip bomb, however high its compression ratio
+MAX_RATIO = 200  # maximum compression ratio; chosen, not measured
 MAX_MEMBERS = 10_000  # files in one archive; chosen, not measured
 ARCHIVES = (".zip", ".docx", ".xlsx", ".pptx", ".jar", ".7z", ".gz", ".rar", ".tar")
 DOCTYPE = re.compile(rb"<!\s*(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 CHUNK = 1 << 20
-# What the standard library raises for archives that are damaged in one way or another.
+# Errors that the standard library raises for damaged archives.
 BROKEN = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, OSError, ValueError,
     NotImplementedError, EOFError, RuntimeError,
@@ -28,7 +28,7 @@ BROKEN = (
 
 
 class Limits(Record):
-    """What one file may cost."""
+    """The resources that one file may use."""
 
     timeout: float = Field(default=120.0, gt=0, description="seconds of wall clock")
     memory_mb: int = Field(default=4096, ge=256, description="address space")
@@ -49,7 +49,7 @@ def limits_of(config: RagConfig) -> Limits:
 
 
 def check_size(name: str, size: int, limits: Limits) -> None:
-    """Raises LoadError for an empty file and for one above the cap."""
+    """Raise LoadError for an empty file and for one above the limit."""
     if size == 0:
         raise LoadError(name, "the file is empty", "export or copy it again")
     if size > limits.max_file_mb * 1_000_000:
@@ -61,11 +61,12 @@ def check_size(name: str, size: int, limits: Limits) -> None:
 
 
 def check_zip(name: str, data: bytes, *, pages: bool = False) -> zipfile.ZipFile:
-    """The opened archive of an Office file, or of a book where `pages` is true.
+    """Return the opened archive of an Office file, or of a book if `pages` is true.
 
-    Members are counted while they are unpacked, because the sizes in the headers may
-    lie. Raises LoadError for bombs, archives in archives, unsafe names, and XML parts
-    that declare a document type or entities; the pages of books may name their type.
+    Members are measured while they are unpacked, because the sizes in the headers may
+    be wrong. Raises LoadError for bombs, archives in archives, unsafe names, and XML
+    parts that declare a document type or entities; the pages of books may declare their
+    type.
     """
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
@@ -143,7 +144,7 @@ def _bomb(name: str, what: str) -> LoadError:
 
 
 def check_no_doctype(name: str, data: bytes) -> None:
-    """Raises LoadError for XML that declares a document type or entities."""
+    """Raise LoadError for XML that declares a document type or entities."""
     if DOCTYPE.search(data.replace(b"\x00", b"")):
         raise LoadError(
             name,

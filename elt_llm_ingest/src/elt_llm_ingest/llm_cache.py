@@ -1,4 +1,4 @@
-"""A language model that is asked the same thing once, whoever asks and whenever."""
+"""A language model with cached answers."""
 
 from typing import Any
 
@@ -21,11 +21,11 @@ RUN = "ingest"
 
 
 class RememberingLLM(CustomLLM):
-    """Gives completions of another model, each prompt paid for once.
+    """Returns completions of another model, calling it once for each prompt.
 
-    An answer is kept at once under the model's identity and the prompt, so that what
-    was answered is not lost when a later call fails. `calls` counts what was asked of
-    the model, `remembered` what was not. Errors are the model's own.
+    Each answer is stored immediately under the model's identity and the prompt, so that
+    it is not lost if a later call fails. `calls` counts calls to the model,
+    `remembered` cached answers. Errors are the model's own.
     """
 
     _inner: LLM = PrivateAttr()
@@ -40,18 +40,18 @@ class RememberingLLM(CustomLLM):
 
     @property
     def calls(self) -> int:
-        """Completions the model was asked for, failed ones too."""
+        """Return the number of calls to the model, including failed ones."""
         return self._counts["calls"]
 
     @property
     def cache_hits(self) -> int:
-        """Completions that were known already."""
+        """Return the number of cached completions."""
         return self._counts["remembered"]
 
     @property
     @override
     def metadata(self) -> LLMMetadata:
-        """Of the model behind."""
+        """Return the metadata of the wrapped model."""
         return self._inner.metadata
 
     @llm_completion_callback()
@@ -59,7 +59,7 @@ class RememberingLLM(CustomLLM):
     def complete(
         self, prompt: str, formatted: bool = False, **kwargs: Any
     ) -> CompletionResponse:
-        """The model's answer, or the one it gave before."""
+        """Return the model's answer, or the cached one."""
         key = item_key(
             RUN, model_identity(self._inner), prompt, repr(sorted(kwargs.items()))
         )
@@ -78,7 +78,7 @@ class RememberingLLM(CustomLLM):
     def stream_complete(
         self, prompt: str, formatted: bool = False, **kwargs: Any
     ) -> CompletionResponseGen:
-        """The whole answer at once."""
+        """Return the whole answer as one chunk of a stream."""
         response = self.complete(prompt, formatted=formatted, **kwargs)
 
         def parts() -> CompletionResponseGen:
@@ -88,7 +88,7 @@ class RememberingLLM(CustomLLM):
 
 
 def model_identity(llm: LLM) -> str:
-    """Return what distinguishes a model's answers: its digest, or its name."""
+    """Return the identity of a model's answers: its digest, or its name."""
     return str(getattr(llm, "model_digest", "") or llm.metadata.model_name)
 
 

@@ -1,4 +1,4 @@
-"""What a loader is, how LlamaIndex uses one, and the built-in loaders."""
+"""The base class of loaders, their use in LlamaIndex, and the built-in loaders."""
 
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -18,26 +18,26 @@ from elt_llm_ingest.sandbox.client import ReadingProcess
 
 
 class Loader(BaseReader):
-    """Reads one format. Subclass it and write `parse`.
+    """Reads one format. Subclass it and implement `parse`.
 
-    `parse` runs in a process with limits, without network. For LlamaIndex it is a
-    reader: `load_data(path)` gives one `Document` for each parsed document.
+    `parse` runs in a process with limits, without network. As a LlamaIndex reader,
+    `load_data(path)` returns one `Document` for each parsed document.
     """
 
     name: str = ""
 
     @abstractmethod
     def parse(self, path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
-        """The documents of a file's bytes; `path` is for its name only.
+        """Return the documents of a file's bytes; `path` is used for its name only.
 
-        Raises LoadError with the reason and the cure.
+        Raises LoadError with the reason and a hint.
         """
 
     @override
     def lazy_load_data(
         self, path: Path | str, limits: Limits | None = None, **_: Any
     ) -> Iterator[Document]:
-        """LlamaIndex documents of one file, read in a limited process."""
+        """Yield LlamaIndex documents of one file, read in a process with limits."""
         path = Path(path)
         with ReadingProcess(limits) as reading:
             for parsed in reading.parse(path, read_bytes(path), self.name):
@@ -48,7 +48,7 @@ LOADERS: Stage[Loader] = Stage("loaders")
 
 
 class BuiltIn(Loader):
-    """A loader of ours: the function behind its name."""
+    """A built-in loader, which delegates to the function with its name."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -59,7 +59,7 @@ class BuiltIn(Loader):
 
 
 def as_llama_document(path: Path, parsed: ParsedDocument) -> Document:
-    """The parsed document as LlamaIndex knows documents; metadata is not embedded."""
+    """Convert a parsed document to a LlamaIndex document without embedded metadata."""
     metadata = {
         "file_name": path.name,
         "title": parsed.title,

@@ -1,4 +1,4 @@
-"""The options of an ingest, as configuration files, the API and programs give them."""
+"""The options of an ingest, for configuration files, the API and programs."""
 
 from datetime import date
 from typing import Annotated, Any, Self
@@ -13,7 +13,7 @@ _JOINED = "; "  # between the values of a list
 
 
 def _attributes_of(values: Any) -> Any:
-    """Metadata as stores take it: lists joined, days in ISO 8601."""
+    """Convert metadata to storable values: lists joined, days in ISO 8601."""
     if not isinstance(values, dict):
         return values
     taken = sorted(RESERVED.intersection(values))
@@ -36,7 +36,7 @@ Attributes = Annotated[dict[str, Scalar], BeforeValidator(_attributes_of)]
 
 
 class IngestOptions(BaseModel):
-    """What to ingest, and where to.
+    """What to ingest, and the target collection.
 
     Exactly one of `collection` and `collection_prefix` is given.
     """
@@ -84,7 +84,7 @@ class IngestOptions(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _with_id(cls, values: Any) -> Any:
-        """Keep what people call the collection beside the id that is made of it."""
+        """Keep the given name of the collection next to the id derived from it."""
         name = values.get("collection") if isinstance(values, dict) else None
         if not name or not isinstance(name, str):
             return values

@@ -1,10 +1,10 @@
-"""Warnings about single pages of a document, merged into one sentence a kind."""
+"""Merge warnings about single pages into one sentence per kind."""
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-MOST_RUNS = 12  # stretches of pages that are named
+MOST_RUNS = 12  # page ranges that are listed
 _OF_PAGE = re.compile(
     r"page (?P<page>\d+)(?:: (?P<count>\d+))? (?P<text>.*)", re.DOTALL
 )
@@ -13,10 +13,10 @@ _SINGULAR = re.compile(r"\b(?:word|was)\b")
 
 
 def merge_page_warnings(warnings: Iterable[str]) -> tuple[str, ...]:
-    """Merge warnings that say the same of several pages.
+    """Merge equal warnings about several pages.
 
     `page 2: 1 word was lost` and `page 3: 4 words were lost` become `2 pages: 5 words
-    were lost (pages 2-3)`. Each keeps the place of its first one.
+    were lost (pages 2-3)`. A merged warning takes the position of the first.
     """
     kinds: dict[tuple[str, bool], _Kind] = {}
     for warning in warnings:
@@ -40,7 +40,7 @@ def _plural(text: str, counts: bool) -> str:
 
 
 def runs(numbers: Iterable[int]) -> list[str]:
-    """Numbers in order with stretches joined: 3-5, 9."""
+    """Format numbers in order with ranges: 3-5, 9."""
     stretches: list[list[int]] = []
     for number in sorted(set(numbers)):
         if stretches and number == stretches[-1][-1] + 1:
@@ -52,14 +52,14 @@ def runs(numbers: Iterable[int]) -> list[str]:
 
 @dataclass
 class _Kind:
-    """Warnings of one sort: the first, the pages they are of, and what they count."""
+    """Warnings of one kind: the first, their pages, and their counts."""
 
     first: str
     pages: list[int] = field(default_factory=list)
     count: int = 0
 
     def describe(self, text: str) -> str:
-        """All of them in one sentence."""
+        """Return one sentence for all of them."""
         if len(self.pages) < 2:  # noqa: PLR2004
             return self.first
         pages = _list_pages(runs(self.pages))

@@ -52,14 +52,14 @@ from elt_llm_ingest.warming import collector_at_rest, warm_up
 if TYPE_CHECKING:
     from elt_llm_core.store.writer import Writer
 
-# A stop while another process writes is noticed after half a second.
+# While another process writes, a stop is noticed within half a second.
 LOCK_POLL_SECONDS = 0.5
 # Ten thousand files are hashed in seconds: progress need not be reported for each.
 FILES_PER_PROGRESS = 500
 
 
 class IngestPipeline:
-    """Discovers files, decides what changed, and has it stored or only listed."""
+    """Discovers files, decides what changed, and stores or lists it."""
 
     def __init__(
         self, options: IngestOptions, models: Models, context: JobContext
@@ -76,7 +76,7 @@ class IngestPipeline:
         """Run the ingest.
 
         Raises:
-            IngestError: If there are files and not one could be ingested.
+            IngestError: If there are files and none could be ingested.
             NameTakenError: If the title belongs to another collection.
         """
         options = self._options
@@ -140,7 +140,7 @@ class IngestPipeline:
 
     @contextmanager
     def _start_reader(self, todo: Todo) -> Iterator[ReadingProcess]:
-        """Start the reading process; it gets ready while LlamaIndex is imported."""
+        """Start the reading process, which initialises while LlamaIndex is imported."""
         paths = [file.item.path for file, _ in todo if file.error is None]
         config = self._context.config
         given = [password.get_secret_value() for password in self._options.passwords]
@@ -200,7 +200,7 @@ class IngestPipeline:
         return files
 
     def _is_pruned(self, plan: FilePlan, index: int) -> bool:
-        """Whether an error only says that a document to be removed has no file."""
+        """Return whether an error only says that a document to remove has no file."""
         missing = plan.scope.missing
         return self._options.prune and any(
             place == index and uri in self._state.ledger.rows
@@ -235,7 +235,7 @@ class IngestPipeline:
         embedder = as_counting(self._models.embedder)
         try:
             return EmbedderIdentity(embedder.model_name, embedder.digest)
-        except ModelError:  # nothing has to be embedded, so no server is needed
+        except ModelError:  # nothing to embed, so no server is needed
             return EmbedderIdentity(embedder.model_name)
 
     def _find_stale(self, plan: FilePlan) -> list[str]:
@@ -254,14 +254,14 @@ class IngestPipeline:
         for uri in stale:
             rows = self._state.ledger.rows[uri]
             if rows[0].sha256 in self._state.failed:
-                continue  # it moved, and is not stored at its new address
+                continue  # moved, but not stored at its new address
             store = self._context.store
             present = [row for row in rows if store.document(row.document_id)]
             self._state.remove(writer, present)
             self._report.counts["removed"] += bool(present)
 
     def _publish(self, writer: "Writer", names: Iterable[str], fraction: float) -> None:
-        """Build new indexes if they are due, also after a run that was cut off."""
+        """Build new indexes if they are due, also after an interrupted run."""
         ordered = sorted(names)
         for index, name in enumerate(ordered, start=1):
             try:
@@ -269,14 +269,14 @@ class IngestPipeline:
                 if writer.publish([name], fraction) and outdated:
                     self._report.counts["reindexed"] += 1
             except GenerationError as error:
-                # The database has everything and answers without an index, slower.
+                # Without an index, searches use the database and are slower.
                 kind = DegradationKind.EXACT_ENGINE
                 self._report.add_degradation(kind, name, str(error))
             self._context.progress("index", index, len(ordered), name)
 
     @contextmanager
     def _open_writer(self) -> Iterator["Writer | None"]:
-        """Yield the writer, or None if the run was stopped while it waited for it."""
+        """Yield the writer, or None if the run was stopped while waiting for it."""
         deadline = time.monotonic() + self._options.wait
         with ExitStack() as stack:
             while True:
@@ -298,7 +298,7 @@ class IngestPipeline:
 
 
 def _differs(card: CollectionCard, ours: EmbedderIdentity) -> bool:
-    """Whether a collection was indexed with another model, as far as is known."""
+    """Return whether a collection is known to be indexed with another model."""
     if ours.digest:
         return card.embedder_digest != ours.digest
     return bool(ours.model_name) and card.embedder != ours.model_name

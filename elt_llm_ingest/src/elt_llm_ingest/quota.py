@@ -1,11 +1,11 @@
-"""What reading a PDF may cost, by what the file holds.
+"""Quotas of time and memory for reading a PDF, by its content.
 
-A PDF of a few hundred bytes can ask for endless work: a drawing that calls itself, data
-that were packed twice. No parser can be trusted to see this coming, so the reading
-process has quotas of processor time and of memory that start small and grow with the
-size of the file and with every page that is done; its parent watches the memory. Honest
-files stay far below both: of 50 public PDFs of 562 pages none took more than 120 MB or
-.06 s a page, ten thousand pages take 152 s and 557 MB.
+A PDF of a few hundred bytes can cause endless work: a drawing that calls itself, or
+data compressed twice. No parser can be trusted to detect this, so the reading process
+has quotas of processor time and memory that start small and grow with the size of the
+file and with every finished page; its parent monitors the memory. Ordinary files stay
+far below both: of 50 public PDFs of 562 pages none took more than 120 MB or .06 s a
+page, ten thousand pages take 152 s and 557 MB.
 """
 
 import math
@@ -16,19 +16,19 @@ from pathlib import Path
 from elt_llm_ingest.limits import Limits
 
 MB = 1_000_000
-SECONDS = 3.0  # of processor time for any file; libraries are loaded before
+SECONDS = 3.0  # processor seconds for any file, after loading libraries
 SECONDS_A_MB = 40.0
-SECONDS_AHEAD = 0.03  # for a page that the file says it has, of the first ones
+SECONDS_AHEAD = 0.03  # per page that the file declares, for the first ones
 SECONDS_DONE = 0.1  # for a page that is laid out
 SECONDS_OCR = 10.0  # for a page that is a picture
-MEMORY_MB = 400  # for any file, the reader itself included
+MEMORY_MB = 400  # for any file, including the reader itself
 MEMORY_A_MB = 64
-MEMORY_A_PAGE = 0.5  # that is done; ten thousand of 770 words take .35 each
+MEMORY_A_PAGE = 0.5  # per finished page; ten thousand of 770 words take .35 each
 PAGE = resource.getpagesize()
 
 
 class _Time:
-    """Seconds of processor time that this process may reach; None for no ceiling."""
+    """Limit of this process's processor time in seconds; None for no limit."""
 
     ceiling: float | None = None
     allowed = 0.0
@@ -36,13 +36,13 @@ class _Time:
 
 
 def memory_mb(size: int, pages: int, limits: Limits) -> int:
-    """Megabytes that reading a PDF of so many bytes may take after so many pages."""
+    """Return the memory limit in MB for a PDF of this size after these pages."""
     grown = MEMORY_A_MB * size / MB + MEMORY_A_PAGE * pages
     return min(MEMORY_MB + math.ceil(grown), limits.memory_mb)
 
 
 def resident_mb(pid: int) -> float:
-    """Megabytes of memory a process holds; 0 where the system does not tell."""
+    """Return the resident memory of a process in MB; 0 if unknown."""
     try:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE / MB
     except (OSError, IndexError, ValueError):
@@ -50,10 +50,10 @@ def resident_mb(pid: int) -> float:
 
 
 def confine(seconds: float, tell: Callable[[int], None] | None = None) -> None:
-    """Let this process work so many seconds more at most, whatever it reads.
+    """Limit the further processor time of this process, whatever it reads.
 
-    Several threads may work, so processor time may run ahead of the clock. `tell` is
-    called with the number of pages when some are done.
+    With several threads, processor time may advance faster than the clock. `tell` is
+    called with the number of newly finished pages.
     """
     _Time.tell = tell
     _Time.ceiling = _cpu_seconds() + seconds
@@ -61,17 +61,17 @@ def confine(seconds: float, tell: Callable[[int], None] | None = None) -> None:
 
 
 def begin(size: int) -> None:
-    """A PDF of so many bytes is read from now on. Nothing without `confine`."""
+    """Start reading a PDF of this size. Does nothing without `confine`."""
     _allow(_cpu_seconds() + SECONDS + SECONDS_A_MB * size / MB)
 
 
 def more(seconds: float) -> None:
-    """Allow more: something was done, or is known to lie ahead."""
+    """Allow more seconds, because of finished or known remaining work."""
     _allow(_Time.allowed + seconds)
 
 
 def add_pages_done(pages: int) -> None:
-    """So many pages are laid out: allow more for the others, and say so."""
+    """Allow more for the remaining pages, and report the finished ones."""
     more(SECONDS_DONE * pages)
     if _Time.tell is not None:
         _Time.tell(pages)

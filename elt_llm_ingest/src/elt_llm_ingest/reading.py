@@ -1,4 +1,4 @@
-"""From a file to chunks: read in the other process, routed, cut."""
+"""Read a file in the child process, route its documents, and chunk them."""
 
 import hashlib
 import re
@@ -31,7 +31,7 @@ from elt_llm_ingest.sandbox.client import ReadingProcess
 
 @dataclass(frozen=True)
 class RoutedDocument:
-    """A document and the collection it goes to."""
+    """A document and its target collection."""
 
     collection: str
     document: ParsedDocument
@@ -40,10 +40,11 @@ class RoutedDocument:
 def route_by_prefix(
     prefix: str, documents: Sequence[ParsedDocument]
 ) -> list[RoutedDocument]:
-    """The documents with their collections.
+    """Return the documents with their collections.
 
-    A model: `<prefix>_entities` and `<prefix>_relationships`. An inventory: one
-    `<prefix>_<type>` for each type of fact sheet. Anything else: `<prefix>_documents`.
+    A model goes to `<prefix>_entities` and `<prefix>_relationships`, an inventory to
+    one `<prefix>_<type>` for each type of fact sheet, anything else to
+    `<prefix>_documents`.
     """
     targets: list[RoutedDocument] = []
     for document in documents:
@@ -60,7 +61,7 @@ def route_by_prefix(
 
 
 def _is_by_fact_sheet(document: ParsedDocument) -> bool:
-    """Whether its text is fact sheets; a CSV's is the rows of a table."""
+    """Return whether its text consists of fact sheets, not of a CSV's rows."""
     return all(block.kind is BlockKind.FACT_SHEET for block in document.blocks)
 
 
@@ -83,7 +84,7 @@ def _slug(text: str) -> str:
 def _part(
     document: ParsedDocument, kind: str, blocks: Sequence[Block], is_first: bool
 ) -> ParsedDocument:
-    """The fact sheets of one type as a document, with their share of the sidecar."""
+    """Return the fact sheets of one type as a document with its sidecar."""
     builder = TextBuilder()
     for block in blocks:
         kept = block.model_dump(exclude={"kind", "start", "end"})
@@ -102,7 +103,7 @@ def _part(
 
 
 def _share(sidecar: Sidecar, kind: str, is_first: bool) -> Sidecar:
-    """The fact sheets of one type; relations go with their source."""
+    """Return the fact sheets of one type; relations stay with their source."""
     if sidecar.kind == SIDECAR_KIND:
         elements = [e for e in sidecar.content["elements"] if e["type"] == kind]
         ids = {element["id"] for element in elements}
@@ -122,25 +123,25 @@ def _share(sidecar: Sidecar, kind: str, is_first: bool) -> Sidecar:
     return sidecar.model_copy(update={"content": content})
 
 
-REASONS = 3  # warnings that explain why nothing could be cut
+REASONS = 3  # warnings that explain why there are no chunks
 
 
 @dataclass
 class DocumentPart:
-    """A document of a file, where it goes, and its chunks."""
+    """A document of a file, its collection, and its chunks."""
 
     target: RoutedDocument
     nodes: list[TextNode] = field(repr=False)
 
     @property
     def texts(self) -> list[str]:
-        """What is embedded of the chunks, in order."""
+        """Return the texts to embed, in order."""
         return [provenance.index_text(node) for node in self.nodes]
 
 
 @dataclass
 class PreparedFile:
-    """One file on its way into the store; `waiting` holds texts without a vector."""
+    """One file on its way into the store; `waiting` are texts without a vector."""
 
     scanned: ScannedFile
     change: FileChange
@@ -152,23 +153,23 @@ class PreparedFile:
 
     @property
     def chunks(self) -> int:
-        """Chunks of all parts."""
+        """Return the chunks of all parts."""
         return sum(len(part.nodes) for part in self.parts)
 
     @property
     def texts(self) -> list[str]:
-        """What is embedded of all parts, in order."""
+        """Return the texts to embed of all parts, in order."""
         return [text for part in self.parts for text in part.texts]
 
     @property
     def done_bytes(self) -> float:
-        """How much of the file's size is dealt with, for a forecast."""
+        """Return the processed share of the file in bytes, for the time estimate."""
         left = len(self.waiting) / self.missing if self.missing else 0.0
         return self.scanned.size * (1 - left)
 
 
 class FileReader:
-    """Reads and cuts files, one after the other."""
+    """Reads and chunks files, one after the other."""
 
     def __init__(
         self,
@@ -188,10 +189,10 @@ class FileReader:
     def read(
         self, file: ScannedFile, change: FileChange, collection: str, prefix: str
     ) -> PreparedFile:
-        """The file, read and cut. Raises LoadError."""
+        """Return the file, read and chunked. Raises LoadError."""
         item = file.item
         data = read_bytes(item.path)
-        # It may have changed since it was looked at: what is stored counts.
+        # The file may have changed since it was hashed; the stored content counts.
         file = ScannedFile(item, hashlib.sha256(data).hexdigest(), len(data))
         loader, documents = self._process.read(item.path, data, self._loader(item))
         crash_point(CrashPoint.PARSED)
@@ -220,7 +221,7 @@ class FileReader:
         )
 
     def _loader(self, item: InputFile) -> str:
-        """A trusted stranger's loader of the name of the file's ending, if any."""
+        """Return a trusted third-party loader for the file's extension, if any."""
         suffix = item.path.suffix.lower()
         name = suffix.removeprefix(".")
         if suffix in SUFFIXES or name in MODULES or name not in LOADERS.known():
@@ -230,7 +231,7 @@ class FileReader:
 
     def _chunks(self, parsed: ParsedDocument) -> list[TextNode]:
         own = {k: v for k, v in parsed.attributes.items() if k not in RESERVED}
-        shared = {**own, **self._metadata}  # what a person says of it wins
+        shared = {**own, **self._metadata}  # given metadata takes precedence
         return [
             _mark(provenance.write(node, _complete(node, ordinal)), shared)
             for ordinal, node in enumerate(self._chunking.cut(parsed))
@@ -252,14 +253,14 @@ def _with_organisation(sidecar: Sidecar, organisation: str) -> Sidecar:
 
 
 def _mark(node: TextNode, shared: dict[str, Scalar]) -> TextNode:
-    """The node with what is told of all of its document, behind what it tells."""
+    """Return the node with the document's attributes after its own."""
     if shared:
         node.metadata = {**shared, **node.metadata}
     return node
 
 
 def _without_chunks(name: str, documents: Sequence[ParsedDocument]) -> LoadError:
-    """A file that could be read, and has nothing that a question could find."""
+    """Return the error for a file without anything to search."""
     shown = [warning for document in documents for warning in document.warnings]
     more = len(shown) - REASONS
     reasons = "; ".join(shown[:REASONS]) + (f"; and {more} more" * (more > 0))
@@ -271,10 +272,10 @@ def _without_chunks(name: str, documents: Sequence[ParsedDocument]) -> LoadError
 
 
 def _complete(node: TextNode, ordinal: int) -> provenance.Provenance:
-    """The node's place; a stranger's chunker may have told its characters only."""
+    """Return the node with its location; third-party chunkers may only set spans."""
     return provenance.read(node).model_copy(update={"ordinal": ordinal})
 
 
 def part_keys(targets: Sequence[RoutedDocument]) -> set[tuple[str, str]]:
-    """Collection and part of each target."""
+    """Return collection and part of each target."""
     return {(target.collection, target.document.part) for target in targets}

@@ -1,6 +1,6 @@
 """`python -m elt_llm_ingest.runner`: ingest by files.
 
-An ingest file is YAML that says what goes into which collection.
+An ingest file is YAML that lists documents and their target collections.
 """
 
 import re
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 CONFIG_FOLDER = Path(__file__).parent / "config"
 OURS = frozenset({"rag_config"})
-MAX_BYTES = 1_000_000  # of an ingest file, which people write by hand
+MAX_BYTES = 1_000_000  # of an ingest file, which is written by hand
 YAML_SUFFIXES = (".yaml", ".yml")
 
 
@@ -33,7 +33,7 @@ class _Closed(BaseModel):
 
 
 class ChunkingChoice(_Closed):
-    """What one ingest file says about cutting; what it leaves out stays."""
+    """The chunking options of one ingest file; missing ones keep their defaults."""
 
     strategy: str | None = None
     chunk_size: int | None = None
@@ -60,7 +60,7 @@ class IngestFile(_Closed):
 
     @property
     def is_batch(self) -> bool:
-        """Whether it only lists other ingest files."""
+        """Return whether it only lists other ingest files."""
         return all(path.endswith(YAML_SUFFIXES) for path in self.file_paths)
 
     @model_validator(mode="after")
@@ -74,13 +74,13 @@ class IngestFile(_Closed):
 
 
 def known_files() -> dict[str, Path]:
-    """Names and paths of the ingest files that are shipped, sorted."""
+    """Return names and paths of the shipped ingest files, sorted."""
     found = sorted(CONFIG_FOLDER.glob("*.yaml"))
     return {path.stem: path for path in found if path.stem not in OURS}
 
 
 def find_file(name: str) -> Path:
-    """The ingest file of a shipped name, or at a path. Raises ConfigError."""
+    """Return a shipped ingest file by name, or by path. Raises ConfigError."""
     known = known_files()
     if name in known:
         return known[name]
@@ -98,7 +98,7 @@ def find_file(name: str) -> Path:
 
 
 def read_file(path: Path) -> IngestFile:
-    """The ingest file at a path. Raises ConfigError with the key and the cure."""
+    """Read the ingest file at a path. Raises ConfigError with the key and a hint."""
     try:
         if path.stat().st_size > MAX_BYTES:
             raise ConfigError(f"{path} exceeds the maximum size of an ingest file")
@@ -117,7 +117,7 @@ def read_file(path: Path) -> IngestFile:
 
 
 def resolve_path(path: Path, listed: str) -> Path:
-    """A listed path, relative to the folder of the ingest file."""
+    """Resolve a listed path relative to the folder of the ingest file."""
     target = Path(listed).expanduser()
     return target if target.is_absolute() else path.parent / target
 
@@ -177,14 +177,14 @@ def main(**options: Any) -> None:
 
 
 class _Command:
-    """The options, and what each of them asks for."""
+    """The options of the command and their actions."""
 
     def __init__(self, options: dict[str, Any], stop: Stop) -> None:
         self._options = options
         self._stop = stop
 
     def run(self) -> int:
-        """Do what is asked; tell the exit code."""
+        """Run the requested action and return the exit code."""
         options = self._options
         if options["listing"]:
             return self._list()
@@ -264,7 +264,7 @@ class _Command:
         return 0
 
     def _ingest(self, path: Path) -> int:
-        """Every file of a batch in turn; one that fails does not stop the others."""
+        """Ingest every file of a batch; a failure does not stop the others."""
         files = _list_ingest_files(path)
         config = self._config()
         store = self._store()
@@ -329,7 +329,7 @@ class _Command:
 def _list_ingest_files(
     path: Path, seen: frozenset[Path] = frozenset()
 ) -> list[tuple[Path, IngestFile]]:
-    """The file, or those a batch lists, in order. Raises UsageError for a circle."""
+    """Return the file, or those of a batch. Raises UsageError for a cycle."""
     path = path.resolve()
     if path in seen:
         raise UsageError(f"{path} lists itself")

@@ -20,7 +20,7 @@ from elt_llm_ingest.change_detection import (
 from elt_llm_ingest.ingest_report import ReportBuilder
 from elt_llm_ingest.options import IngestOptions
 
-if TYPE_CHECKING:  # it imports LlamaIndex
+if TYPE_CHECKING:  # imports LlamaIndex
     from elt_llm_core.store.writer import Writer
     from elt_llm_ingest.reading import FileReader, PreparedFile
 
@@ -29,7 +29,7 @@ Todo = Sequence[tuple[ScannedFile, FileChange]]
 
 @dataclass
 class IngestState:
-    """What one run knows so far.
+    """The state of one run.
 
     Attributes:
         ledger: The documents that were stored when the run began.
@@ -61,7 +61,7 @@ class IngestState:
         """Count and report the file if it is a copy of one that was ingested.
 
         Returns:
-            Whether it is. A copy of a file that failed is tried on its own.
+            Whether it was skipped. A copy of a failed file is read itself.
         """
         if change.outcome is not FileOutcome.COPY or file.sha256 in self.failed:
             return False

@@ -1,4 +1,4 @@
-"""How fast an embedder was in past ingests, and what an ingest would take."""
+"""The speed of an embedder in past ingests, and time estimates."""
 
 import json
 from pathlib import Path
@@ -10,18 +10,18 @@ from elt_llm_core.jobs import Expected, format_duration
 from elt_llm_core.records import Record
 
 NAME = "pace.json"  # in the data root; it may be deleted
-ENOUGH = 2_000  # characters, below which a run says nothing about the next one
-MOST = 5_000_000  # characters of past runs that count, so that newer ones count more
+ENOUGH = 2_000  # characters; shorter runs are ignored
+MOST = 5_000_000  # characters of past runs that are kept, so that newer ones weigh more
 
 
 class Speed(Record):
-    """What embedding took so far with one model."""
+    """The embedding time so far with one model."""
 
     characters: float = Field(gt=0)
     seconds: float = Field(gt=0)
 
     def seconds_for(self, characters: int) -> float:
-        """The seconds that so many characters take."""
+        """Return the estimated seconds for so many characters."""
         return characters * self.seconds / self.characters
 
 
@@ -29,12 +29,12 @@ _SPEEDS = TypeAdapter(dict[str, Speed])
 
 
 def read_speed(data_dir: Path, model: str) -> Speed | None:
-    """How fast the model with this digest was here; None where that is not known."""
+    """Return the speed of the model with this digest; None if unknown."""
     return _read(data_dir).get(model)
 
 
 def record_speed(data_dir: Path, model: str, characters: int, seconds: float) -> None:
-    """Add what a run took. Raises StoreWriteError."""
+    """Add the time of a run. Raises StoreWriteError."""
     if characters < ENOUGH or seconds <= 0:
         return
     speeds = _read(data_dir)
@@ -52,7 +52,7 @@ def record_speed(data_dir: Path, model: str, characters: int, seconds: float) ->
 
 
 def describe_duration(expected: Expected) -> str:
-    """A sentence for people."""
+    """Return the estimate as a sentence."""
     if expected.embedding is not None:
         whole = expected.reading + expected.embedding
         return f"It would take about {format_duration(whole)}."
@@ -66,4 +66,4 @@ def _read(data_dir: Path) -> dict[str, Speed]:
     try:
         return _SPEEDS.validate_json((data_dir / NAME).read_bytes())
     except (OSError, ValidationError):
-        return {}  # it only helps to guess
+        return {}  # only used for estimates

@@ -1,4 +1,4 @@
-"""Vectors for texts: checked, kept by content, and only those that nobody made yet."""
+"""Vectors for texts: checked, cached by content, and computed only once."""
 
 import time
 import unicodedata
@@ -13,9 +13,9 @@ from elt_llm_core.models.embedder import CountingEmbedder
 from elt_llm_core.store.writer import Writer
 
 BATCH = 32  # texts a call
-# A call, so that a batch of long texts stays within the time limit.
+# Characters per call, so that a batch of long texts stays within the time limit.
 BATCH_CHARACTERS = 40_000
-SAME = 0.999  # cosine of one text's vectors, alone and in a batch
+SAME = 0.999  # minimum cosine of a text's vectors alone and in a batch
 PROBES = (
     "The fee is due in June.",
     "A second text of another length, so that the shorter one is padded in a batch.",
@@ -24,10 +24,10 @@ PROBES = (
 
 
 class Vectorizer:
-    """Makes the vectors of texts and keeps them in the truth.
+    """Computes the vectors of texts and stores them in the database.
 
-    Not for several threads. `on_batch` hears how many texts each call made, and 0 when
-    texts were given that no call was made for yet.
+    Not thread-safe. `on_batch` is called with the number of texts of each call, and
+    with 0 when texts were added that need no call yet.
     """
 
     def __init__(
@@ -39,26 +39,26 @@ class Vectorizer:
         self._writer = writer
         self._embedder = embedder
         self._on_batch = on_batch
-        self._batch = 0  # texts a call, once that is known
+        self._batch = 0  # texts per call, once known
         self.requested = (
-            0  # texts that vectors were asked of, and how many are done with
+            0  # requested texts, and how many are finished
         )
         self.done = 0
         self.embedded = 0
-        self.characters = 0  # of what was made, and the time that took
+        self.characters = 0  # characters embedded, and the time taken
         self.seconds = 0.0
         self.failed: dict[str, str] = {}
         self.damaged: set[str] = set()  # texts whose kept vector must be made again
 
     @property
     def is_one_by_one(self) -> bool:
-        """Whether the model gives a text another vector in a batch than alone."""
+        """Return whether the model gives a text another vector in a batch."""
         return self._batch == 1
 
     def find_missing(self, texts: Sequence[str]) -> list[str]:
-        """Those of the texts without a vector, each once, in order.
+        """Return the texts without a vector, each once, in order.
 
-        A text that none could be made of in this run is not asked for again.
+        A text that failed in this run is not tried again.
         """
         wanted = [t for t in dict.fromkeys(texts) if t not in self.failed]
         places = self._writer.missing_vectors(self._embedder.digest, wanted)
@@ -68,11 +68,11 @@ class Vectorizer:
         return missing
 
     def embed(self, texts: Sequence[str]) -> None:
-        """Make and keep the vectors, short texts first.
+        """Compute and store the vectors, short texts first.
 
-        Each batch is kept at once, so that a run that breaks off has lost no more than
-        one. A text that no vector can be made of goes to `bad` with the reason. Raises
-        ModelError where the model and not a text is at fault.
+        Each batch is stored immediately, so that an interrupted run loses at most one.
+        A text without a valid vector is added to `bad` with the reason. Raises
+        ModelError if the cause is the model and not a text.
         """
         self.requested += len(texts)
         if texts:
@@ -88,7 +88,7 @@ class Vectorizer:
             self._on_batch(len(batch))
 
     def _fitting(self, texts: Sequence[str]) -> Iterator[str]:
-        """The texts that the model reads to their end."""
+        """Return the texts within the model's limit."""
         most = self._embedder.max_tokens
         for text in texts:
             count = self._embedder.count_tokens(text)
@@ -112,7 +112,7 @@ class Vectorizer:
             yield batch
 
     def _keep(self, texts: list[str]) -> None:
-        """Vectors of a batch; of its halves, where there is a bad text among them."""
+        """Store the vectors of a batch, or of its halves if it contains a bad text."""
         try:
             self._put(texts, self._vectors(texts))
         except EmbedError as error:
@@ -124,7 +124,7 @@ class Vectorizer:
             self._keep(texts[middle:])
 
     def _retry(self, text: str, error: EmbedError) -> None:
-        """Once more alone, then with plain characters; else it stays without."""
+        """Retry a text alone, then with plain characters; otherwise give up."""
         plain = unicodedata.normalize("NFKC", " ".join(text.split()))
         for variant in (text, plain):
             try:
@@ -137,7 +137,7 @@ class Vectorizer:
         self.failed[text] = error.message
 
     def _probe(self, text: str) -> NDArray[np.float32]:
-        """The vector of a text that any model can read, in two attempts at most."""
+        """Return the vector of a text that any model can embed, in two attempts."""
         try:
             return self._vectors([text])
         except EmbedError:
@@ -156,7 +156,7 @@ class Vectorizer:
         self.embedded += len(texts)
 
     def _vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors that are some. Raises EmbedError."""
+        """Return valid vectors. Raises EmbedError."""
         rows = np.asarray(self._embedder.embed_array(texts), dtype=np.float32)
         name, wanted = self._embedder.model_name, (len(texts), self._embedder.dimension)
         if rows.shape != wanted:
@@ -170,10 +170,10 @@ class Vectorizer:
         return rows
 
     def _check_model(self) -> None:
-        """Once a model: does a batch give the vectors that single texts give?
+        """Check once per model that batches give the same vectors as single texts.
 
-        What was found is kept as the probes' vectors; a model that fails is asked for
-        one text at a time, and checked again by the next run.
+        The result is stored as the probes' vectors; a model that fails gets one text at
+        a time, and is checked again in the next run.
         """
         if self._batch:
             return

@@ -1,4 +1,4 @@
-"""What goes on beside the import of LlamaIndex, and what rests meanwhile."""
+"""Work in parallel with the import of LlamaIndex, and pausing the garbage collector."""
 
 import gc
 from collections.abc import Iterator
@@ -10,15 +10,15 @@ from elt_llm_core.errors import LoadError
 from elt_llm_ingest.readers.detection import sniff
 
 GLANCE = 4_096  # bytes; the detector reads the first thousand characters of a text
-PLAIN = ("markdown", "text")  # loaders of files whose bytes are their text
+PLAIN = ("markdown", "text")  # loaders of plain-text formats
 
 
 def warm_up(path: Path) -> Thread:
-    """Start to look at the language of a file, if it is plain text.
+    """Load the language detector in a thread if the file is plain text.
 
     The language detector takes half a second to load, most of it in library code that
-    runs beside Python. A text that function words tell to be English does not load it.
-    Nothing is returned of what the thread sees: only what it loads is of use.
+    releases Python's lock. A text that function words show to be English does not load
+    it. The result of the thread is not used, only the loaded detector.
 
     Args:
         path: The file that is read first.
@@ -33,10 +33,10 @@ def warm_up(path: Path) -> Thread:
 
 @contextmanager
 def collector_at_rest() -> Iterator[None]:
-    """Leave cyclic garbage alone during the body.
+    """Disable the cyclic garbage collector in this block.
 
-    A large import makes many objects and hardly any garbage, and the collector looks
-    through all of them again and again: a tenth of the time of `llama_index.core`.
+    A large import creates many objects and hardly any garbage, and the collector scans
+    all of them repeatedly: a tenth of the import time of `llama_index.core`.
     """
     was_at_work = gc.isenabled()
     gc.disable()
@@ -53,7 +53,7 @@ def _glance(path: Path) -> None:
             head = file.read(GLANCE)
         loader, _ = sniff(path, head)
     except (OSError, LoadError):
-        return  # the run reads the file itself, and tells what is wrong with it
+        return  # the run reads the file itself and reports errors
     if loader in PLAIN:
         from elt_llm_core.language.detect import detect  # noqa: PLC0415  # in the thread
 

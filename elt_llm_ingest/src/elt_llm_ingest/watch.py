@@ -1,4 +1,4 @@
-"""Waiting for files to change."""
+"""Wait for files to change."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from elt_llm_ingest.discovery import make_plan
 
 FOREVER = 365 * 86_400.0  # seconds a watch waits for another writer
-NAP = 0.1  # seconds between two looks at whether to end
-RESTLESS = 10  # looks after which a change is taken in, though more keeps coming
+NAP = 0.1  # seconds between two checks whether to end
+RESTLESS = 10  # checks after which a change is ingested although further changes follow
 MOST_WAIT = 60.0  # seconds between two attempts after errors
 
 State = dict[str, tuple[int, int, int]]
 
 
 class Watch:
-    """Looks at files every `interval` seconds until `stopped` says so."""
+    """Checks files every `interval` seconds until `stopped` returns True."""
 
     def __init__(
         self, paths: Sequence[str], interval: float, stopped: Callable[[], bool]
@@ -25,10 +25,10 @@ class Watch:
         self._delay = interval
 
     def changes(self) -> Iterator[Callable[[Exception], None]]:
-        """Something for each time there is a change to take in, and at the start.
+        """Yield once for each change to ingest, and at the start.
 
-        What comes out is to be called with the error where that failed: it is then due
-        again after a while, each time a longer one.
+        The caller calls the yielded function with the error if the ingest failed: the
+        change is then due again after increasing intervals.
         """
         taken: State | None = None
         before: State | None = None
@@ -50,7 +50,7 @@ class Watch:
             self._sleep()
 
     def look(self) -> State:
-        """Size, time of change and inode of every file, by address."""
+        """Return size, modification time and inode of every file, by address."""
         state: State = {}
         for item in make_plan(self._paths).items:
             try:

@@ -1,4 +1,4 @@
-"""Files that are read and wait for vectors: few at a time, many texts to a call."""
+"""Files that have been read and wait for vectors: few files, many texts per call."""
 
 import time
 from collections import deque
@@ -7,26 +7,26 @@ from collections.abc import Callable
 from elt_llm_ingest.reading import PreparedFile
 from elt_llm_ingest.vectorizer import Vectorizer
 
-SLICE = 256  # texts that are sorted by length and embedded together, at most
-FIRST_SLICE = 8  # nothing is known yet of how fast the model is
-# A run that is cut off every few seconds must have stored something each time, so
-# neither a file nor a slice waits much longer than this.
+SLICE = 256  # maximum texts that are sorted by length and embedded together
+FIRST_SLICE = 8  # the speed of the model is still unknown
+# A run that is interrupted every few seconds must store something each time, so neither
+# a file nor a slice waits much longer than this.
 MOST_SECONDS = 1.0
 MOST_FILES = 64
-MOST_BYTES = 32_000_000  # of the files that wait, as they lie on the disk
+MOST_BYTES = 32_000_000  # total size on disk of the waiting files
 
 
 class EmbeddingWindow:
-    """Takes files in order and passes each on, in order, once its vectors are there.
+    """Queues files and passes each on, in order, once its vectors are computed.
 
-    Small files share batches. However many files there are, no more than 64 wait, no
-    more than the last one takes them over 32 MB, and none waits for others for more
-    than a second: a slice is embedded as soon as it is full, the first when a few texts
-    are there. Which texts share a batch changes no vector (`Vectorizer` checks it).
+    Small files share batches. At most 64 files wait, only the last one may take them
+    over 32 MB, and none waits for others for more than a second: a slice is embedded as
+    soon as it is full, the first one after a few texts. The composition of a batch
+    changes no vector (`Vectorizer` checks that).
 
     Args:
-        vectorizer: Makes and keeps the vectors.
-        ready: Is called with each file, in order, when its vectors are there.
+        vectorizer: Computes and stores the vectors.
+        ready: Called with each file, in order, when its vectors are stored.
     """
 
     def __init__(
@@ -34,18 +34,18 @@ class EmbeddingWindow:
     ) -> None:
         self._vectorizer = vectorizer
         self._ready = ready
-        self._since = 0.0  # when the first file that waits came, or one left
+        self._since = 0.0  # when the first waiting file was added, or one left
         self._slice = FIRST_SLICE
         self._waiting: deque[PreparedFile] = deque()
         self._texts: dict[str, None] = {}
 
     @property
     def done_bytes(self) -> float:
-        """How much of the waiting files is dealt with, for a forecast."""
+        """Return the processed share of the waiting files, for the estimate."""
         return sum(file.done_bytes for file in self._waiting)
 
     def add(self, file: PreparedFile) -> None:
-        """Take a file; embeds and passes on what has come together."""
+        """Add a file; embed and pass on what is due."""
         missing = self._vectorizer.find_missing(file.texts)
         file.waiting = set(missing)
         file.missing = len(missing)
@@ -59,13 +59,13 @@ class EmbeddingWindow:
             self.drain()
 
     def drain(self) -> None:
-        """Embed and pass on everything that waits."""
+        """Embed and pass on all waiting files."""
         while self._texts:
             self._embed_slice(list(self._texts))
         self._pass_on()
 
     def finish_first(self) -> None:
-        """Bring the file that came first to its end and forget the others."""
+        """Finish the first file and discard the others."""
         if not self._waiting:
             return
         first = self._waiting[0]
@@ -83,7 +83,7 @@ class EmbeddingWindow:
         )
 
     def _embed_slice(self, texts: list[str]) -> None:
-        """The first of the texts: as many as the model takes about a second for."""
+        """Embed the first texts: as many as the model processes in about a second."""
         most = min(self._slice, SLICE)
         began = time.monotonic()
         self._embed(texts[:most])

@@ -1,1 +1,1 @@
-"""The stage `chunkers`: node parsers that keep the exact place of a chunk."""
+"""The stage `chunkers`: node parsers that keep the exact location of each chunk."""

@@ -1,4 +1,4 @@
-"""Which blocks make chunks together, and what is indexed for a table row."""
+"""Group blocks for chunking, and the indexed text of a table row."""
 
 from collections.abc import Iterator, Sequence
 
@@ -18,15 +18,15 @@ SEPARATOR = " > "
 
 
 def groups(blocks: Sequence[Block]) -> Iterator[list[Block]]:
-    """Runs of prose of one section, the rows of one table, other blocks one by one.
+    """Yield runs of prose of one section, the rows of one table, other blocks singly.
 
-    Headings join the section below them when they have no text of their own. What is
-    not chunked (furniture, contents) ends a run of prose, not a table.
+    Headings without text of their own join the section below them. Blocks that are not
+    chunked (furniture, contents) end a run of prose, but not a table.
     """
     group: list[Block] = []
     for block in blocks:
         if block.kind is BlockKind.FIGURE and block.start == block.end:
-            continue  # a picture without words
+            continue  # a picture without text
         if group and not _goes_on(group, block):
             yield group
             group = []
@@ -39,13 +39,13 @@ def groups(blocks: Sequence[Block]) -> Iterator[list[Block]]:
 def _goes_on(group: Sequence[Block], block: Block) -> bool:
     last = group[-1]
     if last.kind is BlockKind.TABLE_ROW:
-        # A page may end within a table.
+        # A table may continue on the next page.
         return block.kind in UNSEEN or same_table(last, block)
     return last.kind in PROSE and block.kind in PROSE and _same_section(group, block)
 
 
 def same_table(row: Block, block: Block) -> bool:
-    """Whether `block` goes on with the table of `row`."""
+    """Return whether `block` continues the table of `row`."""
     return block.kind is BlockKind.TABLE_ROW and (
         (row.table_number, row.table, row.section)
         == (block.table_number, block.table, block.section)
@@ -61,15 +61,15 @@ def _same_section(group: Sequence[Block], block: Block) -> bool:
 
 
 def is_header(row: Block) -> bool:
-    """Whether a row tells the names of the columns."""
+    """Return whether a row contains the names of the columns."""
     return row.attributes.get("row") == "header"
 
 
 def row_text(text: str, row: Block) -> str:
-    """What is indexed for a table row: "Title - Header: value | Header: value".
+    """Return the indexed text of a row: "Title - Header: value | Header: value".
 
-    The title is the table's, else the innermost heading above it. Empty cells are left
-    out.
+    The title is the table's, or else the innermost heading above it. Empty cells are
+    left out.
     """
     cells = row_cells(text, row)
     title = row_title(row)
@@ -77,7 +77,7 @@ def row_text(text: str, row: Block) -> str:
 
 
 def row_cells(text: str, row: Block) -> str:
-    """The cells with their headers: "Header: value | Header: value"."""
+    """Return the cells with their headers: "Header: value | Header: value"."""
     cells = []
     for cell in row.cells:
         value = text[cell.start : cell.end].strip()
@@ -87,10 +87,10 @@ def row_cells(text: str, row: Block) -> str:
 
 
 def row_title(row: Block) -> str:
-    """The table's title, else the innermost heading above the row."""
+    """Return the table's title, or the innermost heading above the row."""
     return row.table or row.section.rsplit(SEPARATOR, 1)[-1]
 
 
 def cells_shown(text: str) -> str:
-    """The cells of a row's text with bars between them."""
+    """Return the cells of a row's text separated by bars."""
     return " | ".join(part.strip() for part in text.split("\t") if part.strip())

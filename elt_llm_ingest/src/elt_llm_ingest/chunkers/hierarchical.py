@@ -1,4 +1,4 @@
-"""Small chunks to search for, and the larger ones above them to read."""
+"""Small chunks for searching, and larger parents for reading."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -24,13 +24,14 @@ from elt_llm_ingest.chunkers.sentence import SentenceChunker, SentenceChunkerOpt
 
 
 class HierarchicalChunker(SentenceChunker):
-    """`SentenceChunker` whose chunks know what holds them.
+    """`SentenceChunker` whose chunks record their parents.
 
     The first level of parents joins neighbouring chunks of one section up to the first
     of `parent_sizes` tokens, the next level those of the section above up to the
-    second, and so on. With `leaves_only` the parents are told as spans only, to be cut
-    from the document's text again; else they are nodes too, related as those of
-    LlamaIndex's `HierarchicalNodeParser`, for its `AutoMergingRetriever`.
+    second, and so on. With `leaves_only` the parents are recorded as spans only, to be
+    sliced from the document's text; otherwise they are nodes too, with the
+    relationships of LlamaIndex's `HierarchicalNodeParser`, for its
+    `AutoMergingRetriever`.
     """
 
     parent_sizes: tuple[int, ...] = Field(default=(800,), min_length=1)
@@ -63,7 +64,7 @@ class HierarchicalChunker(SentenceChunker):
     def _runs(
         self, text: str, places: Sequence[Provenance], level: int, size: int
     ) -> Iterator[list[int]]:
-        """Indexes of neighbours that one parent holds, in order."""
+        """Return indexes of adjacent chunks that share one parent, in order."""
         run: list[int] = []
         for index, place in enumerate(places):
             if run:
@@ -90,7 +91,7 @@ class HierarchicalChunker(SentenceChunker):
 
 
 class HierarchicalChunkerOptions(SentenceChunkerOptions):
-    """`HierarchicalChunker`; parents are spans, so that only chunks are indexed."""
+    """`HierarchicalChunker`; parents are spans, and only chunks are indexed."""
 
     parent_sizes: tuple[int, ...] = Field(default=(800,), min_length=1)
 
@@ -106,15 +107,15 @@ class HierarchicalChunkerOptions(SentenceChunkerOptions):
 
 
 def _above(place: Provenance, level: int) -> tuple[object, ...]:
-    """What chunks of one parent share: the section, a level higher each time."""
+    """Return the section that chunks of one parent share, by level."""
     path = place.section.split(SEPARATOR)
     if level:
         return tuple(path[: max(len(path) - level, 1)])
-    return *path, place.parents  # rows of two tables are no neighbours
+    return *path, place.parents  # rows of different tables are not adjacent
 
 
 def _tree(text: str, leaves: list[BaseNode]) -> list[BaseNode]:
-    """The parents as nodes before the leaves, each related to those right below."""
+    """Return the parents as nodes before the leaves, each related to its children."""
     parents: dict[Parent, TextNode] = {}
     for leaf in leaves:
         below = leaf

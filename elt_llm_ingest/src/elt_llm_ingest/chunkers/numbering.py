@@ -1,7 +1,7 @@
-"""Which rules a stretch of a document holds, and which it refers to.
+"""The rules that a part of a document contains, and those that it refers to.
 
-A rule begins where a line begins with its number: `3.2.1 `, `1a1) `, `C12(a) `,
-`Article 5 `, and `(a) ` below one of them. Numbers the loader found count first.
+A rule starts at a line that starts with its number: `3.2.1 `, `1a1) `, `C12(a) `,
+`Article 5 `, and `(a) ` below one of them. Numbers found by the loader take precedence.
 """
 
 import re
@@ -15,9 +15,9 @@ from elt_llm_core.provenance import RuleSpan
 
 _GRAMMAR = rule_grammar()
 _ENDED = (".", ":", ";", ")", "and", "or")
-LINE = 200  # characters before a line that tell whether a sentence ended there
-LEFT_OUT = 3  # letters that a list may skip, and still be one list
-_LIMIT = 30  # a longer range of rules is no reference to each of them
+LINE = 200  # characters before a line in which the end of a sentence is looked for
+LEFT_OUT = 3  # letters that a list may skip
+_LIMIT = 30  # a longer range is not a reference to each rule
 
 
 class Numbering:
@@ -32,11 +32,11 @@ class Numbering:
         self._known = frozenset(self._rules) - {""}
 
     def within(self, start: int, end: int) -> tuple[str, ...]:
-        """The rule the span begins in, then those that begin in it; no repeats."""
+        """Return the rule in which the span starts, then those that start in it."""
         return tuple(dict.fromkeys(part.rule for part in self.spans(start, end)))
 
     def spans(self, start: int, end: int) -> tuple[RuleSpan, ...]:
-        """The parts of the span that are of a rule, in order."""
+        """Return the parts of the span that belong to a rule, in order."""
         first = max(bisect_right(self._starts, start) - 1, 0)
         last = bisect_left(self._starts, end)
         stops = [*self._starts[first + 1 : last], end]
@@ -50,19 +50,19 @@ class Numbering:
         )
 
     def begins(self, start: int, end: int) -> Sequence[int]:
-        """Where rules begin in the span."""
+        """Return where rules start in the span."""
         low, high = bisect_left(self._starts, start), bisect_left(self._starts, end)
         return self._starts[low:high]
 
     def is_rule(self, at: int) -> bool:
-        """Whether what begins at `at` has a number of its own, not only `(a)`."""
+        """Return whether the rule at `at` has its own number, not only `(a)`."""
         index = bisect_left(self._starts, at)
         rule = self._rules[index] if self._starts[index : index + 1] == [at] else ""
         written = self._text[at : at + 8].lstrip("-*• \t")
         return bool(rule) and not written.startswith("(")
 
     def references(self, start: int, end: int) -> tuple[str, ...]:
-        """The rules of this document that the span names, other than its own."""
+        """Return the rules of this document that the span refers to, except its own."""
         if not self._known:
             return ()
         targets: dict[str, None] = {}
@@ -78,7 +78,7 @@ class Numbering:
         return tuple(rule for rule in targets if rule not in own)
 
     def _is_elsewhere(self, at: int) -> bool:
-        """Whether another work is named behind a reference."""
+        """Return whether another work is named after a reference."""
         named = _GRAMMAR.other_work.match(self._text, at)
         return named is not None and not self._title & _words(named[1])
 
@@ -87,7 +87,7 @@ class Numbering:
         return self._rules[index] if index >= 0 else ""
 
     def _resolve(self, number: str, word: str, home: str) -> str:
-        """The rule of the document it names, or the nearest above it, or nothing."""
+        """Return the rule of the document, the nearest above it, or an empty string."""
         if number.startswith("("):
             while home:
                 if home + canonical(number) in self._known:
@@ -112,7 +112,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _numbers(match: re.Match[str]) -> Iterator[str]:
-    """The numbers of one reference; `3 to 6` names four."""
+    """Return the numbers of one reference; `3 to 6` names four."""
     yield match["first"]
     before, at = match["first"], match.end("first")
     for one in _GRAMMAR.number.finditer(
@@ -132,7 +132,7 @@ def _numbers(match: re.Match[str]) -> Iterator[str]:
 
 
 def _marks(parsed: ParsedDocument) -> Iterator[tuple[int, str]]:
-    """Where each rule begins and its number; an empty one where no rule goes on."""
+    """Return where each rule starts, with its number; an empty one ends a rule."""
     headings: list[tuple[int, str]] = []
     current = ""
     for block in parsed.blocks:
@@ -166,7 +166,7 @@ def _heading(text: str, block: Block) -> str:
 
 
 def _lines(text: str, block: Block) -> Iterator[tuple[int, re.Match[str]]]:
-    """The lines of a block that begin with a number. A wrapped line begins nothing."""
+    """Return the lines of a block that start with a number, without wrapped lines."""
     breaks = [m.start() for m in re.finditer("\n", text[block.start : block.end])]
     starts = [block.start, *(block.start + at + 1 for at in breaks), block.end]
     for line, (start, end) in enumerate(pairwise(starts)):
@@ -179,7 +179,7 @@ def _lines(text: str, block: Block) -> Iterator[tuple[int, re.Match[str]]]:
 
 
 def _number(mark: re.Match[str], current: str) -> str:
-    """The rule a line begins, or nothing where its number is only a figure."""
+    """Return the rule that a line starts, or an empty string for a plain number."""
     if mark["sub"]:
         return _below(current, mark["sub"]) if current else ""
     if mark["mixed"]:
@@ -195,7 +195,7 @@ def _number(mark: re.Match[str], current: str) -> str:
 
 
 def _below(current: str, sub: str) -> str:
-    """`(b)` after `3.2(a)` is `3.2(b)`; after `3.2` it is below; `(i)` may be roman."""
+    """Return the full number: `(b)` after `3.2(a)` is `3.2(b)`; `(i)` may be roman."""
     base, above = current, []
     while base.endswith(")"):
         cut = base.rindex("(")
@@ -211,7 +211,7 @@ def _below(current: str, sub: str) -> str:
 
 
 def _follows(before: str, label: str) -> bool:
-    """Whether the one is counted right after the other, with a few left out."""
+    """Return whether one label follows the other, possibly skipping a few."""
     for number in (_digits, _roman, _letters):
         low, high = number(before), number(label)
         if low and high and 0 < high - low <= LEFT_OUT:

@@ -1,4 +1,4 @@
-"""How sentences are packed into chunks, so that an edit changes few of them."""
+"""Pack sentences into chunks so that an edit changes few of them."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,13 +9,13 @@ from zlib import crc32
 from elt_llm_core.document import Block, BlockKind
 from elt_llm_ingest.chunkers.units import Count, Span, sentences, trim, windows
 
-FILLED = 0.6  # share of its size that a chunk has at least, where the text allows
+FILLED = 0.6  # minimum size of a chunk as a share of the maximum, if the text allows
 CLAUSE = re.compile(r"[;:]\s+|\n\s*")
 
 
 @dataclass(frozen=True)
 class Unit:
-    """A sentence, or a part of a long one, and the block it is in."""
+    """A sentence, or a part of a long one, and its block."""
 
     start: int
     end: int
@@ -28,12 +28,11 @@ class Unit:
 class Packing:
     """Packs the sentences of one section.
 
-    A chunk holds at most `size` tokens. It ends where the text has a joint: before a
-    block rather than inside one. Among joints of one sort from six tenths of the size
-    on, the words that follow decide (the least checksum), not what was packed before.
-    So the borders behind an inserted sentence fall where they fell, after a few chunks.
-    `overlap` tokens of whole sentences are carried over. No chunk goes beyond one of
-    `cuts`.
+    A chunk has at most `size` tokens. It ends before a block rather than inside one.
+    Among equally good positions from six tenths of the size on, the following words
+    decide (by the lowest checksum), not the preceding chunks. A few chunks after an
+    inserted sentence, the chunk borders are therefore unchanged. `overlap` tokens of
+    whole sentences are repeated. No chunk crosses one of the `cuts`.
     """
 
     text: str
@@ -44,7 +43,7 @@ class Packing:
     cuts: frozenset[int] = frozenset()
 
     def runs(self, blocks: Sequence[Block]) -> Iterator[Sequence[Unit]]:
-        """The units of each chunk, in order."""
+        """Return the units of each chunk, in order."""
         units = [unit for block in blocks for unit in self.units(block)]
         cuts = [i for i, unit in enumerate(units) if i and unit.start in self.cuts]
         for first, last in pairwise([0, *cuts, len(units)]):
@@ -60,7 +59,7 @@ class Packing:
             at = max(self._back(units, at, until), at + 1)
 
     def units(self, block: Block) -> Iterator[Unit]:
-        """The sentences of a block, none longer than a chunk."""
+        """Return the sentences of a block, none longer than a chunk."""
         if block.kind in (BlockKind.HEADING, BlockKind.CODE):
             spans = [trim(self.text, block.start, block.end)]
         else:
@@ -70,7 +69,7 @@ class Packing:
                 yield Unit(start, end, tokens, block, start == span[0])
 
     def _parts(self, span: Span) -> Iterator[tuple[Span, int]]:
-        """A sentence whole, or in clauses, or in windows, with the tokens of each."""
+        """Return a sentence whole, or in clauses or windows, with token counts."""
         tokens = self.count(self.text[slice(*span)])
         if tokens <= self.size:
             yield span, tokens
@@ -82,7 +81,7 @@ class Packing:
                 yield piece, self.count(self.text[slice(*piece)])
 
     def _end(self, units: Sequence[Unit], at: int) -> int:
-        """The end of the chunk that begins at `at`."""
+        """Return the end of the chunk that starts at `at`."""
         until, total, ends = at + 1, units[at].tokens, []
         while until < len(units) and total + units[until].tokens <= self.size:
             if total >= FILLED * self.size:
@@ -94,7 +93,7 @@ class Packing:
         return self._fit(units, at, until)
 
     def _joint(self, units: Sequence[Unit], end: int) -> tuple[int, int]:
-        """How well a chunk can end before a unit; least is best."""
+        """Return how good a chunk end before a unit is; the lowest value is best."""
         last, following = units[end - 1], units[end]
         words = self.text[following.start : following.end]
         if last.block.kind is BlockKind.HEADING:
@@ -106,7 +105,7 @@ class Packing:
         return sort, crc32(words.encode("utf-8", "surrogatepass"))
 
     def _fit(self, units: Sequence[Unit], at: int, until: int) -> int:
-        """`until`, or less where the joined text counts more than its parts."""
+        """Return `until`, or less if the joined text has more tokens than its parts."""
         while until - at > 1:
             joined = self.text[units[at].start : units[until - 1].end]
             if self.count(joined) <= self.size:
@@ -115,7 +114,7 @@ class Packing:
         return until
 
     def _back(self, units: Sequence[Unit], at: int, until: int) -> int:
-        """Where the next chunk begins: `overlap` tokens of sentences earlier."""
+        """Return the start of the next chunk: `overlap` tokens of sentences earlier."""
         total, start = 0, until
         while start > at + 1 and total + units[start - 1].tokens <= self.overlap:
             start -= 1

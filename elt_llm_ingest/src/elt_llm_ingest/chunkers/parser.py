@@ -1,4 +1,4 @@
-"""What every chunker of ours has: exact spans, places on the page, rule numbers."""
+"""The base of all chunkers: exact spans, places on the page, rule numbers."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -30,11 +30,10 @@ DETECTED = "auto"
 
 
 class SpanChunker(NodeParser):
-    """Cuts documents into chunks with their exact places.
+    """Splits documents into chunks with their exact locations.
 
     `document_text[start:end]` is the text of every chunk, and no chunk's searchable
-    text is longer than the embedder reads. Plain documents are read as one stretch of
-    prose.
+    text exceeds the embedder's limit. Plain documents are treated as one run of prose.
     """
 
     max_tokens: int = Field(default=256, ge=8, description="the embedder's limit")
@@ -51,10 +50,10 @@ class SpanChunker(NodeParser):
 
     @abstractmethod
     def pieces(self, parsed: ParsedDocument, numbers: Numbering) -> Iterator[Piece]:
-        """Every chunk's span, kind and section with the blocks it touches, in order."""
+        """Return every chunk's span, kind and section with its blocks, in order."""
 
     def chunk(self, parsed: ParsedDocument) -> list[TextNode]:
-        """The chunks of a parsed document in reading order, with provenance."""
+        """Return the chunks of a parsed document in reading order, with provenance."""
         nodes = []
         places, numbers = Places(parsed.pages), Numbering(parsed)
         figures = FigureMentions(parsed)
@@ -78,7 +77,7 @@ class SpanChunker(NodeParser):
         return nodes
 
     def language_of(self, parsed: ParsedDocument) -> str:
-        """The language whose rules cut the sentences of a document."""
+        """Return the language of the rules that split the document's sentences."""
         if self.language != DETECTED:
             return self.language
         return document_language(parsed.text)
@@ -99,7 +98,8 @@ class SpanChunker(NodeParser):
     def _postprocess_parsed_nodes(
         self, nodes: list[BaseNode], parent_doc_map: dict[str, Document]
     ) -> list[BaseNode]:
-        # LlamaIndex looks chunks up by their text and may find an earlier copy of it.
+        # LlamaIndex finds chunks by searching for their text and may match an earlier
+        # copy.
         done = super()._postprocess_parsed_nodes(nodes, parent_doc_map)
         for node in done:
             if isinstance(node, TextNode):
@@ -112,7 +112,7 @@ class SpanChunker(NodeParser):
 
 
 def parsed_of(node: BaseNode) -> ParsedDocument:
-    """What the loader returned, or the node's text as one paragraph."""
+    """Return the loader's document, or the node's text as one paragraph."""
     if isinstance(node, SourceDocument) and node.parsed is not None:
         return node.parsed
     text = node.get_content(metadata_mode=MetadataMode.NONE)
@@ -123,7 +123,7 @@ def parsed_of(node: BaseNode) -> ParsedDocument:
 
 
 def place(start: int, end: int, blocks: Sequence[Block], kind: str) -> Provenance:
-    """The place of a span: its section is that of the last block it touches."""
+    """Return the location of a span, in the section of the last block it overlaps."""
     last = blocks[-1]
     return Provenance(
         span_start=start,
@@ -141,7 +141,7 @@ def _is_doubtful(block: Block) -> bool:
 
 
 def _hides(block: Block) -> bool:
-    """Whether characters that carry hidden text were taken out of the block."""
+    """Return whether characters with hidden text were removed from the block."""
     return Suspicion.HIDDEN_CHARACTERS in block.attributes
 
 

@@ -1,4 +1,4 @@
-"""Pages and boxes of spans, found by halving, not by reading every word."""
+"""Pages and boxes of spans, found by binary search."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from elt_llm_core.results import Box
 
 
 class Places:
-    """Looks up where characters of a document stand."""
+    """Looks up the pages and boxes of characters of a document."""
 
     def __init__(self, pages: Sequence[Page]) -> None:
         self._pages = [page for page in pages if page.words]
@@ -19,7 +19,7 @@ class Places:
     def of(
         self, start: int, end: int, blocks: Sequence[Block]
     ) -> tuple[int | None, int | None, tuple[Box, ...]]:
-        """First page, last page and boxes of a span; `blocks` are those it touches."""
+        """Return first page, last page and boxes of a span; `blocks` overlap it."""
         pages = self._words(start, end)
         if pages:
             boxes = boxes_of_span(pages, start, end)
@@ -32,7 +32,7 @@ class Places:
         return min(numbers), max(numbers), boxes
 
     def _words(self, start: int, end: int) -> list[Page]:
-        """Pages that hold words of the span, with those words only."""
+        """Return pages with words of the span, with those words only."""
         pages = []
         for page, starts, last in zip(
             self._pages, self._starts, self._last, strict=True

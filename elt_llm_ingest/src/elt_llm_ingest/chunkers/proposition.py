@@ -1,4 +1,4 @@
-"""Single facts to search for, each with the sentences it was taken from to read."""
+"""Single facts for searching, each with the sentences it came from for reading."""
 
 import json
 import re
@@ -36,16 +36,16 @@ Section: {section}
 {sentences}
 """
 WORD = re.compile(r"[^\W_]+(?:[.,]\d+)*")
-LEAST = 0.6  # share of a fact's words that its sentences must hold
+LEAST = 0.6  # share of a fact's words that its sentences must contain
 
 
 class PropositionChunker(SentenceChunker):
-    """A language model tells the facts of each passage and the sentences that say them.
+    """A language model extracts the facts of each passage with their sentences.
 
-    The chunk's text is those sentences, letter for letter; the fact is only indexed. A
-    fact with a number its sentences do not have, or mostly with other words, is not
-    taken. Sentences that no fact was taken from are chunks of their own, and so is a
-    passage the model failed on, so nothing is lost.
+    The chunk's text is those sentences, verbatim; the fact is only indexed. A fact with
+    a number that is not in its sentences, or with mostly other words, is rejected.
+    Sentences without a fact become chunks, and so does a passage for which the model
+    failed, so nothing is lost.
     """
 
     _llm: LLM = PrivateAttr()
@@ -86,7 +86,7 @@ class PropositionChunker(SentenceChunker):
     def _supported_facts(
         self, packing: Packing, run: Sequence[Unit], answer: str
     ) -> Iterator[tuple[str, int, int]]:
-        """Facts with their first and last sentence, from 0, that hold what they say."""
+        """Return supported facts with their first and last sentence, from 0."""
         for fact, first, last in _read(answer, len(run)):
             source = packing.text[run[first].start : run[last].end]
             if is_said(fact, source) and packing.count(fact) <= self.max_tokens:
@@ -108,7 +108,7 @@ class PropositionChunkerOptions(SentenceChunkerOptions):
 
 
 def is_said(fact: str, source: str) -> bool:
-    """Whether the source has every number of the fact and most of its words."""
+    """Return whether the source has every number of the fact and most of its words."""
     words, own = WORD.findall(fact.lower()), set(WORD.findall(source.lower()))
     numbers = {word for word in words if any(c.isdigit() for c in word)}
     shared = sum(word in own for word in words)
@@ -116,7 +116,7 @@ def is_said(fact: str, source: str) -> bool:
 
 
 def _read(answer: str, count: int) -> Iterator[tuple[str, int, int]]:
-    """The facts of an answer; lines that are none are passed over."""
+    """Return the facts of an answer, skipping other lines."""
     for line in answer.splitlines():
         try:
             value = json.loads(line.strip().rstrip(","))
@@ -132,7 +132,7 @@ def _read(answer: str, count: int) -> Iterator[tuple[str, int, int]]:
 
 
 def _gaps(count: int, used: set[int]) -> Iterator[tuple[int, int]]:
-    """Runs of sentences that were not used."""
+    """Return runs of sentences that were not used."""
     first: int | None = None
     for index in range(count + 1):
         free = index < count and index not in used

@@ -1,4 +1,4 @@
-"""Table rows as chunks: each says its headers, and knows its table."""
+"""Table rows as chunks, each with its headers and a reference to its table."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ TERM_WORDS, MEANING_WORDS = 6, 8
 
 @dataclass(frozen=True)
 class Rows:
-    """Makes the chunks of a table, none longer than `limit` tokens as indexed.
+    """Builds the chunks of a table, none longer than `limit` tokens as indexed.
 
-    Rows share a chunk while they are together no longer than `size` tokens; a row that
-    tells what a term means keeps one of its own. With `size` 0 every row does.
+    Rows share a chunk while they have at most `size` tokens together; a row that
+    defines a term always has its own. With `size` 0 every row has its own.
     """
 
     text: str
@@ -32,7 +32,7 @@ class Rows:
     size: int = 0
 
     def table(self, rows: Sequence[Block]) -> Iterator[Piece]:
-        """The chunks of one table's rows; the headers are told with each of them."""
+        """Return the chunks of one table's rows, each with the headers."""
         data_rows = [row for row in rows if not is_header(row)] or rows
         pieces = [piece for run in self._runs(data_rows) for piece in self._pieces(run)]
         whole = Parent(start=rows[0].start, end=rows[-1].end, leaves=len(pieces))
@@ -61,7 +61,7 @@ class Rows:
         return "\n".join([*shown, *(row_cells(self.text, row) for row in rows[1:])])
 
     def _is_definition(self, row: Block) -> bool:
-        """A few words, and then what they mean at length."""
+        """Return whether the row has a short cell and then a long one."""
         cells = [self.text[cell.start : cell.end].split() for cell in row.cells]
         filled = [cell for cell in cells if cell]
         return (
@@ -71,7 +71,7 @@ class Rows:
         )
 
     def _pieces(self, rows: Sequence[Block]) -> Iterator[Piece]:
-        """Rows that fit as one chunk; a longer one in windows."""
+        """Yield rows that fit as one chunk; a longer row in windows."""
         shown = self._render_rows(rows)
         cells = tuple(cell for row in rows for cell in row.cells)
         span = rows[0].start, rows[-1].end

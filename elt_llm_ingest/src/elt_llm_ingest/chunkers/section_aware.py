@@ -1,4 +1,4 @@
-"""One chunk a section, or a rule of it where the section is too long."""
+"""One chunk per section, or per rule if the section is too long."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -20,10 +20,10 @@ from elt_llm_ingest.chunkers.sentence import (
 
 
 class SectionAwareChunker(SentenceChunker):
-    """A section that fits is one chunk, else each of its rules is.
+    """A section that fits is one chunk, otherwise each of its rules is.
 
-    A rule begins with a number of its own, not with `(a)`. What is longer than a chunk
-    is packed as by `SentenceChunker`.
+    A rule starts with its own number, not with `(a)`. Longer text is packed as by
+    `SentenceChunker`.
     """
 
     @classmethod
@@ -57,7 +57,7 @@ class SectionAwareChunkerOptions(SentenceChunkerOptions):
 
 
 def _rules(group: Sequence[Block], numbers: Numbering) -> Iterator[Sequence[Block]]:
-    """The group cut where a rule with a number of its own begins.
+    """Split the group at rules with their own number.
 
     A heading stays with the first rule below it.
     """

@@ -1,4 +1,4 @@
-"""Chunks that end where the subject changes, by the embedder's measure."""
+"""Chunks that end at a change of subject, measured by the embedder."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -16,11 +16,11 @@ from elt_llm_ingest.chunkers.groups import PROSE, groups
 from elt_llm_ingest.chunkers.packing import Packing, Unit
 from elt_llm_ingest.chunkers.sentence import SentenceChunker, SentenceChunkerOptions
 
-BATCH = 32  # sentences a call, as the ingest embeds chunks
+BATCH = 32  # sentences per call, as in an ingest
 
 
 class SemanticChunker(SentenceChunker):
-    """Cuts where neighbouring sentences differ most.
+    """Splits where adjacent sentences differ most.
 
     Each sentence is embedded with `buffer_size` sentences on either side, every
     document in one pass. A chunk ends where the cosine distance to the next sentence
@@ -48,7 +48,7 @@ class SemanticChunker(SentenceChunker):
         return replace(packing, cuts=self._breakpoints(parsed, packing))
 
     def _breakpoints(self, parsed: ParsedDocument, packing: Packing) -> frozenset[int]:
-        """Starts of the sentences that a chunk ends before."""
+        """Return the starts of the sentences before which a chunk ends."""
         runs = [
             _units(packing, group)
             for group in groups(parsed.blocks)
@@ -71,7 +71,7 @@ class SemanticChunker(SentenceChunker):
         return frozenset(start for start, distance in pairs if distance > limit)
 
     def _with_neighbours(self, packing: Packing, run: Sequence[Unit]) -> Iterator[str]:
-        """Each sentence with its neighbours, as many as the embedder can read."""
+        """Return each sentence with its neighbours, within the embedder's limit."""
         for index, unit in enumerate(run):
             for width in range(self.buffer_size, -1, -1):
                 around = run[max(index - width, 0) : index + width + 1]
@@ -81,7 +81,7 @@ class SemanticChunker(SentenceChunker):
                     break
 
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit vectors; equal texts are embedded once."""
+        """Return unit vectors; equal texts are embedded once."""
         distinct = list(dict.fromkeys(texts))
         rows = [
             self._embedder.embed_array(distinct[start : start + BATCH])

@@ -18,11 +18,11 @@ from elt_llm_ingest.chunkers.units import windows
 
 
 class SentenceChunker(SpanChunker):
-    """Cuts documents into chunks with their exact places.
+    """Splits documents into chunks with their exact locations.
 
     Prose is packed sentence by sentence up to `chunk_size` tokens inside one section;
-    headings without text of their own go with what follows. A table row, a figure, a
-    fact sheet and a relationship are a chunk each.
+    headings without text of their own join the next section. A table row, a figure, a
+    fact sheet and a relationship are one chunk each.
     """
 
     chunk_size: int = Field(default=200, ge=8, description="maximum tokens per chunk")
@@ -58,17 +58,17 @@ class SentenceChunker(SpanChunker):
         packing: Packing,
         numbers: Numbering,  # noqa: ARG002 - for those who cut at rules
     ) -> Iterator[Piece]:
-        """The chunks of a run of prose of one section."""
+        """Return the chunks of a run of prose of one section."""
         yield from map(piece_of, packing.runs(group))
 
     def packing(self, parsed: ParsedDocument) -> Packing:
-        """How sentences of a document become chunks."""
+        """Return the packing of the document's sentences."""
         size = min(self.chunk_size, self.max_tokens)
         language = self.language_of(parsed)
         return Packing(parsed.text, size, self.chunk_overlap, self._count, language)
 
     def rows(self, text: str) -> Rows:
-        """How rows of tables in `text` become chunks."""
+        """Return the chunker of table rows in `text`."""
         return Rows(text, self.max_tokens, self._count)
 
 
@@ -94,7 +94,7 @@ class SentenceChunkerOptions(Strategy[NodeParser]):
 
 
 def piece_of(run: Sequence[Unit]) -> Piece:
-    """The chunk of a run of sentences."""
+    """Return the chunk of a run of sentences."""
     touched = [
         u.block for i, u in enumerate(run) if not i or run[i - 1].block is not u.block
     ]

@@ -1,4 +1,4 @@
-"""One sentence a chunk, and the sentences around it to read."""
+"""One sentence per chunk, with the sentences around it for reading."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -21,9 +21,9 @@ from elt_llm_ingest.chunkers.sentence import SentenceChunker, piece_of
 class SentenceWindowChunker(SentenceChunker):
     """Each sentence with the span of `window_size` sentences on either side.
 
-    The window never leaves the section. With `window_text` the nodes carry its text
+    The window never leaves the section. With `window_text` the nodes contain its text
     as `window` and their own as `original_text`, as LlamaIndex's
-    `MetadataReplacementPostProcessor` wants it; without, the span alone is told.
+    `MetadataReplacementPostProcessor` expects; otherwise only the span.
     """
 
     window_size: int = Field(default=3, ge=1, description="sentences on either side")
@@ -67,7 +67,7 @@ class SentenceWindowChunker(SentenceChunker):
 
 
 def _with_headings(units: Sequence[Unit], size: int) -> Iterator[Sequence[Unit]]:
-    """One sentence each, with the headings before it while they fit."""
+    """Return one sentence each, with the headings before it while they fit."""
     run: list[Unit] = []
     for unit in units:
         full = sum(one.tokens for one in run) + unit.tokens > size
@@ -80,7 +80,7 @@ def _with_headings(units: Sequence[Unit], size: int) -> Iterator[Sequence[Unit]]
 
 
 class SentenceWindowChunkerOptions(Strategy[NodeParser]):
-    """`SentenceWindowChunker`; windows are spans, so that no text is stored twice."""
+    """`SentenceWindowChunker`; windows are spans, and no text is stored twice."""
 
     chunk_size: int = Field(default=200, ge=8)
     chunk_overlap: int = Field(default=0, ge=0, le=0, description="there is none")

@@ -1,4 +1,4 @@
-"""The stage, and how a parsed document is handed to a node parser."""
+"""The document type that passes a parsed document to node parsers."""
 
 from typing import Any
 
@@ -13,21 +13,21 @@ CHUNKERS: Stage[NodeParser] = Stage("chunkers")
 
 
 class SourceDocument(Document):
-    """A LlamaIndex document that remembers its blocks and pages.
+    """A LlamaIndex document with its blocks and pages.
 
-    A node parser that does not know them sees the text like any other.
+    Other node parsers use only its text.
     """
 
     _parsed: ParsedDocument | None = PrivateAttr(default=None)
 
     @classmethod
     def of(cls, parsed: ParsedDocument, **fields: Any) -> "SourceDocument":
-        """The document of what a loader returned."""
+        """Return the LlamaIndex document of a parsed document."""
         made = cls(text=parsed.text, **fields)
         made._parsed = parsed
         return made
 
     @property
     def parsed(self) -> ParsedDocument | None:
-        """What the loader returned."""
+        """Return the parsed document."""
         return self._parsed

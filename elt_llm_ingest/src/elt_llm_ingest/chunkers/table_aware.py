@@ -1,4 +1,4 @@
-"""Tables with their titles, and several short rows a chunk where that is wanted."""
+"""Tables with their titles, optionally with several short rows per chunk."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -18,14 +18,14 @@ from elt_llm_ingest.chunkers.sentence import SentenceChunker, SentenceChunkerOpt
 
 TITLE = re.compile(r"\s*(?:Table|Tabelle|Tab\.)\s+[\w.-]+", re.IGNORECASE)
 TITLES = frozenset({BlockKind.CAPTION, BlockKind.PARAGRAPH, BlockKind.HEADING})
-MAX_TITLE = 200  # characters; a longer paragraph before a table is text of its own
+MAX_TITLE = 200  # characters; a longer paragraph before a table is not its title
 
 
 class TableAwareChunker(SentenceChunker):
-    """`SentenceChunker` that reads "Table 3 ..." before a table as its title.
+    """`SentenceChunker` that uses "Table 3 ..." before a table as its title.
 
-    The title is said with every row and is no chunk of its own. Rows share a chunk
-    while they are together no longer than `table_chunk_size` tokens (0: one row each).
+    The title is indexed with every row and is not a separate chunk. Rows share a chunk
+    while they have at most `table_chunk_size` tokens together (0: one row each).
     """
 
     table_chunk_size: int = Field(
@@ -63,7 +63,7 @@ class TableAwareChunkerOptions(SentenceChunkerOptions):
 
 
 def _drop_titles(text: str, blocks: Sequence[Block]) -> list[Block]:
-    """The blocks without titles of tables; those are on the rows."""
+    """Return the blocks without table titles, which are on the rows."""
     done: list[Block] = []
     title, first = "", None
     for block in blocks:

@@ -11,7 +11,7 @@ TOKEN = re.compile(r"\S+")
 
 
 def trim(text: str, start: int, end: int) -> Span:
-    """The span without white space at its ends; empty if there is no more."""
+    """Return the span without white space at its ends; possibly empty."""
     piece = text[start:end]
     left = len(piece) - len(piece.lstrip())
     stripped = len(piece.strip())
@@ -19,7 +19,7 @@ def trim(text: str, start: int, end: int) -> Span:
 
 
 def sentences(text: str, start: int, end: int, language: str = "en") -> list[Span]:
-    """The sentences of `text[start:end]` in order, as spans of `text`.
+    """Return the sentences of `text[start:end]` in order, as spans of `text`.
 
     Lines of one paragraph are read as one; a blank line ends a sentence.
     """
@@ -42,7 +42,7 @@ def _paragraphs(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def windows(text: str, span: Span, size: int, count: Count) -> list[Span]:
-    """The span cut into pieces of at most `size` tokens, at blanks where possible."""
+    """Split the span into pieces of at most `size` tokens, preferably at spaces."""
     start, end = span
     if count(text[start:end]) <= size:
         return [span]
@@ -61,7 +61,7 @@ def windows(text: str, span: Span, size: int, count: Count) -> list[Span]:
 
 
 def _small(text: str, span: Span, size: int, count: Count) -> list[Span]:
-    """A word that is longer than a whole chunk, in halves until each fits."""
+    """Split a word that is longer than a chunk in halves until each fits."""
     start, end = span
     if end - start <= 1 or count(text[start:end]) <= size:
         return [span]
@@ -71,7 +71,7 @@ def _small(text: str, span: Span, size: int, count: Count) -> list[Span]:
 
 
 def _longest(text: str, words: list[Span], at: int, size: int, count: Count) -> int:
-    """The end of the longest run of words from `at` that fits, one word at least."""
+    """Return the end of the longest run of words from `at` that fits, at least one."""
     low, high = at + 1, at + 1
     while high < len(words) and count(text[words[at][0] : words[high][1]]) <= size:
         low, high = high + 1, min(len(words), high + 2 * (high - at))

@@ -1,1 +1,1 @@
-"""The stage `enrichers`: what is put beside a chunk's text into the indexes."""
+"""The stage `enrichers`: additions to the indexed text of a chunk."""

@@ -31,7 +31,7 @@ Passage:
 
 
 class ContextualPrefixEnricher(LLMEnricher):
-    """One sentence that says what the chunk is about, in front of its text."""
+    """Adds a sentence about the chunk's subject in front of its text."""
 
     before: int = Field(
         default=1500, ge=0, description="characters of preceding text in the prompt"

@@ -1,4 +1,4 @@
-"""Dates and versions, so that chunks can be filtered and weighed by age."""
+"""Dates and versions, to filter chunks and weight them by age."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -51,12 +51,12 @@ _VERSION = re.compile(
 
 
 class DatesEnricher(Enricher):
-    """`date` (ISO 8601) and `version` of each chunk, as metadata; nothing is indexed.
+    """Adds `date` (ISO 8601) and `version` as metadata; nothing is indexed.
 
-    The date is one the chunk itself calls that of its text ("effective 1 May 2024",
-    "as amended on ..."), else the document's: the first such on its front (`front`
-    characters), else the first of any sort there. A day and month in figures alone
-    are read where their order is plain (2024-05-01, 1.5.2024).
+    The date is one that the chunk states for its text ("effective 1 May 2024", "as
+    amended on ..."), otherwise the document's: the first such date within `front`
+    characters, or else the first of any kind there. Numeric dates are read if their
+    order is unambiguous (2024-05-01, 1.5.2024).
     """
 
     front: int = Field(default=FRONT, ge=0, description="number of characters searched")
@@ -79,7 +79,7 @@ class DatesEnricher(Enricher):
 
 
 class DatesEnricherOptions(Strategy[TransformComponent]):
-    """`DatesEnricher`."""
+    """Options of `DatesEnricher`."""
 
     front: int = Field(default=FRONT, ge=0)
 
@@ -94,7 +94,7 @@ class DatesEnricherOptions(Strategy[TransformComponent]):
 
 
 def dates(text: str) -> Iterator[tuple[str, int]]:
-    """The dates of a text in ISO 8601, in order, and where each begins."""
+    """Return the dates of a text in ISO 8601, in order, with their positions."""
     for match in _DATE.finditer(text):
         found = {key[0]: value for key, value in match.groupdict().items() if value}
         month = found["m"].lower()
@@ -108,7 +108,7 @@ def dates(text: str) -> Iterator[tuple[str, int]]:
 
 
 def date_of_text(text: str) -> str:
-    """The first date a text calls its own, or nothing."""
+    """Return the first date that a text states for itself, or an empty string."""
     for found, at in dates(text):
         if _OF_TEXT.search(text[max(at - 80, 0) : at]):
             return found
@@ -116,6 +116,6 @@ def date_of_text(text: str) -> str:
 
 
 def version_of(text: str) -> str:
-    """The first version number of a text, or nothing."""
+    """Return the first version number of a text, or an empty string."""
     match = _VERSION.search(text)
     return (match[1] or match[2]) if match else ""

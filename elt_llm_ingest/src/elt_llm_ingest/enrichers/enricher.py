@@ -1,4 +1,4 @@
-"""The stage, the base of all enrichers, and the base of those that ask a model."""
+"""The base of all enrichers, and the base of those that call a model."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -25,16 +25,16 @@ from elt_llm_core.strategy import Models, Stage
 
 ENRICHERS: Stage[TransformComponent] = Stage("enrichers")
 JOINED = " > "
-# A server that is down should not be asked about every chunk.
+# A server that is down should not be called for every chunk.
 MAX_FAILURES = 3
 
 
 @dataclass(frozen=True)
 class Addition:
-    """What is added to one chunk.
+    """The addition to one chunk.
 
-    `before` goes in front of the indexed text: its first parts are left out where not
-    all have room. `after` goes behind it, part by part while there is room.
+    `before` is put in front of the indexed text; its first parts are left out if not
+    all fit. `after` is appended part by part while there is space.
     """
 
     before: Sequence[str] = ()
@@ -45,11 +45,11 @@ class Addition:
 
 
 class Enricher(TransformComponent):
-    """Adds to what is embedded and put into the keyword index, never to the text.
+    """Adds to the text that is embedded and keyword-indexed, never to the chunk's text.
 
-    What has no room below the embedder's `max_tokens` is left out, so that no model
-    cuts anything off. Called with chunks in reading order and, where there is one, the
-    document they are of as `parsed`; gives copies in the same order.
+    Additions beyond the embedder's `max_tokens` are left out, so that no model
+    truncates the text. It is called with chunks in reading order and, if available,
+    their document as `parsed`; it returns copies in the same order.
     """
 
     max_tokens: int = Field(default=256, ge=8, description="the embedder's limit")
@@ -64,7 +64,7 @@ class Enricher(TransformComponent):
     def additions(
         self, nodes: Sequence[TextNode], parsed: ParsedDocument | None
     ) -> Iterator[Addition]:
-        """What is added to each chunk, in order."""
+        """Return the addition to each chunk, in order."""
 
     @override
     def __call__(self, nodes: Sequence[BaseNode], **kwargs: Any) -> list[BaseNode]:
@@ -105,7 +105,7 @@ class Enricher(TransformComponent):
 
 
 def title_of(place: Provenance, parsed: ParsedDocument | None) -> str:
-    """What the document is called."""
+    """Return the title of the document."""
     return parsed.title if parsed is not None else place.document
 
 
@@ -114,10 +114,10 @@ def _join(first: str, then: str) -> str:
 
 
 class LLMEnricher(Enricher):
-    """Asks a language model about each chunk.
+    """Calls a language model for each chunk.
 
-    If the model fails for a chunk, the chunk gets nothing and the reason as its
-    `problem`. After three failures in a row the model is not asked again.
+    If the model fails for a chunk, the chunk gets no addition and the reason as its
+    `problem`. After three failures in a row the model is not called again.
     """
 
     _llm: LLM = PrivateAttr()
@@ -132,7 +132,7 @@ class LLMEnricher(Enricher):
 
     @abstractmethod
     def read_answer(self, answer: str) -> Addition:
-        """Return what the answer adds to the chunk."""
+        """Return the addition from the answer."""
 
     @override
     def additions(
@@ -154,7 +154,7 @@ class LLMEnricher(Enricher):
 
 
 def token_limits(models: Models) -> dict[str, Any]:
-    """Return the fields that bound what an enricher adds to a chunk."""
+    """Return the fields that limit the length of additions."""
     embedder = as_counting(models.embedder)
     return {"count_tokens": embedder.count_tokens, "max_tokens": embedder.max_tokens}
 

@@ -1,4 +1,4 @@
-"""The entities of a domain pack that a chunk names, under all their names."""
+"""The entities of a domain pack that a chunk mentions, with all their names."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,11 +18,11 @@ from elt_llm_ingest.enrichers.enricher import Addition, Enricher
 
 
 class EntitiesEnricher(Enricher):
-    """Names the entities a chunk speaks of, with the names it does not use.
+    """Adds names of the mentioned entities that the chunk does not use.
 
-    `aliases` maps the name of each entity to its other names. A name counts where it
-    stands as a whole word, in upper or lower case. The entities are in the metadata
-    too, as `entities`, with bars between them.
+    `aliases` maps the name of each entity to its other names. Names are matched as
+    whole words, ignoring case. The entities are also in the metadata as `entities`,
+    separated by bars.
     """
 
     aliases: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
@@ -69,7 +69,7 @@ class EntitiesEnricherOptions(Strategy[TransformComponent]):
 
 
 def read_aliases(path: Path) -> dict[str, tuple[str, ...]]:
-    """Entity name to other names. Raises ConfigError for anything else."""
+    """Return entity names with their aliases. Raises ConfigError for anything else."""
     try:
         loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:

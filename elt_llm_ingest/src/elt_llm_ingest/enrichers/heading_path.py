@@ -14,7 +14,7 @@ from elt_llm_ingest.enrichers.enricher import JOINED, Addition, Enricher, title_
 
 
 class HeadingPathEnricher(Enricher):
-    """Title and headings, outermost first, without those the chunk says itself."""
+    """Adds title and headings, outermost first, unless the chunk contains them."""
 
     title: bool = Field(default=True, description="include the document's title")
 

@@ -1,4 +1,4 @@
-"""The words that set a chunk apart from the rest of its document."""
+"""Keywords that distinguish a chunk from the rest of its document."""
 
 import math
 import re
@@ -16,14 +16,14 @@ from elt_llm_core.strategy import Models, Strategy
 from elt_llm_ingest.enrichers.enricher import Addition, Enricher
 
 _WORD = re.compile(r"[^\W\d_][\w'-]{3,}")
-COMMON = 0.2  # words in more than this share of the chunks set nothing apart
+COMMON = 0.2  # words in more than this share of the chunks are not distinctive
 
 
 class KeywordsEnricher(Enricher):
-    """The `count` words of highest tf-idf within the document, behind the text.
+    """Appends the `count` words of highest tf-idf within the document.
 
-    The frequency is damped (1 + log tf); equal weights are ordered by the alphabet.
-    They are in the metadata too, as `keywords`.
+    The frequency is damped (1 + log tf); equal weights are ordered alphabetically. They
+    are also in the metadata as `keywords`.
     """
 
     count: int = Field(default=5, ge=1, le=50, description="words a chunk")

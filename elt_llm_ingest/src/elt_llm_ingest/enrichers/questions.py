@@ -27,7 +27,7 @@ Passage:
 
 
 class QuestionsEnricher(LLMEnricher):
-    """Questions the chunk answers, behind its text: HyDE, done while ingesting."""
+    """Appends questions that the chunk answers: HyDE at ingest time."""
 
     count: int = Field(default=3, ge=1, le=10, description="questions a chunk")
 

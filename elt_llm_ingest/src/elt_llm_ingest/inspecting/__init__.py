@@ -1,1 +1,1 @@
-"""What was read of a file, for people and programs: `elt-llm inspect`."""
+"""What was read from a file, for people and programs: `elt-llm inspect`."""

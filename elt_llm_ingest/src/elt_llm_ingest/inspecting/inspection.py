@@ -15,13 +15,13 @@ from elt_llm_ingest.readers.text_builder import one_line
 
 APART = (BlockKind.FURNITURE, BlockKind.CONTENTS)
 WIDTH = 88  # columns of the printed text
-MOST = 40  # blocks and chunks that people are shown
+MOST = 40  # blocks and chunks in the printed text
 
 
 def view(
     document: ParsedDocument, loader: str, nodes: Sequence[TextNode]
 ) -> dict[str, Any]:
-    """Everything that was read, as JSON knows it.
+    """Return everything that was read, as JSON values.
 
     Spans are `[start, end)` of the text; boxes are fractions of the page, top left.
     """
@@ -60,9 +60,9 @@ def view(
 
 
 def boxes_of(document: ParsedDocument, block: Block) -> tuple[Box, ...]:
-    """The block's boxes; a box a line where its words are known.
+    """Return the block's boxes, one per line if its words are known.
 
-    A figure's first are those of the picture; then come the lines of its caption.
+    A figure has the boxes of the picture first, then those of the caption's lines.
     """
     found = provenance.boxes_of_span(document.pages, block.start, block.end)
     if block.kind is BlockKind.FIGURE:
@@ -126,7 +126,7 @@ def _dump_boxes(boxes: Iterable[Box]) -> list[dict[str, Any]]:
 
 
 def render_view(found: dict[str, Any], *, everything: bool = False) -> str:
-    """The view for people: what there is, then the beginnings of it."""
+    """Format the view for people: a summary, then the first blocks and chunks."""
     return "\n".join(_lines(found, None if everything else MOST))
 
 

@@ -1,4 +1,4 @@
-"""A page with the boxes of what was read drawn on it."""
+"""Draw a page with the boxes of the extracted content."""
 
 import io
 import json
@@ -40,10 +40,10 @@ def draw(
     number: int,
     passwords: Sequence[str] = (),
 ) -> bytes:
-    """PNG of page `number` (from 1) with a rectangle for each line, cell and picture.
+    """Return a PNG of page `number` (from 1) with the boxes of lines, cells, pictures.
 
-    A page that cannot be shown itself (a slide, a sheet, an imported file) is white.
-    Raises UsageError for a document without pages or without this one.
+    A page without an image (a slide, a sheet, an imported file) is white. Raises
+    UsageError for a document without pages or without this one.
     """
     page = next((p for p in document.pages if p.number == number), None)
     if page is None:
@@ -80,7 +80,7 @@ def draw(
 
 
 def _rectangles(document: ParsedDocument, block: Block) -> Iterator[tuple[Box, int]]:
-    """Boxes with the width of their lines: cells where a row has them."""
+    """Return boxes with their line widths: cells if a row has them."""
     cells = [box for cell in block.cells for box in cell.boxes]
     for box in cells or boxes_of(document, block):
         yield box, 1 if cells else 2
@@ -106,7 +106,7 @@ def _legend(pen: ImageDraw.ImageDraw, seen: dict[str, tuple[int, int, int]]) -> 
 def _background(
     path: Path, data: bytes, page: Page, passwords: Sequence[str]
 ) -> Image.Image:
-    """The page itself, where it can be shown."""
+    """Return the image of the page, if there is one."""
     is_pdf = b"%PDF-" in data[:1024]
     is_picture = data.startswith((b"\x89PNG", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*"))
     if not (is_pdf or is_picture):
@@ -120,9 +120,9 @@ def _background(
 
 
 def _render(path: Path, sent: bytes, kind: str, number: int) -> bytes:
-    """PNG of a page, drawn by a process with limits: a page can hang its renderer.
+    """Return a PNG of a page, drawn in a process with limits, because it may hang.
 
-    `sent` is what it reads: a message of passwords, then one of the file.
+    `sent` is its input: a message with passwords, then one with the file.
     """
     command = [
         sys.executable,

@@ -1,8 +1,8 @@
 """`python -m elt_llm_ingest.inspecting.render_page KIND PAGE PIXELS`: a page as PNG.
 
-Standard input brings two messages: passwords as a JSON list, and the file. The process
-writes no file and has limits on memory and processor time, because what it draws comes
-from strangers.
+Standard input contains two messages: passwords as a JSON list, and the file. The
+process writes no file and has limits on memory and processor time, because the files
+are untrusted.
 """
 
 import io

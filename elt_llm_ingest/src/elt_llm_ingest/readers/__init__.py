@@ -1,1 +1,1 @@
-"""The formats: each module turns the bytes of one file into parsed documents."""
+"""The formats: each module converts the bytes of one file to parsed documents."""

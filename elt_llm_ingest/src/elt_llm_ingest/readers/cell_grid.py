@@ -1,4 +1,4 @@
-"""Tables with spanning cells: where each stands, what heads it, how it is written."""
+"""Tables with spanning cells: their positions, headers and text."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,14 +9,14 @@ from elt_llm_core.document import BlockKind, Cell
 from elt_llm_core.results import Box
 from elt_llm_ingest.readers.text_builder import TextBuilder, one_line
 
-MAX_HEADER = 60  # characters; a longer cell is text and names no column
+MAX_HEADER = 60  # characters; a longer cell is text and no column name
 FIGURE = re.compile(r"^\W*\d[\d.,\s:/-]*\W*$")
 
 
 def header_rows(rows: Sequence[Sequence[str]]) -> int:
-    """0 or 1: whether the first row names the columns.
+    """Return 0 or 1: whether the first row names the columns.
 
-    It does where its cells are short, differ from each other and hold no figures.
+    It does if its cells are short, distinct and contain no figures.
     """
     if len(rows) <= 1:
         return 0
@@ -34,7 +34,7 @@ MAX_CELLS = 500_000  # of a table whose cells span
 
 @dataclass(frozen=True)
 class GridCell:
-    """A cell as the file writes it; `column` is known once it is placed."""
+    """A cell as in the file; `column` is set once it is placed."""
 
     text: str
     rows: int = 1
@@ -50,21 +50,21 @@ Rows = Sequence[Sequence[GridCell]]
 
 
 def span(value: str | None) -> int:
-    """The value of rowspan or colspan; 1 where it is none."""
+    """Return the value of rowspan or colspan; 1 if it is invalid."""
     if not value or not value.isdecimal():
         return 1
     return max(1, min(int(value[:9]), MAX_SPAN))
 
 
 def place_cells(rows: Rows) -> list[list[GridCell]]:
-    """The rows with every cell in its column.
+    """Return the rows with every cell in its column.
 
-    A cell that spans rows stands in each of them; where a column is left free by a cell
-    that spans columns, nothing stands.
+    A cell that spans rows is repeated in each; the other columns of a cell that spans
+    columns stay empty.
     """
     done: list[list[GridCell]] = []
     hanging: dict[int, GridCell] = {}
-    # No span is wider than the table, whatever it says.
+    # No span is wider than the table, whatever its value.
     widest = max(map(len, rows), default=0)
     widest += sum(1 for row in rows for cell in row if cell.rows > 1)
     if widest * len(rows) > MAX_CELLS:
@@ -86,14 +86,14 @@ def place_cells(rows: Rows) -> list[list[GridCell]]:
 
 
 def _plainly(row: Sequence[GridCell]) -> list[GridCell]:
-    """The cells one beside the other, as if none spanned anything."""
+    """Return the cells side by side, ignoring spans."""
     return [
         replace(cell, column=index, columns=1, rows=1) for index, cell in enumerate(row)
     ]
 
 
 def _hang(hanging: dict[int, GridCell], line: list[GridCell], column: int) -> int:
-    """Put cells from above where they reach down; the next free column."""
+    """Insert cells that span from above, and return the next free column."""
     while column in hanging:
         cell = hanging.pop(column)
         line.append(cell)
@@ -106,7 +106,7 @@ def _hang_rest(hanging: dict[int, GridCell], line: list[GridCell], column: int) 
 
 
 def marked_headers(rows: Rows) -> int:
-    """How many rows at the top hold nothing but cells marked as headers."""
+    """Return how many rows at the top consist of header cells only."""
     count = 0
     for row in rows:
         if not row or not all(cell.header or not cell.text for cell in row):
@@ -116,9 +116,9 @@ def marked_headers(rows: Rows) -> int:
 
 
 def assumed_headers(rows: Rows) -> int:
-    """The same for a table that marks none: the first row is the header.
+    """Return the header rows of a table without marked ones: the first row.
 
-    Where it has spanning or empty cells, rows below it without figures belong to it.
+    If it has spanning or empty cells, rows below it without figures belong to it.
     """
     count = 1
     while count < min(len(rows) - 1, MAX_HEADER_ROWS) and _is_open(rows[count - 1]):
@@ -133,7 +133,7 @@ def _is_open(row: Sequence[GridCell]) -> bool:
 
 
 def headings(rows: Rows, width: int) -> list[str]:
-    """The header of every column: the distinct texts above it, joined by blanks."""
+    """Return the header of every column: the distinct texts above it, joined."""
     parts: list[list[str]] = [[] for _ in range(width)]
     for row in rows:
         for cell in row:
@@ -155,8 +155,8 @@ def write_table(
 ) -> None:
     """Write placed rows; the first `header` of them name the columns.
 
-    `row_boxes` has one for each row; where cells have boxes, those are their row's.
-    Rows of empty cells are kept where the file gives their cells a place.
+    `row_boxes` has one box for each row; cells with boxes take precedence. Rows of
+    empty cells are kept if the file gives their cells a position.
     """
     width = max((c.column + c.columns for row in rows for c in row), default=0)
     names = headings(rows[:header], width)
@@ -203,7 +203,7 @@ def _write_row(
 
 
 def _fill_gaps(row: Sequence[GridCell]) -> Iterator[GridCell]:
-    """The cells by column, with empty ones where nothing stands between or below."""
+    """Return the cells by column, with empty cells in the gaps."""
     by_column = {cell.column: cell for cell in row}
     for column in range(max(cell.column + cell.columns for cell in row)):
         yield by_column.get(column) or GridCell("", column=column)

@@ -17,11 +17,11 @@ SAMPLE = 64_000  # characters: hundreds of rows show which separator is used
 
 
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
-    """The document of a CSV file: a table whose columns keep their names.
+    """Return the document of a CSV file: a table with named columns.
 
-    An inventory (columns id, type and name) keeps all its columns as text, and is one
-    for consumers too.
-    Raises LoadError for a file without rows and for one with too many cells.
+    An inventory (columns id, type and name) keeps all its columns as text, and also
+    gets the sidecars of an inventory. Raises LoadError for a file without rows and for
+    one with too many cells.
     """
     text, warnings = decode_text(path, data)
     rows = _read(path, text)

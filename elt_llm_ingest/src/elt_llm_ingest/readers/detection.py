@@ -1,4 +1,4 @@
-"""What a file is, by its first bytes; its name only decides between kinds of text."""
+"""Detect the format of a file by its first bytes, and between text formats by name."""
 
 import codecs
 import io
@@ -16,13 +16,14 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-SAMPLE = 65_536  # bytes that are enough to tell an encoding
+SAMPLE = 65_536  # bytes that suffice to detect an encoding
 BEFORE = 2_000  # of them before the first byte that is not UTF-8
-# Of sixteen encodings the right one had .07 or more for a line of text; what was told
-# of a single odd byte had .04 at most, and is nothing but Windows-1252 then.
+# Of sixteen encodings the right one had a confidence of .07 or more for a line of text;
+# guesses from a single non-ASCII byte had at most .04, and Windows-1252 is used
+# instead.
 LEAST = 0.05
-READABLE = 0.97  # share of characters that can be printed, in any text
-# What a detector calls by the name of its core is mostly written in the larger one.
+READABLE = 0.97  # minimum share of printable characters in a text
+# Detectors name the base encoding, but most texts use the larger one.
 LARGER = {
     "shift_jis": "cp932",
     "gb2312": "gb18030",
@@ -42,9 +43,9 @@ _SPACES = frozenset("\n\r\t\f\v")
 
 
 def decode_text(path: Path, data: bytes) -> tuple[str, tuple[str, ...]]:
-    """The text with Unix newlines, and a warning where the encoding was detected.
+    """Return the text with Unix newlines, and a warning about a detected encoding.
 
-    Raises LoadError for bytes that are no text.
+    Raises LoadError for bytes that are not text.
     """
     encoding = next((name for mark, name in MARKS if data.startswith(mark)), "utf-8")
     warnings: tuple[str, ...] = ()
@@ -64,7 +65,7 @@ def decode_text(path: Path, data: bytes) -> tuple[str, tuple[str, ...]]:
 
 
 def unmarked_utf16(data: bytes) -> str:
-    """The byte order of UTF-16 text that lacks its mark; empty for anything else."""
+    """Return the byte order of UTF-16 text without a mark, or an empty string."""
     sample = data[:SAMPLE]
     if b"\x00" not in sample or len(data) % 2:
         return ""
@@ -84,7 +85,7 @@ def unmarked_utf16(data: bytes) -> str:
 
 
 def zero_bytes(path: Path, data: bytes) -> LoadError:
-    """The error for text that zero bytes stand in."""
+    """Return the error for text that contains zero bytes."""
     reason = (
         f"its text contains {data.count(0):,} zero bytes, the first at byte "
         f"{data.find(0):,}: it is damaged, binary data, or in an unknown encoding"
@@ -93,7 +94,7 @@ def zero_bytes(path: Path, data: bytes) -> LoadError:
 
 
 def _iso_2022_jp(data: bytes) -> str | None:
-    """The text of the Japanese encoding whose bytes are ASCII; None for any other."""
+    """Return the text in the Japanese encoding of ASCII bytes; None for any other."""
     if b"\x1b$" not in data or not data.isascii():
         return None
     try:
@@ -107,12 +108,12 @@ def _readable(text: str) -> float:
 
 
 def _detect_text(data: bytes, start: int) -> tuple[str, tuple[str, ...]]:
-    """The text in the most likely encoding, from `start` on not UTF-8."""
-    # Here: most files are UTF-8 and need no detector.
+    """Return the text in the most likely encoding; UTF-8 fails at `start`."""
+    # Imported here: most files are UTF-8 and need no detector.
     import chardet  # noqa: PLC0415
 
     first = max(start - BEFORE, 0)
-    # Code pages of DOS, Macintoshes and mainframes only take texts from the others.
+    # Code pages of DOS, Macintoshes and mainframes would only cause false matches.
     era = chardet.EncodingEra.MODERN_WEB | chardet.EncodingEra.LEGACY_ISO
     guess = chardet.detect(data[first : first + SAMPLE], encoding_era=era)
     encoding_name = guess["encoding"] if guess["confidence"] >= LEAST else None
@@ -158,7 +159,7 @@ SUFFIXES = {
     ".xlsx": "spreadsheet",
     ".xml": "leanix_drawio",
 }
-# Kinds that share an ending: what is in the file decides between them.
+# Formats that share an extension: the content decides between them.
 FAMILIES = (
     frozenset({"csv", "markdown", "text"}),
     frozenset({"ade", "docling_json"}),
@@ -194,9 +195,9 @@ REFUSED = (
     (b"SQLite format 3", "a database", "export what you need as CSV"),
 )  # fmt: skip
 LOOSE_PICTURES = (".jpeg", ".jpg", ".png")
-LARGEST_JSON = 200_000_000  # bytes; a larger file is not read to see whether it is JSON
+LARGEST_JSON = 200_000_000  # bytes; a larger file is not checked for JSON
 PICTURES = (b"\x89PNG\r\n", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*")
-# An article of literature by its root, before which only declarations may stand.
+# An article by its root element, after declarations only.
 JATS = re.compile(
     rb"\A\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*|<!DOCTYPE[^>\[]*>\s*)*"
     rb"<(?:article\s[^>]*(?:article-type|dtd-version|xmlns:xlink|xmlns:mml)"
@@ -233,9 +234,9 @@ READ = (
 
 
 def sniff(path: Path, data: bytes) -> tuple[str, tuple[str, ...]]:
-    """The loader's name, and a warning where the file's name says something else.
+    """Return the loader's name, and a warning if the file name suggests another one.
 
-    Raises LoadError for a file that is nothing we read.
+    Raises LoadError for an unsupported file.
     """
     content_format = _by_content(path, data)
     suffix_format = SUFFIXES.get(path.suffix.lower())
@@ -251,10 +252,10 @@ def sniff(path: Path, data: bytes) -> tuple[str, tuple[str, ...]]:
 
 
 def is_document(path: Path, asked: str = "") -> bool:
-    """Whether a file met in a folder is one to read.
+    """Return whether a file found in a folder is to be read.
 
-    Pictures mostly belong to a page, and most JSON is data: pictures are read where
-    their ending is `asked` for, JSON where it is a parsed document.
+    Pictures mostly belong to a page, and most JSON is data: pictures are read if their
+    extension is `asked` for, JSON if it is a parsed document.
     """
     suffix = path.suffix.lower()
     if suffix == ".json":
@@ -284,7 +285,7 @@ def _by_content(path: Path, data: bytes) -> str:
 
 
 def _markup(plain: bytes) -> str:
-    """The kind of XML or HTML, empty for others; "!" for what declares entities."""
+    """Return the kind of XML or HTML, or empty; "!" if it declares entities."""
     if plain.lstrip()[:1] == b"<" and ENTITY.search(plain):
         return "!"
     if JATS.match(plain):
@@ -314,7 +315,7 @@ def _is_mail(path: Path, plain: bytes) -> bool:
 
 
 def _has_headers(plain: bytes) -> bool:
-    """Whether it begins as a message does: known headers, and nothing else."""
+    """Return whether it starts like a message: known headers only."""
     block = re.split(rb"\r?\n\r?\n", plain, maxsplit=1)[0]
     lines = [line for line in block.splitlines() if line[:1] not in (b" ", b"\t")]
     known = {line.partition(b":")[0].lower() for line in lines if HEADER.match(line)}
@@ -379,5 +380,5 @@ def _text(path: Path, data: bytes, plain: bytes) -> str:
 
 
 def _narrow(head: bytes) -> bytes:
-    """The first bytes of UTF-16 or UTF-8 text as if they were ASCII."""
+    """Return the first bytes of UTF-16 or UTF-8 text as ASCII."""
     return head.replace(b"\x00", b"").removeprefix(b"\xef\xbb\xbf")

@@ -1,4 +1,4 @@
-"""Pictures of pages: each becomes a page of a PDF, which is read by recognition."""
+"""Pictures of pages: each becomes a page of a PDF, which is read by OCR."""
 
 import io
 import warnings
@@ -14,15 +14,15 @@ PARSER = "image 1"
 # 150 MB in memory; an A4 page at 600 dots per inch has 35 million.
 MAX_PIXELS = 50_000_000
 MAX_SIDE = 14_000  # points; no PDF page is larger
-USUAL_DPI = 200.0  # of scans, where the file does not say
-PLAUSIBLE = range(50, 1201)  # dots an inch that a picture may claim
+USUAL_DPI = 200.0  # of scans, if the file does not declare it
+PLAUSIBLE = range(50, 1201)  # maximum dots per inch that a picture may declare
 
 
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
     """The document of a picture, a page for each frame of a TIFF.
 
-    Raises LoadError for pictures too large, damaged or without text that can be read,
-    and where text recognition is not installed.
+    Raises LoadError for pictures that are too large, damaged or without readable text,
+    and if text recognition is not installed.
     """
     if recognition.languages() is None:
         reason = "it is a picture, which only text recognition can read"
@@ -78,7 +78,7 @@ def _too_large(path: Path) -> LoadError:
 
 
 def _dpi(metadata: object, longest: int) -> float:
-    """Dots an inch, as the picture says where that can be."""
+    """Return the dots per inch that the picture declares, if plausible."""
     value = metadata[0] if isinstance(metadata, tuple) and metadata else 0
     dpi = float(value) if int(float(value)) in PLAUSIBLE else USUAL_DPI
     return max(dpi, longest * 72 / MAX_SIDE)

@@ -1,6 +1,6 @@
-"""Markdown: CommonMark blocks with the text that a reader of the page sees.
+"""Markdown: CommonMark blocks with the text as rendered.
 
-What is not prose is taken out: front matter, Liquid tags, attribute lists, HTML tags.
+Front matter, Liquid tags, attribute lists and HTML tags are removed.
 """
 
 import re
@@ -37,7 +37,7 @@ _TARGET = re.compile(r" {0,3}\[(?!\^)[^\]]+\]:\s*(?:<[^<>]*>|\S*(?:[/#@]|\.\w|:\
 
 
 def block_parser() -> MarkdownIt:
-    """A parser of blocks. HTML and indented text stay text, notes stay paragraphs."""
+    """Return a block parser. HTML and indented text stay text, notes paragraphs."""
     parser = MarkdownIt("commonmark").enable("table")
     parser.block.ruler.at("reference", _reference)
     return parser.disable(["html_block", "code", "inline", "text_join"])
@@ -47,13 +47,13 @@ class Inline:
     """Renders the inline source of blocks as plain text."""
 
     def __init__(self, env: MutableMapping[str, Any], notes: Collection[str]) -> None:
-        """`env` holds the targets of the page's links, `notes` its notes' names."""
+        """`env` has the targets of the page's links, `notes` the names of its notes."""
         self._parser = MarkdownIt("commonmark").disable("html_inline")
         self._env = env
         self._notes = frozenset(notes)
 
     def text(self, source: str) -> str:
-        """What the inline source shows, without empty lines."""
+        """Return the rendered text, without empty lines."""
         parts: list[str] = []
         at = 0
         for span in _CODE_SPAN.finditer(source):
@@ -101,7 +101,7 @@ def _render_tokens(tokens: Sequence[Token]) -> str:
 
 
 def _is_product(tokens: Sequence[Token], opening: int) -> bool:
-    """Whether "emphasis" is within a word on both sides, as in 2*3*4 and 5*x + 6*y."""
+    """Return whether "emphasis" is inside words, as in 2*3*4 and 5*x + 6*y."""
     level = tokens[opening].level
     closing = next(
         index
@@ -114,7 +114,7 @@ def _is_product(tokens: Sequence[Token], opening: int) -> bool:
 
 
 def _reference(state: StateBlock, first: int, last: int, silent: bool) -> bool:
-    """Take the target of a link; a note or a word behind a colon is none."""
+    """Parse the target of a link, but not a note or a word after a colon."""
     line = state.src[state.bMarks[first] : state.eMarks[first]]
     return bool(_TARGET.match(line)) and reference(state, first, last, silent)
 
@@ -129,7 +129,7 @@ MAX_CAPTION = 200  # characters; a longer paragraph above a table is text
 
 
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # noqa: ARG001
-    """The document of a Markdown file. Raises LoadError where there is no text."""
+    """The document of a Markdown file. Raises LoadError if there is no text."""
     source, warnings = decode_text(path, data)
     body, declared = _without_front_matter(source)
     body = COMMENT.sub("", body)
@@ -163,7 +163,7 @@ def _without_front_matter(source: str) -> tuple[str, str]:
 
 
 class _Blocks:
-    """Writes block tokens; knows the list item and the table it is in."""
+    """Writes block tokens and tracks the current list item and table."""
 
     def __init__(self, builder: TextBuilder, inline: Inline) -> None:
         self._builder = builder
@@ -203,7 +203,7 @@ class _Blocks:
             self._note_paragraph(token.content)
 
     def _note_paragraph(self, source: str) -> None:
-        """A paragraph, and the notes that stand below it without a blank line."""
+        """Write a paragraph, and the notes directly below it."""
         starts = [*NOTE.finditer(source)]
         before = source[: starts[0].start()] if starts else source
         if before.strip():

@@ -1,4 +1,4 @@
-"""The job's side of the reading process: starts it, feeds it, kills it."""
+"""The parent's side of the reading process: start, feed and kill it."""
 
 import contextlib
 import json
@@ -29,7 +29,7 @@ from elt_llm_ingest.sandbox.guard import (
 from elt_llm_ingest.sandbox.passwords import Passwords
 from elt_llm_ingest.sandbox.protocol import LENGTH, MAX_MESSAGE, documents_of, send
 
-# Generous: a loaded machine needs many times what an idle one does.
+# Generous, because a loaded machine takes many times longer than an idle one.
 START_SECONDS = 60.0
 GONE = (EOFError, BrokenPipeError)
 NONSENSE = (ValueError, KeyError, zlib.error)
@@ -40,15 +40,15 @@ PASSED_ON = (
     "LD_LIBRARY_PATH",
     "VIRTUAL_ENV",
 )
-WATCH = 0.02  # seconds between two looks at the child's memory
+WATCH = 0.02  # seconds between two checks of the child's memory
 
 
 class ReadingProcess:
-    """Reads files in a limited child process, one after the other.
+    """Reads files in a child process with limits, one after the other.
 
-    The child is started when first needed, serves many files and is started anew after
-    it was killed. Protected PDFs are opened with `passwords`, which go through the
-    child's pipe. Not for several threads at once.
+    The child is started at first use, serves many files and is restarted after it was
+    killed. Protected PDFs are opened with `passwords`, which are sent through the
+    child's pipe. Not thread-safe.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class ReadingProcess:
         self.close()
 
     def start(self) -> None:
-        """Start the child now, so that it warms up while other work goes on."""
+        """Start the child now, so that it initialises in parallel."""
         if self._child is not None and self._child.poll() is None:
             return
         self._child = subprocess.Popen(
@@ -84,16 +84,16 @@ class ReadingProcess:
         )
 
     def parse(self, path: Path, data: bytes, loader: str = "") -> list[ParsedDocument]:
-        """The documents of a file. Raises LoadError with the reason and the cure.
+        """Return the documents of a file. Raises LoadError with the reason and a hint.
 
-        `loader` names a loader; without it the bytes decide.
+        `loader` names a loader; by default it is detected from the bytes.
         """
         return self.read(path, data, loader)[1]
 
     def read(
         self, path: Path, data: bytes, loader: str = ""
     ) -> tuple[str, list[ParsedDocument]]:
-        """As `parse`, with the name of the loader that read them first."""
+        """Like `parse`, returning also the name of the loader."""
         check_size(str(path), len(data), self.limits)
         request = {
             "name": path.name,
@@ -133,7 +133,7 @@ class ReadingProcess:
         request: dict[str, Any],
         data: bytes,
     ) -> tuple[dict[str, Any], list[ParsedDocument]]:
-        """The head of the answer and its documents, none where there is a reason."""
+        """Return the head of the answer and its documents; none on failure."""
         assert child.stdin is not None  # noqa: S101 - Popen was told to pipe
         with handed_over(data) as file:
             held = str(file) if file else ""
@@ -146,7 +146,7 @@ class ReadingProcess:
             return answer, documents_of(answer, lambda: self._receive(deadline, guard))
 
     def _head(self, deadline: float, guard: Guard) -> dict[str, Any]:
-        """The answer's first message; pages that are told of before it count."""
+        """Return the answer's first message, counting progress messages before it."""
         while True:
             message: dict[str, Any] = json.loads(self._receive(deadline, guard))
             if "pages" not in message:
@@ -192,7 +192,7 @@ class ReadingProcess:
             yield part
 
     def _why(self, error: Exception, guard: Guard | None) -> Reason:
-        """The reason and the hint for what went wrong. The child is ended."""
+        """End the child and return the reason and the hint for an error."""
         reason = "the parser process returned malformed output", CRASH_CURE
         if isinstance(error, GONE):
             reason = "the parser process does not start", CRASH_CURE

@@ -1,4 +1,4 @@
-"""What the job sees of the reading process: the memory it takes, and how it ended."""
+"""Monitor the reading process: its memory, and how it ended."""
 
 import contextlib
 import os
@@ -11,8 +11,8 @@ from elt_llm_ingest.limits import Limits
 from elt_llm_ingest.readers.spool import is_pdf
 
 MB = quota.MB
-NEAR = 0.5  # of the memory a process may have; one that dies beyond died of it
-KILOBYTES = 1024  # in what the system calls the largest size of a process
+NEAR = 0.5  # share of the memory limit above which a dead process ran out of memory
+KILOBYTES = 1024  # units of the system's maximum process size
 Reason = tuple[str, str]  # of a LoadError, and its hint
 OVERTIME = (
     "if you trust the file, raise ingest.parse_timeout; else save it again in "
@@ -26,11 +26,11 @@ CRASH_CURE = "open it in the program that created it and save it again"
 
 
 class TooMuchMemoryError(Exception):
-    """The process takes too much memory; the argument is the reason and the hint."""
+    """The process uses too much memory; the argument is the reason and the hint."""
 
 
 class Guard:
-    """Stands by while the process reads one file."""
+    """Monitors the process while it reads one file."""
 
     def __init__(self, pid: int, data: bytes, limits: Limits) -> None:
         self._pid = pid
@@ -42,21 +42,21 @@ class Guard:
         self._before = _seconds(pid)
 
     def allow(self, pages: int) -> None:
-        """So many pages more are laid out, which may stay in memory."""
+        """Raise the limit for newly finished pages, which may stay in memory."""
         self._pages += pages
         self._most = quota.memory_mb(self._size, self._pages, self._limits)
 
     def check(self) -> None:
-        """Raises TooMuchMemoryError if the process holds more than it may."""
+        """Raise TooMuchMemoryError if the process exceeds its limit."""
         if self._is_pdf and quota.resident_mb(self._pid) > self._most:
             raise TooMuchMemoryError(self.too_much())
 
     def too_much(self) -> Reason:
-        """The reason and the hint for a process that holds more than it may."""
+        """Return the reason and the hint for a process over its limit."""
         return self._overload(f"takes more than {self._most} MB")
 
     def end(self, child: subprocess.Popen[bytes]) -> Reason:
-        """Why the process is gone, which it is. The child is waited for."""
+        """Wait for the ended child and return why it ended."""
         seconds = largest = 0.0
         with contextlib.suppress(ChildProcessError):
             _, status, usage = os.wait4(child.pid, 0)
@@ -91,7 +91,7 @@ class Guard:
 
 
 def _seconds(pid: int) -> float:
-    """Seconds a process has worked; 0 where the system does not tell."""
+    """Return the processor time of a process in seconds; 0 if unknown."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

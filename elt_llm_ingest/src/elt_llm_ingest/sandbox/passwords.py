@@ -1,7 +1,7 @@
-"""Passwords of protected files: given for all files, or listed by pattern in a file.
+"""Passwords of protected files: given for all files, or by pattern in a file.
 
-They live in this process and go to the reading process through its pipe, never into a
-command line, a log, the configuration or the store.
+They are kept in this process and sent to the reading process through its pipe, never in
+a command line, a log, the configuration or the store.
 """
 
 import fnmatch
@@ -19,13 +19,13 @@ MAX_BYTES = 1_000_000
 
 @dataclass(frozen=True)
 class Passwords:
-    """What may open a file; `listed` holds patterns of names or paths."""
+    """The passwords of a run; `listed` has patterns of names or paths."""
 
     given: tuple[str, ...] = field(default=(), repr=False)
     listed: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     def of(self, path: Path) -> list[str]:
-        """The passwords to try on a file: its own first, then those for all."""
+        """Return the passwords to try on a file: its own first, then those for all."""
         names = path.name, str(path.absolute())
         own = [
             password
@@ -36,7 +36,7 @@ class Passwords:
 
 
 def load_passwords(config: RagConfig, given: Sequence[str] = ()) -> Passwords:
-    """Those given, that of the environment, and those of `ingest.password_file`.
+    """Return those given, in the environment, and in `ingest.password_file`.
 
     Raises ConfigError for a file that cannot be read, that lies in the data root, or
     whose lines are not `PATTERN: PASSWORD`.
@@ -73,7 +73,7 @@ def _read(file: Path, data_dir: Path) -> tuple[tuple[str, str], ...]:
 
 
 def _pair(file: Path, number: int, line: str) -> tuple[str, str]:
-    """Pattern and password. What a line says is never told: it may be a password."""
+    """Parse pattern and password. Errors never quote the line, which has a password."""
     pattern, colon, password = line.partition(": ")
     if not colon or not pattern.strip() or not password:
         raise ConfigError(

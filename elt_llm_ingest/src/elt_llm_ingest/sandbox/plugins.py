@@ -1,4 +1,4 @@
-"""Loaders that other packages register, as the reading process uses them."""
+"""Loaders of third-party packages, as the reading process uses them."""
 
 from typing import Any, cast
 
@@ -13,7 +13,7 @@ _LOADERS: Stage[Any] = Stage("loaders")
 
 
 def foreign_parser(name: str) -> Parse:
-    """The `parse` of a stranger's loader, for use in the reading process."""
+    """Return the `parse` of a third-party loader, for the reading process."""
     point = _LOADERS.known()[name]
     package = point.dist.name if point.dist else ""
     embedder: BaseEmbedding = MockEmbedding(embed_dim=1)

@@ -1,4 +1,4 @@
-"""Messages between the job and the reading process: a length, then so many bytes."""
+"""Messages between the parent and the reading process: a length, then the bytes."""
 
 import json
 import struct
@@ -12,20 +12,20 @@ MAX_MESSAGE = 1 << 32
 
 
 class ByteSource(Protocol):
-    """Something to read bytes from."""
+    """A source of bytes."""
 
     def read(self, size: int, /) -> bytes:
-        """Up to `size` bytes, empty at the end."""
+        """Return up to `size` bytes; empty at the end."""
 
 
 class Sink(Protocol):
-    """Something to write bytes to."""
+    """A target of bytes."""
 
     def write(self, data: bytes, /) -> object:
-        """Take all the bytes."""
+        """Write all the bytes."""
 
     def flush(self) -> None:
-        """Pass them on."""
+        """Flush the written bytes."""
 
 
 def send(sink: Sink, message: bytes) -> None:
@@ -36,7 +36,7 @@ def send(sink: Sink, message: bytes) -> None:
 
 
 def receive(source: ByteSource) -> bytes:
-    """Read one message. Raises EOFError where the other side has gone."""
+    """Read one message. Raises EOFError if the other side has ended."""
     (size,) = LENGTH.unpack(_exactly(source, LENGTH.size))
     if size > MAX_MESSAGE:
         raise EOFError(f"a message of {size} bytes")
@@ -58,7 +58,7 @@ FEW = 4000  # blocks that need not stay packed
 
 
 def messages(loader: str, documents: Sequence[ParsedDocument]) -> Iterator[bytes]:
-    """What tells of the documents and the name of their loader."""
+    """Yield the messages with the documents and the name of their loader."""
     blocks = [
         d.blocks if isinstance(d.blocks, Blocks) else Blocks(d.blocks)
         for d in documents
@@ -76,15 +76,15 @@ def messages(loader: str, documents: Sequence[ParsedDocument]) -> Iterator[bytes
 def documents_of(
     head: dict[str, Any], receive: Callable[[], bytes]
 ) -> list[ParsedDocument]:
-    """The documents; `head` is the first message read, `receive` gives the others.
+    """Return the documents; `head` is the first message, `receive` reads others.
 
-    Raises ValueError for messages that are none of `messages`.
+    Raises ValueError for malformed messages.
     """
     return [_document(record, receive) for record in head["documents"]]
 
 
 def _head(document: ParsedDocument, blocks: Blocks) -> str:
-    """JSON of all but the blocks and the packed words."""
+    """Return the JSON of everything but the blocks and the packed words."""
     plain = document.model_dump_json(exclude={"blocks", "pages"})
     pages = ",".join(map(_page_head, document.pages))
     groups = [count for _, count in blocks.packed]

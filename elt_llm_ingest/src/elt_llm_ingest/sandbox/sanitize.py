@@ -1,7 +1,7 @@
-"""Characters that no reader sees are taken out of a document, and counted.
+"""Remove invisible characters from a document, and count them.
 
-They hide orders from people and words from search. Every span moves with the text, so
-boxes, cells and words stay where they were.
+They hide instructions from people and words from search. Every span is shifted with the
+text, so that boxes, cells and words keep their positions.
 """
 
 import re
@@ -25,7 +25,7 @@ from elt_llm_core.document import (
 from elt_llm_core.suspicion import Suspicion
 
 JOINERS = frozenset("\u200c\u200d")
-SHY = "soft hyphen"  # wanted by typesetters, a trap for search
+SHY = "soft hyphen"  # useful in typesetting, harmful for search
 FAMILIES = (
     (SHY, "\xad"),
     ("zero-width", "\u200b\u200c\u200d\u2060\u2061\u2062\u2063\u2064\u180e\ufeff"),
@@ -39,15 +39,15 @@ FAMILIES = (
     ),
 )
 CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
-# Characters that carry text of their own: letters as tags, a byte as eight of no width.
-# Flags of emoji are made of tags, and signs of Japanese have variants; web pages have
+# Characters that encode text: letters as tags, a byte as eight zero-width ones. Flags
+# of emoji are made of tags, and signs of Japanese have variants; web pages have
 # characters of no width here and there: at most six in one of 26,000 passages.
 TAGS = re.compile("[\U000e0020-\U000e007e]|[\U000e0100-\U000e01ef]")
 FLAG, FIRST_IDEOGRAPH, LAST_IDEOGRAPH = "\U0001f3f4", "\u2e80", "\U0003ffff"
 ZERO_WIDTH = frozenset("\u200b\u200c\u200d\u2060\u2061\u2062\u2063\u2064\u180e\ufeff")
 MANY = 16
-TURNED = "\u202e"  # shows what follows from right to left, whatever it is
-# Whatever may have to go; one look tells that an ordinary document has none of it.
+TURNED = "\u202e"  # displays the following text from right to left
+# Every character that may have to be removed; one search clears most documents.
 SUSPECT = re.compile(
     "[\xad\u061c\u180e\u200b-\u200f\u202a-\u202e"
     "\u2060-\u2069\ufeff\U000e0000-\U000e007f\U000e0100-\U000e01ef]"
@@ -55,7 +55,7 @@ SUSPECT = re.compile(
 
 
 def clean_document(document: ParsedDocument) -> ParsedDocument:
-    """The document without invisible characters; a warning counts what is gone."""
+    """Return the document without invisible characters, with a warning."""
     gone: Counter[str] = Counter()
     text = document.text
     gone["control"] = len(CONTROLS.findall(text))
@@ -66,8 +66,8 @@ def clean_document(document: ParsedDocument) -> ParsedDocument:
     def plain(value: str) -> str:
         return _without(value, Counter())
 
-    # A control character may stand for a sign between two figures: a blank takes its
-    # place, so that they do not run together.
+    # A control character may replace a sign between two figures: it becomes a space, so
+    # that they are not joined.
     text = CONTROLS.sub(" ", text)
     changed: dict[str, Any] = {
         "title": plain(document.title),
@@ -109,7 +109,7 @@ def _without(text: str, gone: Counter[str]) -> str:
 
 
 def _goes(text: str, at: int, gone: Counter[str]) -> bool:
-    """Whether the character goes, which is then counted."""
+    """Return whether the character is removed, and count it."""
     family = _family(text, at)
     if family and family != SHY:
         gone[family] += 1
@@ -124,7 +124,7 @@ def _family(text: str, at: int) -> str:
 
 
 def _joins(text: str, at: int) -> bool:
-    """Whether a joiner shapes letters or signs that need it (Persian, Hindi, emoji)."""
+    """Return whether a joiner is needed by its neighbours (Persian, Hindi, emoji)."""
     before = text[at - 1 : at]
     return before > "\u0600" and unicodedata.category(before)[0] in "LMS"
 
@@ -137,7 +137,7 @@ def _cut(text: str, removed: list[int]) -> str:
 
 
 def _mover(length: int, removed: list[int]) -> Callable[[int], int]:
-    """Where a position stands once the characters at `removed` are gone."""
+    """Return a function for new positions after the characters at `removed`."""
     marks = bytearray(length + 1)
     for at in removed:
         marks[at] = 1
@@ -146,7 +146,7 @@ def _mover(length: int, removed: list[int]) -> Callable[[int], int]:
 
 
 def _marked_block(block: Block, text: str, removed: Sequence[int]) -> Block:
-    """The block, with a mark where text is hidden in characters that are removed."""
+    """Return the block, marked if removed characters hide text in it."""
     inside = removed[
         bisect_left(removed, block.start) : bisect_left(removed, block.end)
     ]
@@ -157,14 +157,14 @@ def _marked_block(block: Block, text: str, removed: Sequence[int]) -> Block:
 
 
 def _carries_text(text: str, places: Sequence[int]) -> bool:
-    """Whether the characters at these places are more than marks of a typesetter."""
+    """Return whether the characters encode text rather than layout."""
     if sum(text[at] in ZERO_WIDTH for at in places) >= MANY:
         return True
     return any(text[at] == TURNED or _is_tag(text, at) for at in places)
 
 
 def _is_tag(text: str, at: int) -> bool:
-    """Whether a tag or a selector is none of a flag or of a variant of an ideograph."""
+    """Return whether a tag or selector is not part of a flag or an ideograph."""
     first = at
     while first and TAGS.match(text[first]):
         first -= 1

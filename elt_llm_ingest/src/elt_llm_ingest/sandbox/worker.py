@@ -1,10 +1,9 @@
 """The reading process: `python -m elt_llm_ingest.sandbox.worker`.
 
-It takes a request and a file's bytes on standard input (the name of a private copy
-instead, where the PDF is large) and answers with documents or a reason on standard
-output, until its input ends. Before the answer it may tell of pages that are laid out.
-It has limits on memory, processor time and files, no network, and never hears of the
-data root.
+It reads a request and a file's bytes from standard input (for a large PDF the name of a
+private copy) and writes documents or a reason to standard output, until its input ends.
+Before the answer it may report finished pages. It has limits on memory, processor time
+and files, no network, and does not know the data root.
 """
 
 import json
@@ -27,7 +26,7 @@ from elt_llm_ingest.readers.spool import Held, map_file
 from elt_llm_ingest.sandbox.protocol import messages, receive, send
 from elt_llm_ingest.sandbox.sanitize import clean_document
 
-HEAD = 4096  # bytes of a PDF that tell it from all else
+HEAD = 4096  # first bytes of a PDF
 FORBIDDEN = (
     "os.exec",
     "os.fork",
@@ -56,12 +55,12 @@ def main() -> None:
 
 
 def _progress(sink: BinaryIO, pages: int) -> None:
-    """Say how many pages more are laid out."""
+    """Report newly finished pages."""
     send(sink, json.dumps({"pages": pages}).encode())
 
 
 def _streams() -> tuple[BinaryIO, BinaryIO]:
-    """Our two ends; what a library prints goes nowhere."""
+    """Return input and output; what libraries print is discarded."""
     source = os.fdopen(os.dup(0), "rb")
     sink = os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -71,7 +70,7 @@ def _streams() -> tuple[BinaryIO, BinaryIO]:
 
 
 def _confine() -> None:
-    """Write no file, dump no core, start no process, open no connection."""
+    """Forbid writing files, core dumps, processes and connections."""
     for kind in (resource.RLIMIT_FSIZE, resource.RLIMIT_CORE):
         resource.setrlimit(kind, (0, 0))
 
@@ -93,8 +92,8 @@ def _limit(limits: Limits, tell: Callable[[int], None]) -> None:
 def _answer(
     request: dict[str, Any], data: bytes, tell: Callable[[int], None]
 ) -> Iterable[bytes]:
-    """The documents as messages, or the reason why there are none."""
-    # For its name only. Bytes that are no UTF-8 cannot be part of a title.
+    """Return the documents as messages, or the reason of a failure."""
+    # For its name only. Bytes that are not UTF-8 cannot be part of a title.
     path = Path(os.fsencode(request["name"]).decode(errors="replace"))
     try:
         limits = Limits.model_validate(request["limits"])
@@ -126,10 +125,10 @@ def parse(
     loader: str = "",
     passwords: Sequence[str] = (),
 ) -> tuple[str, list[ParsedDocument]]:
-    """The loader and the documents of a file's bytes, here and now. Raises LoadError.
+    """Return the loader and the documents of a file's bytes. Raises LoadError.
 
-    `loader` is a name of the stage `loaders`; without it the bytes decide. `passwords`
-    are tried on a protected PDF.
+    `loader` is a name of the stage `loaders`; by default it is detected from the bytes.
+    `passwords` are tried on a protected PDF.
     """
     warnings: tuple[str, ...] = ()
     if not loader:
@@ -150,7 +149,7 @@ def parse(
 
 
 def _bytes_for(loader: str, data: bytes | Held) -> bytes:
-    """What a loader is given: only ours for PDFs knows of files that are held."""
+    """Return the data for a loader; only the built-in PDF loader takes mapped files."""
     return (
         data[:] if isinstance(data, Held) and loader != "pdf" else cast("bytes", data)
     )
@@ -163,7 +162,7 @@ def _unlock(path: Path, data: bytes | Held, passwords: Sequence[str]) -> bytes |
 
 
 def _foreign(name: str) -> Parse:
-    """A stranger's loader. The job has checked that its package is trusted."""
+    """Return a third-party loader. The parent has checked that it is trusted."""
     from elt_llm_ingest.sandbox.plugins import foreign_parser  # noqa: PLC0415 - 2 s
 
     return foreign_parser(name)

@@ -1,6 +1,6 @@
 """The files of the modelling tool Archi (`.archimate`), plain or with their pictures.
 
-https://www.archimatetool.com; a file with pictures is an archive with `model.xml`.
+See https://www.archimatetool.com. A file with pictures is an archive with `model.xml`.
 """
 
 import zipfile
@@ -24,7 +24,7 @@ from elt_llm_ingest.readers.xml import safe
 
 MODEL_FILE = "model.xml"
 VIEWS = ("ArchimateDiagramModel", "DiagramModel", "SketchModel", "CanvasModel")
-WIDTH, HEIGHT = 120.0, 55.0  # what Archi draws where the file gives -1
+WIDTH, HEIGHT = 120.0, 55.0  # default size if the file has -1
 ACCESS = {
     "": "write",
     "0": "write",
@@ -37,14 +37,14 @@ Waiting = list[tuple[Any, str]]
 
 
 def unpack_archi(path: Path, data: bytes) -> bytes:
-    """Return the XML of a file, out of its archive where it is one.
+    """Return the XML of a file, unpacked if it is an archive.
 
     Args:
         path: For its name only.
         data: The bytes of the file.
 
     Raises:
-        LoadError: If the archive is damaged, a bomb, or holds no model.
+        LoadError: If the archive is damaged, a bomb, or contains no model.
     """
     if not data.startswith(b"PK"):
         return data
@@ -60,7 +60,7 @@ def unpack_archi(path: Path, data: bytes) -> bytes:
 
 
 def read_archi(root: Any) -> FileEntries:
-    """Return what a file of Archi lists.
+    """Return the entries of a file of Archi.
 
     Args:
         root: Its root element.
@@ -83,7 +83,7 @@ def read_archi(root: Any) -> FileEntries:
 
 
 def _inner(element: Any, folder: str) -> Waiting:
-    """What a folder holds, the last first, so that the first is taken first."""
+    """Return the contents of a folder in reverse, for use as a stack."""
     return [(e, folder) for e in safe.child_elements(element, "folder", "element")][
         ::-1
     ]
@@ -155,12 +155,12 @@ def _view(element: Any, entry: ModelEntry) -> ViewEntry:
 
 
 def _children(element: Any) -> list[Any]:
-    """The shapes in a view or a shape, the last first."""
+    """Return the shapes in a view or a shape in reverse, for use as a stack."""
     return list(safe.child_elements(element, "child"))[::-1]
 
 
 def _node(child: Any, left: float, top: float) -> ViewNode:
-    """A shape; its place in the file is relative to the shape around it."""
+    """Return a shape; its position in the file is relative to its parent."""
     texts = [child.get("name"), child.get("content"), child.get("notes")]
     texts += [
         e.text for e in safe.child_elements(child, "content", "documentation", "notes")

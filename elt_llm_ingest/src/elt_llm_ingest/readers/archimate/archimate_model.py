@@ -34,20 +34,20 @@ from elt_llm_ingest.readers.xml import safe
 PARSER = "archimate 1"
 ARCHI_SPACE = "http://www.archimatetool.com/archimate"
 EXCHANGE_SPACE = "http://www.opengroup.org/xsd/archimate"
-FAR = 1e9  # pixels; what is farther out, infinite or not a number is no place
+FAR = 1e9  # pixels; coordinates beyond this, infinite or NaN are ignored
 
 
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # noqa: ARG001
-    """The elements, the relations and the views of an ArchiMate model.
+    """Return the elements, the relations and the views of an ArchiMate model.
 
-    Raises LoadError for a file that is none, and for hostile or damaged XML.
+    Raises LoadError for any other file, and for hostile or damaged XML.
     """
     model, pages = read_model(path, data)
     return model_documents(model, pages, PARSER)
 
 
 def read_model(path: Path, data: bytes) -> tuple[EnterpriseModel, list[Page]]:
-    """Return the model of a file, and a page for each view that shows something.
+    """Return the model of a file, and a page for each non-empty view.
 
     Args:
         path: For its name only.
@@ -57,7 +57,7 @@ def read_model(path: Path, data: bytes) -> tuple[EnterpriseModel, list[Page]]:
         Every element, relation and text of a view as an element, a relation or a skip.
 
     Raises:
-        LoadError: If it is no ArchiMate model, damaged, hostile, or empty.
+        LoadError: If it is not an ArchiMate model, damaged, hostile, or empty.
     """
     root = safe.parse_xml(path.name, unpack_archi(path, data))
     space = root.tag.rpartition("}")[0].lstrip("{")
@@ -80,7 +80,7 @@ def read_model(path: Path, data: bytes) -> tuple[EnterpriseModel, list[Page]]:
 
 
 class _Builder:
-    """Makes the model of one file."""
+    """Builds the model of one file."""
 
     def __init__(self, path: Path, entries: FileEntries) -> None:
         self._path = path
@@ -93,7 +93,7 @@ class _Builder:
         self.pages: list[Page] = []
 
     def build(self, kind: str) -> EnterpriseModel:
-        """The model; fills `pages`."""
+        """Return the model and fill `pages`."""
         for entry in self._entries.elements:
             self._add_element(entry)
         self._add_folders()
@@ -136,7 +136,7 @@ class _Builder:
         return ModelLocation(file=self._path.name, page=page, key=key)
 
     def _above(self, entry: ModelEntry) -> list[ModelEntry]:
-        """The folders around an entry, outermost first; a ring of them ends."""
+        """Return the folders around an entry, outermost first, stopping at a cycle."""
         chain: dict[str, ModelEntry] = {}
         folder = self._folders.get(entry.folder)
         while folder is not None and folder.key not in chain:
@@ -145,7 +145,7 @@ class _Builder:
         return list(chain.values())[::-1]
 
     def _add_folders(self) -> None:
-        """The folders that hold elements or say something, as groups of the model."""
+        """Add folders with elements or documentation as groups of the model."""
         elements = list(self._elements.values())
         used = {f.key for e in self._entries.elements for f in self._above(e)}
         for folder in self._entries.folders:
@@ -195,7 +195,7 @@ class _Builder:
         return RelationEnd(element_id=key, name=element.name, domain=element.domain)
 
     def _drop_lost_relations(self) -> None:
-        """Leave out relations that end at nothing, and those that end at these."""
+        """Drop relations with a missing end, and relations to these."""
         lost = True
         while lost:
             known = self._elements.keys() | self._relations.keys()
@@ -253,7 +253,7 @@ class _Builder:
     def _add_node(
         self, node: ViewNode, view: ViewEntry, number: int, frame: Rectangle
     ) -> list[str]:
-        """The element that a shape shows; a text that only this view has is a note."""
+        """Return the element that a shape shows; a text of this view becomes a note."""
         location = replace_fields(
             self._location(node.key, number),
             page_name=view.name,
@@ -299,7 +299,7 @@ class _Builder:
 
 
 def _direction(entry: ModelEntry) -> RelationDirection:
-    """All relations of ArchiMate point to their target but undirected associations."""
+    """Return the direction: only undirected associations have none."""
     directed = entry.properties.get("isDirected") or entry.properties.get("directed")
     return "none" if entry.type == "Association" and directed != "true" else "forward"
 

@@ -1,4 +1,4 @@
-"""What both formats of ArchiMate list, before it becomes a model."""
+"""Entries of both formats of ArchiMate, before they become a model."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -13,21 +13,21 @@ XML_LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 
 @dataclass
 class ModelEntry:
-    """An element, a relation, a folder or a view as the file has it."""
+    """An element, a relation, a folder or a view as in the file."""
 
     key: str
     type: str = ""
     name: str = ""
     documentation: str = ""
     properties: dict[str, str] = field(default_factory=dict)
-    folder: str = ""  # key of the folder that it is in
-    source: str = ""  # both of a relation only
+    folder: str = ""  # key of its folder
+    source: str = ""  # both for relations only
     target: str = ""
 
 
 @dataclass
 class ViewNode:
-    """A shape of a view: of an element, of a text, or of a link to another view."""
+    """A shape of a view: an element, a text, or a link to another view."""
 
     key: str
     element: str = ""
@@ -48,7 +48,7 @@ class ViewEntry(ModelEntry):
 
 @dataclass
 class FileEntries:
-    """Everything that a file lists, in its order."""
+    """All entries of a file, in its order."""
 
     name: str = ""
     documentation: str = ""

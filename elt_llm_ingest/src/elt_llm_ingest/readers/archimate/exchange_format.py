@@ -1,6 +1,6 @@
 """The ArchiMate Model Exchange File Format of The Open Group, versions 2.1 to 3.2.
 
-https://www.opengroup.org/xsd/archimate/ has the schemas.
+The schemas are at https://www.opengroup.org/xsd/archimate/.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,11 +21,11 @@ from elt_llm_ingest.readers.text_builder import one_line
 from elt_llm_ingest.readers.xml import safe
 
 NAMES = ("name", "label")  # version 2.1 writes label
-EXTRA = ("accessType", "isDirected", "modifier")  # what qualifies a relation
+EXTRA = ("accessType", "isDirected", "modifier")  # qualifiers of a relation
 
 
 def read_exchange(root: Any) -> FileEntries:
-    """Return what an exchange file lists.
+    """Return the entries of an exchange file.
 
     Args:
         root: Its root element.
@@ -67,7 +67,7 @@ def _views(root: Any) -> Iterator[Any]:
 
 
 def _definitions(root: Any) -> dict[str, str]:
-    """Names of properties by identifier; version 2.1 has other names for all this."""
+    """Return names of properties by identifier, for all versions."""
     return {
         element.get("identifier", ""): _name(element) or element.get("name", "")
         for element in root.iter()
@@ -76,7 +76,7 @@ def _definitions(root: Any) -> dict[str, str]:
 
 
 def _name(element: Any) -> str:
-    """The first name; names in further languages are properties."""
+    """Return the first name; names in further languages are properties."""
     names = list(safe.child_elements(element, *NAMES))
     return one_line(names[0].text or "") if names else ""
 
@@ -146,7 +146,7 @@ def _place(node: Any) -> Rectangle | None:
 
 
 def _add_folders(root: Any, entries: FileEntries) -> None:
-    """Folders are items with a label; what they list is put into them."""
+    """Add folders: items with a label; the elements they list are put into them."""
     listed: Sequence[ModelEntry] = (
         *entries.elements, *entries.relations, *entries.views,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Where the cells of a page stand, and what stands in what."""
+"""Positions and nesting of the cells of a page."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from elt_llm_ingest.readers.enterprise.drawio_cells import Diagram, DrawioCell
 
 @dataclass(frozen=True)
 class Rectangle:
-    """A place on the canvas, in draw.io's pixels."""
+    """A rectangle on the canvas, in draw.io's pixels."""
 
     left: float
     top: float
@@ -19,21 +19,21 @@ class Rectangle:
 
     @property
     def area(self) -> float:
-        """Its size."""
+        """Return its area."""
         return self.width * self.height
 
     @property
     def right(self) -> float:
-        """Its right edge."""
+        """Return its right edge."""
         return self.left + self.width
 
     @property
     def bottom(self) -> float:
-        """Its lower edge."""
+        """Return its lower edge."""
         return self.top + self.height
 
     def as_box(self, page: int, frame: "Rectangle") -> Box:
-        """Its place on a page as fractions of the frame around everything there."""
+        """Return its position on a page as fractions of the frame around all shapes."""
 
         def fraction(value: float) -> float:
             return round(min(max(value, 0.0), 1.0), 5)
@@ -47,12 +47,12 @@ class Rectangle:
         )
 
     def holds_centre(self, other: "Rectangle") -> bool:
-        """Whether the other's centre is inside, edges included."""
+        """Return whether the other's centre is inside, edges included."""
         x, y = other.left + other.width / 2, other.top + other.height / 2
         return self.left <= x <= self.right and self.top <= y <= self.bottom
 
     def holds(self, other: "Rectangle") -> bool:
-        """Whether all of the other is inside, edges included."""
+        """Return whether all of the other is inside, edges included."""
         return (
             self.left <= other.left
             and self.top <= other.top
@@ -62,7 +62,7 @@ class Rectangle:
 
 
 class Canvas:
-    """The cells of one page and where they stand; `above` and `place` are kept."""
+    """The cells of one page and their positions; `above` and `place` are cached."""
 
     def __init__(self, diagram: Diagram) -> None:
         self.diagram = diagram
@@ -81,19 +81,19 @@ class Canvas:
         }
 
     def facts(self) -> list[DrawioCell]:
-        """The fact sheets in document order."""
+        """Return the fact sheets in document order."""
         return [cell for cell in self.diagram.cells if cell.is_fact_sheet]
 
     def edges(self) -> list[DrawioCell]:
-        """The edges in document order."""
+        """Return the edges in document order."""
         return [cell for cell in self.diagram.cells if cell.edge]
 
     def children(self, cell_id: str) -> list[DrawioCell]:
-        """The cells right below one, in document order."""
+        """Return the direct children of a cell, in document order."""
         return list(self._children.get(cell_id, ()))
 
     def plain_shapes(self) -> list[DrawioCell]:
-        """Shapes that are no fact sheets and no labels of edges, in document order."""
+        """Return shapes except fact sheets and edge labels, in document order."""
         return [
             cell
             for cell in self.diagram.cells
@@ -104,7 +104,7 @@ class Canvas:
         ]
 
     def tied_ids(self) -> set[str]:
-        """The ids of the cells that edges are tied to."""
+        """Return the ids of the cells that edges are connected to."""
         return {end for e in self.edges() for end in (e.source, e.target) if end}
 
     def _is_edge_label(self, cell: DrawioCell) -> bool:
@@ -112,7 +112,7 @@ class Canvas:
         return parent is not None and parent.edge
 
     def above(self, cell: DrawioCell) -> list[DrawioCell]:
-        """The cells around one, innermost first, without layers."""
+        """Return the cells around one, innermost first, without layers."""
         if cell.id in self._above:
             return self._above[cell.id]
         ancestors: list[DrawioCell] = []
@@ -126,7 +126,7 @@ class Canvas:
         return ancestors
 
     def place(self, cell: DrawioCell) -> Rectangle:
-        """Where a shape stands on the canvas."""
+        """Return the position of a shape on the canvas."""
         own = cell.geometry or {}
         left, top = own.get("x", 0.0), own.get("y", 0.0)
         for parent in self.above(cell):
@@ -136,7 +136,7 @@ class Canvas:
         return Rectangle(left, top, own.get("width", 0.0), own.get("height", 0.0))
 
     def bounds(self, cells: Sequence[DrawioCell]) -> Rectangle:
-        """The rectangle around shapes."""
+        """Return the rectangle around shapes."""
         return rectangle_around([self.place(cell) for cell in cells])
 
 
@@ -154,5 +154,5 @@ def rectangle_around(places: Sequence[Rectangle]) -> Rectangle:
 
 
 def is_group(cell: DrawioCell) -> bool:
-    """Whether a shape is one that draw.io made by grouping others."""
+    """Return whether draw.io created the shape by grouping others."""
     return cell.vertex and "group" in cell.style

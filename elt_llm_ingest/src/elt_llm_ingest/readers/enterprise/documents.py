@@ -87,7 +87,7 @@ def _elements(
 
 
 def _shown_elements(model: EnterpriseModel) -> list[ModelElement]:
-    """The elements that get a fact sheet, sorted. Groups of a LeanIX model get none."""
+    """Return the elements with a fact sheet, sorted; not groups of a LeanIX model."""
     shown = [
         e for e in model.elements if e.role == "entity" or model.format != LEANIX_FORMAT
     ]
@@ -97,7 +97,7 @@ def _shown_elements(model: EnterpriseModel) -> list[ModelElement]:
 
 
 def _add_model(builder: TextBuilder, model: EnterpriseModel) -> None:
-    """What the model says of itself."""
+    """Add the documentation of the model."""
     lines = [model.name, "Type: Model"]
     lines += [f"{k}: {one_line(v)}" for k, v in sorted(model.properties.items())]
     lines += model.documentation.splitlines()
@@ -109,12 +109,12 @@ def _add_model(builder: TextBuilder, model: EnterpriseModel) -> None:
 
 
 def _has_views(model: EnterpriseModel) -> bool:
-    """Whether its views are things with names of their own, not pages of a drawing."""
+    """Return whether its views have names of their own, unlike pages of a drawing."""
     return model.format in ARCHIMATE_FORMATS
 
 
 def _view_lines(view: ModelView, index: ModelIndex) -> list[str]:
-    """Name, viewpoint and documentation of a view, and what it shows."""
+    """Return name, viewpoint and documentation of a view, and its elements."""
     shown = [index.elements[i] for i in view.element_ids if i in index.elements]
     names = dict.fromkeys(e.name for e in shown if e.role != "note")
     labelled = (
@@ -128,16 +128,16 @@ def _view_lines(view: ModelView, index: ModelIndex) -> list[str]:
 
 
 def split_words(name: str) -> str:
-    """Return a type in words: "BusinessActor" is "Business Actor".
+    """Return a type as words: "BusinessActor" is "Business Actor".
 
     Args:
-        name: The type as the file writes it.
+        name: The type as in the file.
     """
     return WORD_START.sub(" ", name)
 
 
 def _element_lines(element: ModelElement, index: ModelIndex) -> list[str]:
-    """Name, attributes, documentation; its relations, then those of what is above."""
+    """Return name, attributes, documentation; own and inherited relations."""
     lines = [element.name]
     is_archimate = index.model.format in ARCHIMATE_FORMATS
     labelled = (
@@ -157,7 +157,7 @@ def _element_lines(element: ModelElement, index: ModelIndex) -> list[str]:
 
 
 def _sentences(relation: ModelRelation) -> str:
-    """The relation in words, each direction by itself."""
+    """Return sentences for each direction of the relation."""
     sentences = [state_relation(relation)]
     for one, other in (
         (relation.source, relation.target),
@@ -217,7 +217,7 @@ def _warning(skip: ModelSkip) -> str:
 
 
 def sidecars(model: EnterpriseModel) -> tuple[Sidecar, ...]:
-    """Return what consumers read: the typed model, and the tables made of it.
+    """Return the sidecars for consumers: the typed model and its tables.
 
     Args:
         model: The model.

@@ -1,8 +1,8 @@
-"""Which fact sheets are domains, which are subtypes, and which entities stand in them.
+"""Classify fact sheets of a page as domains, subtypes and entities.
 
 Three encodings occur in one file: a bare group whose first fact sheet names it; a group
 hidden in a fact sheet whose own label is an export artefact; and boxes side by side on
-the canvas whose nesting is only visual. A page that is not drawn by domains has
+the canvas whose nesting is only visual. A page that is not organised by domains has
 entities without one.
 """
 
@@ -20,7 +20,7 @@ BOX_WIDTH, BOX_HEIGHT = 100, 40  # larger in both: a box for others, if any is i
 class Domain:
     """A domain and its members. `cell` names it, `frame` is the shape around it.
 
-    A member comes with the shape that names the subtype around it, if a frame is one.
+    Each member has the shape that names its subtype, if it is in one.
     """
 
     name: str
@@ -31,16 +31,16 @@ class Domain:
 
     @property
     def named_by(self) -> DrawioCell:
-        """The shape that bears its name: a fact sheet, or the frame itself."""
+        """Return the shape with its name: a fact sheet, or the frame itself."""
         return self.cell or self.frame
 
 
 @dataclass(frozen=True)
 class Role:
-    """What a fact sheet is: domain, subtype, entity or skipped, and where.
+    """The role of a fact sheet: domain, subtype, entity or skipped, and its place.
 
-    `subtype` is the name around it, `parent` the shape that bears that name. An entity
-    of a page that is not drawn by domains has neither.
+    `subtype` is the name around it, `parent` the shape with that name. An entity of a
+    page without domains has neither.
     """
 
     kind: str
@@ -51,7 +51,7 @@ class Role:
 
 
 class Sorter:
-    """Gives every fact sheet of a page exactly one role."""
+    """Assigns exactly one role to every fact sheet of a page."""
 
     def __init__(self, canvas: Canvas) -> None:
         self._canvas = canvas
@@ -82,11 +82,11 @@ class Sorter:
         self._settle_unplaced()
 
     def _settle_unplaced(self) -> None:
-        """Fact sheets that stand in no domain: parked, or of a page without domains.
+        """Assign roles to fact sheets outside all domains.
 
-        A page of which half the fact sheets or more have to do with domains is drawn by
-        domains: what stands beside them is parked there, or part of a legend. On any
-        other page there is no domain to stand in, and what is drawn is the model.
+        If at least half of the fact sheets of a page belong to domains, the others are
+        parked or part of a legend, and are skipped. On any other page they are entities
+        of the model.
         """
         placed = sum(role.domain is not None for role in self.roles.values())
         for cell, reason in self._unplaced:
@@ -96,7 +96,7 @@ class Sorter:
                 self.roles[cell.id] = Role("entity")
 
     def _group_by_shape(self) -> tuple[dict[str, list[DrawioCell]], list[DrawioCell]]:
-        """Fact sheets by their outermost shape around, and those with none."""
+        """Return fact sheets by their outermost parent shape, and those without one."""
         members: dict[str, list[DrawioCell]] = defaultdict(list)
         loose: list[DrawioCell] = []
         for cell in self._canvas.facts():
@@ -104,7 +104,7 @@ class Sorter:
             if around:
                 members[around[-1].id].append(cell)
             elif is_group(cell):
-                members[cell.id]  # an empty one still has a place to stand
+                members[cell.id]  # an empty one still has a position
             elif cell.label:
                 loose.append(cell)
             else:
@@ -116,7 +116,7 @@ class Sorter:
     def _roots(
         self, loose: Sequence[DrawioCell], groups: Sequence[str]
     ) -> list[Domain]:
-        """Boxes on the canvas that are inside no other and hold another's centre."""
+        """Return outermost boxes on the canvas that contain another's centre."""
         frames = [self._canvas.place(self._canvas.cells[g]) for g in groups]
         roots = []
         for cell in loose:
@@ -143,7 +143,7 @@ class Sorter:
         return min(around, key=lambda r: r.place.area, default=None)
 
     def _add_group(self, frame: DrawioCell, inside: Sequence[DrawioCell]) -> None:
-        """A group on the canvas: its naming fact sheet, its members, nested groups."""
+        """Add a group: its naming fact sheet, its members and nested groups."""
         label = self._label_of(frame, inside)
         domain = Domain("", frame, self._canvas.place(frame), label)
         domain.name = label.label if label else frame.label
@@ -170,7 +170,7 @@ class Sorter:
     def _name_nested(
         self, frame: DrawioCell, inside: Sequence[DrawioCell], domain: Domain
     ) -> None:
-        """A group drawn inside a domain box: a subtype of that domain."""
+        """Name a group drawn inside a domain box: a subtype of that domain."""
         self._add_subtype_frame(domain, frame, inside)
         self._add_members(domain, frame, inside)
 
@@ -192,7 +192,7 @@ class Sorter:
     def _nested_frames(
         self, top: DrawioCell, inside: Sequence[DrawioCell]
     ) -> list[DrawioCell]:
-        """The shapes between the outermost one and its fact sheets, outer first."""
+        """Return the shapes between the outermost one and its fact sheets."""
         frames: dict[str, DrawioCell] = {}
         for cell in inside:
             for frame in reversed(self._canvas.above(cell)):
@@ -218,7 +218,7 @@ class Sorter:
             self._skip(frame, _artefact(name))
 
     def _named_above(self, cell: DrawioCell) -> DrawioCell | None:
-        """The shape that names the innermost subtype around a cell, if it has one."""
+        """Return the shape that names the innermost subtype around a cell, if any."""
         return next(
             (
                 self._subtype_of_frame[frame.id]
@@ -231,9 +231,9 @@ class Sorter:
     def _label_of(
         self, frame: DrawioCell, inside: Sequence[DrawioCell]
     ) -> DrawioCell | None:
-        """The fact sheet that names a frame: its first child, or a plain box itself.
+        """Return the fact sheet that names a frame: its first child, or a plain box.
 
-        None for a frame with a title of its own, a swimlane for example.
+        None for a frame with its own title, such as a swimlane.
         """
         if frame.is_fact_sheet and not is_group(frame):
             return frame
@@ -243,7 +243,7 @@ class Sorter:
         return children[0] if children else None
 
     def _place_loose(self, cell: DrawioCell) -> None:
-        """A box on the canvas belongs to the smallest domain around its centre."""
+        """Assign a box on the canvas to the smallest domain around its centre."""
         place = self._places[cell.id]
         around = [
             d
@@ -258,7 +258,7 @@ class Sorter:
         domain.members.append((cell, None))
 
     def _subtypes(self, domain: Domain) -> None:
-        """Boxes that hold others are subtypes; the smallest box around one counts."""
+        """Find subtypes: boxes that contain others; the smallest one counts."""
         places = {cell.id: self._places[cell.id] for cell, _ in domain.members}
         boxes = [cell for cell, _ in domain.members if _is_box(places[cell.id])]
         inside: Mapping[str, DrawioCell | None] = {

@@ -1,7 +1,7 @@
 """A draw.io file as an enterprise model: every shape and edge of every page.
 
-drawio_cells (file to cells) -> canvas (cells with places) -> domains and shapes (what
-the shapes are) and edges (what relates them) -> here, one model of all pages.
+drawio_cells (file to cells) -> canvas (cells with positions) -> domains and shapes
+(roles of the shapes) and edges (relations) -> here, one model of all pages.
 """
 
 from collections import Counter
@@ -42,9 +42,9 @@ OWN_ATTRIBUTES = frozenset(
 
 
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # noqa: ARG001
-    """The elements and, if there are any, the relations of a drawing.
+    """Return the elements and, if there are any, the relations of a drawing.
 
-    Raises LoadError for a file that is no drawing and for one without a named shape.
+    Raises LoadError for other files and for drawings without a named shape.
     """
     model, pages = read_model(path, data)
     return model_documents(model, pages, PARSER)
@@ -62,7 +62,7 @@ def read_model(path: Path, data: bytes) -> tuple[EnterpriseModel, list[Page]]:
         one, or a skip; every edge as a relation, an occurrence of one, or a skip.
 
     Raises:
-        LoadError: If it is no drawing, hostile, or has no named shape.
+        LoadError: If it is not a drawing, hostile, or has no named shape.
     """
     reader = _Reader(path)
     canvases = [Canvas(diagram) for diagram in diagrams(path.name, data)]
@@ -80,7 +80,7 @@ def read_model(path: Path, data: bytes) -> tuple[EnterpriseModel, list[Page]]:
 
 @dataclass(frozen=True)
 class _PagePlace:
-    """What places on a page are reckoned from."""
+    """The frame of reference for positions on a page."""
 
     file: str
     number: int
@@ -113,7 +113,7 @@ class _Reader:
         self._known: dict[tuple[str, ...], str] = {}
 
     def model(self, kind: str) -> EnterpriseModel:
-        """The model of all pages that were read."""
+        """Return the model of all pages read so far."""
         return EnterpriseModel(
             name=self._path.stem,
             source_file=self._path.name,
@@ -150,14 +150,15 @@ class _Reader:
             self._skip("element", sheet, cell.label, reason, number)
 
     def _add_elements(self, page: PageShapes, place: _PagePlace) -> dict[str, str]:
-        """The ids of the elements by the ids of their cells, new ones added."""
+        """Add the elements of a page and return their ids by cell id."""
         attributes = _rows_of(page)
         ids: dict[str, str] = {}
         counts: Counter[tuple[str, ...]] = Counter()
         for cell_id, shape in page.shapes.items():
             identity = _identity(shape)
             counts[identity] += 1
-            # Boxes of one name on one page are different things if no id joins them.
+            # Boxes with one name on one page are different elements unless an id joins
+            # them.
             if not shape.cell.is_fact_sheet:
                 identity = (*identity, str(counts[identity]))
             ids[cell_id] = self._known.setdefault(
@@ -253,7 +254,7 @@ class _Reader:
 
 
 def _identity(shape: Shape) -> tuple[str, ...]:
-    """What two drawings of one element agree in."""
+    """Return the key that two drawings of one element share."""
     sheet = shape.cell.attributes.get("factSheetId", "")
     where = (shape.domain,) if sheet else (shape.role, shape.domain, shape.subtype)
     return (sheet, shape.cell.label.casefold(), *where)
@@ -276,14 +277,14 @@ def _element(shape: Shape, element_id: str, location: ModelLocation) -> ModelEle
 
 
 def type_of(cell: DrawioCell) -> str:
-    """The type of a fact sheet, or what the object around a shape states."""
+    """Return the type of a fact sheet, or the one stated by a shape's object."""
     if cell.is_fact_sheet:
         return cell.attributes.get("factSheetType") or "Unknown"
     return cell.attributes.get("type") or "Shape"
 
 
 def _rows_of(page: PageShapes) -> dict[str, list[str]]:
-    """The texts of the rows of each table or class, in document order."""
+    """Return the texts of the rows of each table or class, in document order."""
     rows: dict[str, list[str]] = {}
     for row, text in page.rows.items():
         rows.setdefault(page.stands_for[row], []).append(text)

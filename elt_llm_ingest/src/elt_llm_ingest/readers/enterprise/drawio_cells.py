@@ -1,8 +1,8 @@
 """A draw.io file as pages of cells. XML entities and document types are refused.
 
 A page is XML, XML as text, or compressed text. A cell is an `mxCell`, or one in an
-`object` or `UserObject` that carries its label and attributes, or one with an object as
-its value, as early versions wrote it.
+`object` or `UserObject` with its label and attributes, or one with an object as its
+value, as in early versions.
 """
 
 import base64
@@ -22,13 +22,13 @@ from elt_llm_core.errors import LoadError
 from elt_llm_ingest.readers.text_builder import one_line
 
 MAX_INFLATED = 50_000_000  # bytes of one page of a drawing; chosen, not measured
-# Known tags only: in "List<String>" there is none.
+# Known tags only: "List<String>" contains none.
 INLINE = "a|b|code|em|font|i|s|small|span|strike|strong|sub|sup|tt|u"
 BREAKING = "blockquote|br|center|div|h[1-6]|hr|img|li|ol|p|pre|table|tbody|td|th|tr|ul"
 INLINE_TAG = re.compile(rf"</?(?:{INLINE})(?:\s[^<>]*)?/?>", re.IGNORECASE)
 BREAKING_TAG = re.compile(rf"</?(?:{BREAKING})(?:\s[^<>]*)?/?>", re.IGNORECASE)
 LOST_CELL = '<mxCell vertex="1" parent="1"/>'
-FAR = 1e9  # pixels; infinity, NaN and what is farther out are damaged numbers
+FAR = 1e9  # pixels; larger values, infinity and NaN are damaged numbers
 PLACEHOLDER = re.compile(r"%([^%\s]+)%")
 WRAPPERS = ("object", "UserObject")
 
@@ -51,7 +51,7 @@ class DrawioCell:
 
     @property
     def is_fact_sheet(self) -> bool:
-        """Whether the shape stands for a fact sheet of the inventory."""
+        """Return whether the shape represents a fact sheet of the inventory."""
         attributes = self.attributes
         return not self.edge and (
             attributes.get("type") == "factSheet"
@@ -70,7 +70,7 @@ class Diagram:
 
 
 def diagrams(name: str, data: bytes) -> list[Diagram]:
-    """The pages of a file. Raises LoadError for what is no diagram, or hostile."""
+    """Return the pages of a file. Raises LoadError for invalid or hostile files."""
     root = _parse(name, data)
     if root.tag == "mxGraphModel":
         return [Diagram(1, "", list(_cells(root)))]
@@ -92,7 +92,7 @@ def diagrams(name: str, data: bytes) -> list[Diagram]:
 
 
 def _page_xml(name: str, text: str) -> bytes:
-    """The XML of a page whose content is text: plain, URL-quoted or compressed."""
+    """Return the XML of a page from text: plain, URL-quoted or compressed."""
     packed = text.strip()
     if packed.startswith("<"):
         return packed.encode()
@@ -117,7 +117,7 @@ def _parse(name: str, data: bytes) -> Any:
 
 
 def _inflate(name: str, text: str) -> bytes:
-    """The XML of a compressed page: base64 of raw deflate of URL-quoted text."""
+    """Return the XML of a compressed page: base64 of raw deflate of URL-quoted text."""
     try:
         packed = base64.b64decode(text.strip(), validate=False)
         unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
@@ -136,7 +136,7 @@ def _inflate(name: str, text: str) -> bytes:
 
 
 def _cells(model: Any) -> Iterator[DrawioCell]:
-    """The cells in document order, each with an id of its own."""
+    """Return the cells in document order, each with a unique id."""
     root = model if model.tag == "root" else model.find("root")
     seen: set[str] = set()
     for number, element in enumerate(root if root is not None else (), start=1):
@@ -151,7 +151,7 @@ def _cells(model: Any) -> Iterator[DrawioCell]:
 
 
 def _read_cell(element: Any) -> DrawioCell | None:
-    """The cell of an element of the root; None for an element that is none."""
+    """Return the cell of an element, or None if it is none."""
     if element.tag == "mxCell":
         value = next((e for e in element if e.get("as") == "value"), None)
         attributes = dict(element.attrib)
@@ -162,7 +162,7 @@ def _read_cell(element: Any) -> DrawioCell | None:
         )
     if element.tag in WRAPPERS:
         inner = element.find("mxCell")
-        # A wrapper whose cell is lost is still a thing that was drawn.
+        # A wrapper whose cell is missing is still a drawn shape.
         inner = inner if inner is not None else fromstring(LOST_CELL)
         return _cell(inner, element.attrib, element.get("label", ""))
     return None
@@ -188,7 +188,7 @@ def _cell(element: Any, attributes: Mapping[str, str], label: str) -> DrawioCell
 
 
 def _style(text: str) -> dict[str, str]:
-    """`a=1;group;` as {"a": "1", "group": ""}."""
+    """Parse `a=1;group;` to {"a": "1", "group": ""}."""
     parts = (part.partition("=") for part in text.split(";") if part.strip())
     return {key.strip(): value.strip() for key, _, value in parts}
 
@@ -207,7 +207,7 @@ def _geometry(element: Any) -> dict[str, float] | None:
 
 
 def clean_label(label: str) -> str:
-    """A label's words: tags out, entities decoded (some are encoded twice)."""
+    """Return a label without tags, entities decoded (some are encoded twice)."""
     text = _without_tags(unescape(unescape(_without_tags(label))))
     return one_line(text.replace("\xa0", " "))
 

@@ -1,6 +1,6 @@
-"""What an edge of a drawing says: its ends, how many stand at each, and its name.
+"""The meaning of an edge of a drawing: its ends, their cardinality, and its name.
 
-The style of the line says nothing about the relation. A cardinality is an arrowhead of
+The style of the line has no meaning for the relation. A cardinality is an arrowhead of
 the crow's foot notation or a label at an end such as `0..*`.
 """
 
@@ -28,8 +28,8 @@ POINTING = frozenset(
         "openAsync", "openThin",
     }
 )  # fmt: skip
-DEFAULT_END = "classic"  # draw.io draws this head where the style names none
-AT_END = 0.5  # of half the edge: a label nearer to the middle is not at an end
+DEFAULT_END = "classic"  # draw.io's default arrowhead
+AT_END = 0.5  # fraction of half the edge: a label nearer to the middle is not at an end
 COUNT = r"(\d{1,6}|\*|[nNmM])"
 MULTIPLICITY = re.compile(
     rf"[(\[]?\s*{COUNT}(?:\s*(?:\.{{2,3}}|,|…)\s*{COUNT})?\s*[)\]]?"
@@ -44,7 +44,7 @@ DIRECTIONS: dict[tuple[bool, bool], RelationDirection] = {
 
 @dataclass(frozen=True)
 class EdgeEnd:
-    """The shape at an end, how many of it there are, and the name of the end."""
+    """The shape at an end, its cardinality, and the name of the end."""
 
     cell: str
     cardinality: str = ""
@@ -53,7 +53,7 @@ class EdgeEnd:
 
 @dataclass
 class _Labels:
-    """The texts on an edge, by where they stand."""
+    """The texts on an edge, by position."""
 
     name: list[str] = field(default_factory=list)
     counts: dict[bool, str] = field(default_factory=dict)  # False: at the source
@@ -71,15 +71,15 @@ class EdgeReading:
 
 
 def read_edge(canvas: Canvas, edge: DrawioCell, page: PageShapes) -> EdgeReading | str:
-    """Return what an edge says, or the reason why it relates nothing.
+    """Return the meaning of an edge, or the reason why it relates nothing.
 
     Args:
         canvas: The page.
         edge: The edge.
-        page: What the shapes of the page are.
+        page: The roles of the shapes of the page.
 
     Returns:
-        Its ends by the id of their elements' cells, or a reason.
+        Its ends by the cell ids of their elements, or a reason.
     """
     cells: list[str] = []
     for name, end in (("start", edge.source), ("end", edge.target)):
@@ -118,7 +118,7 @@ def _direction(edge: DrawioCell) -> RelationDirection:
 
 
 def _labels(canvas: Canvas, edge: DrawioCell) -> _Labels:
-    """The edge's own text and those of its labels: names, counts and ends' names."""
+    """Return the edge's own text and its labels: names, counts and names of ends."""
     labels = _Labels()
     if edge.label and not _read_ratio(edge.label, labels.counts):
         labels.name.append(edge.label)
@@ -137,18 +137,18 @@ def _labels(canvas: Canvas, edge: DrawioCell) -> _Labels:
 
 
 def _add_at_end(labels: _Labels, at_target: bool, text: str) -> None:
-    """A text at an end: the count there, else the end's name."""
+    """Add a text at an end: its count, or else its name."""
     count = parse_cardinality(text)
     if count and at_target not in labels.counts:
         labels.counts[at_target] = count
     elif labels.name and at_target not in labels.roles:
         labels.roles[at_target] = text
-    else:  # the only text of an edge is its name, wherever it was moved to
+    else:  # the only text of an edge is its name, whatever its position
         labels.name.append(text)
 
 
 def _read_ratio(text: str, counts: dict[bool, str]) -> bool:
-    """Whether a text such as `1:n` gives the counts of both ends."""
+    """Parse a text such as `1:n` as the counts of both ends."""
     parts = text.split(":")
     counts_of = [parse_cardinality(part) for part in parts]
     if len(parts) != 2 or not all(counts_of) or counts:  # noqa: PLR2004 - two ends
@@ -164,7 +164,7 @@ def parse_cardinality(text: str) -> str:
         text: Such as `1`, `*`, `0..n`, `(1,1)`, `2..5`.
 
     Returns:
-        Such as `1..1`, `0..*`; empty for a text that is none.
+        Such as `1..1`, `0..*`; empty for any other text.
     """
     match = MULTIPLICITY.fullmatch(text.strip())
     if match is None:

@@ -23,12 +23,12 @@ Sheets = Sequence[tuple[str, list[list[str]]]]
 
 
 def is_inventory(sheets: Sheets) -> bool:
-    """Whether a sheet that counts has the columns id, type and name."""
+    """Return whether a sheet has the columns id, type and name."""
     return bool(_find_all(sheets))
 
 
 def _find_all(sheets: Sheets) -> list[int]:
-    """The sheets with the columns, without the read-me where there is another."""
+    """Return the sheets with the columns, without the read-me if there are others."""
     return [
         index
         for index, (name, rows) in enumerate(sheets)
@@ -39,9 +39,9 @@ def _find_all(sheets: Sheets) -> list[int]:
 
 
 def _columns(row: Sequence[str]) -> dict[str, int]:
-    """Columns to their positions, the first of a name counts.
+    """Return columns with their positions; the first of a name counts.
 
-    Those that this reader knows are in lower case without spaces, others as they are.
+    Known columns are in lower case without spaces, others unchanged.
     """
     columns: dict[str, int] = {}
     for index, cell in enumerate(row):
@@ -53,15 +53,15 @@ def _columns(row: Sequence[str]) -> dict[str, int]:
 
 
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
-    """The inventory in a workbook. Raises LoadError where there is none."""
+    """Return the inventory in a workbook. Raises LoadError if there is none."""
     sheets = read_sheets(path, data, limits)
     return documents(path, [(sheet.name, sheet.rows) for sheet in sheets])
 
 
 def documents(path: Path, sheets: Sheets) -> list[ParsedDocument]:
-    """One document: a block and a sidecar entry for every fact sheet.
+    """Return one document: a block and a sidecar entry for every fact sheet.
 
-    Raises LoadError where no sheet has the columns id, type and name.
+    Raises LoadError if no sheet has the columns id, type and name.
     """
     indices = _find_all(sheets)
     if not indices:
@@ -95,7 +95,7 @@ def documents(path: Path, sheets: Sheets) -> list[ParsedDocument]:
 def _add(
     builder: TextBuilder, record: dict[str, str], page: int, row: int, rows: int
 ) -> None:
-    """A fact sheet's block; its box is its row of the sheet."""
+    """Add a fact sheet's block; its box is its row of the sheet."""
     top, bottom = round(row / rows, 5), round((row + 1) / rows, 5)
     builder.add(
         BlockKind.FACT_SHEET,
@@ -114,7 +114,7 @@ def _page(number: int, name: str, rows: Sequence[Sequence[str]]) -> Page:
 
 
 class _Listing:
-    """The fact sheets of the sheets of a file, and what was left out."""
+    """The fact sheets of the sheets of a file, and skipped rows."""
 
     def __init__(self) -> None:
         self.records: dict[str, dict[str, str]] = {}
@@ -125,7 +125,7 @@ class _Listing:
     def read(
         self, sheet: str, rows: Sequence[Sequence[str]], page: int
     ) -> list[tuple[int, dict[str, str]]]:
-        """Take in a sheet; return row number and values of every fact sheet in it."""
+        """Read a sheet; return row numbers and values of its fact sheets."""
         columns = _columns(rows[0])
         added = []
         for number, row in enumerate(rows[1:], start=1):
@@ -162,7 +162,7 @@ class _Listing:
 
 
 def _record(values: Mapping[str, str]) -> dict[str, str]:
-    """What consumers of the inventory read of a fact sheet."""
+    """Return the sidecar record of a fact sheet."""
     state = "lxstate" if "lxstate" in values else "status"
     record = {
         "id": values["id"],
@@ -173,7 +173,7 @@ def _record(values: Mapping[str, str]) -> dict[str, str]:
         "status": values.get(state, ""),
     }
     path = one_line(values.get("displayname", ""))
-    if path.endswith(f" / {record['name']}"):  # it says where the fact sheet is
+    if path.endswith(f" / {record['name']}"):  # defines the place of the fact sheet
         record["display_name"] = path
     return record
 
@@ -204,7 +204,7 @@ def _text(record: dict[str, str]) -> str:
 def table_sidecars(
     path: Path, name: str, rows: Sequence[Sequence[str]]
 ) -> tuple[Sidecar, ...]:
-    """What consumers read of a table; nothing where it is no inventory."""
+    """Return the sidecars of a table; empty if it is no inventory."""
     if not is_inventory([(name, [list(row) for row in rows])]):
         return ()
     listing = _Listing()

@@ -1,8 +1,8 @@
-"""An inventory as an enterprise model: fact sheets, what is above them, relations.
+"""An inventory as an enterprise model: fact sheets, hierarchy, relations.
 
-A column whose cells name fact sheets is a relation, whatever its header; one that names
-what is above, or the path of a display name, is the hierarchy. An interface that is
-called "A to B" passes something from A to B. Every other column is a property.
+A column whose cells name fact sheets is a relation, whatever its header; a parent
+column, or the path of a display name, is the hierarchy. An interface called "A to B" is
+a flow from A to B. Every other column is a property.
 """
 
 import re
@@ -33,12 +33,12 @@ _ORGANISATION_COLUMNS = frozenset(
     {"organisation", "organization", "organizacion", "organizzazione", "workspace"}
 ) | {"organisatie", "company", "tenant"}
 PATH = " / "  # "A / B" is a path, "A/B" a name
-# Export tools put several names into one cell, on lines or between semicolons.
+# Export tools put several names into one cell, separated by lines or semicolons.
 SEPARATORS = re.compile(r"\s*[;\n]\s*")
 RELATION_HEADER = re.compile(r"rel(?=[A-Z])")  # as LeanIX calls its columns
 WORD_START = re.compile(r"(?<=[a-z])(?=[A-Z])")
-# Of the names in a column this part must be fact sheets; the rest are typing errors,
-# and a column of which more is unknown holds something else.
+# Share of the names in a relation column that must be fact sheets; the rest are typing
+# errors. A column with more unknown names contains something else.
 NAMED = 0.8
 MARK = re.compile(r"\s+[A-Z]{1,3}$")  # "Payroll to Bank LI": the kind of the interface
 TO = re.compile(r"\s+to\s+|\s*(?:->|→|=>)\s*", re.IGNORECASE)
@@ -46,7 +46,7 @@ TO = re.compile(r"\s+to\s+|\s*(?:->|→|=>)\s*", re.IGNORECASE)
 
 @dataclass
 class InventoryRow:
-    """A fact sheet: its values by lower-case column, and where it stands."""
+    """A fact sheet: its values by lower-case column, and its position."""
 
     values: Mapping[str, str]
     sheet: str
@@ -55,7 +55,7 @@ class InventoryRow:
     box: Box | None = None
 
     def get(self, column: str) -> str:
-        """The value of a column, or nothing."""
+        """Return the value of a column, or an empty string."""
         return self.values.get(column, "")
 
 
@@ -82,8 +82,8 @@ def build_model(
 
     Args:
         path: The file.
-        rows: Its fact sheets, each with an id and a name of its own.
-        skips: The rows that are none, with the reason.
+        rows: Its fact sheets, each with a unique id and a name.
+        skips: Rows that are not fact sheets, with the reason.
     """
     builder = _InventoryModelBuilder(path, rows)
     return EnterpriseModel(
@@ -131,7 +131,7 @@ class _InventoryModelBuilder:
             self._add_relations(row)
 
     def _columns_of_names(self) -> set[str]:
-        """The columns whose cells name fact sheets."""
+        """Return the columns whose cells name fact sheets."""
         names: dict[str, list[str]] = defaultdict(list)
         for row in self._rows.values():
             for column, value in row.values.items():
@@ -162,13 +162,13 @@ class _InventoryModelBuilder:
         return parents
 
     def _of_type(self, name: str, row: InventoryRow) -> list[str]:
-        """The fact sheets of a name, those of the row's own type before others."""
+        """Return the fact sheets of a name, those of the row's own type first."""
         ids = self._names.find(name)
         kind = row.get("type")
         return sorted(ids, key=lambda i: self._rows[i].get("type") != kind)
 
     def elements(self) -> Iterator[ModelElement]:
-        """The fact sheets in the order of the rows."""
+        """Return the fact sheets in the order of the rows."""
         for key, row in self._rows.items():
             names = row.get("displayname").split(PATH)[:-1] or self._path_above(key)
             yield ModelElement(
@@ -226,7 +226,7 @@ class _InventoryModelBuilder:
             self._add_flow(row)
 
     def _add_flow(self, row: InventoryRow) -> None:
-        """From the first application of an interface to it, and on to the second."""
+        """Add flows from the first application to an interface, then to the second."""
         ends = self._interface_ends(row)
         key = row.get("id")
         for side, end in enumerate(ends):
@@ -240,7 +240,7 @@ class _InventoryModelBuilder:
             self._relate(relation, *pair, row, ("", "Flow"))
 
     def _interface_ends(self, row: InventoryRow) -> tuple[str, ...]:
-        """The two names in "A to B", where both are known if "to" comes more often."""
+        """Return the two names in "A to B", choosing the "to" between known names."""
         name = row.get("name")
         pairs = [
             (plain[: match.start()].strip(), plain[match.end() :].strip())
@@ -250,7 +250,7 @@ class _InventoryModelBuilder:
         known = [sum(bool(self._names.find(end)) for end in pair) for pair in pairs]
         if not pairs:
             return ()
-        # Of equally good ways the last has the mark of the interface taken off.
+        # Of equally good splits, use the last, with the interface's suffix removed.
         best = max(range(len(pairs)), key=lambda i: (known[i], i))
         return pairs[best]
 
@@ -294,7 +294,7 @@ def _split(value: str) -> list[str]:
 
 
 def _header_words(column: str) -> list[str]:
-    """A header in words: "relApplicationToDataObject" is "data object"."""
+    """Return a header as words: "relApplicationToDataObject" is "data object"."""
     plain = RELATION_HEADER.sub("", column, count=1)
     if plain != column:
         plain = re.split(r"(?<=[a-z])To(?=[A-Z])|^To(?=[A-Z])", plain)[-1]

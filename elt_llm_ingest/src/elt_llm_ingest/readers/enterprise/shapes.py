@@ -1,8 +1,8 @@
-"""What the shapes of a page are: of a LeanIX page by domains, of any other by boxes.
+"""The roles of the shapes of a page: by domains on a LeanIX page, else by boxes.
 
-A page with fact sheets is read as LeanIX draws it. On any other page every shape with
-text is an element: what stands in a box belongs to it, rows in a table or in a class
-are its attributes, and text by itself is a note.
+A page with fact sheets is read in LeanIX's layout. On any other page every shape with
+text is an element: the content of a box belongs to it, rows of a table or a class are
+its attributes, and free text is a note.
 """
 
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ ROW_SHAPES = frozenset({"partialRectangle", "tableRow", "tableCell"})
 
 @dataclass
 class Shape:
-    """A shape that becomes an element; `parent` is the shape above it."""
+    """A shape that becomes an element; `parent` is its parent shape."""
 
     cell: DrawioCell
     role: ElementRole = "entity"
@@ -34,8 +34,8 @@ class Shape:
 class PageShapes:
     """The shapes of a page.
 
-    `stands_for` maps a shape that is no element to the one that it is part of, `skips`
-    one to the reason why it was left out. Both are by the id of the cell.
+    `stands_for` maps a shape that is no element to the element that it is part of,
+    `skips` maps a skipped shape to the reason. Both use cell ids.
     """
 
     shapes: dict[str, Shape] = field(default_factory=dict)
@@ -44,19 +44,19 @@ class PageShapes:
     rows: dict[str, str] = field(default_factory=dict)  # id of a row to its text
 
     def add(self, shape: Shape) -> None:
-        """Take in a shape; the first one of a cell counts."""
+        """Add a shape; the first one of a cell counts."""
         self.shapes.setdefault(shape.cell.id, shape)
 
 
 def read_shapes(canvas: Canvas) -> PageShapes:
-    """Return what the shapes of a page are.
+    """Return the roles of the shapes of a page.
 
     Args:
         canvas: The page.
 
     Returns:
-        Every fact sheet, every other shape with text and every shape that an edge is
-        tied to: as an element, as a part of one, or as a skip.
+        Every fact sheet, every other shape with text and every shape with an edge: as
+        an element, as a part of one, or as a skip.
     """
     return _leanix_page(canvas) if canvas.facts() else _GenericPage(canvas).read()
 
@@ -97,7 +97,7 @@ _ROLES: dict[str, ElementRole] = {
 
 
 def _add_plain_shapes(canvas: Canvas, page: PageShapes) -> None:
-    """Shapes beside the fact sheets: related ones are elements, others decoration."""
+    """Add other shapes: related ones are elements, the rest is decoration."""
     tied = canvas.tied_ids()
     for cell in canvas.plain_shapes():
         if cell.id in page.shapes or cell.id in page.stands_for:
@@ -114,7 +114,7 @@ def _add_plain_shapes(canvas: Canvas, page: PageShapes) -> None:
 
 
 def _below(cell: DrawioCell, parent: Shape | None) -> Shape:
-    """An entity right below a shape, with the names of the groups around it."""
+    """Return an entity directly below a shape, with the names of its groups."""
     if parent is None:
         return Shape(cell)
     if parent.role == "domain":
@@ -150,7 +150,7 @@ class _GenericPage:
         return self._page
 
     def _is_element(self, cell: DrawioCell) -> bool:
-        """Whether a shape is an element; rows, skips and parts are noted."""
+        """Return whether a shape is an element; record rows, skips and parts."""
         owner = self._row_owner(cell)
         if owner is not None:
             self._page.stands_for[cell.id] = owner.id
@@ -168,7 +168,7 @@ class _GenericPage:
         return False
 
     def _row_owner(self, cell: DrawioCell) -> DrawioCell | None:
-        """The table or class of which a shape is a row or a cell of a row."""
+        """Return the table or class of a row or of a cell of a row."""
         above = self._canvas.above(cell)
         if not above or not _is_row(cell, above[0]):
             return None
@@ -177,7 +177,7 @@ class _GenericPage:
         )
 
     def _only_name_in(self, cell: DrawioCell) -> DrawioCell | None:
-        """The only shape with text in a group: it names the group."""
+        """Return the only shape with text in a group, which names the group."""
         inside = [
             c
             for c in self._cells
@@ -186,7 +186,7 @@ class _GenericPage:
         return inside[0] if len(inside) == 1 and is_group(cell) else None
 
     def _parents(self, named: list[DrawioCell]) -> dict[str, DrawioCell | None]:
-        """The shape each stands in: by the file, else the smallest drawn around it."""
+        """Return the parent of each shape: by the file, or the smallest box around."""
         names = {cell.id for cell in named}
         places = {cell.id: self._canvas.place(cell) for cell in named}
         boxes = sorted(
@@ -203,7 +203,7 @@ class _GenericPage:
 def _drawn_around(
     cell: DrawioCell, boxes: list[DrawioCell], places: dict[str, Rectangle]
 ) -> DrawioCell | None:
-    """The smallest box that is drawn around all of a shape."""
+    """Return the smallest box that is drawn around all of a shape."""
     own = places[cell.id]
     if own.area <= 0:
         return None
@@ -232,7 +232,7 @@ def _is_text(cell: DrawioCell) -> bool:
 
 
 def _is_row(cell: DrawioCell, parent: DrawioCell) -> bool:
-    """Whether a shape is a row of the table or class that it stands in."""
+    """Return whether a shape is a row of its parent table or class."""
     stacked = parent.style.get("childLayout") in STACKED or _is_row_shape(parent)
     container = "swimlane" in cell.style or cell.style.get("container") == "1"
     return _is_row_shape(cell) or (stacked and not container)

@@ -1,8 +1,8 @@
-"""Imports what LandingAI's document extraction (ADE) writes.
+"""Import the output of LandingAI's document extraction (ADE).
 
-Both forms are read: the current one (chunks with `markdown`, one map `grounding` of
-every element's place) and the older one (`chunk_type`, `text`, a list of places in each
-chunk). Every chunk and every table cell keeps its id, page and box.
+Both forms are read: the current one (chunks with `markdown`, one map `grounding` with
+every element's location) and the older one (`chunk_type`, `text`, a list of locations
+in each chunk). Every chunk and every table cell keeps its id, page and box.
 """
 
 import math
@@ -56,7 +56,7 @@ def write_tables(
 ) -> None:
     """Write a chunk's tables and the text around them.
 
-    A cell without a place of its own has the chunk's.
+    A cell without its own location gets the chunk's.
     """
     for number, part in enumerate(TABLE.split(text)):
         if not TABLE.match(part):
@@ -98,14 +98,14 @@ def _write_table(
 
 
 def _titles(rows: list[list[GridCell]]) -> int:
-    """1 where the first row is one cell over all columns, else 0."""
+    """Return 1 if the first row is one cell over all columns, else 0."""
     if not rows[1:] or len(rows[0]) != 1:
         return 0
     return int(rows[0][0].columns > 1 and len(rows[1]) > 1)
 
 
 def _place(*boxes: Box | None) -> str:
-    """Page and sides of a table: its rows have the boxes of their cells instead."""
+    """Return page and sides of a table; its rows have the boxes of their cells."""
     box = next((box for box in boxes if box is not None), None)
     return " ".join(map(str, box.model_dump().values())) if box else ""
 
@@ -116,7 +116,7 @@ def _with_box(cell: GridCell, box_of: Boxes, fields: dict[str, Any]) -> GridCell
 
 
 class _Cells(HTMLParser):
-    """The cells of one table, row by row; what is nested in a cell is its text."""
+    """The cells of one table, row by row; nested elements are part of the text."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -158,7 +158,7 @@ FURNITURE = frozenset(
 TEXTS = frozenset(("text", "title", "form", "key_value", "card", "attestation"))
 ANCHOR = re.compile(r"<a\s+id=['\"][^'\"]*['\"]\s*>\s*</a>")
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-# Descriptions stand between <:: and ::>, their kind before or after a colon.
+# Descriptions are enclosed in <:: and ::>, their kind before or after a colon.
 DESCRIBED = re.compile(r"<::(.*?)::>", re.DOTALL)
 KIND_BEFORE = re.compile(
     r"\A\s*(?:transcription of the content\s*:\s*)?(logo|figure|chart|flowchart|photo|"
@@ -170,15 +170,15 @@ KIND_AFTER = re.compile(r"(?:\n|(?<=[.!?])|(?<=[.!?] ))\s*:\s*([\w ]{1,40})\s*\Z
 NUMBERED_TITLE = re.compile(r"[0-9]{1,2}[.)]\s+[A-Z](?:[^\n.;:,!?]|[.,:](?=\S)){1,78}")
 MARKED_HEADING = re.compile(r"\A(#{1,6})\s+(.+?)\s*#*\Z")
 SIDES = (("left", "l"), ("top", "t"), ("right", "r"), ("bottom", "b"))
-PORTRAIT = (612.0, 792.0)  # the file does not tell the size of pages
-LOW = 0.6  # the confidence below which OCR flags a passage, too
-# A page count that a file merely states is not believed beyond this.
+PORTRAIT = (612.0, 792.0)  # the file does not contain page sizes
+LOW = 0.6  # the same confidence as for flagging OCR passages
+# A declared page count above this is ignored.
 MAX_PAGES = 100_000
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """A chunk of either form."""
+    """A chunk in either form."""
 
     id: str
     kind: str
@@ -189,13 +189,13 @@ class Chunk:
 
 @dataclass
 class _Places:
-    """Where every element stands, and what was wrong with what the file says of it."""
+    """The location of every element, and errors in the file's locations."""
 
     grounding: Mapping[str, Any]
     problems: Counter[str] = field(default_factory=Counter)
 
     def box(self, place: Any) -> Box | None:
-        """The box of `{page, box}`, pages from 1; None where it is no box."""
+        """Return the box of `{page, box}`, pages from 1; None if it is invalid."""
         try:
             sides = [_side(place["box"], names) for names in SIDES]
             page = int(place["page"]) + 1
@@ -209,7 +209,7 @@ class _Places:
         return Box(page=max(page, 1), left=left, top=top, right=right, bottom=bottom)
 
     def of(self, key: str) -> Box | None:
-        """The box of an element by its id."""
+        """Return the box of an element by its id."""
         place = self.grounding.get(key)
         return self.box(place) if place is not None else None
 
@@ -253,7 +253,7 @@ def _side(box: Mapping[str, Any], names: Sequence[str]) -> float:
 
 
 def _chunk(raw: Any, places: _Places) -> Iterator[Chunk]:
-    """The chunk of either form; nothing for what is none."""
+    """Return the chunk in either form, or None."""
     if not isinstance(raw, dict):
         places.problems["chunk cannot be read"] += 1
         return
@@ -309,7 +309,7 @@ def _write(
 
 
 def _write_empty(builder: TextBuilder, fields: dict[str, Any]) -> None:
-    """A chunk without text keeps its place; there is nothing in it to search."""
+    """Write a chunk without text, which keeps its location but is not searched."""
     at = builder.length
     builder.blocks.append(Block(kind=BlockKind.FURNITURE, start=at, end=at, **fields))
 
@@ -317,9 +317,9 @@ def _write_empty(builder: TextBuilder, fields: dict[str, Any]) -> None:
 def _write_furniture(
     builder: TextBuilder, chunk: Chunk, fields: dict[str, Any]
 ) -> None:
-    """What stands at the edge, and what a model says of it, apart.
+    """Write text at the page edge, and a model's description of it, separately.
 
-    A code's own text (an address, a number) is text of the document.
+    The text of a scanned code (an address, a number) is text of the document.
     """
     described, _ = _split_description(chunk.text)
     if not DESCRIBED.search(chunk.text):
@@ -332,7 +332,7 @@ def _write_furniture(
 
 
 def _model_fields(fields: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a block that a model wrote."""
+    """Return the fields of a block that a model wrote."""
     return {**fields, "attributes": {**fields["attributes"], "generated": "true"}}
 
 
@@ -351,7 +351,7 @@ def _write_text(builder: TextBuilder, chunk: Chunk, fields: dict[str, Any]) -> N
 def _places(
     paragraphs: Sequence[str], fields: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    """The fields of each paragraph: its own place, where there is one for each."""
+    """Return the fields of each paragraph, with its own location if each has one."""
     boxes: Sequence[Box] = fields["boxes"]
     one_each = len(boxes) == len(paragraphs)
     for at in range(len(paragraphs)):
@@ -361,9 +361,9 @@ def _places(
 
 
 def _with_sections_opened(text: str, blocks: Sequence[Block]) -> Iterator[Block]:
-    """The blocks; a lone numbered title ("1. Introduction") before text is a heading.
+    """Return the blocks; a single numbered title before text is a heading.
 
-    Two such lines that follow on each other are items of a list.
+    Two adjacent lines of this form are items of a list.
     """
     shown = [b for b in blocks if b.kind is not BlockKind.FURNITURE]
     opens = [_is_numbered_title(text, block) for block in shown]
@@ -387,9 +387,9 @@ def _is_numbered_title(text: str, block: Block) -> bool:
 
 
 def _with_words(pages: Sequence[Page], blocks: Sequence[Block]) -> list[Page]:
-    """The pages with the places of blocks and cells, as if each were one word.
+    """Return the pages with blocks and cells in the place of words.
 
-    So a quotation is shown where its own block or cell stands.
+    A quotation is then shown at its own block or cell.
     """
     rows: dict[int, dict[tuple[int, int], list[Box]]] = defaultdict(dict)
     for block in blocks:
@@ -420,7 +420,7 @@ def _place_text(block: Block) -> Iterator[tuple[int, int, Sequence[Box]]]:
 
 
 def _write_figure(builder: TextBuilder, text: str, fields: dict[str, Any]) -> None:
-    """A model's description of a picture is a block of its own, marked as that."""
+    """Write a model's description of a picture as a separate, marked block."""
     described, kind = _split_description(text)
     around = DESCRIBED.sub("\n\n", text)
     if not DESCRIBED.search(text):
@@ -435,7 +435,7 @@ def _write_figure(builder: TextBuilder, text: str, fields: dict[str, Any]) -> No
 
 
 def _split_description(text: str) -> tuple[str, str]:
-    """The descriptions without their markers, and what they call the picture."""
+    """Return the descriptions without markers, and the kind of picture."""
     descriptions = DESCRIBED.findall(text)
     if not descriptions:
         return text, ""
@@ -450,7 +450,7 @@ def _split_description(text: str) -> tuple[str, str]:
 
 
 def _title_before(builder: TextBuilder) -> str:
-    """The text right above a table, if it names it ("Table 3: fees")."""
+    """Return the text directly above a table if it names it ("Table 3: fees")."""
     if not builder.blocks:
         return ""
     last = builder.blocks[-1]
@@ -462,7 +462,7 @@ def _title_before(builder: TextBuilder) -> str:
 def _title(
     path: Path, content: Mapping[str, Any], text: str, blocks: Sequence[Block]
 ) -> str:
-    """A chunk that is called the title, a heading at the top, or the file's name."""
+    """Return the title chunk, a heading at the top, or the file's name."""
     named = [b for b in blocks if b.attributes.get("type") == "title"][:1]
     metadata = content.get("metadata")
     file = metadata.get("filename") if isinstance(metadata, dict) else None

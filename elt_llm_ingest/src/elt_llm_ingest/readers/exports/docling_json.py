@@ -1,4 +1,4 @@
-"""Imports Docling's own JSON: whole documents, and the chunks made of them."""
+"""Import Docling's JSON: whole documents, and chunks of them."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ from elt_llm_ingest.readers.office.docling import document_of
 from elt_llm_ingest.readers.text_builder import TextBuilder, with_sections
 
 PARSER = "docling json 1"
-# A4 is narrower than Letter and higher; a page that fits neither is as large as needed.
+# A4 is narrower and higher than Letter; other pages get the size that they need.
 SIZES = ((612.0, 792.0), (595.3, 841.9), (792.0, 612.0), (841.9, 595.3))
 NO_SIZES = (
     "the file has no page sizes: the smallest standard size that contains all "
@@ -57,7 +57,7 @@ def _of_document(path: Path, content: Any) -> list[ParsedDocument]:
 
 
 def _of_chunks(path: Path, chunks: Sequence[Any]) -> ParsedDocument:
-    """The chunks in order, each a block with the boxes of all its items."""
+    """Return the chunks in order, each a block with the boxes of all its items."""
     sizes = dict(_sizes(chunks))
     builder = TextBuilder()
     above: list[str] = []
@@ -107,7 +107,7 @@ def _file_name(chunks: Sequence[Any]) -> str:
 
 
 def _sizes(chunks: Sequence[Any]) -> Iterator[tuple[int, tuple[float, float]]]:
-    """Every page with the size that all pages are taken to have."""
+    """Return every page with the common assumed size."""
     places = [
         place
         for chunk in chunks

@@ -1,4 +1,4 @@
-"""JSON that other document readers write, opened with care."""
+"""Load JSON files that other document readers wrote."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ from elt_llm_ingest.readers.detection import decode_text
 
 
 def load_json(path: Path, data: bytes) -> tuple[Any, tuple[str, ...]]:
-    """The value, and warnings about its encoding. Raises LoadError."""
+    """Return the value, and warnings about its encoding. Raises LoadError."""
     text, warnings = decode_text(path, data)
     try:
         return json.loads(text), warnings
@@ -24,7 +24,7 @@ def load_json(path: Path, data: bytes) -> tuple[Any, tuple[str, ...]]:
 
 
 def wrong(path: Path, what: str) -> LoadError:
-    """The error for JSON that is not what it looks like."""
+    """Return the error for JSON with an unexpected structure."""
     return LoadError(
         path.name, what, "export it again from the program that created it"
     )
