@@ -1,7 +1,7 @@
 """Types, configuration, models and stores of elt_llm.
 
-Importing any part of it switches off what its dependencies would send or note about
-their use: nothing leaves this machine.
+Importing any part of it disables the telemetry of its dependencies, so that nothing
+leaves this machine.
 """
 
 import os

@@ -1,8 +1,8 @@
-"""A conversation as it is kept: questions and answers, each with what it cites.
+"""A stored conversation: questions and answers with their citations.
 
-Messages name chunks by their ids, never by the labels of a prompt: a label such as
-`[S1]` means something in one prompt only. Where an answer had a label, its text has
-the mark `[chunk:ID]`; how a mark is shown (as `[1]`, `[2]` ...) is up to the view.
+Messages reference chunks by id, never by the labels of a prompt: a label such as `[S1]`
+is valid in one prompt only. In place of a label, the stored text has the mark
+`[chunk:ID]`; how a mark is shown (as `[1]`, `[2]` ...) is up to the view.
 """
 
 import re
@@ -27,14 +27,14 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,99}")
 
 
 class Speaker(StrEnum):
-    """Who wrote a message."""
+    """The author of a message."""
 
     USER = "user"
     ASSISTANT = "assistant"
 
 
 class Message(Record):
-    """One message. What only answers have is empty for a question."""
+    """One message. The fields of answers are empty for a question."""
 
     role: Speaker
     text: str = Field(description="as written; answers cite chunks as [chunk:ID]")
@@ -78,7 +78,7 @@ class Conversation(Record):
 
     @property
     def label(self) -> str:
-        """What people call it: its title, or its first question."""
+        """Return its display name: its title, or its first question."""
         first = self.messages[0].text if self.messages else ""
         return self.title or " ".join(first.split())[:100]
 
@@ -95,7 +95,7 @@ class ConversationRow(Record):
 
 
 class OpenTurn(Record):
-    """A question that is being answered: stored, and seen by nobody yet."""
+    """A question that is being answered: stored, but not yet visible."""
 
     conversation_id: str
     owner: str
@@ -108,10 +108,10 @@ def check_name(name: str, what: str) -> str:
 
     Args:
         name: The id.
-        what: What it is called in the error, such as "conversation id".
+        what: Its name in the error, such as "conversation id".
 
     Raises:
-        UsageError: If it has other characters than letters, digits, `_`, `.`, `@` and
+        UsageError: If it has characters other than letters, digits, `_`, `.`, `@` and
             `-`, or more than 100.
     """
     if not _NAME.fullmatch(name):

@@ -1,11 +1,10 @@
-"""Named places where a test can end the process, as a power cut would.
+"""Named points at which a test can kill the process, as a power cut would.
 
-`ELT_CRASH_AT=document.half` kills the process the first time it gets there,
-`ELT_CRASH_AT=document.half:3` the third time that this process does.
-`ELT_CRASH_LOG=file` adds a line of process and point for each that is passed. Without
-the variables nothing happens.
-Every step that changes a data root has a point of its own: the crash tests go through
-all of them, so a step without one cannot hide.
+`ELT_CRASH_AT=document.half` kills the process the first time it reaches the point,
+`ELT_CRASH_AT=document.half:3` the third time. `ELT_CRASH_LOG=file` appends a line with
+process and point for each that is passed. Without the variables nothing happens. Every
+step that changes a data root has its own point, and the crash tests cover all of them,
+so no step can be missed.
 """
 
 import os
@@ -18,7 +17,7 @@ LOG = "ELT_CRASH_LOG"
 
 
 class CrashPoint(StrEnum):
-    """Where a run can be cut off, in the order a run gets there."""
+    """A point at which a run can be killed, in the order a run reaches them."""
 
     SCANNED = "ingest.scanned"
     PARSED = "ingest.parsed"
@@ -75,7 +74,7 @@ _passed: Counter[str] = Counter()
 
 
 def crash_point(point: CrashPoint) -> None:
-    """Kill this process (SIGKILL) where `ELT_CRASH_AT` says so; else nothing."""
+    """Kill this process (SIGKILL) if `ELT_CRASH_AT` names this point."""
     if log := os.environ.get(LOG):
         _note(log, point)
     name, _, count = os.environ.get(VARIABLE, "").partition(":")
@@ -86,7 +85,7 @@ def crash_point(point: CrashPoint) -> None:
 
 
 def _note(log: str, point: CrashPoint) -> None:
-    """One short write to the end of a file is whole, also among several processes."""
+    """Append one short line, which is atomic also among several processes."""
     handle = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         os.write(handle, f"{os.getpid()} {point}\n".encode())

@@ -1,9 +1,9 @@
-"""What a loader returns and every later step reads: text, blocks, pages.
+"""The result of a loader: text, blocks and pages.
 
-One canonical text per document. A block, a word, a table cell and a chunk are all
-character spans `[start, end)` of it, so `text[start:end]` is the proof of everything.
-Cells of a table row are separated by a tab in the text, rows by a newline, blocks by a
-blank line; nothing else is added to what the document says.
+There is one canonical text per document. A block, a word, a table cell and a chunk are
+all character spans `[start, end)` of it, so `text[start:end]` is the proof of
+everything. In the text, cells of a table row are separated by a tab, rows by a newline,
+blocks by a blank line; nothing else is added to the document's words.
 """
 
 import zlib
@@ -20,14 +20,14 @@ from typing_extensions import override
 from elt_llm_core.records import Record
 from elt_llm_core.results import Box
 
-FINE = 100_000  # units a side of a page
+FINE = 100_000  # units per side of a page
 TIE = 1e-6
 GROUP = 256  # blocks that are packed together
 MOST = 1 << 28  # bytes of such a group
 
 
 class BlockKind(StrEnum):
-    """What a block is."""
+    """The kind of a block."""
 
     HEADING = "heading"
     PARAGRAPH = "paragraph"
@@ -46,7 +46,7 @@ class Cell(Record):
     """One cell of a table row: its column's header and its span.
 
     A cell that spans rows is repeated in each of them, in a PDF with the span of the
-    first; one that spans columns stands once, in the first. A header of several rows is
+    first; one that spans columns is only in the first. A header of several rows is
     joined from the top: "Sales / 2024".
     """
 
@@ -84,8 +84,8 @@ class Block(Record):
 class Blocks(Sequence[Block]):
     """The blocks of a long document, compressed and decoded on access.
 
-    They take a twentieth of the memory. Reading them in order is fast, random access
-    is not.
+    They take a twentieth of the memory. Sequential reading is fast, random access is
+    not.
     """
 
     __slots__ = ("_ends", "_groups", "_open")
@@ -97,20 +97,20 @@ class Blocks(Sequence[Block]):
         self.extend(blocks)
 
     def extend(self, blocks: Iterable[Block]) -> None:
-        """Pack more of them."""
+        """Pack more blocks."""
         left = iter(blocks)
         while group := list(islice(left, GROUP)):
             data = _GROUP.dump_json(group, exclude_defaults=True)
             self.add_packed(zlib.compress(data, 1), len(group))
 
     def add_packed(self, data: bytes, count: int) -> None:
-        """Take over a group as `packed` gives it. It is checked when it is read."""
+        """Add a group from `packed`. It is validated when it is read."""
         self._groups.append(data)
         self._ends.append(len(self) + count)
 
     @property
     def packed(self) -> Iterator[tuple[bytes, int]]:
-        """The groups in order, and how many blocks are in each."""
+        """Return the groups in order, with the number of blocks in each."""
         for data, start, end in zip(self._groups, [0, *self._ends], self._ends):  # noqa: B905
             yield data, end - start
 
@@ -156,7 +156,7 @@ WordRow = tuple[int, int, float, float, float, float]
 
 
 def fine(fraction: float) -> int:
-    """A fraction in the nearest whole number of units of `FINE`."""
+    """Return a fraction as the nearest integer number of `FINE` units."""
     scaled = fraction * FINE
     near = round(scaled)
     if abs(abs(scaled - near) - 0.5) < TIE:  # the product is not exact
@@ -165,22 +165,22 @@ def fine(fraction: float) -> int:
 
 
 class Words(Sequence[WordRow]):
-    """Rows of `Page.words` in 24 bytes a word; fractions have five decimals."""
+    """Rows of `Page.words` in 24 bytes per word; fractions have five decimals."""
 
     __slots__ = ("_flat",)
 
     def __init__(self, flat: Iterable[int] = ()) -> None:
-        """`flat`: six numbers a word, the last four in units of `FINE`."""
+        """Create the rows from `flat`: six numbers per word, four in `FINE` units."""
         self._flat = flat if isinstance(flat, array) else array("i", flat)
 
     @property
     def packed(self) -> bytes:
-        """The rows as bytes, from which `from_bytes` makes them again."""
+        """Return the rows as bytes for `from_bytes`."""
         return self._flat.tobytes()
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Words":
-        """The rows of `packed`. Raises ValueError for what are none."""
+        """Return the rows of `packed`. Raises ValueError for invalid data."""
         flat = array("i")
         flat.frombytes(data)
         if len(flat) % 6:
@@ -188,7 +188,7 @@ class Words(Sequence[WordRow]):
         return cls(flat)
 
     def move_spans(self, move: Callable[[int], int]) -> "Words":
-        """The rows with each place in the text moved, those without text left out."""
+        """Return the rows with moved text positions, without lost ones."""
         flat = array("i")
         for at in range(0, len(self._flat), 6):
             start, end = move(self._flat[at]), move(self._flat[at + 1])
@@ -236,7 +236,7 @@ class Words(Sequence[WordRow]):
 class Page(Record):
     """A page (or slide, sheet, diagram) and its words.
 
-    `words` holds one row a word, in the order of the text: start, end, left, top,
+    `words` has one row per word, in the order of the text: start, end, left, top,
     right, bottom; characters of the document, then fractions of the page.
     """
 
@@ -252,7 +252,7 @@ class Page(Record):
 
 
 class Sidecar(Record):
-    """Structured content beside the text, for the batch products.
+    """Structured content in addition to the text, for the batch products.
 
     `kind` is `model` (entities and relationships), `inventory` (fact sheets) or
     `enterprise_model` (see `elt_llm_core.enterprise.model`).
@@ -266,8 +266,8 @@ class Sidecar(Record):
 class ParsedDocument(Record):
     """One document as read: `text[b.start:b.end]` is the text of block `b`.
 
-    Blocks are in reading order and do not overlap. `parser` is name and version.
-    `part` tells apart several documents made from one file, and is empty for most.
+    Blocks are in reading order and do not overlap. `parser` is name and version. `part`
+    distinguishes several documents of one file, and is empty for most.
     """
 
     title: str

@@ -40,9 +40,7 @@ class Vectorizer:
         self._embedder = embedder
         self._on_batch = on_batch
         self._batch = 0  # texts per call, once known
-        self.requested = (
-            0  # requested texts, and how many are finished
-        )
+        self.requested = 0  # requested texts, and how many are finished
         self.done = 0
         self.embedded = 0
         self.characters = 0  # characters embedded, and the time taken

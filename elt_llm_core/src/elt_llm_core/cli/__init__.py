@@ -1,7 +1,7 @@
 """The umbrella command `elt-llm`.
 
-Commands are entry points of the group `elt_llm.commands`, so each package brings its
-own. Their modules import what they need when they run: `--help` answers at once.
+Commands are entry points of the group `elt_llm.commands`, so each package defines its
+own. Their modules import dependencies when they run, so that `--help` is fast.
 """
 
 import gc
@@ -54,7 +54,7 @@ class Umbrella(click.Group):
 
 
 def _broken_command(name: str, error: Exception) -> click.Command:
-    """A command in place of one that cannot be loaded; the others still work."""
+    """Return a placeholder for a command that cannot be loaded."""
 
     def fail() -> None:
         raise ConfigError(
@@ -84,8 +84,8 @@ def elt_llm() -> None:
 
 
 def main() -> None:
-    """Run the command line and leave with its exit code."""
+    """Run the command line and exit with its exit code."""
     code = run(elt_llm)
-    # The interpreter would look through every object once more before it ends.
+    # The interpreter would scan every object once more before it exits.
     gc.freeze()
     sys.exit(code)

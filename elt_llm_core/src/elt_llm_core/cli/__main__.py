@@ -1,4 +1,4 @@
-"""`python -m elt_llm_core.cli`: the umbrella command where no script is installed."""
+"""`python -m elt_llm_core.cli`: the umbrella command without an installed script."""
 
 from elt_llm_core.cli import main
 

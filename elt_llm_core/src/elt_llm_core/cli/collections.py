@@ -1,4 +1,4 @@
-"""`elt-llm collections`: what is there."""
+"""`elt-llm collections`: list collections and documents."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ def collections(ctx: CommandContext, name: str | None, *, check: bool) -> None:
 
 
 def _told_index(ctx: CommandContext, name: str) -> dict[str, Any]:
-    """What the manifest tells; no index is opened."""
+    """Return the index state from the manifest, without opening the index."""
     from elt_llm_core.errors import GenerationError
     from elt_llm_core.store.index.manifest import IndexFolder
 
@@ -54,7 +54,7 @@ def _told_index(ctx: CommandContext, name: str) -> dict[str, Any]:
 
 
 def _opened_index(ctx: CommandContext, name: str) -> dict[str, Any]:
-    """What a search would find."""
+    """Return the index state that a search would find."""
     opened = ctx.store.open(name)
     problem = opened.degradations[0].detail if opened.degradations else ""
     return {"generation": opened.generation, "problem": problem}

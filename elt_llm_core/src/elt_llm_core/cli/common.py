@@ -1,4 +1,4 @@
-"""What every command shares: options, configuration, progress, output."""
+"""Common parts of commands: options, configuration, progress, output."""
 
 import functools
 import logging
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from elt_llm_core.strategy import Models
 
 ROOT_OPTIONS = ("--data-dir", "--pack", "--profile", "--models", "--config")
-# A command ends where the sentence goes on; a path may have a full stop within, and
-# the name of a product a colon.
+# A command in a hint ends where the sentence continues; a path may contain a full stop,
+# and a product name a colon.
 _COMMAND = re.compile(r"\belt-llm(?: (?!or\b|and\b)[^\s;,()`'\"]*[^\s;,:()`'\".])+")
 
 
 def given_options(arguments: Sequence[str]) -> dict[str, str]:
-    """The options of a command line that tell which data and settings it is about."""
+    """Return the options of a command line that select data and settings."""
     return dict(_pairs(arguments))
 
 
@@ -48,7 +48,7 @@ def _pairs(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def runnable(hint: str, options: Mapping[str, str]) -> str:
-    """The hint with `options` added to every command in it that lacks them."""
+    """Return the hint with `options` added to every command that lacks them."""
 
     def whole(match: re.Match[str]) -> str:
         command = match.group()
@@ -87,7 +87,7 @@ class CollectionType(click.ParamType[str]):
 
 
 class FolderType(click.Path):
-    """A folder that is there or not. An empty value would be the working folder."""
+    """A folder that may not exist. An empty value would be the working folder."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path, file_okay=False)
@@ -109,7 +109,7 @@ COLLECTION = CollectionType()
 
 
 class CommandContext:
-    """The options that every command takes, and what is made of them when asked for."""
+    """The common options of commands, and the objects built from them on demand."""
 
     def __init__(
         self,
@@ -134,7 +134,7 @@ class CommandContext:
 
     @cached_property
     def config(self) -> "RagConfig":
-        """The merged configuration; also sets up logging."""
+        """Return the merged configuration; also set up logging."""
         from elt_llm_core.config.loader import load_config
 
         over = {"stores": {"data_dir": self._data_dir}} if self._data_dir else {}
@@ -153,7 +153,7 @@ class CommandContext:
     def build_config(
         self, profile: str | None, overrides: Mapping[str, Any]
     ) -> "RagConfig":
-        """The configuration with another profile, or settings on top."""
+        """Return the configuration with another profile, or settings on top."""
         from elt_llm_core.config.loader import load_config
 
         return load_config(
@@ -177,7 +177,7 @@ class CommandContext:
             del self.config
 
     def require_named_data(self) -> None:
-        """Raise NoDataError if --data-dir names a folder that holds no data."""
+        """Raise NoDataError if --data-dir names a folder without data."""
         from elt_llm_core.store.maintenance.health import require_data
 
         if self._data_dir:
@@ -185,21 +185,21 @@ class CommandContext:
 
     @cached_property
     def store(self) -> "Store":
-        """The data root; nothing is created by opening it."""
+        """Return the data root; opening creates nothing."""
         from elt_llm_core.store import Store
 
         return Store(self.config.stores.data_dir, self.config.keywords)
 
     @cached_property
     def models(self) -> "Models":
-        """The models the configuration names."""
+        """Return the configured models."""
         from elt_llm_core.models.factory import build_models
 
         return build_models(self.config)
 
     @cached_property
     def progress(self) -> "Progress":
-        """A bar on a terminal, else a line now and then; nothing with --quiet."""
+        """Return a progress bar on a terminal, or lines; nothing with --quiet."""
         from elt_llm_core.cli.progress import make_progress
 
         return make_progress(quiet=self.quiet)
@@ -207,7 +207,7 @@ class CommandContext:
     def require_writer(self, wait: float, *, needed: bool = True) -> None:
         """Raise StoreLockedError at once if another process writes and `wait` is 0.
 
-        Taking the lock comes after a second of imports; this look comes before.
+        The lock is taken only after a second of imports; this check comes first.
         """
         from elt_llm_core.store.database.lock import LOCK, lock_holder
 
@@ -218,25 +218,24 @@ class CommandContext:
 
     @property
     def job_context(self) -> "JobContext":
-        """What a job is given."""
+        """Return the context for a job."""
         from elt_llm_core.jobs import JobContext
 
         return JobContext(self.config, self.store, self.progress)
 
     def ask_server(self, asked: Mapping[str, Any]) -> "Served":
-        """What a running server of the data root prints for a question.
+        """Return the output of a running server of the data root for a question.
 
-        Where there is a server that does not answer it, a line on stderr says why.
+        If a server declines the question, a line on stderr gives the reason.
 
         Args:
             asked: The question with its options.
 
         Returns:
-            What to print; or nothing, and why the server of the data root did not
-            answer, where there is one.
+            The text to print; or nothing, and the reason if a server declined.
 
         Raises:
-            EltLlmError: As the command itself would.
+            EltLlmError: The errors that the command itself would raise.
         """
         from elt_llm_core.cli import served
 
@@ -272,9 +271,10 @@ class CommandContext:
 
     @contextmanager
     def loading(self) -> Iterator[None]:
-        """Tell on a terminal that the body takes a while.
+        """Show a message on a terminal while imports run in this block.
 
-        The body imports what one question needs; the command ends with the answer.
+        The block imports the dependencies of one question; the command ends with the
+        answer.
         """
         rest_collector()
         with status_line("loading", quiet=self.quiet):
@@ -282,12 +282,12 @@ class CommandContext:
 
     @contextmanager
     def working(self, text: str) -> Iterator[None]:
-        """Tell on a terminal what the body does; with --quiet, nothing."""
+        """Show a message on a terminal during this block; nothing with --quiet."""
         with status_line(text, quiet=self.quiet):
             yield
 
     def emit(self, value: Any, human: Callable[[], str] | str) -> None:
-        """Print one JSON object with --json, else the text for people."""
+        """Print one JSON object with --json, otherwise the text."""
         self.end_progress()
         if self.as_json:
             plain = value.model_dump(mode="json") if _is_record(value) else value
@@ -296,12 +296,12 @@ class CommandContext:
         click.echo(harmless(human if isinstance(human, str) else human()))
 
     def hint(self, text: str) -> str:
-        """The text, its `elt-llm` commands about the same data and settings."""
+        """Return the text with the data and settings options in its commands."""
         return runnable(text, self.root_options)
 
     @property
     def root_options(self) -> dict[str, str]:
-        """The options that say which data and settings the command is about."""
+        """Return the options that select the data and settings of the command."""
         given = {
             "--data-dir": self._data_dir,
             "--pack": self._pack,
@@ -312,7 +312,7 @@ class CommandContext:
         return {name: str(value) for name, value in given.items() if value}
 
     def end_progress(self) -> None:
-        """Take the bar off the screen before anything else is printed."""
+        """Remove the progress bar before anything else is printed."""
         progress = self.__dict__.get("progress")
         close = getattr(progress, "close", None)
         if close is not None:
@@ -327,7 +327,7 @@ class CommandContext:
 def common_options(
     function: Callable[Concatenate[CommandContext, P], Any],
 ) -> Callable[P, Any]:
-    """Add the shared options; the function gets a CommandContext first."""
+    """Add the common options; the function gets a CommandContext first."""
 
     @click.option(
         "--data-dir",

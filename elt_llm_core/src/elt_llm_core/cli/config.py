@@ -1,4 +1,4 @@
-"""`elt-llm config`: what is in force."""
+"""`elt-llm config`: the configuration in force."""
 
 import click
 

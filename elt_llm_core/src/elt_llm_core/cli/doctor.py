@@ -1,4 +1,4 @@
-"""`elt-llm doctor`: is everything well, and if not, what mends it."""
+"""`elt-llm doctor`: check the system, and how to fix problems."""
 
 from typing import TYPE_CHECKING
 

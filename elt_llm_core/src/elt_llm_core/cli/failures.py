@@ -1,4 +1,4 @@
-"""How a command ends: one sentence on stderr, and a documented exit code."""
+"""Report failures of commands: a sentence on stderr, and a documented exit code."""
 
 import logging
 import os
@@ -24,9 +24,8 @@ log = logging.getLogger(__name__)
 def run(command: click.Command, arguments: Sequence[str] | None = None) -> int:
     """Run a click command and return its exit code; never raises.
 
-    0 good, or help printed (as for a bare `elt-llm`), 2 some items failed, 64 wrong
-    usage, 130 interrupted, the error's own code for an EltLlmError, 1 for what nobody
-    foresaw.
+    0 success or help, 2 some items failed, 64 wrong usage, 130 interrupted, the error's
+    own code for an EltLlmError, 1 for unexpected errors.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     as_json = "--json" in arguments
@@ -35,7 +34,7 @@ def run(command: click.Command, arguments: Sequence[str] | None = None) -> int:
         result = command.main(args=list(arguments), standalone_mode=False)
         stdout.flush()
     except SystemExit as leaving:
-        # click replaces stdout and leaves when the reader of a pipe has gone.
+        # click replaces stdout and exits when the reader of a pipe has closed it.
         return OK if sys.stdout is not stdout else int(leaving.code or OK)
     except click.exceptions.NoArgsIsHelpError as asked:
         click.echo(asked.ctx.get_help())
@@ -58,10 +57,10 @@ def tell(
     """Print an error: a sentence on stderr, with JSON also an object on stdout.
 
     Args:
-        error: What went wrong.
-        options: Those of the command, which its hint repeats.
+        error: The error.
+        options: The options of the command, which its hint repeats.
         as_json: Whether to print the object.
-        indent: Of the object; None for one line.
+        indent: Indentation of the object; None for one line.
 
     Returns:
         The exit code of the error.
@@ -72,7 +71,7 @@ def tell(
 
 
 class Fault(NamedTuple):
-    """What is told of an error."""
+    """The printed parts of an error."""
 
     code: str
     message: str
@@ -112,5 +111,5 @@ def _tell(fault: Fault, as_json: bool, indent: int | None) -> int:
 
 
 def _silence_stdout() -> None:
-    """Let the interpreter flush into nothing when the reader of a pipe has gone."""
+    """Discard the interpreter's final flush if the reader of a pipe has closed it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

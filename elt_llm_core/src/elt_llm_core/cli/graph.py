@@ -1,4 +1,4 @@
-"""`elt-llm graph`: the enterprise model as a graph: walked, listed and drawn."""
+"""`elt-llm graph`: the enterprise model as a graph: explored, listed and drawn."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from elt_llm_core.graph.model_check import ModelCheck, RuleOutcome
     from elt_llm_core.graph.model_graph import ModelGraph
 
-SHOWN = 40  # rows of a list for people; --json has them all
+SHOWN = 40  # rows of a printed list; --json has them all
 
 collection_option = click.option(
     "--collection",

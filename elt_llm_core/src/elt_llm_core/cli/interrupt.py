@@ -1,4 +1,4 @@
-"""Ctrl-C: once to end in good order, twice to end at once."""
+"""Ctrl-C: once for an orderly end, twice to end at once."""
 
 import os
 import signal
@@ -19,29 +19,30 @@ ASKED = (
 STDERR = 2
 
 
-DIED = 128  # what a shell adds to the number of a signal
+DIED = 128  # offset of a shell's exit code for a signal
 
 
 class Stop:
-    """Whether the user asked for the end, and how. Call it to know."""
+    """Whether and how the user asked to stop. Call it to check."""
 
     def __init__(self) -> None:
         self._signal = 0
 
     def __call__(self) -> bool:
-        """Whether to end after the item at hand."""
+        """Return whether to end after the current item."""
         return bool(self._signal)
 
     @property
     def exit_code(self) -> int:
-        """130 after Ctrl-C, 143 after SIGTERM; 0 where nobody asked."""
+        """Return 130 after Ctrl-C, 143 after SIGTERM, otherwise 0."""
         return DIED + self._signal if self._signal else 0
 
     def ask(self, number: int, _frame: FrameType | None) -> None:
-        """Take a signal: remember the first, end at once at the second."""
+        """Handle a signal: record the first, exit at once at the second."""
         if not self._signal:
             self._signal = number
-            # The handler may interrupt a write to stderr, which would not bear another.
+            # The handler may interrupt a write to stderr, which does not allow a nested
+            # one.
             os.write(STDERR, ASKED)
         elif number == signal.SIGINT:
             raise KeyboardInterrupt
@@ -51,9 +52,9 @@ class Stop:
 
 @contextmanager
 def stoppable() -> Iterator[Stop]:
-    """Take SIGINT and SIGTERM for the body. In a thread the signals stay as they are.
+    """Handle SIGINT and SIGTERM in this block, except in threads.
 
-    The body asks the `Stop` between items.
+    The block checks the `Stop` between items.
     """
     stop = Stop()
     if threading.current_thread() is not threading.main_thread():

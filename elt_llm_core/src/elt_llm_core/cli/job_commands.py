@@ -1,4 +1,4 @@
-"""`elt-llm jobs`: what ran, what runs, and how to go on."""
+"""`elt-llm jobs`: list, watch, cancel and retry jobs."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -93,7 +93,7 @@ def retry(ctx: CommandContext, job_id: str | None, failed: bool) -> None:
 
 
 def report_text(report: "JobReport") -> str:
-    """The counts of a job, its files and what went wrong."""
+    """Format the counts of a job, its files and its problems."""
     counts = ", ".join(f"{value} {name}" for name, value in report.counts.items())
     lines = [f"{report.job}: {counts}"]
     lines += [f"  {name:<20} {path}" for name, path in sorted(report.files.items())]
@@ -102,7 +102,7 @@ def report_text(report: "JobReport") -> str:
 
 
 def run_job_command(ctx: CommandContext, record: "JobRecord") -> "JobReport":
-    """Run a job of the command line: kept in the database, and ended by Ctrl-C."""
+    """Run a job of the command line: stored in the database, ended by Ctrl-C."""
     from dataclasses import replace
 
     from elt_llm_core.cli.interrupt import stoppable
@@ -121,7 +121,7 @@ def _run_again(ctx: CommandContext, record: "JobRecord") -> "JobReport":
 
 
 def _find_unfinished(ctx: CommandContext) -> list["JobRecord"]:
-    """The newest run of each job, where it may be resumed; the oldest first."""
+    """Return the newest resumable run of each job, the oldest first."""
     newest: dict[str, JobRecord] = {}
     for record in ctx.store.jobs.all():
         newest.setdefault(record.work_key, record)

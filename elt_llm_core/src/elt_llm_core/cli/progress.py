@@ -18,21 +18,21 @@ from elt_llm_core.cli.terminal import in_line
 from elt_llm_core.jobs import Pace, silent
 from elt_llm_core.jobs import Progress as ProgressListener
 
-LINE_SECONDS = 10.0  # between lines in a log, where no bar can be redrawn
+LINE_SECONDS = 10.0  # seconds between lines in a log, where no bar can be redrawn
 DETAIL_WIDTH = 40  # characters of a file name: the bar fits into 80 columns
-# Files differ too much in size to be counted: the ingest itself tells how long.
+# Files differ too much in size to be counted: the ingest estimates the time itself.
 UNEVEN = frozenset({"read", "embed", "store"})
 
 
 def make_progress(*, quiet: bool) -> ProgressListener:
-    """A listener that suits where stderr goes."""
+    """Return the progress listener for the type of stderr."""
     if quiet:
         return silent
     return BarProgress() if sys.stderr.isatty() else LineProgress()
 
 
 class BarProgress:
-    """One bar a stage."""
+    """One bar per stage."""
 
     def __init__(self) -> None:
         self._bars = Progress(
@@ -50,7 +50,7 @@ class BarProgress:
     def __call__(
         self, stage: str, done: int, total: int | None = None, detail: str = ""
     ) -> None:
-        """Move the stage's bar."""
+        """Update the stage's bar."""
         if not self._started:
             self._bars.start()
             self._started = True
@@ -72,9 +72,9 @@ class BarProgress:
 
 
 class LineProgress:
-    """A line when a stage ends, and one every ten seconds while it lasts.
+    """Prints a line when a stage ends, and one every ten seconds in between.
 
-    A stage that ends again and again, once a file, is told every ten seconds too.
+    A stage that ends repeatedly, once per file, is printed every ten seconds too.
     """
 
     def __init__(self) -> None:
@@ -85,7 +85,7 @@ class LineProgress:
     def __call__(
         self, stage: str, done: int, total: int | None = None, detail: str = ""
     ) -> None:
-        """Print where the stage is, if it is time to."""
+        """Print the state of the stage if it is due."""
         now = time.monotonic()
         pace = self._paces.setdefault(stage, Pace(total or 0))
         ended = done == total and stage not in self._ended
@@ -100,5 +100,5 @@ class LineProgress:
 
 
 def _format_progress(stage: str, detail: str, left: str) -> str:
-    """The detail and how long it takes, where the items of the stage are alike."""
+    """Return the detail and the remaining time, if the items are similar."""
     return ", ".join(filter(None, (in_line(detail), "" if stage in UNEVEN else left)))

@@ -1,4 +1,4 @@
-"""`elt-llm review`: what people decide about the items of a product."""
+"""`elt-llm review`: decisions on the items of a product."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from elt_llm_core.reviews.review_records import Decision, ReviewItem
     from elt_llm_core.sheets.sheet_import import ImportReport
 
-SHORTEST_ID = 4  # characters of an id that may stand for it
+SHORTEST_ID = 4  # minimum characters of an abbreviated id
 SHOWN = 60  # characters of a text in a list
 STATUSES = ("proposed", "approved", "rejected", "needs_work", "reopened")
 
@@ -274,7 +274,7 @@ def history(ctx: CommandContext, product: str, item: str | None) -> None:
 
 
 def _product(ctx: CommandContext, name: str) -> str:
-    """The product of that name, or the only one that begins with it."""
+    """Return the product of that name, or the only one that starts with it."""
     from elt_llm_core.errors import UnknownProductError
 
     ctx.require_named_data()
@@ -288,9 +288,9 @@ def _product(ctx: CommandContext, name: str) -> str:
 
 
 def _item(ctx: CommandContext, product: str, key: str) -> "ReviewItem":
-    """The item of that id, that beginning of an id, or that name.
+    """Return the item by id, id prefix or name.
 
-    Raises UnknownItemError, and UsageError for a key that several items have.
+    Raises UnknownItemError, or UsageError for an ambiguous key.
     """
     from elt_llm_core.errors import UnknownItemError, UsageError
 
@@ -311,9 +311,9 @@ def _item(ctx: CommandContext, product: str, key: str) -> "ReviewItem":
 
 
 def _reviewer(given: str | None) -> str:
-    """Who decides, in one line.
+    """Return the reviewer, on one line.
 
-    Raises UsageError where neither the option nor the system says it.
+    Raises UsageError if neither the option nor the system defines it.
     """
     import getpass
 
@@ -330,7 +330,7 @@ def _reviewer(given: str | None) -> str:
 
 
 def _change(options: dict[str, Any]) -> dict[str, Any]:
-    """The change that the options of `set` ask for."""
+    """Return the change that the options of `set` describe."""
     from elt_llm_core.errors import UsageError
 
     edited: dict[str, str | None] = {}
@@ -415,7 +415,7 @@ def _in_short(item: "ReviewItem") -> str:
 
 
 def _item_text(item: "ReviewItem") -> str:
-    """One item for people: the texts that hold, and others beside them."""
+    """Format one item: the current texts, and the others next to them."""
     from elt_llm_core.sheets.review_sheet import place_of
 
     decision = item.decision

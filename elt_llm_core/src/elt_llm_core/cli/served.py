@@ -1,10 +1,10 @@
-"""Asking a running server of the same data root, over a Unix socket in it.
+"""Send a question to a running server of the same data root, over a Unix socket in it.
 
-The one who asks imports hardly anything. The server runs the same code with the
-configuration that the command would have, and replies with what the command prints.
+The client imports hardly anything. The server runs the same code with the configuration
+that the command would have, and replies with the output of the command.
 
-One request is one line of JSON; the reply is one line of JSON, with an empty line every
-half second before it as a sign of life.
+A request is one line of JSON; the reply is one line of JSON, preceded by an empty line
+every half second as a heartbeat.
 """
 
 import json
@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 from elt_llm_core.errors import EltLlmError
 
 SOCKET = "serve.sock"
-PROTOCOL = 1  # raised when a command and a server no longer understand each other
-PATIENCE = 2.0  # seconds without a sign of life, of which a server gives two a second
+PROTOCOL = 1  # incremented on incompatible changes of the protocol
+PATIENCE = 2.0  # seconds without a heartbeat; a server sends two per second
 LONGEST_ADDRESS = 100  # bytes; a socket's address may have 107
 MOST_BYTES = 64_000_000  # of a reply
 _CREDENTIALS = struct.Struct("3i")
@@ -30,9 +30,9 @@ _PRIVATE = "ELT_LLM_PASSWORD"  # of protected documents; a question needs none
 
 
 class Served(NamedTuple):
-    """What a server made of a question: the text to print, or why there is none.
+    """The reply of a server: the text to print, or the reason why there is none.
 
-    Where there is no server, both are empty.
+    Without a server, both are empty.
     """
 
     text: str | None = None
@@ -40,7 +40,7 @@ class Served(NamedTuple):
 
 
 class ServerSilentError(EltLlmError):
-    """A server is there, but cannot be asked; the message tells why."""
+    """A server exists but cannot be used; the message has the reason."""
 
 
 def ask_server(data_dir: Path, request: dict[str, Any]) -> dict[str, Any] | None:
@@ -48,14 +48,14 @@ def ask_server(data_dir: Path, request: dict[str, Any]) -> dict[str, Any] | None
 
     Args:
         data_dir: The data root.
-        request: What is asked; protocol and version are added.
+        request: The request; protocol and version are added.
 
     Returns:
-        The reply, or None where no server listens there.
+        The reply, or None if no server listens.
 
     Raises:
-        ServerSilentError: If a server is there and gives no sign of life, belongs to
-            another user, or sends what is no reply.
+        ServerSilentError: If a server exists but sends no heartbeat, belongs to another
+            user, or sends an invalid reply.
     """
     if not is_ours(data_dir / SOCKET) or not hasattr(socket, "SO_PEERCRED"):
         return None
@@ -86,7 +86,7 @@ def ask_server(data_dir: Path, request: dict[str, Any]) -> dict[str, Any] | None
 
 
 def error_of(fault: dict[str, Any]) -> EltLlmError:
-    """Return the error that a server was answered with, as this process would raise it.
+    """Return the error that a server reported, as this process would raise it.
 
     Args:
         fault: Its code, message, hint, exit code and details.
@@ -97,7 +97,7 @@ def error_of(fault: dict[str, Any]) -> EltLlmError:
 
 
 def settings_of_process() -> dict[str, str]:
-    """Return the environment variables that a configuration is made of."""
+    """Return the environment variables that affect the configuration."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -106,7 +106,7 @@ def settings_of_process() -> dict[str, str]:
 
 
 def is_ours(path: Path) -> bool:
-    """Return whether a socket of this user lies at `path`, for nobody else to use."""
+    """Return whether `path` is a socket of this user, closed to others."""
     try:
         info = path.lstat()
     except OSError:
@@ -126,7 +126,7 @@ def peer_of(connection: socket.socket) -> int:
 
 @contextmanager
 def address_of(data_dir: Path) -> Iterator[str]:
-    """Give an address of the socket that is short enough, during the body.
+    """Yield an address of the socket that is short enough.
 
     Args:
         data_dir: The data root, whose path may be longer than an address.
@@ -146,7 +146,7 @@ def address_of(data_dir: Path) -> Iterator[str]:
 
 
 def _last_line(connection: socket.socket) -> bytes:
-    """The one line that is not empty. Raises TimeoutError, OSError, ValueError."""
+    """Return the only non-empty line. Raises TimeoutError, OSError, ValueError."""
     line = bytearray()
     while not line.endswith(b"\n"):
         part = connection.recv(1 << 16)

@@ -1,4 +1,4 @@
-"""`elt-llm store`: copies, restoring, indexes and bytes of a data root."""
+"""`elt-llm store`: backups, restoring, indexes and purging of a data root."""
 
 from contextlib import closing
 from pathlib import Path
@@ -87,7 +87,7 @@ def restore(ctx: CommandContext, file: str, wait: float) -> None:
 
     stores = ctx.config.stores
     done = restore(stores.data_dir, file, wait)
-    # A store of our own: nothing of what was read before may be held any more.
+    # A separate store: nothing that was read before may stay open.
     with closing(ctx.store), ctx.store.writer(wait) as writer:
         names = [card.name for card in ctx.store.collections()]
         built = writer.publish(names, stores.delta_fraction)
@@ -227,7 +227,7 @@ def traces(ctx: CommandContext, last: int) -> None:
 
 
 def _require_data(ctx: CommandContext) -> None:
-    """A writer makes the data root that it is given; these commands must not."""
+    """Raise NoDataError: a writer would create the data root."""
     from elt_llm_core.store.maintenance.health import require_data
 
     require_data(ctx.config.stores.data_dir)
@@ -238,7 +238,7 @@ def _many(count: int, one: str, more: str = "") -> str:
 
 
 def _rest(done: "Purged", *, backups: bool, journal: bool) -> list[str]:
-    """What may still hold removed text."""
+    """Return what may still contain removed text."""
     notes = []
     if not done.complete:
         notes.append(
@@ -274,7 +274,7 @@ def _rest(done: "Purged", *, backups: bool, journal: bool) -> list[str]:
 
 
 def _traces_text(traces: "Sequence[StoredTrace]") -> str:
-    """The traces as a table for people."""
+    """Format the traces as a table."""
     from elt_llm_core.cli.terminal import in_line, text_table
 
     if not traces:

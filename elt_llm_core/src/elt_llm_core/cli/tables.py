@@ -85,7 +85,7 @@ def _format_source(row: dict[str, Any]) -> str:
 
 
 def _cells(relation: "Relation", n: int | None) -> list[dict[str, Any]]:
-    """The cells of a row with their places; none where the row is not known."""
+    """Return the cells of a row with their places; empty for an unknown row."""
     if n is None:
         return []
     row = relation.rows[n - 1]

@@ -1,4 +1,4 @@
-"""Names and words from outside, as a terminal may be given them."""
+"""Make names and texts from documents safe for a terminal."""
 
 import io
 import json
@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-# What moves the cursor, colours the screen or turns the order of the letters around.
+# Characters that move the cursor, set colours or reverse the text direction.
 ORDERS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 SEPARATORS = "\u2028\u2029"
 _TEXT = re.compile(f"[{ORDERS}{SEPARATORS}\ud800-\udfff]")
@@ -16,25 +16,25 @@ _WIDEST = 10_000  # columns of a table; rich would cut cells at the terminal's e
 
 
 class Styled(str):
-    """Text with colours of ours, what is from outside in it made harmless before."""
+    """Text with our colours; external text is made safe first."""
 
     __slots__ = ()
 
 
 def harmless(text: str) -> str:
-    """The text with such characters as escapes of Python; lines stay lines."""
+    """Return the text with unsafe characters escaped; line ends stay."""
     if isinstance(text, Styled):
         return text
     return _TEXT.sub(_escape, text)
 
 
 def in_line(text: str) -> str:
-    """The same for a name or a sentence in a line: its line ends are escaped too."""
+    """Return a name or sentence with line ends escaped too."""
     return _LINE.sub(_escape, text)
 
 
 def one_line(text: str) -> str:
-    """A passage in a line: white space of any kind as one space."""
+    """Return a passage with any white space as one space."""
     return in_line(" ".join(text.split()))
 
 

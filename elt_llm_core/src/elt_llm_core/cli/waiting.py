@@ -1,4 +1,4 @@
-"""While a command loads: what the user sees, and what Python leaves alone."""
+"""Status line while a command loads, and pausing the garbage collector."""
 
 import gc
 import sys
@@ -12,11 +12,11 @@ ERASE_LINE = "\r\x1b[K"
 
 @contextmanager
 def status_line(text: str, *, quiet: bool = False) -> Iterator[None]:
-    """Show a line on stderr during the body, and erase it afterwards.
+    """Show a line on stderr during this block, and erase it afterwards.
 
     Args:
         text: What the command is doing.
-        quiet: Whether to show nothing. A stderr that is no terminal shows nothing.
+        quiet: Whether to show nothing. Nothing is shown if stderr is not a terminal.
     """
     if quiet or not sys.stderr.isatty():
         yield
@@ -31,11 +31,11 @@ def status_line(text: str, *, quiet: bool = False) -> Iterator[None]:
 
 
 def rest_collector() -> None:
-    """Leave cyclic garbage alone until the running command ends.
+    """Disable the cyclic garbage collector until the command ends.
 
-    For a command that answers one question. Its imports make many objects and hardly
-    any garbage, and Python's collector looks through all of them again and again:
-    `import llama_index.core` takes 2.2 s of processor time with it and 1.9 s without.
+    For commands that answer one question. Their imports create many objects and hardly
+    any garbage, and Python's collector scans all of them repeatedly: `import
+    llama_index.core` takes 2.2 s of processor time with it and 1.9 s without.
     """
     if gc.isenabled():
         gc.disable()

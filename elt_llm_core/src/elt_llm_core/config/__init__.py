@@ -1,4 +1,4 @@
-"""The configuration: its sections, and how files and the environment fill them."""
+"""The configuration: its sections, and how files and the environment set them."""
 
 from elt_llm_core.config.loader import (
     known_profiles,

@@ -1,4 +1,4 @@
-"""What every section of the configuration is: frozen, and closed."""
+"""The base of configuration sections: frozen, without unknown keys."""
 
 import re
 from pathlib import Path
@@ -21,7 +21,7 @@ class Section(BaseModel):
 
 
 def _address(text: str) -> str:
-    """The address of a server, without white space around it."""
+    """Return the address of a server without white space around it."""
     plain = text.strip()
     try:
         parts = urlsplit(plain)
@@ -40,7 +40,7 @@ Address = Annotated[str, AfterValidator(_address)]
 
 
 def _folder(value: Any) -> Any:
-    # An empty path is the working folder, where nobody wants a database.
+    # An empty path would be the working folder, which is no place for a database.
     if isinstance(value, str) and not value.strip():
         msg = "must name a folder"
         raise ValueError(msg)

@@ -1,4 +1,4 @@
-"""How texts are made searchable by words; an index tells the recipe it was made by."""
+"""The recipe of a keyword index, which each index records."""
 
 import re
 from typing import Literal
@@ -10,15 +10,15 @@ from elt_llm_core.config.base import Section
 Variant = Literal["lucene", "robertson", "atire", "bm25l", "bm25+"]
 Stems = Literal["language", "english", "none", "both"]
 
-# The number rises when the same text gives other tokens. The English one is that of
-# indexes made before languages were told apart.
+# Incremented when the same text gives other tokens. The English one is that of indexes
+# made before languages were distinguished.
 _TOKENIZERS: dict[Stems, str] = {
     "language": "language-1",
     "english": "stems-1",
     "none": "words-2",
     "both": "both-2",
 }
-# Earlier ones differ in other languages than English only, which they did not know.
+# Earlier ones differ only in languages other than English, which they did not support.
 _EARLIER: dict[str, Stems] = {"words-1": "none", "both-1": "both"}
 _STEMS: dict[str, Stems] = {
     **{name: stems for stems, name in _TOKENIZERS.items()},
@@ -76,7 +76,7 @@ class Recipe(Section):
 
     @property
     def name(self) -> str:
-        """One line that tells whatever changes an index; equal ones are one recipe."""
+        """Return one line with every setting that changes an index."""
         delta = f" delta {self.delta}" if self.variant == "bm25l" else ""
         tokenizer = _TOKENIZERS[self.stems] + ("" if self.stop_words else _KEPT)
         return (
@@ -86,7 +86,7 @@ class Recipe(Section):
 
     @classmethod
     def from_name(cls, name: str) -> "Recipe":
-        """The recipe of this name. Raises ValueError for one that is not known."""
+        """Return the recipe of this name. Raises ValueError for an unknown one."""
         match = _NAME.fullmatch(name)
         stems = match and _STEMS.get(match["tokenizer"])
         if not match or not stems:

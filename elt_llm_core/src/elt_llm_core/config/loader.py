@@ -1,7 +1,7 @@
 """The configuration: a YAML file, a domain pack, a profile, then the environment.
 
-Every section is closed: an unknown key is an error that names the known ones. Nothing
-is read from globals; the object made here is passed down.
+Unknown keys are errors that name the known ones. Nothing is read from globals; the
+configuration object is passed as an argument.
 """
 
 import os
@@ -35,9 +35,9 @@ __all__ = [
     "with_models",
 ]
 
-# The compiled one reads a file in a tenth of the time, where PyYAML has it.
+# The compiled loader, if available, reads a file in a tenth of the time.
 SAFE_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-# People write the file by hand, so that both limits only stop damage and attacks.
+# The file is written by hand, so both limits only stop damage and attacks.
 MAX_CONFIG_BYTES = 1_000_000
 MAX_DEPTH = 20
 MAX_SHOWN = 80
@@ -54,7 +54,7 @@ RESERVED_ENV = frozenset(
 )
 
 
-Layer = tuple[str, Mapping[str, Any]]  # where it is said, and what
+Layer = tuple[str, Mapping[str, Any]]  # the origin, and its values
 
 
 def load_config(
@@ -64,15 +64,15 @@ def load_config(
     overrides: Mapping[str, Any] | None = None,
     models: str | None = None,
 ) -> RagConfig:
-    """The merged configuration: file, pack, profile, environment, `overrides`.
+    """Return the merged configuration of defaults, file, profile and environment.
 
-    `path` is a YAML file; without it the reference file shipped with
-    `elt_llm_ingest` is read where that package is installed. `profile` is the name of
-    a file in the `profiles` folder beside it (`ELT_LLM_PROFILE` where not given), or a
-    path ending in .yaml. `environ` defaults to the process environment;
-    `ELT_LLM_QUERY__NUM_QUERIES=3` sets `query.num_queries`. `models` says where models
-    come from, whatever the profile says (`ELT_LLM_MODELS` where not given); see
-    `model_choice`. The pack is the one that `consumer.pack` names.
+    `path` is a YAML file; by default the reference file shipped with `elt_llm_ingest`,
+    if that package is installed. `profile` is the name of a file in the `profiles`
+    folder next to it (default `ELT_LLM_PROFILE`), or a path ending in .yaml. `environ`
+    defaults to the process environment; `ELT_LLM_QUERY__NUM_QUERIES=3` sets
+    `query.num_queries`. `models` selects the models independently of the profile
+    (default `ELT_LLM_MODELS`); see `model_choice`. The pack is the one that
+    `consumer.pack` names.
 
     Raises ConfigError with the file, the key, the value and the known keys.
     """
@@ -139,17 +139,17 @@ def _place(pack: Pack) -> str:
 
 
 def with_models(config: RagConfig, models: str | None) -> RagConfig:
-    """The configuration with other models.
+    """Return the configuration with other models.
 
     Args:
         config: The configuration.
-        models: Where models come from, see `model_choice`; None leaves them.
+        models: The choice of models, see `model_choice`; None keeps them.
 
     Returns:
         The configuration; a strategy that stays keeps its options.
 
     Raises:
-        UnknownModelsError: If no such models are known.
+        UnknownModelsError: If the choice is unknown.
     """
     if models is None:
         return config
@@ -159,18 +159,18 @@ def with_models(config: RagConfig, models: str | None) -> RagConfig:
 
 
 def model_choice(name: str) -> dict[str, str]:
-    """The strategies that a choice of models stands for.
+    """Return the strategies of a choice of models.
 
     Args:
-        name: `EMBEDDER+LLM`, such as `embedded+ollama`; or one name, which is taken for
-            both as far as it is known there: `embedded` writes nothing, `gguf` leaves
-            the embedding to the embedded model.
+        name: `EMBEDDER+LLM`, such as `embedded+ollama`; or one name, which is used for
+            both if possible: `embedded` has no language model, `gguf` uses the embedded
+            embedder.
 
     Returns:
         `embedder_strategy` and `llm_strategy` of the section `models`.
 
     Raises:
-        UnknownModelsError: If a strategy of that name is not known.
+        UnknownModelsError: If there is no strategy of that name.
     """
     known = {
         kind: [point.name for point in points_of(f"elt_llm.{kind}s")]
@@ -188,7 +188,7 @@ def model_choice(name: str) -> dict[str, str]:
 
 
 def reference_file() -> Path | None:
-    """The shipped rag_config.yaml, or None where elt_llm_ingest is not installed."""
+    """Return the shipped rag_config.yaml, or None without elt_llm_ingest."""
     spec = find_spec("elt_llm_ingest")
     if spec is None or not spec.submodule_search_locations:
         return None
@@ -197,15 +197,7 @@ def reference_file() -> Path | None:
 
 
 def known_profiles(file: Path | None = None, pack: str = "") -> dict[str, Path]:
-    """Profile name to file, sorted; 'default' is no overlay and is not listed.
-
-    Args:
-        file: The configuration that they stand beside; the shipped one if not given.
-        pack: Name or folder of a domain pack, whose profiles come last.
-
-    Raises:
-        UsageError: If there is no such pack.
-    """
+    """Return profile names with files, sorted, without 'default'."""
     file = file or reference_file()
     folder = file.parent / "profiles" if file else None
     files = sorted(folder.glob("*.yaml")) if folder and folder.is_dir() else []
@@ -213,11 +205,7 @@ def known_profiles(file: Path | None = None, pack: str = "") -> dict[str, Path]:
 
 
 def profile_file(name: str, file: Path | None = None, pack: Pack | None = None) -> Path:
-    """The file of a profile: a known name, one of the pack, or a path.
-
-    Raises:
-        UnknownProfileError: If there is no such profile.
-    """
+    """Return the file of a profile name or path. Raises UnknownProfileError."""
     known = {**known_profiles(), **known_profiles(file)}
     known |= pack.profile_files if pack else {}
     if name in known:
@@ -244,11 +232,11 @@ def _read_yaml(path: Path) -> dict[str, Any]:
 
 
 def parse_yaml(text: str | bytes, origin: str) -> Any:
-    """Return the value of a YAML text without aliases and without endless nesting.
+    """Return the value of a YAML text without aliases and deep nesting.
 
     Args:
-        text: It.
-        origin: How errors call it.
+        text: The YAML text.
+        origin: The name to use in errors.
 
     Raises:
         ConfigError: If it is not valid, has aliases or is nested too deep.
@@ -258,7 +246,7 @@ def parse_yaml(text: str | bytes, origin: str) -> Any:
         for event in yaml.parse(text, Loader=SAFE_LOADER):
             depth += isinstance(event, yaml.CollectionStartEvent)
             depth -= isinstance(event, yaml.CollectionEndEvent)
-            # A few lines of aliases can stand for more than fits into memory.
+            # A few lines of aliases can expand to more than fits into memory.
             if isinstance(event, yaml.AliasEvent) or depth > MAX_DEPTH:
                 raise ConfigError(f"{origin} uses YAML aliases or is nested too deeply")
         return yaml.safe_load(text)
@@ -268,7 +256,7 @@ def parse_yaml(text: str | bytes, origin: str) -> Any:
 
 
 def _deep_merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """`over` on top of `base`; a strategy never takes the options of another."""
+    """Merge `over` into `base`; options of another strategy are dropped."""
     other = (
         key
         for key, value in over.items()
@@ -303,7 +291,7 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _value(section: str, key: str, text: str, name: str) -> Any:
-    """The text of a variable as the key wants it: as it stands, or read as YAML."""
+    """Return a variable's text in the type of the key: as text, or parsed as YAML."""
     model = RagConfig.model_fields.get(section)
     fields = getattr(model.annotation, "model_fields", {}) if model else {}
     plain = key in fields and fields[key].annotation in (str, SecretStr, Path)
@@ -311,7 +299,7 @@ def _value(section: str, key: str, text: str, name: str) -> Any:
 
 
 def _readable(error: ValidationError, layers: Sequence[Layer]) -> ConfigError:
-    """The first fault as one sentence with the place, the value and the cure."""
+    """Return the first error as one sentence with place, value and hint."""
     first = error.errors()[0]
     where = [str(part) for part in first["loc"]]
     origin = next(
@@ -329,13 +317,13 @@ def _readable(error: ValidationError, layers: Sequence[Layer]) -> ConfigError:
 
 
 def plain_reason(message: str) -> str:
-    """What a validator said, in the words of YAML."""
+    """Return a validator's message in the terms of YAML."""
     reason = message.removeprefix("Value error, ")
     return reason.replace("valid tuple", "list").replace("valid dictionary", "mapping")
 
 
 def _says(layer: Any, where: Sequence[str]) -> bool:
-    """Whether a layer holds the key, or a list that the place is in."""
+    """Return whether a layer contains the key, or a list that contains it."""
     for part in where:
         if not isinstance(layer, Mapping):
             return True
@@ -351,7 +339,7 @@ def _is_secret(where: list[str]) -> bool:
 
 
 def _fields(where: list[str]) -> dict[str, FieldInfo]:
-    """The keys of the section at `where`."""
+    """Return the keys of the section at `where`."""
     section: type[BaseModel] = RagConfig
     for part in where:
         annotation = section.model_fields[part].annotation

@@ -1,6 +1,6 @@
 """The sections of the configuration: every key, its default, bounds and meaning.
 
-Every section is frozen and closed: a key nobody knows is an error, never ignored.
+Every section is frozen and has no unknown keys: they are errors, never ignored.
 """
 
 import hashlib
@@ -52,13 +52,13 @@ class RagConfig(Section):
     plugins: PluginsSection = PluginsSection()
 
     def hash(self, *sections: str) -> str:
-        """16 hex digits that change with any value of the named sections, or of all."""
+        """Return 16 hex digits over the values of the named sections, or of all."""
         dumped = self.model_dump(mode="json", include=set(sections) or None)
         text = json.dumps(dumped, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def allowed_plugins(self) -> frozenset[str]:
-        """Names of packages outside this project whose strategies may load."""
+        """Return the third-party packages whose strategies may be loaded."""
         return frozenset(self.plugins.allow)
 
 

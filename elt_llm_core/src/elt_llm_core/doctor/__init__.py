@@ -1,4 +1,4 @@
-"""What can be wrong with a machine or a data root, and the command that mends it."""
+"""Checks of the machine and the data root, with commands that fix problems."""
 
 from elt_llm_core.config.sections import RagConfig
 from elt_llm_core.doctor.indexes import index_checks
@@ -12,10 +12,10 @@ __all__ = ["Check", "Level", "Repaired", "examine", "repair"]
 
 
 def examine(config: RagConfig, store: Store, *, deep: bool = False) -> list[Check]:
-    """Every check, in a fixed order; changes nothing.
+    """Run every check, in a fixed order, without changing anything.
 
-    With `deep` every row of the truth, every backup and every index is looked at, which
-    takes seconds to minutes.
+    With `deep`, every row of the database, every backup and every index is checked,
+    which takes seconds to minutes.
     """
     return [
         *machine_checks(store),

@@ -1,4 +1,4 @@
-"""The collections: whether their indexes serve, and how well."""
+"""Checks of collections: whether their indexes are usable and complete."""
 
 import json
 import sys
@@ -29,11 +29,11 @@ INSPECTOR = "elt_llm_core.doctor.indexes"
 
 
 def index_checks(config: RagConfig, store: Store, *, deep: bool) -> Iterator[Check]:
-    """Every check of every collection; with `deep` each index is asked questions."""
+    """Run every check of every collection; with `deep`, each index is searched."""
     try:
         cards = store.collections()
     except EltLlmError:
-        return  # the check of the truth has said so
+        return  # already reported by the check of the database
     for card in cards:
         yield from _collection_checks(config, store, card, deep=deep)
     if cards:
@@ -45,7 +45,7 @@ def index_checks(config: RagConfig, store: Store, *, deep: bool) -> Iterator[Che
 
 
 def strange_folders(store: Store) -> list[str]:
-    """Names below the index folder that belong to no collection."""
+    """Return names below the index folder that belong to no collection."""
     known = {card.name for card in store.collections()}
     there = (store.data_dir / INDEXES).glob("*")
     return sorted(path.name for path in there if path.name not in known)
@@ -71,7 +71,7 @@ def _collection_checks(
 
 
 def _check_served(config: RagConfig, store: Store, card: CollectionCard) -> Check:
-    """What a collection holds, and how much of it the index does not hold yet."""
+    """Check a collection's contents, and how much of it the index lacks."""
     name = f"collection {card.name}"
     counts = f"{card.documents} documents, {card.chunks} chunks"
     folder = IndexFolder(store.data_dir, card.name)
@@ -100,7 +100,7 @@ def _check_index(store: Store, card: CollectionCard) -> Check:
 
 
 def inspected_faults(store: Store, name: str) -> list[str]:
-    """What a process that opens the published index finds wrong, or how it died."""
+    """Return what a process that opens the index reports, or how it died."""
     try:
         report = run_child(INSPECTOR, [str(store.data_dir.absolute()), name])
     except StoreError as error:
@@ -118,7 +118,7 @@ def _quarantine(store: Store, card: CollectionCard) -> Check:
 
 
 def _embedder(config: RagConfig, cards: list[CollectionCard]) -> Iterator[Check]:
-    """Whether the configured embedder is the one the collections were indexed with."""
+    """Check that the configured embedder is the one of the collections."""
     try:
         embedder = as_counting(LateModels(config).embedder)
         name, digest = embedder.model_name, embedder.digest
@@ -136,13 +136,13 @@ def _embedder(config: RagConfig, cards: list[CollectionCard]) -> Iterator[Check]
         )
 
 
-ROUNDED = 1e-3  # the truth keeps half precision
+ROUNDED = 1e-3  # the database stores half precision
 
 
 def generation_faults(data_dir: Path, name: str) -> Iterator[str]:
-    """What is wrong with the published generation; nothing where none is published.
+    """Return the faults of the published generation; empty if there is none.
 
-    Raises GenerationError for one that is not as it was sealed.
+    Raises GenerationError if it does not match its checksums.
     """
     folder = IndexFolder(data_dir, name)
     manifest = folder.manifest()
@@ -163,7 +163,7 @@ def generation_faults(data_dir: Path, name: str) -> Iterator[str]:
 
 
 def _strange_rows(truth: Truth, generation: Generation) -> Iterator[str]:
-    """What the index and the truth tell differently of the chunks that both hold."""
+    """Return differences between index and database for their common chunks."""
     manifest = generation.manifest
     rows = [
         row

@@ -1,4 +1,4 @@
-"""The machine, the folder and the configured models: whether each is usable."""
+"""Checks of the machine, the folder and the configured models."""
 
 import os
 import sqlite3
@@ -24,14 +24,14 @@ OTHERS = 0o077
 
 
 def machine_checks(store: Store) -> Iterator[Check]:
-    """Every check of this kind, in a fixed order; changes nothing."""
+    """Run every check of this kind, in a fixed order, without changes."""
     python = sys.version.split()[0]
     yield good("python", f"{python}, SQLite {sqlite3.sqlite_version}")
     yield _disk(store)
     if (store.data_dir / FILE).exists():
         yield _files(store.data_dir)
         yield _writer(store.data_dir)
-        with suppress(EltLlmError):  # the check of the database tells why
+        with suppress(EltLlmError):  # the check of the database reports the reason
             yield _products(store)
     yield _left_overs(store.data_dir)
 
@@ -64,11 +64,11 @@ def _largest_index(store: Store) -> int:
             sizes = [index_bytes(truth, name) for name in names]
         return max(sizes, default=disk_space.LEAST)
     except EltLlmError:
-        return disk_space.LEAST  # the check of the truth tells why it cannot be asked
+        return disk_space.LEAST  # reported by the check of the database
 
 
 def _files(root: Path) -> Check:
-    """Whether the data and the key are their owner's alone."""
+    """Check that the data and the key are readable only by their owner."""
     kept = [root / name for name in (FILE, f"{FILE}-wal", "KEY", LOCK)]
     open_to_others = [
         path.name for path in kept if path.exists() and path.stat().st_mode & OTHERS
@@ -94,7 +94,7 @@ def _writer(root: Path) -> Check:
 
 
 def _products(store: Store) -> Check:
-    """Whether files of a product wait to be published."""
+    """Check whether files of a product wait for publication."""
     waiting = [str(path) for path in list_unfinished(store)]
     if waiting:
         detail = f"incompletely published: {few(waiting)}"
@@ -113,7 +113,7 @@ def _left_overs(root: Path) -> Check:
 
 
 def model_checks(config: RagConfig) -> Iterator[Check]:
-    """One line a model, or one for all where nothing need be asked."""
+    """Return one line per model, or one for all if no call is needed."""
     models = config.models
     if "ollama" in (models.embedder_strategy, models.llm_strategy):
         yield from _ollama(config)
@@ -125,7 +125,7 @@ def model_checks(config: RagConfig) -> Iterator[Check]:
 
 
 def _language_model(config: RagConfig) -> Check:
-    """Whether the writer answers: a word is asked of it."""
+    """Check that the language model answers a short prompt."""
     try:
         llm = LateModels(config).llm
         if llm is not None:

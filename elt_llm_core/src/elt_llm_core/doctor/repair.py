@@ -1,4 +1,4 @@
-"""Mending what can be made anew from the truth. Nothing is embedded or restored."""
+"""Rebuild what can be derived from the database. Nothing is embedded or restored."""
 
 import shutil
 from contextlib import closing
@@ -25,7 +25,7 @@ from elt_llm_core.store.maintenance.health import (
 
 
 class Repaired(Record):
-    """What a repair did: name to generation, names to reasons, what was removed."""
+    """The result of a repair: rebuilt and failed indexes, and removed files."""
 
     rebuilt: dict[str, int] = Field(default_factory=dict)
     failed: dict[str, str] = Field(default_factory=dict)
@@ -35,10 +35,10 @@ class Repaired(Record):
 
 
 def repair(config: RagConfig, store: Store) -> Repaired:
-    """Remove what was left half-made, and make anew what does not agree with the truth.
+    """Remove unfinished files, and rebuild whatever differs from the database.
 
-    A damaged truth is left alone. Raises StoreLockedError while another process writes,
-    and StoreWriteError.
+    A damaged database is not touched. Raises StoreLockedError while another process
+    writes, and StoreWriteError.
     """
     if not (store.data_dir / FILE).exists() or not _truth_is_sound(store):
         return Repaired()
@@ -69,10 +69,10 @@ def _truth_is_sound(store: Store) -> bool:
 
 
 def _rebuild(config: RagConfig, store: Store) -> tuple[dict[str, int], dict[str, str]]:
-    """Build the indexes that cannot serve or lack too much; each by itself."""
+    """Build the indexes that are unusable or too incomplete, one by one."""
     rebuilt: dict[str, int] = {}
     failed: dict[str, str] = {}
-    with store.writer() as writer:  # takes away what was left half-made
+    with store.writer() as writer:  # removes unfinished files
         for card in store.collections():
             force = bool(
                 store.open(card.name).degradations or inspected_faults(store, card.name)

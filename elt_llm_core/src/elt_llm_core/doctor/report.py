@@ -1,4 +1,4 @@
-"""What the doctor says: one check a line, with the command that mends it."""
+"""The report of the doctor: one line per check, with the command that fixes it."""
 
 from enum import StrEnum
 
@@ -6,11 +6,11 @@ from elt_llm_core.records import Record
 
 REPAIR = "elt-llm doctor --repair"
 RESTORE = "elt-llm store restore latest"
-SHOWN = 3  # of many faults of one kind
+SHOWN = 3  # shown faults of one kind
 
 
 class Level(StrEnum):
-    """How bad it is."""
+    """The severity of a check."""
 
     OK = "OK"
     WARN = "WARN"
@@ -18,7 +18,7 @@ class Level(StrEnum):
 
 
 class Check(Record):
-    """One thing that was looked at; `fix` is the command or deed that mends it."""
+    """The result of one check; `fix` is the command or action that fixes it."""
 
     name: str
     level: Level
@@ -27,21 +27,21 @@ class Check(Record):
 
 
 def good(name: str, detail: str) -> Check:
-    """A line that says all is well."""
+    """Return a line for a successful check."""
     return Check(name=name, level=Level.OK, detail=detail)
 
 
 def warn(name: str, detail: str, fix: str) -> Check:
-    """A line about what works, but not as well as it should."""
+    """Return a line about something that works, but not as well as it should."""
     return Check(name=name, level=Level.WARN, detail=detail, fix=fix)
 
 
 def fail(name: str, detail: str, fix: str) -> Check:
-    """A line about what does not work."""
+    """Return a line about something that does not work."""
     return Check(name=name, level=Level.FAIL, detail=detail, fix=fix)
 
 
 def few(faults: list[str]) -> str:
-    """The first of many faults, and how many there are."""
+    """Return the first of many faults, and their number."""
     more = len(faults) - SHOWN
     return "; ".join(faults[:SHOWN]) + (f"; and {more} more" if more > 0 else "")

@@ -1,4 +1,4 @@
-"""The database file, its rows and its backups: whether each is readable and whole."""
+"""Checks of the database file, its rows and its backups."""
 
 import hashlib
 import time
@@ -39,13 +39,13 @@ from elt_llm_core.store.maintenance.backup import backup_files, check
 from elt_llm_core.store.maintenance.health import damaged_vectors, words_agree
 from elt_llm_core.suspicion import describe, read_reasons
 
-ROUNDED = 0.01  # half precision changes the length of a unit vector by less
+ROUNDED = 0.01  # larger than the change of a unit vector's length by half precision
 UNREADABLE = (ValueError, TypeError, LookupError, ArithmeticError, zlib.error)
 """What a damaged blob or a damaged JSON text raises when it is read."""
 
 
 def ledger_faults(truth: Truth) -> Iterator[str]:
-    """What does not agree, one sentence each, in the order of collections and rows."""
+    """Return inconsistencies, one sentence each, in the order of rows."""
     for card in truth.collections():
         for row in truth.documents(card.name):
             for fault in _document_faults(truth, card, row):
@@ -132,7 +132,7 @@ def _vector_faults(
         kept = truth.rows(
             "select key, data, data_sum from vector where key = ?", (key,)
         )
-        # A damaged row of the cache says nothing of the chunk; it has its own check.
+        # A damaged cached vector does not affect the chunk; it has its own check.
         if vector and kept and is_sound(*kept[0]) and kept[0][1] != vector:
             yield ordinal, "its vector does not match its text"
 
@@ -144,7 +144,7 @@ def _is_unit(vector: bytes) -> bool:
 
 
 def _quarantine_faults(truth: Truth, card: CollectionCard) -> Iterator[str]:
-    """Chunks have a vector or a reason why not, never both."""
+    """Return chunks that have both or neither of a vector and a reason."""
     bare = truth.rows(
         "select node_id from node where collection = ? and vector = x'' "
         "and node_id not in (select node_id from quarantine)",
@@ -166,7 +166,7 @@ START_ANEW = "there is no backup; index the sources again with another --data-di
 
 
 def truth_checks(store: Store, *, deep: bool) -> Iterator[Check]:
-    """Every check of this kind; with `deep` each row is read and compared."""
+    """Run every check of this kind; with `deep` each row is read and compared."""
     if not (store.data_dir / FILE).exists():
         try:
             schema.require_whole(store.data_dir / FILE)
@@ -191,7 +191,7 @@ def truth_checks(store: Store, *, deep: bool) -> Iterator[Check]:
 
 
 def _lost_changes(truth: Truth) -> Iterator[Check]:
-    """Indexes that know of later changes than the truth: its log was lost."""
+    """Return indexes with later changes than the database, which lost its log."""
     rows = truth.rows("select value from counter where name = 'seq'")
     last = int(rows[0][0]) if rows else 0
     data_dir = truth.path.parent
@@ -205,7 +205,7 @@ def _lost_changes(truth: Truth) -> Iterator[Check]:
 
 
 def file_check(truth: Truth, *, deep: bool) -> Check:
-    """What SQLite itself finds wrong, and whether the schema is ours."""
+    """Return SQLite's own check of the file, and whether the schema is known."""
     statement = "pragma integrity_check" if deep else "pragma quick_check"
     try:
         rows = truth.rows(statement)
@@ -223,7 +223,7 @@ def _restore(data_dir: Path) -> str:
 
 
 def suspicion_check(truth: Truth) -> Check:
-    """Which documents have passages that may be written to mislead a model."""
+    """Return the documents with suspicious passages."""
     rows = truth.rows(
         "select d.collection, d.name, json_extract(n.metadata, '$.suspicious') why, "
         "count(*) from node n join document d using (document_id) "
@@ -242,7 +242,7 @@ def suspicion_check(truth: Truth) -> Check:
 
 
 def _links(truth: Truth) -> Check:
-    """Whether every row belongs to one that is there."""
+    """Check that every row belongs to an existing one."""
     broken = truth.rows("pragma foreign_key_check")
     lost = [f"a row of {row[0]} refers to a missing {row[2]}" for row in broken]
     if lost:
@@ -287,7 +287,7 @@ TWO_DAYS = 48  # in hours
 
 
 def backup_checks(store: Store, *, deep: bool) -> Iterator[Check]:
-    """One line: the newest backup and its age; with `deep` the newest sound one."""
+    """Check the newest backup and its age; with `deep` the newest sound one."""
     if not (store.data_dir / FILE).exists():
         return
     files = backup_files(store.data_dir)

@@ -1,1 +1,1 @@
-"""Enterprise models: their types, and several of them joined into one."""
+"""Enterprise models: their types, and the joining of several models."""

@@ -1,4 +1,4 @@
-"""Looking up elements and relations of a model; direct and inherited ones apart."""
+"""Look up elements and relations of a model, direct and inherited."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from elt_llm_core.enterprise.model import EnterpriseModel, ModelElement, ModelRe
 
 
 class InheritedRelation(NamedTuple):
-    """A relation of an element above, and the element above that has it."""
+    """A relation of an ancestor, and the ancestor that has it."""
 
     relation: ModelRelation
     from_element: ModelElement
@@ -18,7 +18,7 @@ class ModelIndex:
     """Elements and relations of a model by id and by name.
 
     Args:
-        model: The model; relations may end at elements that it does not have.
+        model: The model; relations may end at missing elements.
     """
 
     def __init__(self, model: EnterpriseModel) -> None:
@@ -38,23 +38,23 @@ class ModelIndex:
                 self._children[element.parent_id].append(element)
 
     def elements_named(self, name: str) -> list[ModelElement]:
-        """Return the elements of a name, in any case, in the order of the model."""
+        """Return the elements with a name, ignoring case, in the order of the model."""
         return list(self._by_name.get(" ".join(name.split()).casefold(), ()))
 
     def children(self, element_id: str) -> list[ModelElement]:
-        """Return the elements right below one."""
+        """Return the direct children of an element."""
         return list(self._children.get(element_id, ()))
 
     def ancestors(self, element_id: str) -> list[ModelElement]:
-        """Return the elements above one, innermost first; a cycle ends the list."""
+        """Return the elements above one, innermost first, stopping at a cycle."""
         return list(self._above(element_id))
 
     def direct_relations(self, element_id: str) -> list[ModelRelation]:
-        """Return the relations that the file states for this very element."""
+        """Return the relations that the file states for this element."""
         return list(self._relations_at.get(element_id, ()))
 
     def inherited_relations(self, element_id: str) -> list[InheritedRelation]:
-        """Return the relations of the elements above, innermost first."""
+        """Return the relations of the ancestors, innermost first."""
         return [
             InheritedRelation(relation, ancestor)
             for ancestor in self._above(element_id)

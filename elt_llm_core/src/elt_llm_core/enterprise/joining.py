@@ -1,4 +1,4 @@
-"""Several models as one: drawings, inventories and exchange files of a data root."""
+"""Join the drawings, inventories and exchange files of a data root to one model."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -31,7 +31,7 @@ def read_models(store: Store, collection: str) -> list[EnterpriseModel]:
         collection: Name of the collection.
 
     Returns:
-        A model for each drawing, inventory or exchange file; none is no error.
+        A model for each drawing, inventory or exchange file; possibly none.
 
     Raises:
         CollectionNotFoundError: If the collection does not exist.
@@ -45,13 +45,13 @@ def read_joined_model(store: Store, collections: Sequence[str]) -> EnterpriseMod
 
     Args:
         store: The data root.
-        collections: Names of collections, in the order in which what they say counts.
+        collections: Names of collections, in order of precedence.
 
     Returns:
         The joined model (see `join_models`).
 
     Raises:
-        UsageError: If none of them holds a model.
+        UsageError: If none of them contains a model.
         CollectionNotFoundError: If a collection does not exist.
     """
     names = list(dict.fromkeys(collections))
@@ -67,7 +67,7 @@ def read_joined_model(store: Store, collections: Sequence[str]) -> EnterpriseMod
 
 
 def join_models(models: Sequence[EnterpriseModel]) -> EnterpriseModel:
-    """Join models: what they say of one fact sheet becomes one element.
+    """Join models: their entries for one fact sheet become one element.
 
     Elements are one if they have the same fact sheet id, or the same id and name. What
     an earlier model says counts; a later one fills what is empty. Inventories come
@@ -76,7 +76,7 @@ def join_models(models: Sequence[EnterpriseModel]) -> EnterpriseModel:
     before it. A relation whose end no model has is a skip.
 
     Args:
-        models: At least one model; a model that comes again adds nothing.
+        models: At least one model; a repeated model adds nothing.
 
     Returns:
         One model; the model itself if it is the only one and lacks nothing.
@@ -98,7 +98,7 @@ class _Joiner:
         self._skips: list[ModelSkip] = []
 
     def add(self, model: EnterpriseModel) -> None:
-        """Take over a model: first the ids, then what refers to them."""
+        """Add a model: first the ids, then their references."""
         file = model.source_file
         sheets = {sheet: tuple(ids) for sheet, ids in self._of_fact_sheet.items()}
         before = dict(self._elements)
@@ -128,7 +128,7 @@ class _Joiner:
         sheets: Mapping[str, Sequence[str]],
         before: Mapping[str, ModelElement],
     ) -> Sequence[str]:
-        """The ids of the elements that earlier models have of the same thing."""
+        """Return the ids of the same element in earlier models."""
         if element.fact_sheet_id and element.fact_sheet_id in sheets:
             return sheets[element.fact_sheet_id]
         other = before.get(element.id)
@@ -188,9 +188,9 @@ class _Joiner:
         )
 
     def _known_relations(self) -> tuple[tuple[ModelRelation, ...], list[ModelSkip]]:
-        """The relations between known ends; the others are skips.
+        """Return the relations between known ends; the others become skips.
 
-        A relation may end at a relation, so leaving one out can leave out another.
+        A relation may end at a relation, so one removal can cause another.
         """
         left = dict(self._relations)
         skips: list[ModelSkip] = []
@@ -228,7 +228,7 @@ def _is_same(one: ModelElement, other: ModelElement) -> bool:
 
 
 def _merge(one: ModelElement, other: ModelElement) -> ModelElement:
-    """The first element, with what only the second one says."""
+    """Return the first element, completed by the second one."""
     empty = {key: getattr(other, key) for key in FILLED if not getattr(one, key)}
     return replace_fields(
         one,

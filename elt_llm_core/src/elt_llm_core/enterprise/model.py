@@ -1,8 +1,8 @@
-"""What every reader of enterprise models makes: elements, relations, views and skips.
+"""The common model of all readers: elements, relations, views and skips.
 
-A drawing, an inventory and an exchange file have the same shape here. Every thing that
-a file draws or lists is an element, a relation, a further occurrence of one, an
-attribute of one, or a skip with its reason: nothing is lost in silence.
+Drawings, inventories and exchange files have the same structure here. Everything that a
+file draws or lists is an element, a relation, a further occurrence of one, an attribute
+of one, or a skip with its reason: nothing is dropped silently.
 """
 
 from typing import Literal
@@ -35,7 +35,7 @@ RelationDirection = Literal["none", "forward", "backward", "both"]
 
 
 class ModelLocation(Record):
-    """Where an element or a relation stands in its file."""
+    """The location of an element or a relation in its file."""
 
     file: str = ""
     page: int | None = Field(default=None, ge=1, description="page, sheet or view")
@@ -47,15 +47,15 @@ class ModelLocation(Record):
 
     @property
     def label(self) -> str:
-        """The place in words, such as "model.drawio, page 1, 117"."""
+        """Return the place as text, such as "model.drawio, page 1, 117"."""
         page = f"page {self.page}" if self.page is not None else ""
         return ", ".join(part for part in (self.file, page, self.key) if part)
 
 
 class ModelElement(Record):
-    """A thing of the model. `id` is unique in the model, names need not be.
+    """An element of the model. `id` is unique in the model, names need not be.
 
-    `domain` and `subtype` are the names of the groups around it, from the outside;
+    `domain` and `subtype` are the names of the groups around it, outermost first;
     `parent_id` is the innermost group or element around it.
     """
 
@@ -81,7 +81,7 @@ class ModelElement(Record):
 
 
 class RelationEnd(Record):
-    """One end of a relation. `cardinality` says how many of it the other end has."""
+    """One end of a relation. `cardinality` is its count per other end."""
 
     element_id: str = Field(description="of an element, or of a relation")
     name: str
@@ -93,8 +93,8 @@ class RelationEnd(Record):
 class ModelRelation(Record):
     """A relation that the file states between two elements.
 
-    `name` is what the file calls this one relation, `type` its kind where the format
-    has kinds (ArchiMate, columns of an inventory). The style of a line is neither.
+    `name` is the name of this relation in the file, `type` its type if the format has
+    types (ArchiMate, columns of an inventory). The style of a line is neither.
     """
 
     id: str
@@ -110,13 +110,13 @@ class ModelRelation(Record):
 
     @property
     def cardinality(self) -> str:
-        """Both ends, source first; `?` for one not stated, empty for neither."""
+        """Return both ends, source first; `?` if unstated, empty if neither is."""
         ends = (self.source.cardinality, self.target.cardinality)
         return "-".join(end or "?" for end in ends) if any(ends) else ""
 
 
 class ModelView(Record):
-    """A page or diagram: which elements and relations it shows."""
+    """A page or diagram with its elements and relations."""
 
     id: str
     name: str
@@ -129,7 +129,7 @@ class ModelView(Record):
 
 
 class ModelSkip(Record):
-    """Something in the file that became nothing of the model, and why."""
+    """Something in the file that is not part of the model, with the reason."""
 
     kind: Literal["element", "relation", "view", "property"]
     id: str

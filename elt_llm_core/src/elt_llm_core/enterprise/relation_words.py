@@ -1,4 +1,4 @@
-"""How a relation is said in words, from its source and from its target."""
+"""Sentences for relations, from the source and from the target."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from elt_llm_core.enterprise.model import ModelRelation
 
 
 class RelationWords(NamedTuple):
-    """The verb from source to target, and the one from target to source."""
+    """The verb from source to target, and the inverse verb."""
 
     forward: str
     inverse: str
@@ -14,7 +14,7 @@ class RelationWords(NamedTuple):
 
 UNNAMED = RelationWords("is related to", "is related to")
 # The relations of ArchiMate 3.2 with the words of its specification, chapter 5 and
-# appendix B, and those that version 2 named otherwise.
+# appendix B, and the different names of version 2.
 TYPE_WORDS = {
     "Access": RelationWords("accesses", "is accessed by"),
     "Aggregation": RelationWords("aggregates", "is aggregated in"),
@@ -34,13 +34,13 @@ TYPE_WORDS = {
 
 
 def words_of(relation: ModelRelation) -> RelationWords:
-    """Return the verbs of a relation: of its type, else its own name.
+    """Return the verbs of a relation: of its type, or its own name.
 
     Args:
         relation: The relation.
 
     Returns:
-        Both directions; a name that the file gives has no inverse but itself.
+        Both directions; a name from the file is its own inverse.
     """
     if relation.type in TYPE_WORDS:
         return TYPE_WORDS[relation.type]
@@ -55,8 +55,8 @@ def state_relation(relation: ModelRelation) -> str:
         relation: The relation.
 
     Returns:
-        Such as "Claims flows to Ledger (claim data)."; a name that is not the verb
-        stands in brackets.
+        Such as "Claims flows to Ledger (claim data)."; a name that is not the verb is
+        in parentheses.
     """
     verb = words_of(relation).forward
     beside = f" ({relation.name})" if relation.name and relation.name != verb else ""

@@ -63,8 +63,8 @@ EltLlmError                                  code; what happened, the value, the
     ├── TooManyGuessesError     API010
     └── RevisionNeededError     API011
 
-A message is one or two sentences: what happened with the value, then the cure.
-What is not an error but made the result poorer is a `Degradation` in the result.
+A message is one or two sentences: what happened, with the value, then how to fix it. If
+the result is only degraded, it contains a `Degradation` instead.
 """
 
 from elt_llm_core.errors.base_error import (

@@ -1,1 +1,1 @@
-"""Files are written whole or not at all, and products are published together."""
+"""Atomic writing of files, and joint publication of products."""

@@ -1,4 +1,4 @@
-"""The only way files are written: whole or not at all.
+"""The only way files are written: atomically.
 
 Temporary file in the same folder, write, fsync, rename, fsync the folder.
 """
@@ -11,10 +11,10 @@ from elt_llm_core.errors import OutputFileError, StoreWriteError
 
 
 def write_atomic(path: Path, content: str | bytes, mode: int = 0o644) -> None:
-    """Put `content` at `path`; a reader sees the old file or the new, never a part.
+    """Write `content` to `path`; readers see the old file or the new one.
 
-    Text is written as UTF-8 with the newlines it has. Parent folders are made. Raises
-    StoreWriteError where the disk refuses.
+    Text is written as UTF-8 with its own newlines. Parent folders are created. Raises
+    StoreWriteError if writing fails.
     """
     data = content.encode("utf-8") if isinstance(content, str) else content
     try:
@@ -38,9 +38,9 @@ def write_atomic(path: Path, content: str | bytes, mode: int = 0o644) -> None:
 
 
 def write_named_file(path: Path, content: str | bytes) -> None:
-    """Put `content` at a path that a person named, as `write_atomic` does.
+    """Write `content` to a path that the user named, as `write_atomic` does.
 
-    Raises OutputFileError where the disk refuses.
+    Raises OutputFileError if writing fails.
     """
     try:
         write_atomic(path, content)
@@ -49,14 +49,14 @@ def write_named_file(path: Path, content: str | bytes) -> None:
 
 
 def require_writable(path: Path, option: str) -> None:
-    """Make sure that a file can be written before the work for it begins.
+    """Check that a file can be written before the work for it begins.
 
     Args:
-        path: The file that a person named.
+        path: The file that the user named.
         option: The option that named it.
 
     Raises:
-        OutputFileError: If its folder, or the nearest above it, takes no file.
+        OutputFileError: If its folder, or the nearest existing parent, is not writable.
     """
     try:
         folder = next(p for p in path.absolute().parents if p.exists())

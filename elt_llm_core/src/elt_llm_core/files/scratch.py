@@ -1,4 +1,4 @@
-"""Temporary folders of this process, removed when nobody uses them any more."""
+"""Temporary folders of this process, removed when they are no longer used."""
 
 import fcntl
 import os
@@ -19,28 +19,29 @@ LOCK = ".lock"
 class Scratch:
     """A temporary folder that only this user can read.
 
-    It is locked while it is used, so that what a killed process left behind can be told
-    and removed: the next one that is made does so.
+    It is locked while in use, so that leftovers of killed processes can be recognised;
+    the next `Scratch` removes them.
     """
 
     def __init__(self, purpose: str) -> None:
         sweep()
         self.path = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{purpose}-"))
         self._owner = os.getpid()
-        # Locked under another name first: a lock file that is not locked is left over.
+        # Locked under another name first, because an unlocked lock file marks a
+        # leftover.
         self._handle = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         fcntl.flock(self._handle, fcntl.LOCK_EX)
         (self.path / "lock").rename(self.path / LOCK)
 
     def close(self) -> None:
-        """Remove the folder; a forked child leaves its parent's alone."""
+        """Remove the folder; a forked child leaves its parent's folder alone."""
         if os.getpid() == self._owner:
             shutil.rmtree(self.path, ignore_errors=True)
             os.close(self._handle)
 
 
 def list_abandoned() -> Iterator[Path]:
-    """Folders whose process was killed; each is locked while it is looked at."""
+    """Yield folders of killed processes, each locked while it is checked."""
     place = Path(tempfile.gettempdir())
     folders = [f for one in PURPOSES for f in place.glob(f"{PREFIX}{one}-*")]
     for folder in sorted(folders):
@@ -49,7 +50,7 @@ def list_abandoned() -> Iterator[Path]:
                 continue
             handle = os.open(folder / LOCK, os.O_RDWR | os.O_NOFOLLOW)
         except OSError:
-            continue  # it is being made, or being removed
+            continue  # being created or removed
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             yield folder
@@ -60,6 +61,6 @@ def list_abandoned() -> Iterator[Path]:
 
 
 def sweep() -> None:
-    """Remove what processes of ours left behind when they were killed."""
+    """Remove leftovers of killed processes."""
     for folder in list_abandoned():
         shutil.rmtree(folder, ignore_errors=True)

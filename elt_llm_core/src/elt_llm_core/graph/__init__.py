@@ -1,1 +1,1 @@
-"""The enterprise model as a property graph: walked, drawn and exported."""
+"""The enterprise model as a property graph: explored, drawn and exported."""

@@ -1,4 +1,4 @@
-"""Which end of a relation depends on the other, and what flows along it."""
+"""The direction of dependency of relations, and flows along them."""
 
 from typing import Literal
 
@@ -6,14 +6,14 @@ from elt_llm_core.enterprise.model import ModelRelation
 
 Dependent = Literal["source", "target"]
 
-# ArchiMate 3.2, chapter 5: the target of these needs what the source gives it.
+# ArchiMate 3.2, chapter 5: the target of these needs something from the source.
 SOURCE_GIVES = frozenset(
     {
         "Assignment", "Flow", "Influence", "Realisation", "Realization", "Serving",
         "Triggering", "UsedBy",
     }
 )  # fmt: skip
-# The source of these is made of its target, reads it, or is a kind of it.
+# The source of these consists of its target, reads it, or is a kind of it.
 SOURCE_NEEDS = frozenset(
     {"Access", "Aggregation", "Composition", "Specialisation", "Specialization"}
 )
@@ -27,9 +27,9 @@ def dependents_of(relation: ModelRelation) -> tuple[Dependent, ...]:
         relation: The relation.
 
     Returns:
-        By the type where the format gives one; by the counts of an entity relation,
-        where an end that always has one of the other depends on it; else the end that
-        an arrow starts from, as in UML. Nothing for a line without any of these.
+        By the type, if the format has types; by the cardinalities of an entity
+        relation, where an end that always has one of the other depends on it; otherwise
+        the start of an arrow, as in UML. Empty for a line without any of these.
     """
     if relation.type in SOURCE_GIVES:
         return ("target",)

@@ -1,4 +1,4 @@
-"""A model, or a part of it, laid out: boxes in domains, and lines between them."""
+"""Lay out a model, or a part of it: boxes in domains, and lines between them."""
 
 import math
 from collections import defaultdict
@@ -15,7 +15,7 @@ from elt_llm_core.records import Record
 # In pixels. A box holds two lines of about twenty letters at 12 px.
 BOX_WIDTH, BOX_HEIGHT = 160, 48
 GAP, HEADER = 24, 32
-WIDE = 1.5  # width to height of the whole, as screens are
+WIDE = 1.5  # aspect ratio of the diagram, as of screens
 
 
 class DiagramNode(Record):
@@ -36,7 +36,7 @@ class DiagramNode(Record):
 
     @property
     def is_group(self) -> bool:
-        """Whether other boxes stand in it."""
+        """Return whether other boxes are in it."""
         return self.role == "domain" and not self.parent
 
 
@@ -54,7 +54,7 @@ class DiagramEdge(Record):
 
 
 class ModelDiagram(Record):
-    """Boxes, the domains' boxes among them, and lines; in pixels."""
+    """Boxes, including those of the domains, and lines; in pixels."""
 
     name: str
     width: int
@@ -65,7 +65,7 @@ class ModelDiagram(Record):
 
 
 class DiagramScope(NamedTuple):
-    """What a diagram shows: all, or what is around an element, in a domain or view."""
+    """The scope of a diagram: all, around an element, a domain or a view."""
 
     element: str = ""
     hops: int = 1
@@ -82,7 +82,7 @@ def draw_diagram(graph: ModelGraph, scope: DiagramScope = WHOLE) -> ModelDiagram
 
     Args:
         graph: The model.
-        scope: Which part.
+        scope: The part to draw.
 
     Raises:
         UsageError: If there is no such domain or view, or the element is ambiguous.
@@ -110,7 +110,7 @@ def draw_diagram(graph: ModelGraph, scope: DiagramScope = WHOLE) -> ModelDiagram
 def select_elements(graph: ModelGraph, scope: DiagramScope) -> list[ModelElement]:
     """Return the elements of a scope in the order of the model, without notes.
 
-    Raises as `draw_diagram`.
+    Raises the errors of `draw_diagram`.
     """
     chosen = [e for e in graph.model.elements if e.role != "note"]
     if scope.element:
@@ -139,7 +139,7 @@ def _require(
 
 
 class _Block(NamedTuple):
-    """A domain: its own element, if it has one, and what stands in it."""
+    """A domain: its own element, if it has one, and its members."""
 
     name: str
     head: ModelElement | None
@@ -178,7 +178,7 @@ def _blocks(elements: Sequence[ModelElement]) -> list[_Block]:
 def _place(
     elements: Sequence[ModelElement],
 ) -> tuple[list[DiagramNode], int, int]:
-    """Domains side by side in rows, what stands in them in columns."""
+    """Place domains side by side in rows, and their members in columns."""
     blocks = _blocks(elements)
     area = sum(width * height for width, height in (b.size for b in blocks))
     row_width = max([math.sqrt(area * WIDE), *(b.size[0] for b in blocks)])

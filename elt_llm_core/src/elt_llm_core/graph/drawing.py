@@ -1,4 +1,4 @@
-"""A diagram as Mermaid and as SVG. Names are text of documents and are escaped."""
+"""Draw a diagram as Mermaid and as SVG. Names come from documents and are escaped."""
 
 import hashlib
 import re
@@ -10,12 +10,12 @@ from elt_llm_core.graph.diagram import DiagramEdge, DiagramNode, ModelDiagram
 
 LINE, LINES = 22, 2  # letters in a line and lines in a box of a diagram, at 12 px
 ARROWS = {"forward": "-->", "backward": "-->", "both": "<-->", "none": "---"}
-# Letters that XML cannot hold, even escaped.
+# Characters that XML excludes, even escaped.
 UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 def mermaid_text(diagram: ModelDiagram) -> str:
-    """Return a diagram in the language of Mermaid: domains are subgraphs.
+    """Return a diagram in Mermaid: domains are subgraphs.
 
     Args:
         diagram: The diagram.
@@ -38,7 +38,7 @@ def mermaid_text(diagram: ModelDiagram) -> str:
 
 
 def _label_text(text: str) -> str:
-    """Text as a label; other letters are entities, which Mermaid writes as `#34;`."""
+    """Return text as a label; other characters become entities such as `#34;`."""
     plain = " ".join(text.split())
     escaped = re.sub(r"[^\w .,:()/+*-]", lambda m: f"#{ord(m[0])};", plain)
     return f'"{escaped}"' if escaped else '" "'
@@ -60,7 +60,7 @@ def _edge_text(edge: DiagramEdge) -> str:
 
 
 def svg_text(diagram: ModelDiagram) -> str:
-    """Return a diagram as an SVG picture that needs no script and no font.
+    """Return a diagram as an SVG picture without scripts and fonts.
 
     Args:
         diagram: The diagram.
@@ -90,7 +90,7 @@ def svg_text(diagram: ModelDiagram) -> str:
 
 
 def hue(text: str) -> int:
-    """Return the hue of a domain or a type: the same in every diagram."""
+    """Return the hue of a domain or a type, the same in every diagram."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:2], "big") % 360
 
 
@@ -137,7 +137,7 @@ Point = tuple[float, float]
 
 
 def _ends(edge: DiagramEdge, places: Mapping[str, DiagramNode]) -> tuple[Point, Point]:
-    """Where the line between the middles of two boxes leaves each of them."""
+    """Return where the line between the centres of two boxes leaves each of them."""
     source, target = places[edge.source], places[edge.target]
     middles = [
         (n.x + n.width / 2, n.y + (16 if n.is_group else n.height / 2))
@@ -175,7 +175,7 @@ def _svg_edge(edge: DiagramEdge, places: Mapping[str, DiagramNode]) -> str:
 
 
 def _svg_labels(edge: DiagramEdge, places: Mapping[str, DiagramNode]) -> Iterator[str]:
-    """The name at the middle of the line, the counts near its ends."""
+    """Return the name at the middle of the line, the counts near its ends."""
     (x1, y1), (x2, y2) = _ends(edge, places)
     at: Callable[[float], Point] = lambda t: (x1 + (x2 - x1) * t, y1 + (y2 - y1) * t)  # noqa: E731
     for text, part in (

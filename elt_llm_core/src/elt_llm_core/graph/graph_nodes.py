@@ -1,8 +1,8 @@
-"""How an enterprise model stands in any LlamaIndex property graph store.
+"""Store an enterprise model in any LlamaIndex property graph store.
 
-An element is a node and a relation a triplet; what is above an element `contains` it.
-Each has a property `record` with all that the model says of it, as JSON, so that the
-model can be read back from any store: NetworkX's, LlamaIndex's own, Neo4j.
+An element is a node and a relation a triplet; a parent `contains` its children. Each
+has a property `record` with all of its data as JSON, so that the model can be read back
+from any store: NetworkX's, LlamaIndex's own, Neo4j.
 """
 
 import json
@@ -36,7 +36,7 @@ SHOWN = ("name", "type", "role", "domain", "subtype", "fact_sheet_id", "document
 
 
 class ElementNode(EntityNode):
-    """An element; two of one name are two nodes, so the id is not the name."""
+    """An element. Its id is not its name, because names are not unique."""
 
     element_id: str
 
@@ -51,7 +51,7 @@ class ElementNode(EntityNode):
 
 
 class StatedRelation(Relation):
-    """A relation whose properties do not stand in the text for a model."""
+    """A relation whose properties are excluded from the text for a model."""
 
     @override
     def __str__(self) -> str:
@@ -63,20 +63,20 @@ def write_graph(model: EnterpriseModel, store: PropertyGraphStore) -> None:
 
     Args:
         model: The model.
-        store: Any store of LlamaIndex.
+        store: Any property graph store of LlamaIndex.
     """
     store.upsert_nodes(_nodes(model))
     store.upsert_relations(_relations(model))
 
 
 def read_graph(store: PropertyGraphStore) -> EnterpriseModel:
-    """Return the model that a store holds.
+    """Return the model that a store contains.
 
     Args:
-        store: A store that `write_graph` wrote into.
+        store: A store that `write_graph` wrote to.
 
     Raises:
-        UsageError: If it holds no model.
+        UsageError: If it contains no model.
     """
     nodes = [n for n in store.get() if "record" in n.properties]
     heads = [n for n in nodes if n.properties["kind"] == MODEL]
@@ -131,7 +131,7 @@ def _node(
 
 
 def _ends_that_are_relations(model: EnterpriseModel) -> list[LabelledNode]:
-    """Nodes for the relations that other relations end at, as ArchiMate allows."""
+    """Return nodes for relations at which other relations end (ArchiMate)."""
     ends = {e.element_id for r in model.relations for e in (r.source, r.target)}
     return [
         ElementNode(
@@ -146,7 +146,7 @@ def _ends_that_are_relations(model: EnterpriseModel) -> list[LabelledNode]:
 
 
 def _relations(model: EnterpriseModel) -> list[Relation]:
-    """One relation for each pair and verb; stores keep no second of the same label."""
+    """Return one relation per pair and verb; stores keep only one per label."""
     grouped: dict[tuple[str, str, str], list[tuple[int, Any]]] = defaultdict(list)
     for order, relation in enumerate(model.relations):
         ends = relation.source.element_id, relation.target.element_id

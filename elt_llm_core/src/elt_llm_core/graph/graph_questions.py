@@ -1,8 +1,8 @@
 """Questions about an enterprise model, answered exactly from its graph, or refused.
 
-A question is answered where every word of it is understood: names of elements and
-types, and words of one intent. What is left over would be a condition that the answer
-ignores, so the question is refused and belongs to the documents.
+A question is answered if every word of it is understood: names of elements and types,
+and words of one intent. An unknown word would be a condition that the answer ignores,
+so the question is refused and left to the document search.
 """
 
 from elt_llm_core.graph.graph_records import GraphAnswer
@@ -31,8 +31,8 @@ class GraphQuestions:
             question: In English.
 
         Returns:
-            The answer with the elements and relations that it rests on; `status` is
-            "refused" where a word of the question is not understood.
+            The answer with its elements and relations; `status` is "refused" if a word
+            of the question is not understood.
         """
         for reading in self._reader.read(question):
             attempt = Attempt(self._graph, reading)

@@ -1,4 +1,4 @@
-"""What walks of a graph return: elements by reference, and relations in words."""
+"""Results of graph queries: references to elements, and relations as sentences."""
 
 from typing import Literal
 
@@ -16,7 +16,7 @@ from elt_llm_core.records import Record
 
 
 class ElementRef(Record):
-    """An element by what names it, and where its file has it."""
+    """The names of an element, and its location in its file."""
 
     id: str
     name: str
@@ -105,7 +105,7 @@ class Neighbor(Record):
 
 
 class PathStep(Record):
-    """From one element to the next: by relations, or because one holds the other."""
+    """A step to the next element: by relations, or by containment."""
 
     source: ElementRef
     target: ElementRef
@@ -114,7 +114,7 @@ class PathStep(Record):
 
     @property
     def text(self) -> str:
-        """What connects the two, in sentences."""
+        """Return the connection of the two, in sentences."""
         if self.relations:
             return " ".join(r.text for r in self.relations)
         inner, outer = self.source, self.target
@@ -124,13 +124,13 @@ class PathStep(Record):
 
 
 class GraphPath(Record):
-    """A way from one element to another."""
+    """A path from one element to another."""
 
     steps: tuple[PathStep, ...]
 
     @property
     def elements(self) -> tuple[ElementRef, ...]:
-        """Every element on the way, both ends included."""
+        """Return every element of the path, both ends included."""
         return (
             *(step.source for step in self.steps[:1]),
             *(step.target for step in self.steps),
@@ -138,7 +138,7 @@ class GraphPath(Record):
 
 
 class ElementDetail(Record):
-    """An element with all that the model says of it."""
+    """An element with all of its data."""
 
     element: ModelElement
     above: tuple[ElementRef, ...] = Field(description="what it stands in, inside out")
@@ -149,7 +149,7 @@ class ElementDetail(Record):
 
 
 class GraphSummary(Record):
-    """How much there is of each kind."""
+    """The number of elements and relations of each type."""
 
     name: str
     files: tuple[str, ...]
@@ -164,7 +164,7 @@ class GraphSummary(Record):
 
 
 class GraphAnswer(Record):
-    """An exact answer with what it rests on in the model, or a refusal."""
+    """An exact answer with its proof in the model, or a refusal."""
 
     question: str
     status: Literal["answered", "refused"]
@@ -181,7 +181,7 @@ class GraphAnswer(Record):
 
     @property
     def proof(self) -> tuple[ElementRef | RelationRef, ...]:
-        """What the answer rests on: relations, and elements that none of them names."""
+        """Return the proof: relations, and elements that none of them names."""
         ends = {end for r in self.relations for end in (r.source_id, r.target_id)}
         elements = {e.id: e for e in (*self.subjects, *self.elements)}
         return (*self.relations, *(e for e in elements.values() if e.id not in ends))

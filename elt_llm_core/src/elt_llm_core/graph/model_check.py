@@ -1,7 +1,7 @@
-"""Rules that an enterprise model has to keep, each with an id and a threshold.
+"""Rules for enterprise models, each with an id and a threshold.
 
-A rule looks at all elements or relations of a kind and names those that break it. It is
-kept while their share is no greater than its threshold; 0 allows none.
+A rule checks all elements or relations of a type and lists the violations. It passes if
+their share is at most its threshold; 0 allows none.
 """
 
 from collections import defaultdict
@@ -21,7 +21,7 @@ WHOLES = frozenset({"Aggregation", "Composition"})
 
 
 class RuleOutcome(Record):
-    """What one rule says of a model."""
+    """The outcome of one rule for a model."""
 
     rule: str
     title: str
@@ -36,7 +36,7 @@ class RuleOutcome(Record):
 
 
 class ModelCheck(Record):
-    """What all rules say of a model."""
+    """The outcome of all rules for a model."""
 
     model: str
     passed: bool
@@ -44,7 +44,7 @@ class ModelCheck(Record):
 
 
 class Breaches(NamedTuple):
-    """What breaks a rule, of how many that were looked at."""
+    """The violations of a rule, and the number of checked items."""
 
     checked: int
     elements: Sequence[ModelElement] = ()
@@ -53,7 +53,7 @@ class Breaches(NamedTuple):
 
 
 class ModelRule(NamedTuple):
-    """A rule: what it demands, how much may break it, and what does."""
+    """A rule: its requirement, its threshold, and its check."""
 
     id: str
     title: str
@@ -62,10 +62,10 @@ class ModelRule(NamedTuple):
 
 
 def read_threshold(text: str) -> tuple[str, float]:
-    """Return the rule and the share of a text such as "MOD007=0.2".
+    """Return rule id and threshold from a text such as "MOD007=0.2".
 
     Raises:
-        UsageError: If it has another form.
+        UsageError: If it is malformed.
     """
     rule, _, share = text.partition("=")
     try:
@@ -79,14 +79,14 @@ def read_threshold(text: str) -> tuple[str, float]:
 def check_model(
     graph: ModelGraph, thresholds: Mapping[str, float] | None = None
 ) -> ModelCheck:
-    """Return what each rule says of a model.
+    """Return the outcome of each rule for a model.
 
     Args:
         graph: The model.
-        thresholds: Shares that are allowed instead of those of the rules, by rule id.
+        thresholds: Thresholds by rule id, which replace those of the rules.
 
     Raises:
-        UsageError: If there is no such rule, or a threshold is no share.
+        UsageError: If there is no such rule, or a threshold is not from 0 to 1.
     """
     given = dict(thresholds or {})
     known = [rule.id for rule in RULES]
@@ -178,7 +178,7 @@ def _one_count(graph: ModelGraph) -> Breaches:
 
 
 def _other_counts(graph: ModelGraph) -> Breaches:
-    """Relations of one type and name between the same two, with other counts."""
+    """Return relations of one type and name between two elements with other counts."""
     same: dict[tuple[object, ...], list[ModelRelation]] = defaultdict(list)
     counted = [r for r in graph.model.relations if r.cardinality]
     for r in counted:
@@ -194,13 +194,13 @@ def _other_counts(graph: ModelGraph) -> Breaches:
 
 
 def _counts(relation: ModelRelation) -> tuple[tuple[str, str], ...]:
-    """The count at each end, whichever way the relation is drawn."""
+    """Return the cardinality at each end, independent of direction."""
     ends = (relation.source, relation.target)
     return tuple(sorted((end.element_id, end.cardinality) for end in ends))
 
 
 def _own_part(graph: ModelGraph) -> Breaches:
-    """What is, through others, a part of itself."""
+    """Return elements that are, through others, a part of themselves."""
     elements = graph.index.elements
     parts: nx.DiGraph[str] = nx.DiGraph()
     parts.add_edges_from(
@@ -219,8 +219,8 @@ def _own_part(graph: ModelGraph) -> Breaches:
     return Breaches(len(elements), [e for key, e in elements.items() if key in inside])
 
 
-# What nobody means is allowed nowhere. The others are habits of a complete model; as
-# long as the greater part keeps them, the rest is a list to work through.
+# Obvious errors are never allowed. The other rules are conventions of a complete model;
+# if most of it complies, the rest is a list to work through.
 RULES = (
     ModelRule("MOD001", "everything in the files is in the model", 0.0, _left_out),
     ModelRule(

@@ -1,4 +1,4 @@
-"""Walks of an enterprise model: neighbours, paths, groups, what depends on what."""
+"""Queries on an enterprise model: neighbours, paths, groups, dependents."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -34,7 +34,7 @@ from elt_llm_core.store import Store
 
 Direction = Literal["out", "in", "both"]
 INSIDE = ""  # the key of a step into a group; relations have ids
-MOST_HOPS = 20  # farther than any two elements of a model that people drew
+MOST_HOPS = 20  # longer than any path in a real model
 
 
 def open_graph(store: Store, collections: Sequence[str] = ()) -> "ModelGraph":
@@ -42,10 +42,10 @@ def open_graph(store: Store, collections: Sequence[str] = ()) -> "ModelGraph":
 
     Args:
         store: The data root.
-        collections: Names of collections; none means all that hold a model.
+        collections: Names of collections; none means all with a model.
 
     Raises:
-        UsageError: If none of them holds a model.
+        UsageError: If none of them contains a model.
         CollectionNotFoundError: If a collection does not exist.
     """
     if collections:
@@ -67,13 +67,13 @@ def graph_of(model: EnterpriseModel) -> "ModelGraph":
 
 
 class ModelGraph:
-    """The model in a property graph store, read once and walked.
+    """A model read once from a property graph store, for queries.
 
     Args:
         store: NetworkX's, or any other store of LlamaIndex that `write_graph` filled.
 
     Raises:
-        UsageError: If the store holds no model.
+        UsageError: If the store contains no model.
     """
 
     def __init__(self, store: PropertyGraphStore) -> None:
@@ -82,10 +82,10 @@ class ModelGraph:
         self.index = ModelIndex(self.model)
 
     def find(self, name: str) -> list[ModelElement]:
-        """Return the elements of an id, a fact sheet id, or a name in any case.
+        """Return the elements with an id, a fact sheet id, or a name in any case.
 
         Args:
-            name: What to look for; an id comes before a name.
+            name: The id or name; an id takes precedence.
 
         Raises:
             UnknownElementError: If there is none.
@@ -99,9 +99,9 @@ class ModelGraph:
         return elements
 
     def resolve(self, name: str) -> ModelElement:
-        """Return the one element of an id or a name.
+        """Return the only element with an id or a name.
 
-        Of several, the only one that is neither a group nor a note counts.
+        Of several, the only one that is neither a group nor a note is returned.
 
         Args:
             name: As in `find`.
@@ -137,7 +137,7 @@ class ModelGraph:
     def elements(
         self, *, types: Sequence[str] = (), domain: str = "", search: str = ""
     ) -> list[ModelElement]:
-        """Return the elements that fit, in the order of the model.
+        """Return the matching elements, in the order of the model.
 
         Args:
             types: Types, in any case; none means all.
@@ -145,7 +145,7 @@ class ModelGraph:
             search: A part of the name or the documentation.
 
         Raises:
-            UsageError: If no element has one of the types, or is of the domain.
+            UsageError: If no element has one of the types, or is in the domain.
         """
         every = self.model.elements
         for kind in types:
@@ -163,7 +163,7 @@ class ModelGraph:
         ]
 
     def detail(self, element_id: str) -> ElementDetail:
-        """Return what the model says of an element, its relations and its place."""
+        """Return the data of an element, its relations and its place."""
         index = self.index
         inherited = index.inherited_relations(element_id)
         return ElementDetail(
@@ -187,10 +187,10 @@ class ModelGraph:
         """Return the elements within some steps, nearest first.
 
         Args:
-            element_id: Where to begin.
-            hops: How many relations away.
+            element_id: The first element.
+            hops: Maximum number of relations.
             direction: `out` goes from source to target, `in` the other way.
-            types: Types, names or verbs of relations that count; none means all.
+            types: Types, names or verbs of relations to follow; none means all.
         """
         edges = self._filter_edges(types)
         if direction == "both":
@@ -201,7 +201,7 @@ class ModelGraph:
     def _within(
         self, walk: "nx.MultiGraph[str]", start: str, hops: int
     ) -> list[Neighbor]:
-        """The elements that a walk reaches, with the relations of the last step."""
+        """Return the elements that a walk reaches, with the last relations."""
         if start not in walk:
             return []
         steps = nx.single_source_shortest_path_length(walk, start, min(hops, MOST_HOPS))
@@ -222,15 +222,15 @@ class ModelGraph:
     def paths(
         self, start: str, end: str, *, most: int = 5, directed: bool = False
     ) -> list[GraphPath]:
-        """Return the shortest ways from one element to another.
+        """Return the shortest paths from one element to another.
 
-        Where no chain of relations leads there, what an element stands in counts as a
-        step too, if that has relations of its own: a folder connects nothing.
+        Without a chain of relations, a step to the group around an element is allowed
+        if the group has relations of its own: a plain folder connects nothing.
 
         Args:
             start: Id of the first element.
             end: Id of the last one.
-            most: How many ways, all of the same length.
+            most: Maximum number of paths, all of the same length.
             directed: Follow relations from source to target only.
         """
         for edges in (self._edges, self._edges_and_groups):
@@ -256,11 +256,11 @@ class ModelGraph:
         return GraphPath(steps=tuple(steps))
 
     def ancestors(self, element_id: str) -> list[ElementRef]:
-        """Return what an element stands in, innermost first."""
+        """Return the groups around an element, innermost first."""
         return list(map(ElementRef.of, self.index.ancestors(element_id)))
 
     def descendants(self, element_id: str) -> list[ElementRef]:
-        """Return everything that stands in an element, level by level."""
+        """Return everything in an element, level by level."""
         below: dict[str, ElementRef] = {}
         front = [element_id]
         while front:
@@ -274,7 +274,7 @@ class ModelGraph:
 
         Args:
             element_id: The element that is depended on.
-            hops: How many steps away; 1 is what depends on it directly.
+            hops: Maximum number of steps; 1 means direct dependents.
         """
         walk = self._dependencies.reverse(copy=False)
         return self._within(walk, element_id, hops)
@@ -284,12 +284,12 @@ class ModelGraph:
         return self._within(self._dependencies, element_id, hops)
 
     def flows(self, element_id: str) -> list[RelationRef]:
-        """Return the relations along which something passes in or out."""
+        """Return the relations along which something flows in or out."""
         direct = self.index.direct_relations(element_id)
         return [RelationRef.of(r) for r in direct if is_flow(r)]
 
     def summary(self) -> GraphSummary:
-        """Return how many elements, relations and views of each kind there are."""
+        """Return the number of elements, relations and views of each type."""
         elements = [e for e in self.model.elements if e.role != "note"]
         entities = [e for e in elements if e.role == "entity"]
         return GraphSummary(
@@ -309,14 +309,14 @@ class ModelGraph:
 
     @cached_property
     def _edges(self) -> "nx.MultiDiGraph[str]":
-        """The relations, from source to target, each under its id."""
+        """Return the relations, from source to target, each under its id."""
         return self._graph(
             (r, r.source.element_id, r.target.element_id) for r in self.model.relations
         )
 
     @cached_property
     def _dependencies(self) -> "nx.MultiDiGraph[str]":
-        """From what depends to what it depends on."""
+        """Return edges from each dependent to what it depends on."""
         edges = (
             (r, r.source.element_id, r.target.element_id)
             if end == "source"
@@ -336,7 +336,7 @@ class ModelGraph:
         return graph
 
     def _filter_edges(self, types: Sequence[str]) -> "nx.MultiDiGraph[str]":
-        """The relations of some types, names or verbs."""
+        """Return the relations of some types, names or verbs."""
         wanted = {kind.casefold() for kind in types}
         if not wanted:
             return self._edges
@@ -349,9 +349,9 @@ class ModelGraph:
 
     @cached_property
     def _edges_and_groups(self) -> "nx.MultiDiGraph[str]":
-        """The relations, and both ways between an element and the group around it.
+        """Return the relations, and edges between an element and its group.
 
-        It is the innermost one that has relations.
+        The group is the innermost one with relations.
         """
         graph = self._edges.copy()
         for element in self.model.elements:
@@ -368,18 +368,18 @@ class ModelGraph:
 
 
 def _count(values: Iterable[str]) -> dict[str, int]:
-    """Counts by value, the most frequent first; what has no value is not counted."""
+    """Count by value, the most frequent first, without empty values."""
     counts = Counter(value for value in values if value)
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def no_part(what: str, name: str, known: Iterable[str]) -> UsageError:
-    """Return the error of a domain, view or type that a model does not have.
+    """Return the error for a domain, view or type that a model does not have.
 
     Args:
-        what: Which of them.
-        name: As it was given.
-        known: Those of the model, in any order and number.
+        what: The kind of the missing part.
+        name: The given name.
+        known: The known names, in any order and number.
     """
     names = sorted({n for n in known if n})
     hint = f"it has: {', '.join(names[:20])}" if names else f"it has no {what}"

@@ -1,4 +1,4 @@
-"""A LlamaIndex property graph store whose graph is NetworkX's."""
+"""A LlamaIndex property graph store on NetworkX."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -33,7 +33,7 @@ NAMES = {cls: name for name, cls in KINDS.items()}
 class NetworkxGraphStore(PropertyGraphStore):
     """Nodes and labelled relations in a `networkx.MultiDiGraph`, in memory.
 
-    Between two nodes there is one relation of a label; a second one replaces it.
+    There is one relation per label between two nodes; a second one replaces it.
 
     Args:
         graph: A graph of another store, to share; by default an empty one.
@@ -56,8 +56,8 @@ class NetworkxGraphStore(PropertyGraphStore):
     ) -> list[LabelledNode]:
         """Return the nodes that have all properties and, if given, one of the ids.
 
-        A name counts as an id, in any case: LlamaIndex's synonym retriever asks by the
-        names that a model writes.
+        Names are also accepted as ids, in any case, because LlamaIndex's synonym
+        retriever uses names that a model writes.
         """
         wanted = None if ids is None else {i.casefold() for i in ids}
         return [
@@ -75,7 +75,7 @@ class NetworkxGraphStore(PropertyGraphStore):
         properties: dict[str, Any] | None = None,
         ids: list[str] | None = None,
     ) -> list[Triplet]:
-        """Return the triplets that match all that is given; without anything, none."""
+        """Return the triplets that match all given conditions; empty without any."""
         if not (entity_names or relation_names or properties or ids):
             return []
         tests: list[Callable[[Triplet], bool]] = []
@@ -189,7 +189,7 @@ class NetworkxGraphStore(PropertyGraphStore):
 
     @override
     def get_schema(self, refresh: bool = False) -> dict[str, Any]:
-        """Return how many nodes and relations of each label there are."""
+        """Return the number of nodes and relations of each label."""
         return {
             "nodes": _count(node.label for node in self._nodes()),
             "relations": _count(t[1].label for t in self._triplets()),
@@ -212,7 +212,7 @@ class NetworkxGraphStore(PropertyGraphStore):
             persist_path: The file.
 
         Raises:
-            ValueError: If it is no such file.
+            ValueError: If it is not such a file.
         """
         return cls.from_dict(json.loads(Path(persist_path).read_text(encoding="utf-8")))
 
@@ -227,13 +227,13 @@ class NetworkxGraphStore(PropertyGraphStore):
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Build the graph that `to_dict` gave.
+        """Build the graph from the result of `to_dict`.
 
         Args:
             values: Nodes and relations.
 
         Raises:
-            ValueError: If they have another shape.
+            ValueError: If they have another structure.
         """
         store = cls()
         store.upsert_nodes(
@@ -274,7 +274,7 @@ def _has(values: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> bool:
 
 
 def _keys(node: LabelledNode) -> tuple[str, ...]:
-    """What a node is asked for by: its id and its name."""
+    """Return the lookup keys of a node: its id and its name."""
     return node.id.casefold(), str(getattr(node, "name", node.id)).casefold()
 
 

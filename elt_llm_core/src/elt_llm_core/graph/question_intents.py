@@ -1,4 +1,4 @@
-"""What questions about a model ask for: each intent reads one kind of question."""
+"""Intents of questions about a model; each answers one kind of question."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -47,11 +47,11 @@ SHOWN = 60  # names in the sentence of an answer; the record has all
 BELONG = frozenset({"belong"})
 OWNS = frozenset({"assign", "own"})
 WHOLE = frozenset({"Aggregation", "Composition"})
-CAN_FIND = frozenset({"can"})  # "can be found", which is no permission
+CAN_FIND = frozenset({"can"})  # "can be found", which is not a permission
 NUMBER_WORDS = frozenset(NUMBERS)
 NO_RELATION = "The model states no such relation."
 NOUN_AFTER = frozenset(["all", "every", "the", "which"])
-# Who uses something is served by it, or accesses it.
+# "X uses Y" means that Y serves X, or that X accesses Y.
 ACCESS = Verb(ACCESSES)
 USED = (Verb(SERVES, subject_is_source=False), ACCESS)
 HOLDS_DATA = "has data object"  # how an inventory names the access to data
@@ -60,18 +60,18 @@ Intent = Callable[[], GraphAnswer | None]
 
 @dataclass(frozen=True)
 class Attempt:
-    """One reading of a question, tried against one intent after the other.
+    """One reading of a question, tried with one intent after the other.
 
     Args:
         graph: The model.
-        reading: What the question speaks of.
+        reading: The parsed question.
     """
 
     graph: ModelGraph
     reading: QuestionReading
 
     def rules(self) -> list[Intent]:
-        """Return the intents that fit the number of elements that are named."""
+        """Return the intents for the number of named elements."""
         r = self.reading
         if any(not mention.ids for mention in r.mentions):
             return []
@@ -89,7 +89,7 @@ class Attempt:
         return by_number.get(len(r.mentions), [])
 
     def about_all(self) -> GraphAnswer | None:
-        """How many there are of a type, or which."""
+        """Count or list the elements of a type."""
         r = self.reading
         known = (COUNT_WORDS, LIST_WORDS, IN_WORDS, DIVIDE_WORDS, CAN_FIND)
         counts_relations = r.has(COUNT_WORDS) and r.has(RELATION_WORDS)
@@ -112,7 +112,7 @@ class Attempt:
         return self._answer(kind, text, number=len(names), views=names)
 
     def views_of(self) -> GraphAnswer | None:
-        """The diagrams that show an element."""
+        """Return the diagrams that show an element."""
         r = self.reading
         if r.types or r.domain or not r.only(APPEAR_WORDS, IN_WORDS, LIST_WORDS):
             return None
@@ -123,7 +123,7 @@ class Attempt:
         return self._answer("views", text, elements=refs, views=views)
 
     def group(self) -> GraphAnswer | None:
-        """How many of a type stand in a group, or which."""
+        """Count or list the elements of a type in a group."""
         r = self.reading
         if not r.only(COUNT_WORDS, LIST_WORDS, IN_WORDS, CONTENT_WORDS):
             return None
@@ -139,7 +139,7 @@ class Attempt:
         return self._list(self._of_types(inside) or [], f"in {groups[0].name}")
 
     def contents(self) -> GraphAnswer | None:
-        """What stands in an element or is a part of it."""
+        """Return the members or parts of an element."""
         r = self.reading
         if "belong" in r.words and r.mentions[0].start < r.positions["belong"]:
             return None
@@ -161,7 +161,7 @@ class Attempt:
         return self._answer("contents", text, elements=elements, relations=parts)
 
     def type_of(self) -> GraphAnswer | None:
-        """The type of an element."""
+        """Return the type of an element."""
         r = self.reading
         if not r.has(TYPE_WORDS) or not r.only(TYPE_WORDS) or r.types or r.domain:
             return None
@@ -170,7 +170,7 @@ class Attempt:
         return self._answer("type", text, elements=map(ElementRef.of, self._elements))
 
     def place_of(self) -> GraphAnswer | None:
-        """The domain of an element, and all it stands in."""
+        """Return the domain of an element, and the groups around it."""
         r = self.reading
         asks = (r.domain or "where" in r.words) and not r.types and not r.any_type
         if not asks or not r.only(IN_WORDS, OWNS, CAN_FIND, LIST_WORDS):
@@ -190,7 +190,7 @@ class Attempt:
         return self._answer("place", " ".join(places), elements=_unique(tops))
 
     def count_relations(self) -> GraphAnswer | None:
-        """How many relations an element has."""
+        """Return the number of relations of an element."""
         r = self.reading
         if not (r.has(COUNT_WORDS) and r.has(RELATION_WORDS)) or r.asks_kind:
             return None
@@ -201,7 +201,7 @@ class Attempt:
         )
 
     def relations_of(self) -> GraphAnswer | None:
-        """What an element is related to; else what the group around it is."""
+        """Return what an element, or else the group around it, is related to."""
         r = self.reading
         known = (RELATION_WORDS, LIST_WORDS, IN_WORDS, PARTICIPATE_WORDS, DIRECT_WORDS)
         if not r.has(RELATION_WORDS) or not r.only(*known):
@@ -223,13 +223,13 @@ class Attempt:
         return self._relate("relations", ends, relations, none, head)
 
     def dependents(self) -> GraphAnswer | None:
-        """What depends on an element directly, or what it depends on."""
+        """Return the direct dependents or dependencies of an element."""
         r = self.reading
         impact = r.has(IMPACT_WORDS)
         known = (DEPEND_WORDS, IMPACT_WORDS, LIST_WORDS, INDIRECT_WORDS, DIRECT_WORDS)
         if not (impact or r.has(DEPEND_WORDS)) or not r.only(*known):
             return None
-        # "Who may change X" is no question of what happens then.
+        # "Who may change X" does not ask for consequences.
         if impact and "if" not in r.words and not r.has(AFFECT_WORDS):
             return None
         is_subject = self._depends()
@@ -249,21 +249,21 @@ class Attempt:
         return self._neighbors_answer(kind, text, near)
 
     def _depends(self) -> bool:
-        """Whether the named element is the one that depends on others."""
+        """Return whether the named element is the one that depends on others."""
         r = self.reading
-        if "dependency" in r.words:  # its dependencies are what it depends on
+        if "dependency" in r.words:  # "its dependencies" are the elements it depends on
             return True
         if "if" in r.words:
             return False
         affects = r.has(AFFECT_WORDS)
         verb = min(r.positions[w] for w in r.words & (DEPEND_WORDS | AFFECT_WORDS))
         before = r.mentions[0].start < verb
-        if affects:  # what X affects, and what is affected by X, depends on X
+        if affects:  # what X affects, or is affected by X, depends on X
             return before == ("by" in r.others())
         return before
 
     def flows(self) -> GraphAnswer | None:
-        """What flows in and out of an element."""
+        """Return flows in and out of an element."""
         r = self.reading
         tokens = set(r.others())
         through = (
@@ -280,7 +280,7 @@ class Attempt:
         return self._relate("flows", ends, relations, none)
 
     def hops(self) -> GraphAnswer | None:
-        """What is some steps away."""
+        """Return the elements some steps away."""
         r = self.reading
         hops = [n for token in r.others() if (n := _number(token))]
         rest = r.words - NUMBER_WORDS - {t for t in r.words if t.isdecimal()}
@@ -296,7 +296,7 @@ class Attempt:
         return self._neighbors_answer("neighbors", text, around)
 
     def by_verb(self) -> GraphAnswer | None:
-        """What an element serves, or what serves it; any verb of a relation."""
+        """Return the other ends of an element's relations with a verb."""
         r = self.reading
         verbs = [w for w in r.words if w in VERBS or w in USES]
         if len(verbs) != 1 or not r.only(frozenset(verbs), LIST_WORDS):
@@ -314,7 +314,7 @@ class Attempt:
         return self._relate("verb", ends, relations, NO_RELATION)
 
     def _is_subject(self, verb: str) -> bool:
-        """Whether the named element does what the verb says."""
+        """Return whether the named element is the subject of the verb."""
         r = self.reading
         at, mention = r.positions[verb], r.mentions[0]
         after = r.others(at)
@@ -323,7 +323,7 @@ class Attempt:
         return (mention.start < at) != ("by" in r.others())
 
     def counts_of_ends(self) -> GraphAnswer | None:
-        """The cardinalities of the relations between two elements."""
+        """Return the cardinalities of the relations between two elements."""
         r = self.reading
         known = (COUNT_OF_ENDS, RELATION_WORDS, WAY_WORDS, LIST_WORDS, IN_TERMS)
         if not r.has(COUNT_OF_ENDS) or not r.only(*known):
@@ -346,7 +346,7 @@ class Attempt:
         return self._answer("cardinality", text, relations=relations)
 
     def path(self) -> GraphAnswer | None:
-        """How two elements are connected."""
+        """Return how two elements are connected."""
         r = self.reading
         if r.types or r.domain:
             return None
@@ -395,7 +395,7 @@ class Attempt:
         return list({x.id: x for e in self._elements for x in direct(e.id)}.values())
 
     def _of_types(self, among: Iterable[ModelElement]) -> list[ModelElement] | None:
-        """The elements of the asked types; None where no type is asked for."""
+        """Return the elements of the requested types; None without a type."""
         r = self.reading
         if r.types:
             return [e for e in among if e.type in r.types and e.role == "entity"]
@@ -408,7 +408,7 @@ class Attempt:
     def _other_ends(
         self, relations: Sequence[ModelRelation], own: set[str]
     ) -> list[ElementRef]:
-        """The ends of relations that are not the element itself, unless both are."""
+        """Return the ends of relations except the element itself, unless both are."""
         ids: dict[str, None] = {}
         for x in relations:
             ends = [x.source.element_id, x.target.element_id]
@@ -416,7 +416,7 @@ class Attempt:
         return [self.graph.reference(i) for i in ids]
 
     def _keep_asked(self, refs: Iterable[ElementRef]) -> list[ElementRef]:
-        """Those of the asked types; all where none is asked for."""
+        """Return those of the requested types; all without a type."""
         r = self.reading
         return _unique(
             ref
@@ -433,9 +433,9 @@ class Attempt:
         none: str,
         head: str = "",
     ) -> GraphAnswer | None:
-        """The elements of the asked types, and the relations that lead to them.
+        """Return elements of the requested types with the relations to them.
 
-        A domain that is asked for and is none of them was not what is asked about.
+        Returns None if a domain was requested and is not among them.
         """
         r = self.reading
         elements = self._keep_asked(refs)
@@ -506,7 +506,7 @@ class Attempt:
 def _stands_at(
     relation: ModelRelation, key: str, verb: Verb, *, is_subject: bool
 ) -> bool:
-    """Whether an element is the subject, or the object, of a relation of a verb."""
+    """Return whether an element is the subject, or object, of a verb's relation."""
     holds = verb is ACCESS and relation.name == HOLDS_DATA
     if relation.type not in verb.types and not holds:
         return False
@@ -516,7 +516,7 @@ def _stands_at(
 
 
 def _is_noun(word: str, tokens: Sequence[str]) -> bool:
-    """Whether a word stands where only a noun can: "the flows of", "which flows"."""
+    """Return whether a word is a noun by position: "the flows of", "which flows"."""
     if word not in tokens:
         return False
     at = tokens.index(word)

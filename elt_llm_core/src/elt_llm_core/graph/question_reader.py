@@ -1,4 +1,4 @@
-"""A question about a model, taken apart: elements, types and the words between."""
+"""Parse a question about a model: elements, types and the remaining words."""
 
 import re
 from collections import defaultdict
@@ -26,7 +26,7 @@ APPLICATION = frozenset({"Application", "ApplicationComponent"})
 
 @dataclass(frozen=True)
 class Mention:
-    """Elements of one name, at a place among the tokens of a question."""
+    """The elements of one name, at a position among the tokens of a question."""
 
     ids: tuple[str, ...]
     start: int
@@ -34,7 +34,7 @@ class Mention:
 
 
 class _Asked(NamedTuple):
-    """A word for a kind of element, and where it stands."""
+    """A word for a type of element, and its position."""
 
     start: int
     end: int
@@ -44,11 +44,11 @@ class _Asked(NamedTuple):
 
 @dataclass(frozen=True)
 class QuestionReading:
-    """What a question speaks of.
+    """The parts of a question.
 
-    `plural` tells that the kinds are asked for as many, not as "a data object".
-    `words` are the base forms of what is neither an element, a type nor a function
-    word; every one of them has to be understood, or the question is of something else.
+    `plural` is true if the types are in the plural, not as in "a data object". `words`
+    are the base forms of all words except elements, types and function words; every one
+    of them must be understood, otherwise the question is about something else.
     """
 
     text: str
@@ -64,11 +64,11 @@ class QuestionReading:
 
     @property
     def asks_kind(self) -> bool:
-        """Whether a type, the domains or the views are asked for."""
+        """Return whether a type, the domains or the views are requested."""
         return bool(self.types) or self.domain or self.view
 
     def others(self, start: int = 0) -> tuple[str, ...]:
-        """Return the base forms from a place on that belong to no name."""
+        """Return the base forms from a position on that belong to no name."""
         inside = {at for m in self.mentions for at in range(m.start, m.end)}
         return tuple(
             token
@@ -77,11 +77,11 @@ class QuestionReading:
         )
 
     def only(self, *allowed: frozenset[str]) -> bool:
-        """Whether every word is one of the allowed."""
+        """Return whether every word is one of the allowed."""
         return self.words <= frozenset().union(*allowed)
 
     def has(self, words: frozenset[str]) -> bool:
-        """Whether one of the words is there."""
+        """Return whether one of the words occurs."""
         return not self.words.isdisjoint(words)
 
 
@@ -94,10 +94,10 @@ class _Name(NamedTuple):
 
 
 class QuestionReader:
-    """Reads questions about one model.
+    """Parses questions about one model.
 
     Args:
-        model: Whose names and types are looked for.
+        model: The model with the names and types to find.
     """
 
     def __init__(self, model: EnterpriseModel) -> None:
@@ -113,10 +113,11 @@ class QuestionReader:
         self._types = _type_phrases(model)
 
     def read(self, question: str) -> Iterator[QuestionReading]:
-        """Return the readings of a question, the likeliest first.
+        """Return the readings of a question, the most likely first.
 
-        First only what is written letter for letter like a name is one; then any word
-        that is no type may be, in any case; then names come before types.
+        In the first reading, names must match exactly; in the second, any word that is
+        no type may be a name, ignoring case; in the third, names take precedence over
+        types.
 
         Args:
             question: The question.
@@ -172,7 +173,7 @@ class QuestionReader:
         asked: Sequence[_Asked],
         tokens: Sequence[str],
     ) -> tuple[list[Mention], list[_Asked]]:
-        """Take a kind right before a name as one of the element, not as asked for."""
+        """Treat a type directly before a name as part of the name, not as requested."""
         before = {
             kind.end: kind
             for kind in asked
@@ -189,7 +190,7 @@ class QuestionReader:
         return chosen, [kind for kind in asked if kind not in used]
 
     def _only(self, mention: Mention, kind: _Asked) -> Mention:
-        """The elements of a name that are of a kind; none where there is no such."""
+        """Return the elements of a name that have a type; empty if there are none."""
         elements = [self._elements[key] for key in mention.ids]
         if kind.types:
             ids = [e.id for e in elements if e.type in kind.types]
@@ -203,10 +204,10 @@ class QuestionReader:
     def _mention(
         self, tokens: Sequence[str], at: int, written: Sequence[str]
     ) -> Mention | None:
-        """The longest name that begins here, with all elements that have it.
+        """Return the longest name at this position, with all its elements.
 
-        With `written`, a name has to stand there letter for letter; the first word of
-        a question has a capital anyway, so by itself it does not.
+        With `written`, a name must match exactly; the first word of a question has a
+        capital anyway, so it alone is not enough.
         """
         fits = [
             name
@@ -224,7 +225,7 @@ class QuestionReader:
         return Mention(ids, at, at + length)
 
     def _kind(self, tokens: Sequence[str], at: int) -> _Asked:
-        """The word for a kind of element that begins here; empty if none does."""
+        """Return the word for a type at this position; empty if there is none."""
         for length in (4, 3, 2, 1):
             phrase = tuple(tokens[at : at + length])
             if phrase in self._types:
@@ -240,7 +241,7 @@ def _is_plural(kind: _Asked, written: Sequence[str]) -> bool:
 
 
 def _type_phrases(model: EnterpriseModel) -> dict[tuple[str, ...], frozenset[str]]:
-    """The words for types: all of them, and the last alone ("process", "service")."""
+    """Return the words for types: all of them, and the last alone ("process")."""
     phrases: dict[tuple[str, ...], set[str]] = defaultdict(set)
     types = {e.type for e in model.elements if e.type and e.role == "entity"}
     for kind in types:

@@ -1,4 +1,4 @@
-"""The English words in which questions about a model are asked."""
+"""The English vocabulary of questions about a model."""
 
 import re
 from collections.abc import Mapping
@@ -9,8 +9,8 @@ def _words(listed: str) -> frozenset[str]:
     return frozenset(listed.split())
 
 
-# They say nothing about what is asked; every other word has to be understood. No verb
-# of permission is among them: who may use something stands in no model.
+# Words without influence on the question; every other word must be understood. They
+# include no verb of permission, because permissions are in no model.
 FUNCTION_WORDS = _words(
     """a all also altogether an and any anything architecture are as at be been
     being by did different do does each else enterprise every exactly for from give
@@ -19,7 +19,7 @@ FUNCTION_WORDS = _words(
     there they this to together total upon us was we were what which who whose with
     within you your"""
 )
-# What a question may begin with out of politeness.
+# Polite openings of a question.
 POLITE = re.compile(
     r"(?:(?:can|could|will|would) you|(?:i|we) (?:want|need|(?:would|'d) like)(?: to)?"
     r"|let me|do you know|please)\b",
@@ -111,8 +111,8 @@ def base_form(word: str) -> str:
         word: In lower case.
 
     Returns:
-        Such as "serve" for serves, served and serving: the forms of one word are one,
-        which need not be a word of the language.
+        Such as "serve" for serves, served and serving: all forms of a word have the
+        same base, which need not be a word itself.
     """
     if word in IRREGULAR:
         return IRREGULAR[word]
@@ -123,8 +123,8 @@ def base_form(word: str) -> str:
     return _with_e(word)
 
 
-VOWEL = re.compile("[aeiouy]")  # "thing" and "string" are no participles
-SHORTEST = 2  # letters that must be left: "is" and "as" are no plurals
+VOWEL = re.compile("[aeiouy]")  # "thing" and "string" are not participles
+SHORTEST = 2  # minimum remaining letters: "is" and "as" are not plurals
 ENDINGS = (
     ("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"),
     ("ing", ""), ("ied", "y"), ("ss", "ss"), ("us", "us"), ("is", "is"), ("s", ""),
@@ -138,7 +138,7 @@ IRREGULAR = {
     "through": "through", "need": "need", "found": "find", "ran": "run",
     "process": "process", "series": "series", "data": "data", "business": "business",
 }  # fmt: skip
-# Verbs that lose an e before -ed and -ing.
+# Verbs that drop an e before -ed and -ing.
 WITH_E = _words(
     """aggregate associate change compose comprise consume divide exchange include
     influence involve live locate make move name organise organize participate

@@ -79,7 +79,7 @@ class DatesEnricher(Enricher):
 
 
 class DatesEnricherOptions(Strategy[TransformComponent]):
-    """Options of `DatesEnricher`."""
+    """Add the date and version of a text as metadata."""
 
     front: int = Field(default=FRONT, ge=0)
 

@@ -1,7 +1,7 @@
-"""Raised characters: marks of notes go, powers stay.
+"""Superscript characters: note marks are removed, powers are kept.
 
-A mark that the format calls one (a link to a note, a reference) is left out by its
-reader. What is only raised is judged here by what stands before it.
+A mark that the format declares (a link to a note, a reference) is removed by its
+reader. Plain superscript is judged here by the text before it.
 """
 
 import re
@@ -12,8 +12,8 @@ _NUMBERS = re.compile(r"[\[(]?\d{1,3}(?:\s*[,;\u2013-]\s*\d{1,3})*[\])]?")
 _SYMBOLS = re.compile(r"[*\u2020\u2021\u00a7\u00b6]+")
 _AFTER_SENTENCE = re.compile(r"[.,;:!?\"'\u2019\u201d\u00bb]\s*\Z")
 _WORD = re.compile(r"[^\W\d_]{4,}\s*\Z")  # longer than most units and variables
-_SQUARE_OR_CUBE = ("2", "3")  # "kilometres²": of words, only these are powers
-REMOVED = "\ufdd0"  # no character: where a mark stood, while a text is put together
+_SQUARE_OR_CUBE = ("2", "3")  # "kilometres²": the only words with powers
+REMOVED = "\ufdd0"  # placeholder for a removed mark while a text is built
 _JOIN = rf"(?:[\s,;&\u2013-]|{REMOVED})*"
 _EMPTY = re.compile(
     rf"[ \t]*(?:\[{_JOIN}{REMOVED}{_JOIN}\]|\({_JOIN}{REMOVED}{_JOIN}\))"
@@ -22,7 +22,7 @@ _RUN = re.compile(rf"[ \t]*{REMOVED}(?:\s*[,;&\u2013-]?\s*{REMOVED})*")
 
 
 def is_mark(text: str) -> bool:
-    """Whether a text can be the mark of a note or a reference: numbers or symbols."""
+    """Return whether a text can be a mark of a note: numbers or symbols."""
     bare = "".join(text.split())
     return bool(
         _NUMBERS.fullmatch(bare)
@@ -32,15 +32,15 @@ def is_mark(text: str) -> bool:
 
 
 def write_raised(text: str, before: str) -> str:
-    """What stands for raised characters in plain text.
+    """Return the plain text for superscript characters.
 
     Args:
         text: The raised characters.
-        before: The text in front of them; its last characters decide.
+        before: The text before them; its last characters decide.
 
     Returns:
-        Nothing for the mark of a note, the raised characters of Unicode for a power
-        or a charge (`m²`, `10⁻³`), else the text as it is (`1st`).
+        Nothing for a note mark, Unicode superscripts for a power or a charge (`m²`,
+        `10⁻³`), otherwise the text itself (`1st`).
     """
     bare = text.strip()
     if _NUMBERS.fullmatch(bare):
@@ -55,7 +55,7 @@ def write_raised(text: str, before: str) -> str:
 
 
 def without_marks(text: str) -> str:
-    """The text without the places of removed marks and the brackets around them."""
+    """Return the text without placeholders of removed marks and their brackets."""
     if REMOVED not in text:
         return text
     return _RUN.sub("", _EMPTY.sub("", text))

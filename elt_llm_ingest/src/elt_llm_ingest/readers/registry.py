@@ -1,4 +1,4 @@
-"""Loader names to the functions that read; nothing is imported before it is needed."""
+"""Loader names with their functions, imported only when needed."""
 
 from importlib import import_module
 from pathlib import Path
@@ -25,8 +25,8 @@ MODULES = {
     "spreadsheet": "elt_llm_ingest.readers.office.spreadsheet",
     "text": "elt_llm_ingest.readers.text_file",
 }
-# A loader's number rises with anything that makes its documents come out otherwise, so
-# that files it read before are read again, and no others; LAYER, so that all are.
+# A loader's version is incremented with any change of its output, so that only files
+# that it read before are read again; LAYER applies to all loaders.
 VERSIONS = dict.fromkeys(MODULES, "1") | {
     "ade": "3",
     "csv": "4",
@@ -46,12 +46,12 @@ LAYER = "3"
 
 
 class Parse(Protocol):
-    """Turns the bytes of a file into documents."""
+    """Converts the bytes of a file to documents."""
 
     def __call__(self, path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
-        """The documents of one file. Raises LoadError."""
+        """Return the documents of one file. Raises LoadError."""
 
 
 def parser_of(name: str) -> Parse:
-    """The function behind a loader of ours. Raises KeyError for any other name."""
+    """Return the function of a built-in loader. Raises KeyError for any other name."""
     return cast("Parse", import_module(MODULES[name]).parse)

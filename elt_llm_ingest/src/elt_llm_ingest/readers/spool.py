@@ -1,4 +1,4 @@
-"""A large file kept in a private place while it is read, instead of in memory."""
+"""Keep a large file in a private temporary copy while it is read, not in memory."""
 
 import contextlib
 import mmap
@@ -10,18 +10,18 @@ from elt_llm_core.files.atomic import write_atomic
 from elt_llm_core.files.scratch import Scratch
 
 LARGE = 10_000_000  # bytes
-HEAD = 1024  # bytes in which a PDF says that it is one
-NAME = "held.pdf"  # LiteParse looks at the ending
+HEAD = 1024  # first bytes in which a PDF has its signature
+NAME = "held.pdf"  # LiteParse checks the extension
 
 
 class Held(mmap.mmap):
-    """The bytes of a file, mapped; `file` is where they are, for who opens it anew."""
+    """The memory-mapped bytes of a file; `file` is its path, to open it again."""
 
     file: Path
 
 
 def map_file(file: Path) -> Held:
-    """A file that is not empty and that nobody changes."""
+    """Map a file that is not empty and will not be changed."""
     with file.open("rb") as stream:
         data = Held(stream.fileno(), 0, access=mmap.ACCESS_READ)
     data.file = file
@@ -34,15 +34,15 @@ def source(data: bytes | Held) -> bytes | Path:
 
 
 def is_pdf(data: bytes) -> bool:
-    """Whether a file says that it is a PDF."""
+    """Return whether a file has the signature of a PDF."""
     return b"%PDF-" in data[:HEAD]
 
 
 @contextlib.contextmanager
 def handed_over(data: bytes) -> Iterator[Path | None]:
-    """A copy of a large PDF that only this user can read, while the block runs.
+    """Yield a private copy of a large PDF on disk.
 
-    None for other bytes, and where the disk has no room for them.
+    Yields None for other bytes, and if the disk is full.
     """
     if len(data) < LARGE or not is_pdf(data):
         yield None
@@ -50,7 +50,7 @@ def handed_over(data: bytes) -> Iterator[Path | None]:
     with contextlib.ExitStack() as cleanup:
         file = None
         with contextlib.suppress(OSError, StoreWriteError):
-            place = Scratch("held")  # what a killed process leaves is removed, too
+            place = Scratch("held")  # also removes leftovers of killed processes
             cleanup.callback(place.close)
             write_atomic(place.path / NAME, data, 0o600)
             file = place.path / NAME

@@ -1,4 +1,4 @@
-"""Writes the canonical text and keeps every span right while doing so."""
+"""Build the canonical text with correct spans."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -7,16 +7,16 @@ from elt_llm_core.document import Block, BlockKind, Cell
 from elt_llm_core.records import replace_fields
 
 SEPARATOR = " > "
-MAX_TITLE = 200  # characters; a longer line is text
+MAX_TITLE = 200  # characters; a longer line is no title
 
 
 def one_line(text: str) -> str:
-    """The text with every run of white space as one blank."""
+    """Return the text with every run of white space as one space."""
     return " ".join(text.split())
 
 
 class TextBuilder:
-    """Collects blocks; a blank line between them, a newline between rows of a table."""
+    """Collects blocks, separated by a blank line, or a newline between table rows."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
@@ -28,19 +28,19 @@ class TextBuilder:
 
     @property
     def text(self) -> str:
-        """Everything written so far."""
+        """Return everything written so far."""
         self.settle()
         self._settled = ["".join(self._settled)]  # the pieces are as large again
         return self._settled[0]
 
     def settle(self) -> None:
-        """Put together what is written, which takes less memory than its pieces."""
+        """Join the written text, which takes less memory than its pieces."""
         self._settled.append("".join(self._parts))
         self._parts.clear()
 
     @property
     def length(self) -> int:
-        """Characters written so far."""
+        """Return the number of characters written so far."""
         return self._length
 
     def write(self, text: str) -> tuple[int, int]:
@@ -51,7 +51,7 @@ class TextBuilder:
         return start, self._length
 
     def begin(self, kind: BlockKind, table: str | None = None) -> int:
-        """Write what stands before a block of this kind; return where it starts."""
+        """Write the separator before a block of this kind; return its start."""
         if self._length:
             same_table = kind is BlockKind.TABLE_ROW and table == self._last_table
             self.write("\n" if same_table else "\n\n")
@@ -59,7 +59,7 @@ class TextBuilder:
         return self._length
 
     def end(self, kind: BlockKind, start: int, **fields: Any) -> Block | None:
-        """Close the block begun at `start`. An empty one is not kept."""
+        """Close the block begun at `start`. An empty one is dropped."""
         if self._length <= start:
             return None
         block = Block(kind=kind, start=start, end=self._length, **fields)
@@ -67,7 +67,7 @@ class TextBuilder:
         return block
 
     def add(self, kind: BlockKind, text: str, **fields: Any) -> Block | None:
-        """A whole block of plain text; nothing for empty text."""
+        """Write a whole block of plain text; nothing for empty text."""
         text = text.strip()
         if not text:
             return None
@@ -82,10 +82,10 @@ class TextBuilder:
         table_key: str,
         **fields: Any,
     ) -> Block | None:
-        """A table row: cells separated by tabs, each one line.
+        """Write a table row: cells separated by tabs, each on one line.
 
-        `table_key` tells tables apart and is not written. A row of empty cells is
-        nothing.
+        `table_key` identifies the table and is not written. A row of empty cells is
+        dropped.
         """
         lines = [one_line(cell) for cell in cells]
         if not any(lines):
@@ -106,22 +106,22 @@ class TextBuilder:
         )
 
     def table_number(self, key: str) -> int:
-        """The number of a table by its key, from 1 in the order of writing."""
+        """Return the number of a table by its key, from 1 in the order of writing."""
         return self._tables.setdefault(key, len(self._tables) + 1)
 
 
 def header_of(headers: Sequence[str], index: int) -> str:
-    """The header of a column, empty beyond the last."""
+    """Return the header of a column, empty beyond the last."""
     return one_line(headers[index]) if index < len(headers) else ""
 
 
 def with_sections(text: str, blocks: Iterable[Block]) -> list[Block]:
-    """The blocks with their section paths; a heading's own section ends with itself."""
+    """Return the blocks with section paths; a heading's own path ends with itself."""
     return list(assign_sections(text, blocks))
 
 
 def assign_sections(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
-    """As `with_sections`, one after the other."""
+    """Yield the blocks as `with_sections` does."""
     stack: list[tuple[int, str]] = []
     section = ""
     for block in blocks:
@@ -138,7 +138,7 @@ def assign_sections(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
 
 
 def title_of(text: str, blocks: Sequence[Block], fallback: str) -> str:
-    """The first top heading, else the name of the file without its ending."""
+    """Return the first top heading, or the file name without its extension."""
     tops = [b for b in blocks if b.kind is BlockKind.HEADING and b.level <= 1]
     title = one_line(text[tops[0].start : tops[0].end]) if tops else ""
     return title if 0 < len(title) <= MAX_TITLE else fallback

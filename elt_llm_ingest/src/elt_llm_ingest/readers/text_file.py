@@ -1,4 +1,4 @@
-"""Plain text: paragraphs between blank lines, numbered or shouted lines as headings."""
+"""Plain text: paragraphs between blank lines; numbered or capital lines as headings."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ NUMBER = re.compile(r"^(?:PART\s+|RULE\s+)?(\d{1,3}(?:\.\d{1,3})*)[.)]?\s+[A-Z]"
 RULE = re.compile(r"^(?:\d{1,3}(?:\.\d{1,3})+\.?|[A-Z]{2,8}\s\d[\w.()]*)\s")
 LIST_ITEM = re.compile(r"^\s*(?:[-*•]\s|\(?[a-z0-9]{1,4}[.)]\s)")
 MAX_HEADING, MAX_WORDS = 100, 12
-WRAPPED = 160  # longer lines were not broken by hand: each is a paragraph
+WRAPPED = 160  # longer lines are not wrapped: each is a paragraph
 
 
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # noqa: ARG001
@@ -52,9 +52,9 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    """The paragraphs in order: between blank lines, or every line of unbroken text.
+    """Return the paragraphs in order: between blank lines, or each unwrapped line.
 
-    A wrapped paragraph is cut before a line that begins with a rule number.
+    A wrapped paragraph is split before a line that starts with a rule number.
     """
     lengths = sorted(len(line) for line in text.split("\n") if line.strip())
     by_line = bool(lengths) and lengths[len(lengths) * 9 // 10] > WRAPPED
@@ -68,10 +68,10 @@ def paragraphs(text: str) -> Iterator[str]:
 
 
 def _runs(text: str) -> Iterator[list[str]]:
-    """The lines between blank lines and form feeds, run by run.
+    """Yield the lines between blank lines and form feeds.
 
-    Cut line by line: a pattern looks for the end of a run of blanks from each of them,
-    which takes hours for a file of many.
+    Split line by line, because a regular expression would search from each space of a
+    run, which takes hours for a file of many.
     """
     for page in text.split("\f"):
         run: list[str] = []
@@ -86,9 +86,9 @@ def _runs(text: str) -> Iterator[list[str]]:
 
 
 def heading_level(paragraph: str) -> int:
-    """Level of a paragraph that is a heading, else 0.
+    """Return the level of a heading, or 0.
 
-    One short line without a full stop that is numbered or in capitals.
+    A heading is one short line without a full stop that is numbered or in capitals.
     """
     line = paragraph.strip()
     words = re.findall(r"[^\W\d_]{2,}", line)

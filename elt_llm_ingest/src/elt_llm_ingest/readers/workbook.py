@@ -1,4 +1,4 @@
-"""An Excel file as sheets of rows of text, checked before any reader sees it."""
+"""An Excel file as sheets of rows of text, checked before any reader opens it."""
 
 import datetime
 import io
@@ -31,7 +31,7 @@ WORKBOOK = "xl/workbook.xml"
 
 @dataclass
 class Beside:
-    """What one sheet says beside its cells."""
+    """The contents of one sheet besides its cells."""
 
     hidden_rows: int = 0
     hidden_columns: int = 0
@@ -41,7 +41,7 @@ class Beside:
     charts: int = 0
 
     def warnings(self, name: str) -> Iterator[str]:
-        """One sentence for each thing that a reader should know of."""
+        """Return one sentence for each thing that a reader should know."""
         for count, what in (
             (self.hidden_rows, "hidden rows, which were read"),
             (self.hidden_columns, "hidden columns, which were read"),
@@ -53,7 +53,7 @@ class Beside:
 
 
 def besides(name: str, archive: zipfile.ZipFile) -> dict[str, Beside]:
-    """By the name of the sheet. Raises LoadError for damaged and hostile XML."""
+    """Return the contents by sheet. Raises LoadError for damaged or hostile XML."""
     names = frozenset(archive.namelist())
     if WORKBOOK not in names:
         return {}
@@ -92,7 +92,7 @@ def _beside(
 def _relations(
     name: str, archive: zipfile.ZipFile, part: str, names: frozenset[str]
 ) -> Iterator[tuple[str, str]]:
-    """Id and name of every part of the archive that this part refers to."""
+    """Return id and name of every part of the archive that this part refers to."""
     folder, _, last = part.rpartition("/")
     relations = f"{folder}/_rels/{last}.rels"
     if relations not in names:
@@ -142,7 +142,7 @@ class Sheet:
 
 
 def read_sheets(path: Path, data: bytes, limits: Limits) -> list[Sheet]:
-    """Every sheet in the order of the workbook. Raises LoadError."""
+    """Return every sheet in the order of the workbook. Raises LoadError."""
     with check_zip(path.name, data) as archive:
         _check_span(path.name, archive, limits)
         others = besides(path.name, archive)
@@ -168,7 +168,7 @@ def read_sheets(path: Path, data: bytes, limits: Limits) -> list[Sheet]:
 
 
 def _check_span(name: str, archive: zipfile.ZipFile, limits: Limits) -> None:
-    """Refuse before reading: a reader makes room for all cells up to the last one."""
+    """Refuse oversized sheets first: readers allocate all cells up to the last one."""
     total = 0
     for member in archive.namelist():
         if not SHEET.match(member):
@@ -202,7 +202,7 @@ def _rows(book: CalamineWorkbook, name: str) -> Rows:
 
 
 def _format_value(value: object) -> str:
-    """A cell's value as text: whole numbers without a fraction, dates in ISO form."""
+    """Return a cell's value as text: integers without fraction, dates in ISO form."""
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, float):

@@ -1,6 +1,6 @@
-"""Where recognised words stand: pages that lie turned or askew, made straight and back.
+"""Straighten rotated and skewed pages for OCR, and map the results back.
 
-A reader of lines needs straight ones; a citation shows the page as it is in the file.
+Lines can only be read when level; a citation shows the page as it is in the file.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,29 +13,29 @@ from elt_llm_core.document import Block, Page
 from elt_llm_core.results import Box
 
 Sides = tuple[float, float, float, float]
-UPRIGHT = 0.75  # pages read better than this are not tried turned
-LONG = 4  # letters of a word that is wider than high, if it stands upright
+UPRIGHT = 0.75  # pages with a better confidence are not rotated
+LONG = 4  # letters of a word that is wider than high if it is upright
 ASKEW = 0.003  # slope of lines from which a page is straightened
-STEEP = 0.1  # no scan is that askew: what looks so is no line
+STEEP = 0.1  # no scan is skewed more; such slopes are no lines
 ENOUGH = 10  # neighbours that must agree
 HALF, QUARTER, THREE_QUARTERS = 180, 90, 270
 
 
 @dataclass(frozen=True)
 class Lie:
-    """How a page lies: clockwise degrees, then the slope of its lines once upright."""
+    """The rotation of a page: clockwise degrees, then the slope of its lines."""
 
     angle: int = 0
     slope: float = 0.0
 
     @property
     def is_straight(self) -> bool:
-        """Whether nothing has to be moved."""
+        """Return whether nothing has to be moved."""
         return not (self.angle or self.slope)
 
 
 def angles(page: Any) -> tuple[int, ...]:
-    """How the page may have to be turned: not at all, if it reads well."""
+    """Return the rotations to try; none if the page reads well."""
     words = [word for item in page.text_items for word in item.words]
     long = [word for word in words if len(word.text) > len("the")]
     if sum(word.height > word.width for word in long) > len(long) / 2:
@@ -44,7 +44,7 @@ def angles(page: Any) -> tuple[int, ...]:
 
 
 def quality(page: Any) -> float:
-    """Confidence, 0 to 1; of words that stand upright."""
+    """Return the confidence of the upright words, 0 to 1."""
     sizes = [
         (len(i.text), i.confidence or 0, i.width, i.height) for i in page.text_items
     ]
@@ -56,7 +56,7 @@ def quality(page: Any) -> float:
 
 
 def slope_of(page: Any) -> float:
-    """The slope of the lines of a recognised page, 0 where they are level."""
+    """Return the slope of the lines of a recognised page, 0 if they are level."""
     slopes = sorted(_slopes(page))
     slope = float(median(slopes)) if len(slopes) >= ENOUGH else 0.0
     return slope if abs(slope) > ASKEW else 0.0
@@ -72,7 +72,7 @@ def _slopes(page: Any) -> Iterator[float]:
 
 
 def straighten(page: Any, slope: float) -> Any:
-    """LiteParse's page with its words, lines and blocks moved onto level lines."""
+    """Return LiteParse's page with words, lines and blocks moved to level lines."""
     if not slope:
         return page
 
@@ -94,7 +94,7 @@ def straighten(page: Any, slope: float) -> Any:
 def block_in_file(
     block: Block, lies: Mapping[int, Lie], pages: Mapping[int, Page]
 ) -> Block:
-    """The block with its boxes where they stand in the file."""
+    """Return the block with its boxes in the coordinates of the file."""
     cells = tuple(
         cell.model_copy(update={"boxes": _in_file(cell.boxes, lies, pages)})
         for cell in block.cells
@@ -104,7 +104,7 @@ def block_in_file(
 
 
 def page_in_file(page: Page, lies: Mapping[int, Lie]) -> Page:
-    """The page with its words and sides as they are in the file."""
+    """Return the page with words and size in the coordinates of the file."""
     lie = lies.get(page.number, Lie())
     if lie.is_straight:
         return page
@@ -130,7 +130,7 @@ def _in_file(
 
 
 def _back(sides: Sides, lie: Lie, page: Page) -> Sides:
-    """A box of the straight page, as fractions, on the page as it lies."""
+    """Map a box of the straight page, as fractions, to the page of the file."""
     left, top, right, bottom = sides
     shift = lie.slope * ((left + right) / 2 - 0.5) * page.width / page.height
     top, bottom = _r(top + shift), _r(bottom + shift)

@@ -1,8 +1,8 @@
-"""Recognised words as lines and paragraphs, in the order they were recognised in.
+"""Recognised words as lines and paragraphs, in the order of recognition.
 
-Boxes of recognised words are tight round their ink, so that "as" is half as high as
-"Ask"; and the paragraphs that LiteParse makes of scans run across each other. Its order
-of words is right, so lines and paragraphs are made of that.
+Boxes of recognised words are tight around their ink, so that "as" is half as high as
+"Ask", and the paragraphs that LiteParse makes of scans overlap. Its order of words is
+right, so lines and paragraphs are derived from it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ WORDS = 3  # a side of the gutter on a line, on average: fewer are a table
 
 @dataclass(frozen=True)
 class Spot:
-    """A word and where it stands in `page.text_items`: item, then word."""
+    """A word and its position in `page.text_items`: item, then word."""
 
     item: int
     index: int
@@ -38,7 +38,7 @@ Line = list[Spot]
 
 
 def in_columns(spots: Sequence[Spot]) -> list[Spot]:
-    """The words in reading order; as they are where there are no columns."""
+    """Return the words in reading order; unchanged without columns."""
     lines = _lines(spots)
     done: list[Spot] = []
     is_changed = False
@@ -58,7 +58,7 @@ def in_columns(spots: Sequence[Spot]) -> list[Spot]:
 
 
 def _lines(spots: Sequence[Spot]) -> list[Line]:
-    """Words on one height, over the whole page, from left to right."""
+    """Return words at one height, across the whole page, from left to right."""
     lines: list[Line] = []
     for spot in sorted(spots, key=lambda s: s.middle):
         last = lines[-1] if lines else []
@@ -73,7 +73,7 @@ def _lines(spots: Sequence[Spot]) -> list[Line]:
 
 
 def _band(lines: Sequence[Line], first: int) -> tuple[int, float | None]:
-    """Where lines with one gutter end, and the gutter; None where there is none."""
+    """Return the end of the lines with one gutter, and the gutter; or None."""
     best: tuple[int, float | None] = (first + 1, None)
     for left, right in _gaps(lines[first]):
         end = first + 1
@@ -95,7 +95,7 @@ def _gaps(line: Line) -> list[tuple[float, float]]:
 
 
 def _free(line: Line, left: float, right: float) -> tuple[float, float] | None:
-    """What of the gutter no word of the line stands in; None for too little."""
+    """Return the part of the gutter without words of the line; None if too narrow."""
     for spot in line:
         start, end = spot.word.x, spot.word.x + spot.word.width
         if start < left and end <= right:
@@ -118,12 +118,12 @@ def _is_text(band: Sequence[Line], gutter: float) -> bool:
 KEPT = ("table", "figure")
 GAP = 0.8  # of a line's height, from which a new paragraph begins
 TALLER = 1.3  # of the usual height: a heading
-TALLEST = 1.8  # of its line's height: a word that is a spot
+TALLEST = 1.8  # fraction of the line's height below which a word is a speck
 
 
 @dataclass
 class OcrLine:
-    """Words beside each other, by their place in `page.text_items`."""
+    """Adjacent words, by their position in `page.text_items`."""
 
     places: list[tuple[int, int]] = field(default_factory=list)
     words: list[Any] = field(default_factory=list)
@@ -142,12 +142,12 @@ class OcrLine:
 
     @property
     def text(self) -> str:
-        """What it says."""
+        """Return its text."""
         return " ".join(word.text for word in self.words)
 
 
 def in_lines(page: Any) -> Any:
-    """LiteParse's page with words as high as their line, and blocks made of lines."""
+    """Return LiteParse's page with equal word heights per line, and blocks of lines."""
     rows = list(_rows(page))
     if not rows:
         return page
@@ -168,7 +168,7 @@ def in_lines(page: Any) -> Any:
 
 
 def _place_extras(kept: Sequence[Any], made: Sequence[Any]) -> list[Any]:
-    """Tables and figures before the first paragraph that stands below them."""
+    """Insert tables and figures before the first paragraph below them."""
     done = list(made)
     for block in sorted(kept, key=lambda b: b.bbox.y):
         below = (
@@ -200,7 +200,7 @@ def _rows(page: Any) -> Iterator[OcrLine]:
 
 
 def _goes_on(words: Sequence[Any], word: Any) -> bool:
-    """Whether a word stands on the line of these: right of the last, as low."""
+    """Return whether a word continues the line: right of the last, at its height."""
     last = words[-1]
     height = max(float(w.height) for w in (*words[-4:], word))
     lower = abs((word.y + word.height) - (last.y + last.height))
@@ -209,7 +209,7 @@ def _goes_on(words: Sequence[Any], word: Any) -> bool:
 
 
 def _measure(row: OcrLine) -> OcrLine:
-    """The row with its top and bottom, spots left aside."""
+    """Return the row with its top and bottom, ignoring specks."""
     usual = median(word.height for word in row.words)
     fair = [word for word in row.words if word.height <= TALLEST * usual] or row.words
     row.top = min(word.y for word in fair)
@@ -232,7 +232,7 @@ def _inside(row: OcrLine, box: Any) -> bool:
 
 
 def _paragraphs(rows: Sequence[OcrLine]) -> Iterator[list[OcrLine]]:
-    """Rows that follow each other closely, one below the other, in one size."""
+    """Join adjacent rows of one size to paragraphs."""
     group: list[OcrLine] = []
     for row in rows:
         if group and not _follows(group[-1], row):

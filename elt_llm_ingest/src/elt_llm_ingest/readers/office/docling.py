@@ -1,4 +1,4 @@
-"""A DoclingDocument as our text and blocks. Docling is imported only when used."""
+"""Convert a DoclingDocument to text and blocks. Docling is imported only when used."""
 
 import io
 from collections.abc import Iterator, Mapping
@@ -29,9 +29,9 @@ HOLDERS = frozenset({"list_item", "section_header", "title"})
 
 
 def convert(path: Path, data: bytes, kind: str) -> Any:
-    """Docling's document of an Office file. `kind`: docx or pptx.
+    """Return Docling's document of an Office file. `kind`: docx or pptx.
 
-    Raises LoadError where Docling cannot read it.
+    Raises LoadError if Docling cannot read it.
     """
     from docling.datamodel.base_models import (  # noqa: PLC0415 - takes seconds
         DocumentStream,
@@ -53,17 +53,17 @@ def convert(path: Path, data: bytes, kind: str) -> Any:
 
 
 def dense(text: str) -> str:
-    """The text without white space, to find it again."""
+    """Return the text without white space, for matching."""
     return "".join(text.split())
 
 
 def document_of(
     path: Path, converted: Any, originals: Mapping[str, str], points: float = 1.0
 ) -> list[ParsedDocument]:
-    """Our document of Docling's. Raises LoadError where it holds no text.
+    """Convert Docling's document. Raises LoadError if it contains no text.
 
-    Docling cuts a paragraph where its type face changes; `originals` maps the dense
-    text of paragraphs to how they are written. `points` is the length of a unit.
+    Docling splits a paragraph where its typeface changes; `originals` maps the dense
+    text of paragraphs to their original text. `points` is the length of a unit.
     """
     writer = _DoclingWriter(converted, originals, points)
     writer.write()
@@ -144,7 +144,7 @@ class _DoclingWriter:
 
     @staticmethod
     def _is_holder(item: Any) -> bool:
-        """A list item whose words are in an inline group below it."""
+        """Return whether the text of a list item is in an inline group below it."""
         return not item.text.strip()
 
     def _inline(self, group: Any) -> None:
@@ -193,7 +193,7 @@ class _DoclingWriter:
         )
 
     def _picture(self, item: Any) -> None:
-        """A figure: its caption, or what a model says that it shows."""
+        """Write a figure: its caption, or a model's description."""
         place = self._place(item)
         if caption := one_line(item.caption_text(self._found)):
             self.builder.add(BlockKind.FIGURE, caption, **place)
@@ -217,7 +217,7 @@ class _DoclingWriter:
 
 
 def _told_by(table: Any, converted: Any) -> set[str]:
-    """Texts that Docling lists below a table though the table's cells say them."""
+    """Return texts that Docling repeats below a table that contains them."""
     cell_texts = {dense(cell.text) for cell in table.data.table_cells if cell.text}
     everything = "\n".join(cell_texts)
     waiting, seen = list(table.children), set()
@@ -235,7 +235,7 @@ def _told_by(table: Any, converted: Any) -> set[str]:
 
 
 def _descriptions(item: Any) -> Iterator[str]:
-    """Texts that a model wrote about a picture."""
+    """Return texts that a model wrote about a picture."""
     description = getattr(getattr(item, "meta", None), "description", None)
     if text := getattr(description, "text", ""):
         yield text
@@ -265,7 +265,7 @@ def _lines(text: str) -> str:
 
 
 def _grid(data: Any, page: int | None, size: Any) -> tuple[list[list[GridCell]], int]:
-    """Rows of cells and the number of header rows."""
+    """Return rows of cells and the number of header rows."""
     rows: list[list[GridCell]] = [[] for _ in range(data.num_rows)]
     header = 0
     for cell in data.table_cells:

@@ -1,4 +1,4 @@
-"""Word files without the passages that Word does not show."""
+"""Remove the runs of Word files that Word does not show."""
 
 import io
 import re
@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 VAL = f"{W}val"
 OFF = ("0", "false", "off")
-PAPER = ("", "auto", "ffffff")  # fills that leave the ground white
+PAPER = ("", "auto", "ffffff")  # fills that leave the background white
 
 
 class RunStyle(NamedTuple):
-    """What was said; None and nothing where nothing was."""
+    """Properties of a run; None if not set."""
 
     vanish: bool | None = None
     colour: str = ""
@@ -21,7 +21,7 @@ class RunStyle(NamedTuple):
     shaded: bool = False
 
     def over(self, under: "RunStyle") -> "RunStyle":
-        """This on top of what it is based on."""
+        """Return these properties on top of those of the base style."""
         return RunStyle(
             under.vanish if self.vanish is None else self.vanish,
             self.colour or under.colour,
@@ -31,7 +31,7 @@ class RunStyle(NamedTuple):
 
 
 def looks(properties: Any) -> RunStyle:
-    """What the properties of a run, paragraph or cell say; `told` may be None."""
+    """Return the properties of a run, paragraph or cell; `told` may be None."""
     if properties is None:
         return RunStyle()
     vanish = properties.find(f"{W}vanish")
@@ -45,7 +45,7 @@ def looks(properties: Any) -> RunStyle:
 
 
 def is_shaded(properties: Any) -> bool:
-    """Whether the properties put a colour behind the text."""
+    """Return whether the properties set a colour behind the text."""
     shade = properties.find(f"{W}shd")
     if shade is None:
         return False
@@ -59,10 +59,10 @@ def _value(properties: Any, name: str) -> str:
 
 
 class Styles:
-    """The styles of paragraphs and runs, each with all it is based on."""
+    """The styles of paragraphs and runs, each resolved with its base styles."""
 
     def __init__(self, root: Any = None) -> None:
-        """Of the root of `styles.xml`; without it no style says anything."""
+        """Read the root of `styles.xml`; without it there are no styles."""
         style_elements = () if root is None else tuple(root.iter(f"{W}style"))
         self._known = {style.get(f"{W}styleId", ""): style for style in style_elements}
         self._ready: dict[str, RunStyle] = {}
@@ -71,7 +71,7 @@ class Styles:
         self._base = looks(None if usual is None else usual.find(f"{W}rPr"))
 
     def of(self, name: str) -> RunStyle:
-        """What a style says, with what it is based on; circles end."""
+        """Return a style's properties, including its base styles; stops at cycles."""
         if name in self._ready:
             return self._ready[name]
         chain: list[str] = []
@@ -87,7 +87,7 @@ class Styles:
         return resolved
 
     def of_run(self, run: Any, paragraph: Any) -> RunStyle:
-        """What holds for a run: its own word, its style's, its paragraph's."""
+        """Return the effective properties of a run, with its styles and paragraph."""
         own = run.find(f"{W}rPr")
         around = None if paragraph is None else paragraph.find(f"{W}pPr")
         named = "" if around is None else _value(around, "pStyle")
@@ -121,7 +121,7 @@ TEXT_PARTS = re.compile(
 
 
 def remarks(archive: zipfile.ZipFile) -> Iterator[str]:
-    """One sentence for each kind of thing that a reader of the text should know."""
+    """Return a sentence for each kind of content that a reader should know about."""
     counts = dict.fromkeys(("inserted", "deleted", "slides"), 0)
     parts = archive.namelist()
     for part in parts:
@@ -144,22 +144,22 @@ def remarks(archive: zipfile.ZipFile) -> Iterator[str]:
             yield f"it has {what}: {count}"
 
 
-TINY = 4  # half points; smaller letters are for machines
-WHITE = 0xF5  # of each colour: nobody tells it from paper
-# One look tells that an ordinary file has none of it.
+TINY = 4  # half points; smaller letters are invisible to readers
+WHITE = 0xF5  # minimum of each colour of white, as on paper
+# One search clears most files.
 SUSPECT = re.compile(
     rb"<w:(?:vanish)\b|<w:sz\s+w:val=\"[0-3]\"|<w:color\s[^>]*w:val=\"(?:[fF][5-9a-fA-F]){3}\""
 )
 STYLES = "word/styles.xml"
-# The colour behind their text is told elsewhere.
+# The colour behind their text is set elsewhere.
 APART = frozenset((f"{W}txbxContent",))
 
 
 def remove_hidden_runs(data: bytes) -> tuple[bytes, int]:
-    """The file without hidden runs, and how many there were.
+    """Return the file without hidden runs, and their number.
 
-    Hidden, below 2 points or white on white, by their own word or by a style. The
-    archive was checked before.
+    Runs are hidden if they are marked so, below 2 points or white on white, by their
+    own properties or by a style. The archive was checked before.
     """
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
@@ -194,7 +194,7 @@ def _without(part: bytes, styles: Styles) -> tuple[bytes, int]:
     on_white = root.find(f"{W}background") is None
     hidden = [r for r in root.iter(f"{W}r") if _is_hidden(r, styles, on_white)]
     for run in hidden:
-        # Its words go; what else it holds, a note or a break, has its own place.
+        # Its words are removed; notes and breaks in it stay.
         for text in [*run.iter(f"{W}t")]:
             text.getparent().remove(text)
     written: bytes = serialize_part_xml(root)
@@ -217,7 +217,7 @@ def _is_white(style: RunStyle) -> bool:
 
 
 def _on_colour(run: Any) -> bool:
-    """Whether a cell, the style of a table or a drawn shape may colour the ground."""
+    """Return whether a cell, table style or shape may colour the background."""
     for around in run.iterancestors():
         if around.tag in APART:
             return True

@@ -1,7 +1,7 @@
-"""Raised runs of Office files as plain text: powers as characters, marks of notes gone.
+"""Superscript runs of Office files as plain text: powers as characters, no note marks.
 
-Word's own notes have no digit in the text; a mark typed by hand is a raised run.
-PowerPoint has no notes of that kind: every mark is a raised run.
+Word's own notes have no digit in the text; a mark typed by hand is a superscript run.
+PowerPoint has no notes of that kind: every mark is a superscript run.
 """
 
 import io
@@ -18,10 +18,10 @@ A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 
 
 class _Dialect(NamedTuple):
-    """How a kind of Office file writes text.
+    """The text elements of a kind of Office file.
 
     Attributes:
-        parts: The parts of the archive that hold text.
+        parts: The parts of the archive that contain text.
         suspect: What a part with raised text contains; most parts need no parser.
         namespace: That of paragraphs and texts.
         is_raised: Whether a text element is raised.
@@ -57,7 +57,7 @@ _DIALECTS = {
 
 
 def write_raised_as_text(data: bytes, kind: str) -> bytes:
-    """The file with its raised runs as plain text; the same bytes where it has none.
+    """Return the file with superscript runs as plain text; unchanged without any.
 
     The archive was checked before.
 
@@ -104,7 +104,7 @@ def _rewrite_part(part: bytes, dialect: _Dialect) -> bytes:
 
 
 def _groups(paragraph: Any, dialect: _Dialect) -> Iterator[list[Any]]:
-    """Texts of the paragraph; neighbours that are raised, and others, together."""
+    """Group the texts of the paragraph into adjacent superscript and other texts."""
     texts = paragraph.iter(f"{dialect.namespace}t")
     for _, group in groupby(texts, key=dialect.is_raised):
         yield list(group)

@@ -63,7 +63,7 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
 
 @dataclass
 class _Merges:
-    """Merged cells: how far each reaches, and which cells it covers."""
+    """Merged cells: their extents, and the cells that they cover."""
 
     reach: dict[tuple[int, int], tuple[int, int]]
     origin: dict[tuple[int, int], tuple[int, int]]
@@ -82,7 +82,7 @@ class _SheetWriter:
         self._place = {"page": number, "end_page": number}
 
     def page(self) -> Page:
-        """The sheet as a page whose unit is a cell."""
+        """Return the sheet as a page whose unit is a cell."""
         return Page(
             number=self._number,
             width=max(self._width, 1),
@@ -143,7 +143,7 @@ class _SheetWriter:
     def _cells(
         self, row: int, texts: Sequence[str], used: Sequence[int]
     ) -> list[GridCell]:
-        """The cells of a row that stand there, or reach down into it."""
+        """Return the cells of a row, including those that extend down into it."""
         at = {column: index for index, column in enumerate(used)}
         cells = []
         for column, text in zip(used, texts, strict=True):
@@ -180,7 +180,7 @@ def _has_merges(cells: Sequence[GridCell]) -> bool:
 
 
 def _merges(sheet: Sheet, width: int) -> _Merges:
-    """Merged cells as far as the sheet is filled; overlapping ones once."""
+    """Return merged cells within the filled area, without overlaps."""
     merges = _Merges({}, {})
     for (top, left), (lowest, rightmost) in sheet.merged:
         bottom, right = min(lowest, len(sheet.rows) - 1), min(rightmost, width - 1)
@@ -198,7 +198,7 @@ def _merges(sheet: Sheet, width: int) -> _Merges:
 
 
 def _letters(column: int) -> str:
-    """A column's name: A, B, ... Z, AA."""
+    """Return a column's name: A, B, ... Z, AA."""
     name = ""
     column += 1
     while column:
@@ -219,7 +219,7 @@ def _tables(rows: Rows) -> Iterator[tuple[int, Rows]]:
 
 
 def _lead(rows: Sequence[Sequence[str]]) -> int:
-    """How many rows at the top are titles: one filled cell above wider rows."""
+    """Return the number of title rows: one filled cell above wider rows."""
     if max(sum(1 for cell in row if cell) for row in rows) <= 1:
         return 0 if len(rows[0]) > 1 else len(rows)
     return next(i for i, row in enumerate(rows) if sum(1 for cell in row if cell) > 1)

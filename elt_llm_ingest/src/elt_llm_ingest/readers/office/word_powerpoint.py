@@ -10,7 +10,7 @@ from elt_llm_ingest.readers.office.docling import convert, dense, document_of
 from elt_llm_ingest.readers.office.hidden_runs import remarks, remove_hidden_runs
 from elt_llm_ingest.readers.office.raised_runs import write_raised_as_text
 
-EMU = 12_700  # PowerPoint's units in a point
+EMU = 12_700  # PowerPoint's units per point
 MAIN_PARTS = {"word/document.xml": "docx", "ppt/presentation.xml": "pptx"}
 
 
@@ -42,7 +42,7 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
 
 
 def _word_paragraphs(data: bytes) -> dict[str, str]:
-    """Dense text of every paragraph, in tables too, to the text as written."""
+    """Map the dense text of every paragraph, also in tables, to its original text."""
     from docx import Document  # noqa: PLC0415 - comes with Docling, takes a second
     from docx.oxml.ns import qn  # noqa: PLC0415
     from docx.text.paragraph import Paragraph  # noqa: PLC0415

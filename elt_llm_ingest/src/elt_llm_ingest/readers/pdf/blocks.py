@@ -1,4 +1,4 @@
-"""Cuts the lines of a page into headings, paragraphs and list items."""
+"""Split the lines of a page into headings, paragraphs and list items."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +14,7 @@ from elt_llm_ingest.readers.pdf.geometry import Rectangle, Region, Table
 from elt_llm_ingest.readers.pdf.words import Line
 
 _GRAMMAR = rule_grammar()
-# "3. SCOPE" and "2.1 FEES", but no dose, no code and no name with initials.
+# "3. SCOPE" and "2.1 FEES", but not a dose, a code or a name with initials.
 SHOUT = re.compile(
     r"(?:[0-9]{1,3}(?:\.[0-9]{1,3})*[.)]|[0-9]{1,3}(?:\.[0-9]{1,3})+|[IVXL]{1,5}\.)\s+"
     r"(?P<title>[^\d.;,!?]*[^\W\d_]{4}[^\d.;,!?]*)$"
@@ -23,7 +23,7 @@ ADDRESSED = (BlockKind.HEADING, BlockKind.PARAGRAPH, BlockKind.LIST_ITEM)
 
 
 def shouts(text: str, below: str) -> bool:
-    """Whether a line is a numbered heading in capitals, and no line of several such."""
+    """Return whether a line is a single numbered heading in capitals."""
     if text.upper() != text or below.upper() == below:
         return False
     match = SHOUT.match(text)
@@ -31,10 +31,10 @@ def shouts(text: str, below: str) -> bool:
 
 
 def add_rule_numbers(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
-    """The blocks, those that begin with a rule's number addressed by it.
+    """Return the blocks, with `number` set on those that start with a rule number.
 
-    A list item "(a)" takes the number of the rule above it in the section; numbers are
-    canonical.
+    A list item "(a)" extends the number of the rule above it in the section; numbers
+    are normalised.
     """
     rule, section = "", ""
     for block in blocks:
@@ -97,12 +97,12 @@ class Draft:
 
     @property
     def text(self) -> str:
-        """The words of all lines on one line."""
+        """Return the words of all lines on one line."""
         return " ".join(line.text for line in self.lines)
 
     @property
     def page(self) -> int:
-        """The page it starts on."""
+        """Return the page on which it starts."""
         if self.table:
             return next(w.page for row in self.table.rows for c in row for w in c)
         return self.lines[0].page
@@ -110,14 +110,14 @@ class Draft:
 
 @dataclass(frozen=True)
 class Style:
-    """What is ordinary in this document: letter height, line distance."""
+    """The usual letter height and line distance of a document."""
 
     size: float
     pitch: float
 
 
 def style_of(lines: Sequence[Line]) -> Style:
-    """The commonest letter height (by characters) and the median line distance."""
+    """Return the usual letter height (by characters) and median line distance."""
     weights: dict[float, int] = {}
     for line in lines:
         weights[line.size] = weights.get(line.size, 0) + len(line.text)
@@ -131,7 +131,7 @@ def style_of(lines: Sequence[Line]) -> Style:
 
 
 def drafts_of(regions: Sequence[Region], style: Style) -> list[Draft]:
-    """The page's drafts in reading order."""
+    """Return the page's drafts in reading order."""
     drafts: list[Draft] = []
     for region in regions:
         if region.table:
@@ -148,7 +148,7 @@ def drafts_of(regions: Sequence[Region], style: Style) -> list[Draft]:
 
 
 def _cut(region: Region, style: Style) -> Iterator[Draft]:
-    """The region's lines as drafts: cut at headings, markers and wide gaps."""
+    """Split the region's lines into drafts at headings, markers and wide gaps."""
     lines = [part for line in region.lines for part in _split_run_in(line)]
     if region.kind in ("code", "grid_fallback"):
         yield Draft(BlockKind.CODE, lines)
@@ -173,7 +173,7 @@ def _cut(region: Region, style: Style) -> Iterator[Draft]:
 def _add_lines(
     current: list[Draft], run: Sequence[Line], style: Style
 ) -> Iterator[Draft]:
-    """Put lines on the paragraph in `current`, or begin others; yields done ones."""
+    """Add lines to the paragraph in `current`; yield finished paragraphs."""
     for line in run:
         kind = _line_kind(line)
         if current and _same_block(current[0], line, kind, style):
@@ -184,7 +184,7 @@ def _add_lines(
 
 
 def _runs(lines: Sequence[Line], style: Style) -> list[list[Line]]:
-    """Neighbouring lines that look alike: a heading may need two or three."""
+    """Group adjacent lines with the same style: a heading may need two or three."""
     runs: list[list[Line]] = []
     for line in lines:
         last = runs[-1][-1] if runs else None
@@ -234,7 +234,7 @@ def _is_larger(line: Line, style: Style) -> bool:
 
 
 def _mid_sentence(above: Line, line: Line, style: Style) -> bool:
-    """Whether a loud line only carries on the sentence of the line above it."""
+    """Return whether a heading-like line continues the sentence above it."""
     near = 0 <= line.top - above.top <= 1.35 * max(style.pitch, style.size)
     ended = above.text.rstrip().endswith((".", ":", ";", "!", "?"))
     starts = NUMBER.match(line.text) or KEYWORD.match(line.text)
@@ -250,10 +250,10 @@ def _line_kind(line: Line) -> BlockKind:
 def is_heading(
     run: Sequence[Line], below: Line | None, is_seed: bool, style: Style
 ) -> bool:
-    """Whether a run of lines is a heading. `is_seed`: LiteParse thinks so.
+    """Return whether a run of lines is a heading. `is_seed`: LiteParse's opinion.
 
-    It must look unlike the text around it (bold, larger, or capitals that LiteParse
-    calls a heading), be short, hold words and not end like a sentence.
+    It must differ from the text around it (bold, larger, or capitals that LiteParse
+    calls a heading), be short, contain words and not end like a sentence.
     """
     text = " ".join(line.text for line in run)
     bold = all(line.bold for line in run)
@@ -284,7 +284,7 @@ def is_heading(
 
 
 def _split_run_in(line: Line) -> list[Line]:
-    """A numbered bold heading and the sentence after it on its line, apart.
+    """Split a numbered bold heading from the sentence after it on its line.
 
     Only after a full stop, colon or dash: a bold term that begins a sentence stays.
     """
@@ -316,7 +316,7 @@ def _sentence_ended(last: Line, draft: Draft) -> bool:
 
 
 def _goes_on(before: Draft, draft: Draft, style: Style) -> bool:
-    """Whether LiteParse cut one paragraph in two (a hanging indent, mostly)."""
+    """Return whether LiteParse split one paragraph (mostly at a hanging indent)."""
     kinds = (BlockKind.PARAGRAPH, BlockKind.LIST_ITEM)
     if draft.kind is not BlockKind.PARAGRAPH or before.kind not in kinds:
         return False
@@ -332,7 +332,7 @@ def _goes_on(before: Draft, draft: Draft, style: Style) -> bool:
 
 
 def goes_on_over_page(before: Draft, draft: Draft) -> bool:
-    """Whether a paragraph at the top of a page ends the one of the page before."""
+    """Return whether a paragraph at the top continues that of the previous page."""
     kinds = (BlockKind.PARAGRAPH, BlockKind.LIST_ITEM)
     if draft.kind is not BlockKind.PARAGRAPH or before.kind not in kinds:
         return False

@@ -1,9 +1,9 @@
-"""The two-pass noise filter on blocks: what stands on most pages is labelled furniture.
+"""Label text that repeats on most pages as furniture.
 
-First come the texts that are furniture already; then every block that says the same as
-one of them, and every block whose text stands on more than half of the pages. A heading
-may say what the running header says: it goes by the second rule alone. Furniture stands
-beside a body: where nothing else would be left, nothing is noise.
+First come the texts that are furniture already; then every block with the same text as
+one of them, and every block whose text is on more than half of the pages. A heading may
+have the text of the running header: only the second rule applies to it. Furniture
+requires a body: if nothing else would be left, nothing is labelled.
 """
 
 import re
@@ -21,14 +21,14 @@ from elt_llm_ingest.readers.pdf.words import Line, lines_of
 
 SHARE = 0.5  # of the pages
 START = itemgetter(0)
-LEAST, RUNNING = 3, 0.15  # pages, and share of them, of a line that runs through
+LEAST, RUNNING = 3, 0.15  # minimum pages, and share of pages, of a running line
 FIGURES = re.compile(r"\d+")
-SHORT = 4  # pages; in a shorter document a text may well stand on two
+SHORT = 4  # pages; in a shorter document a text may well be on two
 TEXT = (BlockKind.PARAGRAPH, BlockKind.LIST_ITEM, BlockKind.HEADING, BlockKind.CAPTION)
 
 
 def pages_needed(pages: int, share: float = SHARE) -> int:
-    """On how many pages a text must stand to be noise: more than `share` of them.
+    """Return the number of pages of a repeated text: more than `share` of all.
 
     Two at least, so that a document of one page loses nothing: 1 -> 2, 3 -> 2, 4 -> 3,
     14 -> 8.
@@ -39,23 +39,23 @@ def pages_needed(pages: int, share: float = SHARE) -> int:
 def without_noise(
     text: str, blocks: Sequence[Block], pages: Sequence[Page]
 ) -> list[Block]:
-    """The blocks, noise labelled furniture; nothing is left out."""
+    """Return the blocks, with repeated text labelled furniture."""
     is_noise = find_boilerplate(text, blocks, pages)
     return [quiet(block) if is_noise(block) else block for block in blocks]
 
 
 def quiet(block: Block) -> Block:
-    """The block labelled furniture."""
+    """Return the block labelled furniture."""
     return replace_fields(block, kind=BlockKind.FURNITURE, level=0)
 
 
 def find_boilerplate(
     text: str, blocks: Iterable[Block], pages: Sequence[Page]
 ) -> Callable[[Block], bool]:
-    """What tells of each of the blocks whether it is noise.
+    """Return a predicate for blocks that are boilerplate.
 
     In a document of fewer than four pages only blocks in the outer 12 % of the page
-    count: there a sentence may stand on two pages for good reason.
+    count, because a sentence may be on two pages legitimately.
     """
     marginal: set[str] = set()
     pages_of_text: dict[str, set[int]] = defaultdict(set)
@@ -87,7 +87,7 @@ def find_boilerplate(
 
 
 def _leaves_body(blocks: Iterable[Block], is_noise: Callable[[Block], bool]) -> bool:
-    """Whether a block is neither furniture nor noise."""
+    """Return whether a block is neither furniture nor repeated text."""
     return any(
         block.kind is not BlockKind.FURNITURE and not is_noise(block)
         for block in blocks
@@ -101,10 +101,10 @@ def _is_never(_block: Block) -> bool:
 def without_running(
     text: str, blocks: Sequence[Block], pages: Sequence[Page]
 ) -> list[Block]:
-    """The blocks; lines at the edge that run through the pages labelled furniture.
+    """Return the blocks, with running lines at the edge labelled furniture.
 
-    That is text which stands there, figures aside ("Page 3 of 9"), on three pages at
-    least and 15 % of all.
+    These are texts that are there, ignoring figures ("Page 3 of 9"), on at least three
+    pages and 15 % of all.
     """
     edges = _edges(blocks, pages)
     pages_of_text: dict[str, set[int]] = defaultdict(set)
@@ -131,7 +131,7 @@ def _fold_text(text: str, block: Block) -> str:
 
 
 def _edges(blocks: Iterable[Block], pages: Sequence[Page]) -> set[int]:
-    """Where the blocks begin whose words all stand at the edge of their page."""
+    """Return where the blocks start whose words are all at the edge of their page."""
     edges: set[int] = set()
     words = {page.number: page.words for page in pages}
     for block in blocks:
@@ -145,20 +145,20 @@ def _edges(blocks: Iterable[Block], pages: Sequence[Page]) -> set[int]:
 
 CONTENTS = re.compile(r"^(?:table of )?contents?(?: page)?$", re.IGNORECASE)
 LONGEST = 22  # letters of such a title
-MANY_LEADERS = 3  # page numbers that a table of contents has at least
+MANY_LEADERS = 3  # minimum page numbers of a table of contents
 DOTS = 4  # in leaders
-# Dots that lead to the number of a page. Dots alone are no proof: statistics print ".."
-# for a number that nobody knows.
+# Dots that lead to a page number. Dots alone are no proof: statistics print ".." for an
+# unknown number.
 TO_PAGE = re.compile(
     r"(?:\.\s?){4,}\s*([0-9]{1,4}|[ivxlc]{1,7})\s*$|…\s*([0-9]{1,4})\s*$"
 )
 
 
 def mark_contents(drafts: Sequence[Draft]) -> list[Draft]:
-    """The page's drafts with the lines of a table of contents labelled so.
+    """Return the page's drafts with lines of a table of contents labelled.
 
-    A page with a heading "Contents", or with three lines whose dots lead to the
-    numbers of pages, which rise.
+    A contents page has a heading "Contents", or three lines whose dots lead to
+    increasing page numbers.
     """
     titled = any(_is_title(d) for d in drafts)
     if not titled and not _lists_pages(drafts):
@@ -193,7 +193,7 @@ def _lists_pages(drafts: Sequence[Draft]) -> bool:
 
 
 def _may_lead(draft: Draft) -> bool:
-    """Whether dots may lead to a page: quicker than to make lines of a table."""
+    """Return whether dots may lead to a page number; a cheap test before the lines."""
     if draft.table is None:
         return True
     cell_texts = "".join([word.text for word in draft.table.words()])
@@ -205,7 +205,7 @@ def _has_leaders(draft: Draft) -> bool:
 
 
 def lines_in(draft: Draft) -> list[Line]:
-    """The lines of a draft, of a table too."""
+    """Return the lines of a draft, also of a table."""
     if draft.table is None:
         return draft.lines
     words = [w for row in draft.table.rows for cell in row for w in cell]

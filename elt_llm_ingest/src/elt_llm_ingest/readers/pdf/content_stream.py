@@ -1,4 +1,4 @@
-"""The order of a page's text in the file, as evidence of its reading order."""
+"""The order of a page's text in the file, as evidence for its reading order."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ from elt_llm_ingest.readers.pdf.blocks import Draft
 from elt_llm_ingest.readers.pdf.geometry import Rectangle
 from elt_llm_ingest.readers.pdf.words import Line, Word
 
-APART = 0.3  # of the height of letters: words of two columns stand farther apart
-WIDE = 1.2  # no two words of one line of justified text stand so far apart, mostly
-CLOSE = 3  # characters that PDFium may have between two words, or we
+APART = 0.3  # of the letter height: words of different columns are farther apart
+WIDE = 1.2  # words of one line of justified text are rarely this far apart
+CLOSE = 3  # extra characters between two words, in PDFium's text or ours
 TEXT = 4  # words of a line of running text
-LETTERS = 12  # that stand for so many words, where blanks part none
+LETTERS = 12  # that count as so many words if there are no spaces
 STOPS = frozenset(".:;?!")
 HYPHENS = frozenset("-\u2010\xad")
 PLACE = attrgetter("place")
@@ -21,7 +21,7 @@ PLACE = attrgetter("place")
 
 @dataclass(eq=False, slots=True)
 class Fragment:
-    """Words beside each other that no column can part. `row`: the page's line."""
+    """Adjacent words without a column border. `row`: the page's line."""
 
     words: list[Word]
     row: int
@@ -38,12 +38,12 @@ class Fragment:
 
     @property
     def place(self) -> int:
-        """Where it begins in the file's order; below 0 if that is not known."""
+        """Return its position in the file's order; below 0 if unknown."""
         return self.words[0].place
 
     @property
     def is_text(self) -> bool:
-        """Whether it is long enough for a line of running text."""
+        """Return whether it is long enough for a line of running text."""
         return len(self.words) >= TEXT or _is_long(self.words)
 
 
@@ -56,9 +56,9 @@ Join = tuple[Fragment, Fragment]
 
 
 def fragments_of(lines: Sequence[Line]) -> list[Fragment]:
-    """The lines in fragments: parted by wide gaps, and where the file goes elsewhere.
+    """Split the lines into fragments at wide gaps and at jumps in the file's order.
 
-    Furniture and turned text are left out.
+    Furniture and rotated text are left out.
     """
     fragments: list[Fragment] = []
     for row, line in enumerate(lines):
@@ -69,7 +69,7 @@ def fragments_of(lines: Sequence[Line]) -> list[Fragment]:
             words = [word for word in words if not word.furniture]
             if not words:
                 continue
-        if words[0].run == words[-1].run:  # as most lines of a single column
+        if words[0].run == words[-1].run:  # like most lines of a single column
             fragments.append(Fragment(words, row))
         else:
             fragments.extend(Fragment(part, row) for part in _split_runs(words))
@@ -95,22 +95,22 @@ def _is_end(word: Word, after: Word) -> bool:
 
 
 def follows(word: Word, after: Word) -> bool:
-    """Whether a word is known to come right after another in the file."""
+    """Return whether a word is known to follow another directly in the file."""
     if word.place < 0 or after.place < 0:
         return False
     return -CLOSE <= after.place - word.place - len(word.text) <= CLOSE
 
 
 def in_file_order(fragments: Iterable[Fragment]) -> list[Fragment]:
-    """The fragments whose place in the file is known, as they come there."""
+    """Return the fragments with a known position, in the file's order."""
     return sorted([f for f in fragments if f.place >= 0], key=PLACE)
 
 
 def joins_of(fragments: Iterable[Fragment]) -> list[Join]:
-    """Neighbours in the file of which the second carries on the first's sentence.
+    """Return adjacent fragments in the file that share a sentence.
 
-    Both are lines of running text; the first ends in no stop, and the second begins
-    with no capital.
+    Both are lines of running text; the first ends without a full stop, and the second
+    starts without a capital.
     """
     return [
         (first, second)
@@ -123,12 +123,12 @@ def joins_of(fragments: Iterable[Fragment]) -> list[Join]:
 
 
 def carries_on(last: str, first: str) -> bool:
-    """Whether a sentence goes on from a line's last word to the next line's first."""
+    """Return whether a sentence continues from a line's last word to the next line."""
     return last[-1] not in STOPS and first[0].isalpha() and not first[0].isupper()
 
 
 def kept_joins(joins: Sequence[Join], drafts: Iterable[Draft]) -> list[bool]:
-    """Of each join whether its two lines follow each other in the drafts."""
+    """Return for each join whether its lines are adjacent in the drafts."""
     if not joins:
         return []
     after = _followers(drafts)
@@ -136,7 +136,7 @@ def kept_joins(joins: Sequence[Join], drafts: Iterable[Draft]) -> list[bool]:
 
 
 def _followers(drafts: Iterable[Draft]) -> dict[int, int]:
-    """The word after the last one of every line; in tables, after every word."""
+    """Return the word after the last one of every line; in tables after every word."""
     after: dict[int, int] = {}
     last = 0
     for draft in drafts:

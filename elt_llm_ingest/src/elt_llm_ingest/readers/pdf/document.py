@@ -1,4 +1,4 @@
-"""A PDF's bytes to one parsed document."""
+"""Convert a PDF's bytes to one parsed document."""
 
 import contextlib
 import gc
@@ -41,19 +41,19 @@ from elt_llm_ingest.readers.pdf.pages import (
 from elt_llm_ingest.readers.pdf.writer import DocumentWriter
 from elt_llm_ingest.readers.text_builder import MAX_TITLE, assign_sections, one_line
 
-TAIL = 4096  # bytes at the end of a file in which it says where its objects are
+TAIL = 4096  # bytes at the end of a file with the position of its object table
 START = re.compile(rb"startxref\s+(\d{1,12})")
 TABLE = re.compile(rb"\s*(?:xref\b|\d+\s+\d+\s+obj\b)")
 WARNING = "the PDF is damaged and was repaired; pages or text may be missing"
 
 
 def damage(data: bytes | mmap) -> tuple[str, ...]:
-    """A warning where the file's end or its table of objects is not where it says."""
+    """Return a warning if the file's end or its object table is misplaced."""
     offsets = START.findall(data[-TAIL:])
     if not offsets or b"%%EOF" not in data[-TAIL:]:
         return (WARNING,)
     place = int(offsets[-1])
-    before = max(data.find(b"%PDF-"), 0)  # what stands before the file counts or not
+    before = max(data.find(b"%PDF-"), 0)  # offsets may include bytes before the header
     sound = any(TABLE.match(data, start) for start in (place, place + before))
     return () if sound else (WARNING,)
 
@@ -63,14 +63,14 @@ FEW_PAGES = 3  # a short document may say little on its pages
 
 
 def parse(path: Path, data: Data, limits: Limits) -> list[ParsedDocument]:
-    """The document of a PDF file. Raises LoadError with the reason and the cure."""
+    """Return the document of a PDF file. Raises LoadError with reason and hint."""
     with _no_collection():
         return _parse(path, data, limits)
 
 
 @contextlib.contextmanager
 def _no_collection() -> Iterator[None]:
-    """Nothing here makes cycles, and looking for them costs a tenth of the time."""
+    """Disable garbage collection: nothing here creates cycles, and it takes a tenth."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -102,7 +102,7 @@ def _parse(path: Path, data: Data, limits: Limits) -> list[ParsedDocument]:
 
 
 def _list_warnings(notes: DocumentNotes) -> Iterator[str]:
-    """The warnings by kind, each in the order of pages."""
+    """Return the warnings by kind, each in page order."""
     yield from notes.warnings["hidden"]
     yield from notes.warnings["undecoded"]
     if notes.warnings["undecoded"] and recognition.languages() is None:
@@ -118,7 +118,7 @@ def _list_warnings(notes: DocumentNotes) -> Iterator[str]:
 def _note_headings(
     batches: Iterable[list[PageDraft]], levels: HeadingLevels, writer: DocumentWriter
 ) -> Iterator[list[PageDraft]]:
-    """The batches as they come, their headings and page sizes recorded."""
+    """Yield the batches, recording their headings and page sizes."""
     for pages in batches:
         _note_batch(pages, levels, writer)
         yield pages
@@ -127,7 +127,7 @@ def _note_headings(
 def _note_batch(
     pages: Iterable[PageDraft], levels: HeadingLevels, writer: DocumentWriter
 ) -> None:
-    # A function of its own: no variable here may keep a page alive over the yield.
+    # A separate function, so that no variable keeps a page alive over the yield.
     for page in pages:
         writer.sizes[page.number] = page.width, page.height
         levels.take(page.blocks)
@@ -135,7 +135,7 @@ def _note_batch(
 
 
 def _check_text(path: Path, data: Data, notes: DocumentNotes) -> None:
-    """Raises LoadError for a document that says nothing, with the reason."""
+    """Raise LoadError for a document without text, with the reason."""
     pages = len(notes.pages)
     if notes.letters and (pages <= FEW_PAGES or notes.letters >= 5 * pages):
         return
@@ -190,7 +190,7 @@ def _build_document(
 def _set_levels(
     text: str, blocks: Sequence[Block], pages: Sequence[Page], levels: Sequence[int]
 ) -> Iterator[Block]:
-    """The blocks, headings with their levels, boilerplate relabelled."""
+    """Return the blocks with heading levels set and boilerplate relabelled."""
     is_boilerplate = find_boilerplate(text, blocks, pages)
     left = iter(levels)
     for block in blocks:
@@ -202,7 +202,7 @@ def _set_levels(
 
 
 def _find_title(notes: DocumentNotes) -> str:
-    """The largest text of the first page, if it is clearly larger than the body."""
+    """Return the largest text of the first page, if clearly larger than the body."""
     lines = [line for block in notes.opening for line in block.lines]
     sizes = [line.size for line in lines]
     if not sizes or notes.style is None or max(sizes) < 1.3 * notes.style.size:

@@ -1,4 +1,4 @@
-"""Figures: their place and what kind they are, kept with their captions."""
+"""Figures: their boxes and kinds, attached to their captions."""
 
 import math
 import re
@@ -30,7 +30,7 @@ SMALL = 0.01  # of the page; smaller ones are marks and logos
 NEAR = 60  # points from a figure to its caption
 LABELS = 5  # words in a figure that make it a diagram, numbers that make it a chart
 LARGE = 0.03  # of the page: a picture without caption
-BACKGROUND = 0.5  # of the page: a scan, or what the page is printed on
+BACKGROUND = 0.5  # of the page: a scan or a background
 TILES = 4  # pictures as wide as the page are its background
 TOUCHING = 2.0  # points between the tiles of one picture
 SAME = 3.0  # points by which a logo may move from page to page
@@ -43,10 +43,10 @@ def label_figures(
     words: Sequence[Word],
     size: tuple[float, float],
 ) -> None:
-    """Make figures of the captions that stand at one, with its box and kind.
+    """Convert captions next to a figure to figures, with box and kind.
 
-    The kind is `chart`, `diagram` or `picture`, by what is written in it. A caption
-    has one figure, the nearest.
+    The kind is `chart`, `diagram` or `picture`, by the text in it. A caption has one
+    figure, the nearest.
     """
     shown = [rectangle(b.bbox) for b in blocks if b.kind == "figure" and b.bbox]
     boxes = _drop_background(shown, size[0])
@@ -64,7 +64,7 @@ def label_figures(
 
 
 def _gap(draft: Draft, box: Rectangle) -> float | None:
-    """Points between a caption and a figure over or under it; None if it is neither."""
+    """Return the points between a caption and a figure above or below it, or None."""
     left, top, right, bottom = box_of(draft.lines)
     if right < box[0] or left > box[2]:
         return None
@@ -90,11 +90,11 @@ def find_figures(
     words: Sequence[Word],
     size: tuple[float, float],
 ) -> list[FigureBox]:
-    """The pictures of a page that no caption took, tiles put together.
+    """Return the pictures of a page without a caption, tiles joined.
 
-    They take more than 3 % of the page and less than half: larger ones are scans and
-    backgrounds, which come in tiles, too. They reach into the body of the page: what
-    stands in its outer 12 % is a letterhead.
+    They cover more than 3 % of the page and less than half: larger ones are scans and
+    backgrounds, which may also be tiled. They extend into the body of the page:
+    pictures in its outer 12 % are letterheads.
     """
     taken = [draft.box for draft in drafts if draft.box is not None]
     boxes = [rectangle(b.bbox) for b in blocks if b.kind == "figure" and b.bbox]
@@ -110,13 +110,13 @@ def find_figures(
 
 
 def _drop_background(boxes: Sequence[Rectangle], width: float) -> list[Rectangle]:
-    """The boxes without those as wide as the page, if these are its background."""
+    """Return the boxes without a background as wide as the page."""
     narrow = [box for box in boxes if box[2] - box[0] < width - SAME]
     return narrow if len(boxes) - len(narrow) >= TILES else list(boxes)
 
 
 def _join_touching(boxes: Sequence[Rectangle]) -> list[Rectangle]:
-    """The boxes, those that touch as one."""
+    """Return the boxes, with touching ones joined."""
     done: list[Rectangle] = []
     for start in sorted(boxes):
         box = start
@@ -141,9 +141,9 @@ def add_figures(
     pages: Sequence[Page],
     figures: FiguresByPage,
 ) -> Iterator[Block]:
-    """The blocks with one more, without text, for every picture of `figures` by page.
+    """Return the blocks with a block without text for every picture, by page.
 
-    Each stands after the last block of its page that begins above it. A picture at one
+    Each follows the last block of its page that begins above it. A picture at the same
     place on two pages is a logo, and left out.
     """
     if not figures:
@@ -170,9 +170,9 @@ def _with_some(
     left: deque[tuple[Page, list[FigureBox]]],
     to: float,
 ) -> Iterator[Block]:
-    """The blocks of a page and the pictures on pages before `to`, taken from `left`.
+    """Yield the blocks of a page and the pictures on pages before `to` from `left`.
 
-    `end` is where the block before them ends.
+    `end` is the end of the previous block.
     """
     after: dict[int, list[Block]] = defaultdict(list)
     while left and left[0][0].number < to:
@@ -190,7 +190,7 @@ def _with_some(
 def _no_logos(
     figures: FiguresByPage,
 ) -> Iterator[tuple[int, list[FigureBox]]]:
-    """Of each page the pictures that stand on no other page at the same place."""
+    """Return the pictures of each page that are on no other page at the same place."""
     near: dict[tuple[int, int], list[tuple[int, Rectangle]]] = defaultdict(list)
     for number, page_figures in figures.items():
         for figure in page_figures:
@@ -218,7 +218,7 @@ def _is_same(one: Rectangle, other: Rectangle) -> bool:
 
 
 def _place(blocks: Sequence[Block], page: Page, figure: FigureBox) -> int:
-    """The index of the block to stand after, -1 for none."""
+    """Return the index of the block to insert after, -1 for none."""
     for index in range(len(blocks) - 1, -1, -1):
         block = blocks[index]
         if (block.page or 0) < page.number or _top(block, page) < figure.box[1]:
@@ -227,7 +227,7 @@ def _place(blocks: Sequence[Block], page: Page, figure: FigureBox) -> int:
 
 
 def _top(block: Block, page: Page) -> float:
-    """Where the first word of the block stands; a table row may begin with blanks."""
+    """Return the position of the block's first word; first cells may be empty."""
     at = bisect_left(page.words, block.start, key=itemgetter(0))
     if at == len(page.words) or page.words[at][0] >= block.end:
         return 0.0

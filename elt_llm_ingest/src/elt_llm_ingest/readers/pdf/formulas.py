@@ -1,8 +1,8 @@
-"""Formulas: their own characters in place of the LaTeX that LiteParse makes of them.
+"""Formulas: their own characters instead of the LaTeX that LiteParse writes.
 
 LiteParse recognises a formula in a line and writes LaTeX into the text of the line,
-which stands nowhere in the file; among the words of the line it leaves the formula out.
-PDFium has the characters as they stand on the page.
+which is nowhere in the file, and leaves the formula out of the words of the line.
+PDFium has the characters as on the page.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,12 +17,12 @@ from elt_llm_ingest.readers.pdf.geometry import Rectangle
 from elt_llm_ingest.readers.pdf.lost_words import LEAST, SURROGATES, device
 from elt_llm_ingest.readers.pdf.words import HYPHENS, Word, has_formula
 
-EDGE = 0.5  # points by which a character may stand out of its formula
-FAR = 1000.0  # units of the page, over which its scale is measured
+EDGE = 0.5  # points by which a character may extend beyond its formula
+FAR = 1000.0  # page units over which its scale is measured
 
 
 class _Glyph(NamedTuple):
-    """A character of PDFium's text, its number there and its box on the page."""
+    """A character of PDFium's text, its index and its box on the page."""
 
     at: int
     text: str
@@ -35,7 +35,7 @@ def with_formulas(
     laid_out: Any,
     words: list[Word],
 ) -> list[Word]:
-    """The words of a page with those of its formulas, each after the run it is from.
+    """Return the words of a page with those of its formulas, each after its run.
 
     `words` are those of `laid_out`, LiteParse's page, without its formulas.
     """
@@ -52,14 +52,14 @@ def with_formulas(
         own = [g for g in inside if not any(_is_in(g, _box(word)) for word in near)]
         taken = {glyph.at for glyph in own}
         glyphs = [glyph for glyph in glyphs if glyph.at not in taken]
-        # A run of its own: places on the page say whether it touches its neighbours.
+        # A separate run: positions decide whether it touches its neighbours.
         number = len(items) + run
         words_by_run[run] = [_word(g, laid_out.page_num, number) for g in _groups(own)]
     return list(_in_turn(words, words_by_run))
 
 
 def _glyphs(page: pypdfium2.PdfPage, layer: pypdfium2.PdfTextPage) -> Iterator[_Glyph]:
-    """The characters of a page, without blanks, with their boxes in points."""
+    """Return the characters of a page, without spaces, with boxes in points."""
     width, height = page.get_size()
     corner, along, up = (device(page, *at) for at in ((0, 0), (FAR, 0), (0, FAR)))
     (xx, xy), (yx, yy) = (
@@ -113,7 +113,7 @@ def _is_in(glyph: _Glyph, box: Rectangle) -> bool:
 
 
 def _groups(glyphs: Sequence[_Glyph]) -> Iterator[list[_Glyph]]:
-    """The characters that PDFium writes without a blank between."""
+    """Group the characters that PDFium writes without a space between."""
     numbered = enumerate(glyphs)
     for _, group in groupby(numbered, key=lambda pair: pair[1].at - pair[0]):
         yield [glyph for _, glyph in group]
@@ -136,7 +136,7 @@ def _word(glyphs: Sequence[_Glyph], page: int, run: int) -> Word:
 def _in_turn(
     words: Sequence[Word], words_by_run: Mapping[int, Sequence[Word]]
 ) -> Iterator[Word]:
-    """The words, those found for a run after it or where it would stand."""
+    """Yield the words; those found for a run follow it or take its place."""
     waiting = sorted(words_by_run, reverse=True)
     for word in words:
         while waiting and waiting[-1] < word.run:

@@ -1,4 +1,4 @@
-"""Regions and tables of a page with their words, and which words are numbers."""
+"""Regions and tables of a page with their words, and recognition of numbers."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,10 +17,10 @@ Spans = dict[tuple[int, int], tuple[int, int]]
 class Table:
     """A table as rows of cells of words; every row has a cell for every column.
 
-    `header` rows come first and are counted. `spans`: (row, column) to the number of
-    rows and columns that a cell covers, where it is more than one; the cells it covers
-    are empty. `settled`: its cells are as the page shows them;
-    `drawn`: with lines between them; `mended`: only some of the lines are drawn.
+    `header` is the number of header rows. `spans`: (row, column) to the number of rows
+    and columns that a cell covers, if more than one; the covered cells are empty.
+    `settled`: its cells are final; `drawn`: with lines between them; `mended`: only
+    some of the lines are drawn.
     """
 
     rows: list[Row]
@@ -32,7 +32,7 @@ class Table:
     mended: bool = False
 
     def covered_places(self) -> set[tuple[int, int]]:
-        """The places that belong to a cell that begins elsewhere."""
+        """Return the places that a cell from elsewhere covers."""
         return {
             (row + down, column + across)
             for (row, column), (rows, columns) in self.spans.items()
@@ -42,13 +42,13 @@ class Table:
         }
 
     def words(self) -> Iterator[Word]:
-        """All words, row by row."""
+        """Return all words, row by row."""
         for row in self.rows:
             for cell in row:
                 yield from cell
 
     def headers(self) -> tuple[str, ...]:
-        """What stands above each column, header rows joined with " / "."""
+        """Return the header of each column, header rows joined with " / "."""
         paths: list[list[str]] = [[] for _ in self.rows[0]] if self.rows else []
         for row in range(self.header):
             for column, cell in enumerate(self.rows[row]):
@@ -61,13 +61,13 @@ class Table:
 
 
 def cell_text(cell: Sequence[Word]) -> str:
-    """The words of a cell on one line."""
+    """Return the words of a cell on one line."""
     return join_words(cell)
 
 
-SLACK = 1.5  # points by which words may stand out of their region
+SLACK = 1.5  # points by which words may extend beyond their region
 Rectangle = tuple[float, float, float, float]
-BAND = 0.12  # of the height of a page, above and below: where furniture may stand
+BAND = 0.12  # of the page height, at top and bottom, where furniture may be
 
 
 class Boxed(Protocol):
@@ -98,13 +98,13 @@ class Region:
     whole: list[tuple[int, Line]] = field(default_factory=list)
 
     def take(self, index: int, line: Line) -> None:
-        """Add the words of a whole line; `index` is its place on the page."""
+        """Add the words of a whole line; `index` is its position on the page."""
         self.whole.append((index, line))
         self.words.extend(line.words)
 
     @cached_property
     def block_text(self) -> str:
-        """What LiteParse read in the block, without blanks."""
+        """Return LiteParse's text of the block, without spaces."""
         block = self.block
         parts = [block.marker or "", block.text or "", *(block.lines or [])]
         for row in [block.header or [], *(block.rows or [])]:
@@ -113,7 +113,7 @@ class Region:
 
     @property
     def lines(self) -> list[Line]:
-        """The words as lines from top to bottom: those of the page, where it can be."""
+        """Return the words as lines from top to bottom, preferably the page's lines."""
         if sum([len(line.words) for _, line in self.whole]) != len(self.words):
             return lines_of(self.words)
         for (before, above), (index, line) in pairwise(self.whole):
@@ -123,7 +123,7 @@ class Region:
 
 
 def rectangle(box: Any) -> Rectangle:
-    """Left, top, right, bottom of a LiteParse box."""
+    """Return left, top, right, bottom of a LiteParse box."""
     return box.x, box.y, box.x + box.width, box.y + box.height
 
 
@@ -136,13 +136,13 @@ def box_of(parts: Sequence[Boxed]) -> Rectangle:
 
 
 def join_boxes(boxes: Iterable[Rectangle]) -> Rectangle:
-    """Return the smallest rectangle that holds all of one or more rectangles."""
+    """Return the smallest rectangle around one or more rectangles."""
     lefts, tops, rights, bottoms = zip(*boxes, strict=True)
     return min(lefts), min(tops), max(rights), max(bottoms)
 
 
 def overlaps(region: Region, other: Region) -> bool:
-    """Whether a third of a region lies in the other."""
+    """Return whether a third of a region is in the other."""
     left, top = max(region.box[0], other.box[0]), max(region.box[1], other.box[1])
     right = min(region.box[2], other.box[2])
     bottom = min(region.box[3], other.box[3])
@@ -151,7 +151,7 @@ def overlaps(region: Region, other: Region) -> bool:
 
 
 def area(region: Region) -> float:
-    """Square points."""
+    """Return the area in square points."""
     left, top, right, bottom = region.box
     return (right - left) * (bottom - top)
 
@@ -164,13 +164,13 @@ NUMBER = re.compile(
 
 
 def are_numbers(text: str) -> bool:
-    """Whether every word is one."""
+    """Return whether every word is a number."""
     has_digit = any(char.isdigit() for char in text)
     return has_digit and all(NUMBER.match(part) for part in text.split())
 
 
 def is_one_number(text: str) -> bool:
-    """Whether there is one number and marks around it, or a dash for none."""
+    """Return whether there is one number with symbols, or a dash for none."""
     if DASH.fullmatch(text):
         return True
     parts = text.split()
@@ -180,5 +180,5 @@ def is_one_number(text: str) -> bool:
 
 
 def is_year(text: str) -> bool:
-    """Whether it is a year."""
+    """Return whether it is a year."""
     return bool(re.fullmatch(r"(19|20)[0-9]{2}", text.strip()))

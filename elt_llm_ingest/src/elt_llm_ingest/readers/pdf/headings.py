@@ -1,4 +1,4 @@
-"""Levels of headings: from their numbering, the outline of the file, their looks."""
+"""Heading levels: from numbering, the outline of the file, and appearance."""
 
 import re
 from collections import Counter, defaultdict
@@ -13,14 +13,14 @@ from elt_llm_ingest.readers.text_builder import SEPARATOR, one_line
 RANKS = ("part", "title", "division", "chapter", "section", "article", "rule")
 MAX_LEVEL = 9  # as many levels of headings as Word has
 SAME_SIZE = 0.6  # points
-MAX_OUTLINE_TITLE = 300  # characters; a longer text is no entry of an outline
+MAX_OUTLINE_TITLE = 300  # characters; a longer text is no outline entry
 Outline = Sequence[tuple[int, str, int]]  # level from 1, title, page from 1
 _Key = tuple[str, float, bool]
 
 
 @dataclass(slots=True)
 class Heading:
-    """What decides about the level of a heading. `size`: height of its letters."""
+    """The features that determine the level of a heading. `size`: letter height."""
 
     text: str
     size: float
@@ -29,14 +29,14 @@ class Heading:
 
 
 class HeadingLevels:
-    """Gives every heading of a file its level, when all of them are known."""
+    """Assigns every heading of a file its level, once all are known."""
 
     def __init__(self, outline: Outline = ()) -> None:
         self._outline = _outline_levels(outline)
         self.headings: list[Heading] = []
 
     def take(self, drafts: Iterable[Draft]) -> None:
-        """Note the headings among drafts; what the outline lists becomes one."""
+        """Record the headings among drafts; outline entries become headings."""
         for draft in drafts:
             if draft.kind is BlockKind.PARAGRAPH and self._lists(draft):
                 draft.kind = BlockKind.HEADING
@@ -45,10 +45,11 @@ class HeadingLevels:
                 self.headings.append(Heading(draft.text, size, draft.page))
 
     def assign_levels(self) -> list[int]:
-        """The level of each heading in the order of taking, 1 at the top.
+        """Return the level of each heading in recorded order, 1 at the top.
 
-        Numbers decide ("3.2.1" is 3); Part, Chapter and the like stand above them; the
-        others go by size and capitals. Where the file has an outline, its levels win.
+        Numbers decide ("3.2.1" is 3); Part, Chapter and the like are above them; the
+        others are ordered by size and capitals. The levels of the file's outline take
+        precedence.
         """
         levels = _own_levels(self.headings)
         for heading, level in zip(self.headings, levels, strict=True):
@@ -95,7 +96,7 @@ def _depth(heading: Heading) -> int:
 
 
 def _keyword_levels(headings: Sequence[Heading]) -> dict[str, int]:
-    """Level of each keyword that is used: Part above Section above Rule."""
+    """Return the level of each used keyword: Part above Section above Rule."""
     counts = Counter(word for d in headings if (word := _keyword(d)))
     used = [word for word in RANKS if counts[word] > 1]
     levels = {word: level for level, word in enumerate(used, start=1)}
@@ -105,7 +106,7 @@ def _keyword_levels(headings: Sequence[Heading]) -> dict[str, int]:
 def _shift(
     headings: Sequence[Heading], numbers: Sequence[int], keywords: Mapping[str, int]
 ) -> int:
-    """How many keyword levels stand above the plain number "1"."""
+    """Return the number of keyword levels above the plain number "1"."""
     plain = [
         (d, NUMBER.match(d.text))
         for d, n in zip(headings, numbers, strict=True)
@@ -121,7 +122,7 @@ def _shift(
 
 
 def _level_among(heading: Heading, middle: Mapping[int, float]) -> int:
-    """Level of a heading without number, below all that are as large as it."""
+    """Return the level of a heading without number, below all that are as large."""
     size = heading.size
     above = [level for level, other in middle.items() if other >= size - 0.5]
     return max(above) + 1 if above else 1
@@ -149,7 +150,7 @@ def _normal(text: str) -> str:
 
 
 def _outline_levels(outline: Outline) -> dict[tuple[str, int], int]:
-    """(title, page) to level. A single root above everything is not counted."""
+    """Return (title, page) to level, without a single root above everything."""
     roots = [level for level, _, _ in outline if level == 1]
     lift = 1 if len(roots) == 1 and len(outline) > 1 else 0
     return {
@@ -160,7 +161,7 @@ def _outline_levels(outline: Outline) -> dict[tuple[str, int], int]:
 
 
 def _in_outline(text: str, page: int, outline: Mapping[tuple[str, int], int]) -> int:
-    """The outline's level of a text on a page, 0 if it is not in it."""
+    """Return the outline's level of a text on a page, or 0."""
     if not outline or len(text) > MAX_OUTLINE_TITLE:
         return 0
     return outline.get((_normal(text), page), 0)
@@ -169,7 +170,7 @@ def _in_outline(text: str, page: int, outline: Mapping[tuple[str, int], int]) ->
 def _apply_outline(
     headings: Sequence[Heading], outline: Mapping[tuple[str, int], int]
 ) -> None:
-    """The outline's levels, and for each kind of heading it knows, its commonest."""
+    """Return the outline's levels, applied to each kind of heading in it."""
     known = [(d, _in_outline(d.text, d.page, outline)) for d in headings]
     listed = [(d, level) for d, level in known if level]
     if not listed:
@@ -201,7 +202,7 @@ def _class(heading: Heading) -> _Key:
 LEAD = "lead"
 LONGEST = 80  # letters
 MOST = 10  # words
-# They lead a paragraph, and say nothing of what it is about.
+# They introduce a paragraph, but are no topic.
 SIGNAL = re.compile(r"^(?:notes?|sources?|examples?)\b", re.IGNORECASE)
 NAMED = re.compile(r"[^\W\d_]{3}")  # "XI." is a number
 ENDS = ".:"
@@ -210,10 +211,10 @@ WORDS = (BlockKind.PARAGRAPH, BlockKind.LIST_ITEM)
 
 
 def mark_run_in_headings(drafts: Iterable[Draft]) -> None:
-    """Note the run-in heading of every paragraph and list item that has one.
+    """Record the run-in heading of paragraphs and list items.
 
-    Only its first words are bold; they begin with a capital and end with a full stop
-    or a colon; the text after them begins a sentence.
+    Only the first words are bold; they start with a capital and end with a full stop or
+    a colon; the text after them starts a sentence.
     """
     for draft in drafts:
         if draft.kind in WORDS and draft.lines and (lead := _lead(draft)):
@@ -239,7 +240,7 @@ def _lead(draft: Draft) -> str:
 
 
 def add_run_in_headings(blocks: Iterable[Block]) -> Iterator[Block]:
-    """The blocks, those with a run-in heading in a section of its name."""
+    """Return the blocks, with run-in headings added to their section paths."""
     for block in blocks:
         lead = block.attributes.get(LEAD, "") if block.kind in WORDS else ""
         if name := one_line(lead).rstrip(ENDS):

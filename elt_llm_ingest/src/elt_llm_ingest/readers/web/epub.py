@@ -1,4 +1,4 @@
-"""Books: the pages of an EPUB in reading order, through the reader for web pages."""
+"""EPUB books: the pages in reading order, through the HTML reader."""
 
 import posixpath
 import zipfile
@@ -64,7 +64,7 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # n
 def _package(
     path: Path, archive: zipfile.ZipFile, names: frozenset[str]
 ) -> tuple[Any, str]:
-    """The book's table of parts, and the folder its names are relative to."""
+    """Return the book's package document, and the folder of its relative names."""
     if CONTAINER not in names:
         raise LoadError(path.name, "the archive is not a book", "unpack it first")
     root = safe.parse_xml(path.name, archive.read(CONTAINER))
@@ -80,7 +80,7 @@ def _package(
 
 
 def _spine(package: Any, folder: str) -> Iterator[str]:
-    """Names of the pages in reading order; nothing outside the archive."""
+    """Return names of the pages in reading order; none outside the archive."""
     pages = {
         item.get("id"): item.get("href", "")
         for item in package.iter()

@@ -1,6 +1,6 @@
 """HTML into blocks, for web pages, books and mail.
 
-The parser of the standard library never recurses, so no nesting is too deep for it.
+The parser of the standard library does not recurse, so no nesting is too deep for it.
 """
 
 import re
@@ -65,19 +65,19 @@ CDATA = re.compile(r"<!\[CDATA\[([^\[\]]*)\]\]>")
 REACH = 8  # open elements a closing tag may close over, pieces before a raised text
 NOTE_MARKS = frozenset(
     ("doc-noteref", "footnote-ref", "footnote-reference", "footnoteref", "noteref")
-)  # of the ARIA and EPUB vocabularies, and what Pandoc, Sphinx and Asciidoctor write
+)  # roles of the ARIA and EPUB vocabularies; classes of Pandoc, Sphinx, Asciidoctor
 
 
 @dataclass
 class _HtmlTable:
-    """Rows being collected. A table that holds tables is layout, not data."""
+    """Rows being collected. A table that contains tables is layout, not data."""
 
     rows: list[list[GridCell]] = field(default_factory=list)
     title: str = ""
     layout: bool = False
 
     def add(self, text: str) -> None:
-        """Put text into the last cell."""
+        """Append text to the last cell."""
         if not self.rows:
             self.rows.append([])
         if not self.rows[-1]:
@@ -92,7 +92,7 @@ class HtmlReader(HTMLParser):
     """Collects the text of one block at a time and writes it when the block ends."""
 
     def __init__(self, builder: TextBuilder, key: str = "", **fields: Any) -> None:
-        """Blocks go to `builder` with `fields`; `key` tells its tables from others'."""
+        """Write blocks to `builder` with `fields`; `key` identifies its tables."""
         super().__init__(convert_charrefs=True)
         self.builder = builder
         self.title = ""
@@ -113,7 +113,7 @@ class HtmlReader(HTMLParser):
         self._count = 0
 
     def read(self, source: str) -> None:
-        """Write all of a page."""
+        """Write the whole page."""
         page = _close_comments(source)
         self._view = Visibility(sheet_of(page))
         self.feed(page)
@@ -124,7 +124,7 @@ class HtmlReader(HTMLParser):
         self._write_pictures()
 
     def warnings(self) -> tuple[str, ...]:
-        """What a reader of the page does not see, and of this neither."""
+        """Return warnings about text that a reader of the page does not see."""
         if not self._hidden:
             return ()
         return (f"it has hidden passages, which were left out: {self._hidden}",)
@@ -171,7 +171,7 @@ class HtmlReader(HTMLParser):
             self._text.append(data)
 
     def _raise(self, tag: str, attributes: Mapping[str, str]) -> None:
-        """Remember where a raised text or the mark of a note begins."""
+        """Record where a superscript text or a note mark begins."""
         if tag not in ("a", "sup"):
             return
         if tag == "sup":
@@ -181,7 +181,7 @@ class HtmlReader(HTMLParser):
             self._mark = len(self._text)
 
     def _lower(self, tag: str) -> None:
-        """Put what a raised text stands for in its place; drop a note's mark."""
+        """Replace a superscript text by its plain text; drop a note mark."""
         if tag not in ("a", "sup"):
             return
         if self._mark is not None and is_mark("".join(self._text[self._mark :])):
@@ -219,13 +219,13 @@ class HtmlReader(HTMLParser):
         if kind is BlockKind.FIGURE:
             if not self._pictures:
                 kind = BlockKind.CAPTION
-            self._pictures.clear()  # the caption says it better
+            self._pictures.clear()  # the caption is better
         level = HEADINGS.get(inside, 0) if kind is BlockKind.HEADING else 0
         kind = kind or BlockKind.PARAGRAPH
         self.builder.add(kind, marker + text, level=level, **self._fields)
 
     def _write_pictures(self) -> None:
-        """What pictures without a caption show, as far as the page says it."""
+        """Write the alternative texts of pictures without a caption."""
         pictures, self._pictures = self._pictures, []
         for text in pictures:
             if " " in text and not self._furniture:
@@ -278,7 +278,7 @@ class HtmlReader(HTMLParser):
             self._write_pictures()
 
     def _nest(self) -> None:
-        """A table inside a cell: the outer one only arranges the page."""
+        """Mark a table with a table in a cell as layout."""
         if self._tables and not self._tables[-1].layout:
             outer = self._tables[-1]
             outer.layout = True
@@ -302,7 +302,7 @@ class HtmlReader(HTMLParser):
 
 
 def is_note_mark(attributes: Mapping[str, str]) -> bool:
-    """Whether the attributes of an element call it the mark of a note."""
+    """Return whether the attributes of an element mark it as a note reference."""
     words = " ".join(
         attributes.get(name, "") for name in ("role", "epub:type", "class")
     )
@@ -310,9 +310,9 @@ def is_note_mark(attributes: Mapping[str, str]) -> bool:
 
 
 def _close_comments(source: str) -> str:
-    """The page without what the parser would look for to its end, again and again.
+    """Return the page without text that makes the parser search repeatedly.
 
-    A comment that never ends hides the rest, as it does in a browser.
+    An unclosed comment hides the rest, as in a browser.
     """
     source = CDATA.sub(r"\1", source).replace("<![CDATA[", "")
     open_comment = source.find("<!--", source.rfind("-->") + 1)
@@ -320,7 +320,7 @@ def _close_comments(source: str) -> str:
 
 
 def _collapse_space(text: str) -> str:
-    """White space as a browser shows it; a newline where <br> stood."""
+    """Return white space as in a browser; a newline for <br>."""
     return "\n".join(one_line(line) for line in text.split(BREAK)).strip()
 
 

@@ -1,4 +1,4 @@
-"""E-mail: the headers, the text, and every attachment as a part of its own."""
+"""E-mail: the headers, the text, and every attachment as a separate part."""
 
 import email
 from collections.abc import Iterator
@@ -21,10 +21,10 @@ from elt_llm_ingest.readers.web.html import HtmlReader
 def read_inner(
     name: str, data: bytes, limits: Limits
 ) -> tuple[list[ParsedDocument], tuple[str, ...]]:
-    """The documents of a file that was in another, or the reason there are none.
+    """Return the documents of a file in another file, or the reason of a failure.
 
-    Each is a part that is named as the file; only its last name counts, so no name
-    leads anywhere.
+    Each is a part with the name of the file; only the last path component is used, so
+    that no name points elsewhere.
     """
     path = Path(PurePosixPath(name.replace("\\", "/")).name or "attachment")
     try:
@@ -47,14 +47,14 @@ def read_inner(
 PARSER = "mail 2"
 SHOWN = ("from", "to", "cc", "date")
 MAX_DEPTH = 10  # messages in messages
-MAX_PARTS = 200  # more than people attach; every part costs memory and time
+MAX_PARTS = 200  # more than people attach; every part takes memory and time
 UNREADABLE = (HeaderParseError, MessageError, LookupError, ValueError, AttributeError)
 
 
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
     """The message, then its attachments, each a document with the name as its part.
 
-    Raises LoadError for what is no message, nests too deep or holds nothing to read.
+    Raises LoadError for other files, too deep nesting and messages without content.
     """
     _check_depth(path.name, data)
     message = email.message_from_bytes(data, policy=default)
@@ -78,7 +78,7 @@ def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:
 
 
 def _check_depth(name: str, data: bytes) -> None:
-    """The parser of the standard library descends as deep as messages nest."""
+    """Raise LoadError for deep nesting, because parsing is recursive."""
     if data.lower().count(b"content-type: message/rfc822") > MAX_DEPTH:
         raise _too_deep(name)
     if data.lower().count(b"content-type: multipart/") > MAX_PARTS:
@@ -100,7 +100,7 @@ def _too_deep(name: str) -> LoadError:
 def _letter(
     path: Path, message: EmailMessage, warnings: tuple[str, ...]
 ) -> ParsedDocument | None:
-    """The message itself; None where it says nothing."""
+    """Return the message itself, or None if it is empty."""
     builder = TextBuilder()
     subject = _header(message, "subject")
     builder.add(BlockKind.HEADING, subject, level=1)
@@ -124,7 +124,7 @@ def _letter(
 
 
 def _header(message: EmailMessage, name: str) -> str:
-    """A header's value on one line; empty where it is missing or cannot be read."""
+    """Return a header's value on one line; empty if it is missing or unreadable."""
     try:
         return one_line(str(message.get(name) or ""))
     except UNREADABLE:
@@ -132,7 +132,7 @@ def _header(message: EmailMessage, name: str) -> str:
 
 
 def _write_body(builder: TextBuilder, message: EmailMessage) -> tuple[str, ...]:
-    """Write the plain text, or the HTML where there is none; what went wrong."""
+    """Write the plain text, or the HTML if there is none; return warnings."""
     for kind in ("plain", "html"):
         content, decode_warnings = _content(message, kind)
         if not content.strip():
@@ -151,7 +151,7 @@ def _write_body(builder: TextBuilder, message: EmailMessage) -> tuple[str, ...]:
 
 
 def _content(message: EmailMessage, kind: str) -> tuple[str, tuple[str, ...]]:
-    """The text of this kind, and what was wrong with its encoding."""
+    """Return the text of this type, and warnings about its encoding."""
     try:
         body = message.get_body(preferencelist=(kind,))
     except UNREADABLE as error:
@@ -170,7 +170,7 @@ def _content(message: EmailMessage, kind: str) -> tuple[str, tuple[str, ...]]:
 
 
 class _Attachments:
-    """Reads what is attached, as far as the limits go."""
+    """Reads attachments within the limits."""
 
     def __init__(self, path: Path, limits: Limits) -> None:
         self._path = path
@@ -181,7 +181,7 @@ class _Attachments:
         self.warnings: list[str] = []
 
     def read(self, message: EmailMessage) -> None:
-        """Read every attachment; what cannot be read becomes a warning."""
+        """Read every attachment; failures become warnings."""
         for part in _parts(message):
             self._count += 1
             if self._count > MAX_PARTS:
@@ -234,7 +234,7 @@ def _file_name(part: EmailMessage) -> str:
 
 
 def _parts(message: EmailMessage) -> Iterator[EmailMessage]:
-    """Attachments and attached messages, and pictures set into the text."""
+    """Return attachments, attached messages, and embedded pictures."""
     if not message.is_multipart():
         if message.get_content_maintype() not in ("text", "multipart"):
             yield message

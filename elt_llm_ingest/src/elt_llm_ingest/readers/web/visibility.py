@@ -1,4 +1,4 @@
-"""Which elements of a web page a browser does not show, by what the page says."""
+"""Elements of a web page that a browser does not show, according to the page."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -7,28 +7,28 @@ from typing import NamedTuple
 
 from typing_extensions import override
 
-Colour = tuple[int, int, int] | str | None  # as numbers, by name, or not known
+Colour = tuple[int, int, int] | str | None  # as numbers, by name, or unknown
 WHITE = (255, 255, 255)
 NAMED: dict[str, Colour] = {"white": WHITE, "black": (0, 0, 0)}
 CLEAR = "transparent"
 UNSAID = frozenset(("inherit", "initial", "unset", "none", "currentcolor"))
-ALIKE = 10  # of 255; no eye tells such colours apart
+ALIKE = 10  # of 255; closer colours are indistinguishable
 HEX = re.compile(r"#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})")
 RGB = re.compile(
     r"rgba?\(\s*(\d+)[\s,]+(\d+)[\s,]+(\d+)\s*(?:[,/]\s*([\d.]+)(%?)\s*)?\)"
 )
 LENGTH = re.compile(r"(-?(?:\d+(?:\.\d*)?|\.\d+))\s*([a-z%]*)")
-# The least size of letters that people read; the first ones scale another size.
+# The minimum size of readable letters; the first units scale another size.
 SCALES = {"em": 0.15, "%": 15.0}
 SIZES = {"": 2.0, "px": 2.0, "pt": 2.0, "rem": 0.15}
-FAR = -1000.0  # pixels: no screen shows what is so far to the left or above
+FAR = -1000.0  # pixels; elements farther to the left or above are on no screen
 FAR_IN = {"px": 1.0, "": 1.0, "pt": 1.3, "em": 16.0, "rem": 16.0}
 OFF_PAGE = ("left", "top", "right", "bottom")
 SHUT = ("height", "max-height", "width", "max-width")
 
 
 class ElementStyle(NamedTuple):
-    """What an element hands on to those inside it."""
+    """The properties that an element passes to its children."""
 
     colour: Colour = (0, 0, 0)
     ground: Colour = WHITE
@@ -37,7 +37,7 @@ class ElementStyle(NamedTuple):
 
     @property
     def is_hidden(self) -> bool:
-        """Whether text that stands here is not seen."""
+        """Return whether text is invisible here."""
         return (
             self.gone
             or self.tiny
@@ -49,7 +49,7 @@ class ElementStyle(NamedTuple):
 def inside(
     outer: ElementStyle, style: Mapping[str, str], loose: frozenset[str]
 ) -> ElementStyle:
-    """The looks of an element; nothing is known of properties that are `loose`."""
+    """Return the style of an element; properties in `loose` are unknown."""
     ground = _ground(outer, style)
     if loose & {"background", "background-color", "background-image"}:
         ground = None
@@ -64,7 +64,7 @@ def inside(
 
 
 def _is_taken_off(style: Mapping[str, str]) -> bool:
-    """Taken off the page, whatever the elements inside say."""
+    """Return whether an element is removed from the page, with its children."""
     if style.get("display") == "none":
         return True
     if style.get("visibility") in ("hidden", "collapse"):
@@ -99,7 +99,7 @@ def _tiny(value: str, outer: bool) -> bool:
 
 
 def _ground(outer: ElementStyle, style: Mapping[str, str]) -> Colour:
-    """What is behind the text; not known where it is a picture."""
+    """Return the background of the text; unknown over a picture."""
     if style.get("background-image", "none") != "none":
         return None
     for name in ("background-color", "background"):
@@ -134,14 +134,14 @@ def _alike(colour: Colour, ground: Colour) -> bool:
 Said = dict[str, str]
 SIMPLE = re.compile(r"[a-z][\w-]*|[.#][\w-]+", re.IGNORECASE)
 LAST = re.compile(r"[^\s>+~]+$")
-# What stands in brackets or after a colon is no tag, class or id of the element.
+# Text in brackets or after a colon is no tag, class or id of the element.
 BESIDE = re.compile(r"\[[^\]]*\]|::?[\w-]+|[()]")
 PAPER = re.compile(r"\b(?:print|speech)\b", re.IGNORECASE)
 IMPORTANT = re.compile(r"\s*!\s*important\s*$")
 
 
 def declarations(style: str) -> tuple[Said, Said]:
-    """Properties and values, in small letters: the ordinary and the important ones."""
+    """Parse properties and values, in lower case: ordinary and important ones."""
     plain: Said = {}
     important: Said = {}
     for part in style.split(";"):
@@ -153,10 +153,10 @@ def declarations(style: str) -> tuple[Said, Said]:
 
 
 class StyleSheet:
-    """The rules of a page, by tag, .class and #id."""
+    """The rules of a page by tag, .class and #id."""
 
     def __init__(self) -> None:
-        self.elsewhere = False  # rules of other files hold too
+        self.elsewhere = False  # rules of other files apply too
         self._plain: dict[str, Said] = {}
         self._important: dict[str, Said] = {}
         self._loose: dict[str, set[str]] = {}
@@ -164,7 +164,7 @@ class StyleSheet:
     def of(
         self, tag: str, attributes: Mapping[str, str]
     ) -> tuple[Said, frozenset[str]]:
-        """What holds for an element, and the properties that may be set otherwise."""
+        """Return an element's properties, and those that other rules may set."""
         names = [tag, *(f".{name}" for name in attributes.get("class", "").split())]
         names.append(f"#{attributes.get('id', '')}")
         plain, important = declarations(attributes.get("style", ""))
@@ -183,11 +183,11 @@ class StyleSheet:
         )
 
     def add(self, css: str) -> None:
-        """Take the rules of a style sheet in."""
+        """Add the rules of a style sheet."""
         first, *rest = css.split("/*")
         css = first + " ".join(part.partition("*/")[2] for part in rest)
         self.elsewhere |= "@import" in css.lower()
-        around: list[str] = []  # what stands before the braces that are open
+        around: list[str] = []  # preludes of the open braces
         before = ""
         for part in re.split(r"([{}])", css):
             if part == "{":
@@ -216,7 +216,7 @@ class StyleSheet:
 
 
 class _Finder(HTMLParser):
-    """Looks for the style sheets of a page."""
+    """Finds the style sheets of a page."""
 
     def __init__(self, sheet: StyleSheet) -> None:
         super().__init__()
@@ -245,7 +245,7 @@ class _Finder(HTMLParser):
 
 
 def sheet_of(source: str) -> StyleSheet:
-    """The rules of the style sheets in a page."""
+    """Return the rules of the style sheets in a page."""
     sheet = StyleSheet()
     if re.search(r"<(?:style|link)\b", source, re.IGNORECASE):
         finder = _Finder(sheet)
@@ -255,19 +255,19 @@ def sheet_of(source: str) -> StyleSheet:
 
 
 VOID = frozenset(("br", "hr", "img", "input", "link", "meta", "source", "wbr"))
-# What a tag closes that was left open.
+# Elements that a tag closes implicitly.
 CLOSED = {
     "dd": ("dd", "dt"), "dt": ("dd", "dt"), "li": ("li",), "option": ("option",),
     "td": ("td", "th"), "th": ("td", "th"), "tr": ("tr",),
 }  # fmt: skip
 HOLDERS = frozenset(("dl", "ol", "select", "table", "ul"))
 REACH = 64  # open elements that a closing tag may close over
-ROOTS = ("html", "body")  # a script shows them, or there were no page
+ROOTS = ("html", "body")  # shown by a script, or by every page
 ATTRIBUTES = {"bgcolor": "background-color", "background": "background-image"}
 
 
 class Visibility:
-    """Follows the open elements, and tells which of them are shown."""
+    """Tracks the open elements and their visibility."""
 
     def __init__(self, sheet: StyleSheet | None = None) -> None:
         self._sheet = sheet or StyleSheet()
@@ -279,12 +279,12 @@ class Visibility:
 
     @property
     def is_hidden(self) -> bool:
-        """Whether text is not shown here."""
+        """Return whether text is invisible here."""
         return self._looks.is_hidden
 
     @property
     def is_gone(self) -> bool:
-        """Whether nothing is shown here, elements inside neither."""
+        """Return whether nothing is shown here, including child elements."""
         return self._looks.gone
 
     @property
@@ -292,7 +292,7 @@ class Visibility:
         return self._open[-1][1] if self._open else self._page
 
     def enter(self, tag: str, attributes: Mapping[str, str], *, block: bool) -> bool:
-        """Note that an element begins; whether it is shown."""
+        """Record the start of an element; return whether it is visible."""
         if block and self._open and self._open[-1][0] == "p":
             self._open.pop()
         self._close_siblings(tag)
@@ -302,7 +302,7 @@ class Visibility:
         return not looks.gone
 
     def leave(self, tag: str) -> bool:
-        """Note that an element ends; whether it was shown."""
+        """Record the end of an element; return whether it was visible."""
         for place in range(len(self._open) - 1, self._last(REACH) - 1, -1):
             if self._open[place][0] == tag:
                 shown = not self._open[place][1].gone

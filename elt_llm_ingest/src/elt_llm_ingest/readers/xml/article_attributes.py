@@ -1,4 +1,4 @@
-"""What the front of an article tells of it: journal, date, authors, identifiers."""
+"""The metadata in the front of an article: journal, date, authors, identifiers."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -9,7 +9,7 @@ from elt_llm_ingest.readers.text_builder import one_line
 from elt_llm_ingest.readers.xml import safe
 
 TextOf = Callable[[Any], str]
-MOST_AUTHORS = 50  # it stands with every chunk; some papers have thousands
+MOST_AUTHORS = 50  # stored with every chunk; some papers have thousands
 MOST_CHARACTERS = 200  # of one value
 _TITLES = (
     ("journal-title-group", "journal-title"),
@@ -25,11 +25,11 @@ def attributes_of(article: Any, text_of: TextOf) -> dict[str, str]:
 
     Args:
         article: The root element of the article.
-        text_of: Gives the text below an element.
+        text_of: Returns the text below an element.
 
     Returns:
-        The attributes that are told; authors joined by `; `, the date in ISO 8601 as
-        far as it is known.
+        The existing attributes; authors joined by `; `, the date in ISO 8601 as far as
+        it is known.
     """
     meta = safe.first(article, "front", "article-meta")
     if meta is None:
@@ -61,7 +61,7 @@ def _authors(meta: Any, plain: TextOf) -> Iterator[str]:
 
 
 def _name(person: Any, plain: TextOf) -> str:
-    """The given names before the surname, or the name as it stands."""
+    """Return the given names before the surname, or the name as written."""
     for path in (("name",), ("name-alternatives", "name")):
         if (name := safe.first(person, *path)) is not None:
             parts = (safe.first(name, part) for part in ("given-names", "surname"))
@@ -73,7 +73,7 @@ def _name(person: Any, plain: TextOf) -> str:
 
 
 def _publication_day(meta: Any, plain: TextOf) -> str:
-    """The earliest of the most exact dates of publication."""
+    """Return the earliest of the most precise publication dates."""
     days = [_day(one, plain) for one in safe.child_elements(meta, "pub-date")]
     return min(
         (day for day in days if day), key=lambda day: (-len(day), day), default=""
@@ -81,7 +81,7 @@ def _publication_day(meta: Any, plain: TextOf) -> str:
 
 
 def _day(element: Any, plain: TextOf) -> str:
-    """Year, month and day as far as they are told and can be."""
+    """Return year, month and day as far as given and valid."""
     parts = {safe.tag(part): plain(part) for part in safe.child_elements(element)}
     year = parts.get("year", "")
     if not re.fullmatch(r"[0-9]{4}", year):
@@ -96,7 +96,7 @@ def _day(element: Any, plain: TextOf) -> str:
 
 
 def _month(text: str) -> int:
-    """The number of a month in figures or English; 0 for none."""
+    """Return the number of a month in figures or English; 0 for none."""
     if re.fullmatch(r"[0-9]{1,2}", text):
         return int(text) if 1 <= int(text) <= len(_MONTHS) else 0
     name = text[:3].lower()

@@ -42,22 +42,22 @@ NAMES = {
 }
 PARAGRAPHS = ("p", "disp-formula", "verse-line", "attrib", "speech", "statement")
 KINDS = {"code": BlockKind.CODE, "preformat": BlockKind.CODE}
-# Their text belongs to a block of its own, or says nothing to a reader.
+# Their text belongs to another block, or is not for readers.
 APART = frozenset(
     ("table-wrap", "fig", "fig-group", "list", "def-list", "disp-quote", "boxed-text",
      "tex-math", "object-id", "alternatives")
 )  # fmt: skip
 SPACED = frozenset(("break", "label", "td", "th", "name", "string-name"))
-# What they hold is told apart by elements only, not by blanks.
+# Their contents are separated by elements only, not by spaces.
 PACKED = frozenset(
     ("contrib", "date", "element-citation", "name", "pub-date", "ref", "string-name")
 )
 NOTES = frozenset(
     ("aff", "author-notes", "bibr", "corresp", "fn", "table-fn")
-)  # what a mark in the text points to
-# Of elements: far beyond articles, and far below Python's recursion limit.
+)  # targets of marks in the text
+# Nesting depth: far beyond articles, and far below Python's recursion limit.
 MAX_DEPTH = 60
-REACH = 8  # pieces of text before a raised one that tell what it is
+REACH = 8  # pieces of text before a superscript that determine its meaning
 
 
 def parse(path: Path, data: bytes, limits: Limits) -> list[ParsedDocument]:  # noqa: ARG001
@@ -106,7 +106,7 @@ class _ArticleWriter:
         self.builder = TextBuilder()
 
     def write(self, article: Any) -> None:
-        """Write front, body and back in the order people read them."""
+        """Write front, body and back in reading order."""
         meta = safe.first(article, "front", "article-meta")
         if meta is not None:
             self._front(meta)
@@ -165,7 +165,7 @@ class _ArticleWriter:
             self._item(element, name, level, depth)
         elif name in PARAGRAPHS or name in KINDS:
             self._paragraph(element, name, level, depth)
-        else:  # groups, boxes, quotes, lists: what they hold counts
+        else:  # groups, boxes, quotes, lists: their contents are written
             self._content(element, level, depth)
 
     def _paragraph(self, element: Any, name: str, level: int, depth: int) -> None:
@@ -194,7 +194,7 @@ class _ArticleWriter:
             self._content(child, level, depth + 1)
 
     def _float(self, element: Any, name: str) -> None:
-        """A table or a figure, its label and caption before it."""
+        """Write a table or a figure, after its label and caption."""
         parts = [safe.first(element, part) for part in ("label", "caption")]
         words = [one_line(_text(part)) for part in parts if part is not None]
         caption = " ".join(filter(None, words))
@@ -231,9 +231,9 @@ def _cell(element: Any) -> GridCell:
 
 
 def _text(element: Any) -> str:
-    """All text below, without marks of notes and what is a block of its own.
+    """Return all text below, without note marks and separate blocks.
 
-    No recursion, as elements may be nested deeply.
+    Not recursive, because elements may be nested deeply.
     """
     parts: list[str] = [element.text or ""]
     waiting = [iter(element)]
@@ -260,7 +260,7 @@ def _text(element: Any) -> str:
 
 
 def _text_of_end(element: Any, parts: list[str], begin: int) -> list[str]:
-    """What stands for the text of an element that ends."""
+    """Return the text for an element that ends."""
     name, text = safe.tag(element), "".join(parts[begin:])
     if name == "xref" and element.get("ref-type") in NOTES and is_mark(text):
         return [REMOVED]

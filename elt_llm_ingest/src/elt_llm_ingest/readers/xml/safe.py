@@ -1,4 +1,4 @@
-"""XML that is safe to look at: no entities, nothing fetched, nothing declared."""
+"""Parse XML safely: no entities, no external access, no declarations."""
 
 import re
 from collections.abc import Iterator
@@ -9,12 +9,12 @@ from defusedxml.ElementTree import ParseError, fromstring
 
 from elt_llm_core.errors import LoadError
 
-# A document type that only names itself is harmless; one that declares things is not.
+# A document type with a name only is harmless; one with declarations is not.
 DECLARES = re.compile(rb"<!DOCTYPE[^>\[]*\[|<!ENTITY", re.IGNORECASE)
 
 
 def parse_xml(name: str, data: bytes) -> Any:
-    """The root element. Raises LoadError for damaged and hostile XML."""
+    """Return the root element. Raises LoadError for damaged and hostile XML."""
     if DECLARES.search(data.replace(b"\x00", b"")):
         raise hostile(name)
     try:
@@ -30,7 +30,7 @@ def parse_xml(name: str, data: bytes) -> Any:
 
 
 def hostile(name: str) -> LoadError:
-    """The error for XML that declares entities or a document type of its own."""
+    """Return the error for XML with entities or an internal document type."""
     return LoadError(
         name,
         "its XML declares a document type or entities, which can hide other files",
@@ -39,17 +39,17 @@ def hostile(name: str) -> LoadError:
 
 
 def tag(element: Any) -> str:
-    """The name without its namespace; empty for comments."""
+    """Return the name without its namespace; empty for comments."""
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
 def child_elements(element: Any, *names: str) -> Iterator[Any]:
-    """The child elements of these names, all if none is given, in order."""
+    """Return the child elements with these names, or all, in order."""
     return (child for child in element if not names or tag(child) in names)
 
 
 def first(element: Any, *path: str) -> Any:
-    """The first element down a path of names, or None."""
+    """Return the first element along a path of names, or None."""
     for name in path:
         element = next(child_elements(element, name), None)
         if element is None:
