@@ -1,4 +1,4 @@
-"""Names that become folders and keys, and the identifiers made from content."""
+"""Names that become folders and keys, and identifiers derived from content."""
 
 import hashlib
 import re
@@ -7,13 +7,13 @@ import unicodedata
 from elt_llm_core.errors import InvalidNameError
 
 _COLLECTION = re.compile(r"[a-z0-9][a-z0-9_-]{0,61}[a-z0-9]")
-_LONGEST_ID = 63  # what Chroma and every file system take
-LONGEST_NAME = 200  # what a person writes
-_MARK_DIGITS = 8  # of the digest that tells shortened or foreign names apart
+_LONGEST_ID = 63  # accepted by Chroma and every file system
+LONGEST_NAME = 200  # maximum length of a given name
+_MARK_DIGITS = 8  # hex digits of the digest for shortened or foreign names
 
 
 def collection_name(name: str) -> str:
-    """Return the collection id `name` unchanged, which is safe as a folder.
+    """Return the collection id `name` unchanged; it is safe as a folder name.
 
     Raises:
         InvalidNameError: If it is not an id: 2 to 63 lower-case letters, digits, `_` or
@@ -25,15 +25,14 @@ def collection_name(name: str) -> str:
 
 
 def collection_id(name: str) -> str:
-    """Return the id of the collection that people call `name`.
+    """Return the collection id for a display name.
 
-    An id is its own id. Other names become one: "My Finance Files" is
-    `my-finance-files`, "Übersee" is `ubersee`. A name in a script that has no letters
-    from a to z keeps none of them and gets a digest: the same name always has the same
-    id.
+    An id is returned unchanged. Other names are converted: "My Finance Files" is
+    `my-finance-files`, "Übersee" is `ubersee`. A name without letters from a to z gets
+    a digest, so that the same name always has the same id.
 
     Args:
-        name: A display name or an id; case and blanks around it do not matter.
+        name: A display name or an id; case and surrounding spaces are ignored.
 
     Raises:
         InvalidNameError: If fewer than two letters or digits are left, or if the name
@@ -56,21 +55,21 @@ def collection_id(name: str) -> str:
 
 
 def digest(*parts: str) -> str:
-    """64 hex digits that change with any part; parts cannot run into each other."""
+    """Return 64 hex digits over all parts; the boundaries of parts count."""
     joined = "".join(f"{len(part)}:{part}" for part in parts)
     return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def document_id(collection: str, uri: str, part: str = "") -> str:
-    """The id of a document: 32 hex digits from its collection, source and part."""
+    """Return a document's id: 32 hex digits from collection, source and part."""
     return digest(collection, uri, part)[:32]
 
 
 def node_id(document: str, chunker: str, ordinal: int, text: str) -> str:
-    """The id of a chunk: 32 hex digits from document, chunker, ordinal and text."""
+    """Return a chunk's id: 32 hex digits from document, chunker, ordinal and text."""
     return digest(document, chunker, str(ordinal), text)[:32]
 
 
 def item_key(*parts: str) -> str:
-    """The key of one item of a batch: change any part and the item is done anew."""
+    """Return the key of a batch item; any changed part makes it a new item."""
     return digest(*parts)

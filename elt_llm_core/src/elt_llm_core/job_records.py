@@ -1,4 +1,4 @@
-"""What is kept of a job: how far it is, how it ended, and how to run it again."""
+"""Stored jobs: progress, outcome, and options for running them again."""
 
 import json
 from enum import StrEnum
@@ -12,7 +12,7 @@ from elt_llm_core.identifiers import item_key
 from elt_llm_core.records import Record
 from elt_llm_core.results import Degradation
 
-# The option of products that does finished items again; a run that goes on does not.
+# The option of products that processes finished items again; a resumed run does not.
 FRESH = "fresh"
 
 
@@ -21,7 +21,7 @@ INTERRUPTED = 130
 
 
 class ItemOutcome(Record):
-    """What became of one file, or would become of it in a dry run."""
+    """The outcome of one file, or its forecast in a dry run."""
 
     name: str
     uri: str
@@ -32,7 +32,7 @@ class ItemOutcome(Record):
 
 
 class Expected(Record):
-    """How long an ingest would take, in seconds, as far as a dry run can tell.
+    """Estimated time of an ingest in seconds, from a dry run.
 
     `embedding` is None where no ingest with this model has been timed yet.
     """
@@ -42,10 +42,10 @@ class Expected(Record):
 
 
 class JobReport(Record):
-    """How a job ended. `counts` is by outcome; `files` maps a name to a path.
+    """The outcome of a job. `counts` is by outcome; `files` maps a name to a path.
 
-    `items` tells of single files, `expected` of time: a dry run's forecast. `stopped`
-    is set where the job was asked to end early; the same call goes on where it stopped.
+    `items` lists single files and `expected` the time of a dry run. `stopped` is set if
+    the job was asked to end early; the same call resumes it.
     """
 
     job: str
@@ -58,7 +58,7 @@ class JobReport(Record):
 
     @property
     def exit_code(self) -> int:
-        """0; 2 where some items failed or lack a part; 130 where it was stopped."""
+        """Return 0; 2 if items failed or are incomplete; 130 if it was stopped."""
         if self.stopped:
             return INTERRUPTED
         poorer = self.counts.get("failed") or self.counts.get("quarantined")
@@ -73,28 +73,28 @@ class JobState(StrEnum):
     SUCCEEDED = "succeeded"
     PARTIAL = "partial"
     FAILED = "failed"
-    CANCELLED = "cancelled"  # somebody asked for it; what was done is kept
-    INTERRUPTED = "interrupted"  # its process is gone; what was done is kept
+    CANCELLED = "cancelled"  # on request; finished items are kept
+    INTERRUPTED = "interrupted"  # its process died; finished items are kept
 
     @classmethod
     @override
     def _missing_(cls, value: object) -> "JobState | None":
-        # Rows that earlier versions wrote have it under this name.
+        # The name in rows of earlier versions.
         return cls.CANCELLED if value == "stopped" else None
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing works on the job any more."""
+        """Return whether the job is no longer processed."""
         return self not in (JobState.QUEUED, JobState.RUNNING)
 
     @property
     def resumable(self) -> bool:
-        """Whether another run of the job may do what this one did not."""
+        """Return whether another run may finish the job."""
         return self.has_ended and self is not JobState.SUCCEEDED
 
 
 class JobProgress(Record):
-    """How far a job is; `total` is unknown in some stages."""
+    """The progress of a job; `total` is unknown in some stages."""
 
     stage: str = "starting"
     done: int = 0
@@ -106,10 +106,10 @@ class JobProgress(Record):
 
 
 class JobRecord(Record):
-    """A job as it is kept in the database.
+    """A job as stored in the database.
 
-    `options` are those of its strategy, so that the job can be run again; secrets are
-    not among them.
+    `options` are those of its strategy, without secrets, so that the job can be run
+    again.
     """
 
     job_id: str
@@ -127,15 +127,15 @@ class JobRecord(Record):
 
     @property
     def work_key(self) -> str:
-        """The same for all runs of the same work."""
+        """Return a key that is the same for all runs of the same work."""
         options = {k: v for k, v in self.options.items() if k != FRESH}
         return item_key(self.kind, json.dumps(options, sort_keys=True))
 
     def again(self) -> "JobRecord":
-        """Return the record of another run, which reuses what this one finished.
+        """Return the record of another run, which reuses finished items.
 
         Raises:
-            UsageError: If something still works on the job.
+            UsageError: If the job is still running.
         """
         self.require_ended()
         options = {k: v for k, v in self.options.items() if k != FRESH}
@@ -148,7 +148,7 @@ class JobRecord(Record):
         )
 
     def require_ended(self) -> None:
-        """Raise UsageError if something still works on the job."""
+        """Raise UsageError if the job is still running."""
         if not self.state.has_ended:
             raise UsageError(
                 f"job {self.job_id} is {self.state.value}",

@@ -1,9 +1,9 @@
-"""Running a job so that it is kept: its progress, its end, and whether it shall stop.
+"""Run a job with its progress and outcome stored, and its cancellation.
 
     report = run_kept(context, JobRecord(job_id="", kind="glossary"), runner)
 
 Any process can ask the job to stop (`store.jobs.ask_to_stop`). Its process then ends
-after the item at hand, and the connections to model servers of that item at once.
+after the current item, and closes the item's connections to model servers at once.
 """
 
 import threading
@@ -19,10 +19,10 @@ from elt_llm_core.jobs import JobContext, JobReport, Pace, Runner, run_job
 from elt_llm_core.patience import Patience, current
 from elt_llm_core.store.database.reader import FILE
 
-# Between two writes of progress: a commit costs some milliseconds, a reader looks once
-# a second at most.
+# Seconds between two writes of progress: a commit takes some milliseconds, and readers
+# poll at most once a second.
 PROGRESS_SECONDS = 1.0
-LOOK_SECONDS = 0.5  # between two looks whether somebody asked the job to stop
+LOOK_SECONDS = 0.5  # seconds between two checks for a stop request
 
 Begun = Callable[[JobRecord, Patience], None]
 
@@ -33,24 +33,24 @@ def run_kept(
     runner: Runner,
     begun: Begun | None = None,
 ) -> JobReport:
-    """Run a job, and keep in the database how it goes.
+    """Run a job, and store its progress and outcome in the database.
 
     Args:
         context: The context of the job.
         record: Kind and options; see `JobRows.hold`.
         runner: The job.
-        begun: Is told the kept record, and the patience that stops the job.
+        begun: Called with the stored record and the patience that stops the job.
 
     Returns:
-        The report; `stopped` is set where somebody asked the job to end.
+        The report; `stopped` is set if the job was asked to end.
 
     Raises:
-        EltLlmError: What the runner raises; the job is kept as failed.
+        EltLlmError: The errors of the runner; the job is stored as failed.
     """
     asked = current()
     patience = asked.fork() if asked else Patience()
     if not (context.store.data_dir / FILE).exists():
-        return run_job(runner, context)  # no database: the job tells what is missing
+        return run_job(runner, context)  # no database: the job reports what is missing
     with context.store.jobs.hold(record) as kept:
         run = _KeptRun(context, kept, patience)
         if begun is not None:
@@ -71,19 +71,19 @@ def run_kept(
 
 
 def state_of(report: JobReport) -> JobState:
-    """Return the state in which a report leaves its job."""
+    """Return the state of a job with this report."""
     if report.stopped:
         return JobState.CANCELLED
     return JobState.PARTIAL if report.exit_code else JobState.SUCCEEDED
 
 
 def describe_problem(error: EltLlmError) -> dict[str, Any]:
-    """Return what is kept of an error."""
+    """Return the stored form of an error."""
     return {"code": error.code, "detail": error.message, "hint": error.hint}
 
 
 class _KeptRun:
-    """One run of a job: writes its progress down, and listens for its end."""
+    """One run of a job: stores its progress, and checks for a stop request."""
 
     def __init__(
         self, context: JobContext, record: JobRecord, patience: Patience
@@ -121,7 +121,7 @@ class _KeptRun:
 
     @contextmanager
     def watch(self) -> Iterator[None]:
-        """In the body, whoever asks the job to stop in the database is heard."""
+        """Check for stop requests in the database during this block."""
         thread = threading.Thread(target=self._listen, name="job-watch", daemon=True)
         thread.start()
         try:
@@ -146,7 +146,7 @@ class _KeptRun:
         report: JobReport | None = None,
         problem: dict[str, Any] | None = None,
     ) -> None:
-        """Keep how the job ended."""
+        """Store the outcome of the job."""
         changes = {"state": state, "report": report, "problem": problem}
         with self._lock:
             self._record = self._record.model_copy(update=changes)

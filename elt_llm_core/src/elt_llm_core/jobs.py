@@ -1,8 +1,8 @@
-"""Work that runs for a while: ingest, glossary, catalogue, coverage.
+"""Long-running work: ingest, glossary, catalogue, coverage.
 
-A job is a strategy of the stage `jobs`: its fields are its options and `build` returns
-something to call with a context. The command line, the HTTP API and the demo start jobs
-through this door only, so none of them imports another's package.
+A job is a strategy of the stage `jobs`: its fields are its options, and `build` returns
+a callable that takes a context. The command line, the HTTP API and the demo start jobs
+only in this way, so that none of them imports another's package.
 """
 
 import time
@@ -43,29 +43,29 @@ __all__ = [
 
 
 class Progress(Protocol):
-    """Hears of progress: stage, steps done, steps in all if known, a detail."""
+    """Called with stage, finished steps, total steps if known, and a detail."""
 
     def __call__(
         self, stage: str, done: int, total: int | None = None, detail: str = ""
     ) -> None:
-        """Take note; must return at once and never raise."""
+        """Record the progress; must return at once and never raise."""
 
 
 def silent(stage: str, done: int, total: int | None = None, detail: str = "") -> None:
-    """Progress that nobody watches."""
+    """Ignore progress."""
 
 
 def never() -> bool:
-    """Nobody asks this job to stop."""
+    """Return False: the job is never asked to stop."""
     return False
 
 
 @dataclass(frozen=True)
 class JobContext:
-    """What every job is given.
+    """The context that every job gets.
 
-    `stopped` tells whether the job shall end after the item it is at; a job that does
-    not ask goes on to its end.
+    `stopped` returns whether the job should end after the current item; a job that does
+    not call it runs to its end.
     """
 
     config: RagConfig
@@ -79,7 +79,7 @@ JOBS: Stage[Runner] = Stage("jobs")
 
 
 def run_job(runner: Runner, context: JobContext) -> JobReport:
-    """Run a job; what it spends on models is counted against the budget of a job."""
+    """Run a job; its model calls are charged to the budget of a job."""
     with (
         count_days(context.store.day_ledger),
         open_account("job", context.config.gateway),
@@ -87,16 +87,16 @@ def run_job(runner: Runner, context: JobContext) -> JobReport:
         return runner(context)
 
 
-# A forecast from less time, or from a smaller share, is unsteady; chosen by eye.
+# Estimates from less time, or from a smaller share, are unstable; chosen by eye.
 BASIS_SECONDS = 3.0
 BASIS_SHARE = 0.02
 MINUTE, HOUR = 60.0, 3600.0
 
 
 class Pace:
-    """Work done so far against the clock, which never jumps.
+    """The work done so far, measured with a monotonic clock.
 
-    `total` is in any unit that grows with the work, such as bytes.
+    `total` is in any unit proportional to the work, such as bytes.
     """
 
     def __init__(
@@ -107,12 +107,12 @@ class Pace:
         self._began = clock()
 
     def time_left(self, done: float) -> str:
-        """`about 3 min left`; empty before there is a basis, and at the end."""
+        """Return `about 3 min left`; empty without a basis, and at the end."""
         seconds = self.seconds_left(done)
         return "" if seconds is None else f"about {format_duration(seconds)} left"
 
     def seconds_left(self, done: float) -> float | None:
-        """The seconds that are left; None before there is a basis, and at the end."""
+        """Return the remaining seconds; None without a basis, and at the end."""
         seconds = self._clock() - self._began
         share = done / self._total if self._total else 0.0
         if seconds < BASIS_SECONDS or not BASIS_SHARE <= share < 1:
@@ -121,7 +121,7 @@ class Pace:
 
 
 def format_duration(seconds: float) -> str:
-    """`40 s`, `3 min`, `2 h`: no more precise than a forecast is."""
+    """Return `40 s`, `3 min`, `2 h`: no more precise than an estimate is."""
     if seconds < MINUTE:
         return f"{max(5, 5 * round(seconds / 5))} s"
     if seconds < 1.5 * HOUR:

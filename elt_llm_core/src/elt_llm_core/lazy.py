@@ -1,6 +1,6 @@
-"""Public names of a package that are imported when they are first used (PEP 562).
+"""Public names of a package, imported at first use (PEP 562).
 
-`elt-llm --help` answers in a fifth of a second because a package can be imported
+`elt-llm --help` takes only a fifth of a second because the packages can be imported
 without LlamaIndex, which takes two seconds.
 """
 

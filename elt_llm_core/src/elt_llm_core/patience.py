@@ -1,8 +1,8 @@
-"""How long a question may take over all of its stages, and whether anyone waits.
+"""The time limit of a question over all stages, and its cancellation.
 
-Who asks opens a `Patience` and applies it; whatever speaks to a model server below
-finds it as `current()`. Leaving closes the connections that are open for the question,
-so that a model server stops writing for nobody.
+The caller creates a `Patience` and applies it; all code that calls a model server finds
+it with `current()`. Abandoning it closes the question's connections, so that a model
+server stops generating.
 """
 
 import contextlib
@@ -23,17 +23,17 @@ _CURRENT: ContextVar["Patience | None"] = ContextVar("patience", default=None)
 
 
 class Patience:
-    """The time that one question has, and whether its asker is still there."""
+    """The time limit of one question, and whether its client still waits."""
 
     def __init__(
         self, seconds: float | None = None, within: "Patience | None" = None
     ) -> None:
-        """Begin to wait.
+        """Start the time limit.
 
         Args:
-            seconds: How long; None for as long as it takes.
-            within: That of the job which the question is part of: where that one is
-                abandoned, this one is too.
+            seconds: The limit in seconds; None for no limit.
+            within: The patience of the surrounding job; if it is abandoned, so is this
+                one.
         """
         self.seconds = seconds
         self._within = within
@@ -44,11 +44,11 @@ class Patience:
         self._lock = threading.Lock()
 
     def fork(self) -> "Patience":
-        """Return the patience of a branch: it can be abandoned alone, and is with this.
+        """Return the patience of a branch, abandoned alone or with this one.
 
         Raises:
-            AbandonedError: if nobody waits any more.
-            OutOfTimeError: if the time is over.
+            AbandonedError: If nobody waits any more.
+            OutOfTimeError: If the time is over.
         """
         branch = Patience(self.seconds_left())
         with self._lock:
@@ -60,19 +60,19 @@ class Patience:
 
     @property
     def is_abandoned(self) -> bool:
-        """True once nobody waits for the answer."""
+        """Return True once nobody waits for the answer."""
         outer = self._within
         return self._abandoned or (outer is not None and outer.is_abandoned)
 
     def seconds_left(self) -> float | None:
-        """The time that is left.
+        """Return the remaining time.
 
         Returns:
             Seconds, or None without a limit.
 
         Raises:
-            AbandonedError: if nobody waits any more.
-            OutOfTimeError: if the time is over.
+            AbandonedError: If nobody waits any more.
+            OutOfTimeError: If the time is over.
         """
         self.check_asker()
         if self._ends is None or self.seconds is None:
@@ -88,7 +88,7 @@ class Patience:
             raise AbandonedError
 
     def abandon(self) -> None:
-        """Stop the work: its connections end, and its next step raises."""
+        """Stop the work: connections are closed, and the next step raises."""
         with self._lock:
             self._abandoned = True
             for one in self._sockets:
@@ -99,7 +99,7 @@ class Patience:
             branch.abandon()
 
     def watch(self, one: socket.socket) -> None:
-        """Shut this connection when the question is abandoned."""
+        """Close this connection when the question is abandoned."""
         if self._within is not None:
             self._within.watch(one)
         with self._lock:
@@ -111,7 +111,7 @@ class Patience:
 
     @contextmanager
     def apply(self) -> Iterator["Patience"]:
-        """Inside it, and in threads that copy its context, this one is `current()`."""
+        """Make this one `current()` in this block and in its threads."""
         before = _CURRENT.set(self)
         try:
             yield self
@@ -120,7 +120,7 @@ class Patience:
 
 
 def current() -> Patience | None:
-    """The patience of the question that is being worked on, if it has one."""
+    """Return the patience of the current question, if it has one."""
     return _CURRENT.get()
 
 
@@ -133,7 +133,7 @@ def check_asker() -> None:
 
 @contextmanager
 def at_most(seconds: float) -> Iterator[Patience]:
-    """The current patience; a new one of `seconds` where there is none without end."""
+    """Return the current patience, or a new one of `seconds` if it has no limit."""
     patience = current()
     if patience is not None and patience.seconds is not None:
         yield patience
@@ -143,9 +143,9 @@ def at_most(seconds: float) -> Iterator[Patience]:
 
 
 def _shut(one: socket.socket) -> None:
-    # Whoever reads from it wakes up at once; closing is left to its owner. Without a
-    # reset at that moment, a server that waits for room in a full window would wait
-    # until the kernel gives the half-closed connection up, a minute later.
+    # The reader wakes up at once; closing is left to its owner. Without a reset, a
+    # server that waits for space in a full window would wait until the kernel gives up
+    # the half-closed connection, a minute later.
     with contextlib.suppress(OSError):
         one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
         one.shutdown(socket.SHUT_RDWR)

@@ -1,7 +1,7 @@
-"""The entry points of the installed packages, looked up once.
+"""The entry points of the installed packages, cached.
 
 Reading the metadata of two hundred packages takes tens of milliseconds of processor
-time, and one question asks for a dozen groups.
+time, and one question needs a dozen groups.
 """
 
 import re
@@ -17,7 +17,7 @@ def points_of(group: str) -> tuple[EntryPoint, ...]:
     """Return the entry points of a group, sorted by name.
 
     A package that is installed while the process runs is found: the folders of the
-    module path are looked at again, their packages only where a folder has changed.
+    module path are checked again, and scanned only if they have changed.
 
     Args:
         group: Name of the group, such as `elt_llm.rerankers`.
@@ -36,7 +36,7 @@ def package_of(point: EntryPoint) -> str:
         point: An entry point of an installed package.
 
     Returns:
-        The name in lower case with hyphens; empty where no package is known.
+        The name in lower case with hyphens; empty if the package is unknown.
     """
     return _name_of(point.dist) if point.dist else ""
 
@@ -67,5 +67,5 @@ def _modified_at(folder: str) -> int:
 
 @cache
 def _name_of(package: Distribution) -> str:
-    # The whole description is parsed to read the name.
+    # Reading the name parses the whole description.
     return canonical(package.name)

@@ -1,7 +1,7 @@
-"""Products as files of other catalogues: the door by which a server exports them.
+"""Products as files for other catalogues: the interface for a server.
 
-Formats and products are the consumer package's. A server finds its exporter by entry
-point, so that neither package imports the other.
+Formats and products belong to the consumer package. A server finds its exporter by
+entry point, so that neither package imports the other.
 """
 
 from abc import abstractmethod
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from elt_llm_core.store import Store
     from elt_llm_core.strategy import Models
 
-REFUSED = 65  # as of ExchangeError: the data, not the program, is to be changed
+REFUSED = 65  # as for ExchangeError: the data must be changed
 EXPORTER = "products"  # the entry point of the shipped exporter
 
 
 class Problem(Record):
     """One value that the target of a file would refuse.
 
-    `row` counts as an editor does where the format has lines of its own (the header is
-    row 1), else by entries from 1. `entry` is the number of the term in the file from
-    0; None where the fault is the file's.
+    `row` is the row in an editor for line-based formats (the header is row 1),
+    otherwise the number of the entry from 1. `entry` is the index of the term in the
+    file from 0; None if the whole file is at fault.
     """
 
     row: int | None = None
@@ -44,30 +44,30 @@ class Problem(Record):
     )
 
     def sentence(self) -> str:
-        """Return the problem in one line for the screen."""
+        """Return the problem as one line."""
         place = f"row {self.row}, " if self.row else ""
         return f"{place}{self.column}: {self.value!r} {self.rule}; {self.cure}"
 
 
 class Loss(Record):
-    """A field of terms of which the file has less than the glossary."""
+    """A field of terms that the file cannot fully represent."""
 
     field: str
     terms: int = Field(gt=0, description="number of terms that lose information")
     examples: tuple[str, ...]
 
     def sentence(self) -> str:
-        """Return the loss in one line for the screen."""
+        """Return the loss as one line."""
         names = ", ".join(repr(name) for name in self.examples)
         more = ", …" if self.terms > len(self.examples) else ""
         return f"{self.field}: {self.terms} terms ({names}{more})"
 
 
 class ExchangeReport(Record):
-    """How an export or an import ended.
+    """The outcome of an export or an import.
 
-    `problems` are what the target refuses or may refuse, `losses` what the file does
-    not hold of the glossary, `left_out` the terms that were not written.
+    `problems` are values that the target refuses or may refuse, `losses` fields missing
+    in the file, `left_out` the terms that were not written.
     """
 
     action: str
@@ -81,7 +81,7 @@ class ExchangeReport(Record):
 
     @property
     def exit_code(self) -> int:
-        """0; 2 where terms were left out; 65 where the target would refuse the file."""
+        """Return 0; 2 with terms left out; 65 if the target would refuse."""
         if any(problem.is_error for problem in self.problems):
             return REFUSED
         return PARTIAL if self.left_out else 0
@@ -96,7 +96,7 @@ class FormatOption(Record):
 
 
 class FormatNote(Record):
-    """What a format is; `needs` tells how to install it where it cannot be used yet."""
+    """The description of a format; `needs` is how to install it."""
 
     name: str
     title: str
@@ -108,7 +108,7 @@ class FormatNote(Record):
 
 
 class ExportRequest(Record):
-    """Which product to write, and how."""
+    """The product to write, and the format with its options."""
 
     format: str
     product: Literal["glossary", "catalog"] = "glossary"
@@ -127,7 +127,7 @@ class ExportRequest(Record):
 
 
 class ExportedFile(Record):
-    """A product in a format. `content` is what `report` speaks of, good or not."""
+    """A product in a format. `content` belongs to `report`, valid or not."""
 
     file_name: str
     media_type: str
@@ -140,7 +140,7 @@ class Exporter(Strategy["Exporter"]):
 
     @override
     def build(self, models: "Models") -> "Exporter":
-        """Return the exporter itself: it uses no model."""
+        """Return the exporter itself, which uses no model."""
         return self
 
     @abstractmethod
@@ -148,24 +148,24 @@ class Exporter(Strategy["Exporter"]):
         """Return every format by name.
 
         Args:
-            allow: Packages outside this project that may be loaded.
+            allow: Third-party packages that may be loaded.
         """
 
     @abstractmethod
     def export(
         self, store: "Store", request: ExportRequest, allow: frozenset[str]
     ) -> ExportedFile:
-        """Return a product with all decisions as a file; nothing is written.
+        """Return a product with all decisions as a file, without writing it.
 
         Args:
             store: The data root.
-            request: Which product, and how.
-            allow: Packages outside this project that may be loaded.
+            request: The product and the format.
+            allow: Third-party packages that may be loaded.
 
         Raises:
-            ConfigError: There is no such format, or an option is wrong.
-            UsageError: A status is none, or an option is not for a server.
-            ExchangeError: There is no such product.
+            ConfigError: If there is no such format, or an option is wrong.
+            UsageError: If a status is unknown, or an option is not allowed on a server.
+            ExchangeError: If there is no such product.
         """
 
 
@@ -173,8 +173,8 @@ def parse_options(settings: Iterable[str]) -> dict[str, Any]:
     """Return options from `KEY=VALUE`.
 
     Args:
-        settings: Each a key and a value; a value is read as YAML, so that `true` is a
-            truth value.
+        settings: Keys with values; a value is parsed as YAML, so that `true` is a
+            boolean.
 
     Raises:
         UsageError: If one has no value.
@@ -198,10 +198,10 @@ def load_exporter(allow: frozenset[str] = frozenset()) -> Exporter:
     """Return the installed exporter.
 
     Args:
-        allow: Packages outside this project that may be loaded.
+        allow: Third-party packages that may be loaded.
 
     Raises:
-        ConfigError: None is installed.
+        ConfigError: If none is installed.
     """
     chosen = EXPORTERS.load(EXPORTER, None, allow)
     if not isinstance(chosen, Exporter):

@@ -1,4 +1,4 @@
-"""What each profile is for and what it needs, in the words at the top of its file."""
+"""The purpose and requirements of each profile, from the top of its file."""
 
 from itertools import takewhile
 from pathlib import Path
@@ -10,7 +10,7 @@ DEFAULT = "default"
 
 
 class ProfileNote(NamedTuple):
-    """A profile in two lines."""
+    """The description of a profile in two lines."""
 
     name: str
     does: str
@@ -35,7 +35,7 @@ def profile_notes(pack: str = "") -> tuple[ProfileNote, ...]:
 
 
 def _note(name: str, path: Path) -> ProfileNote:
-    """The first two comment lines of a profile's file; empty where there are none."""
+    """Return the first two comment lines of a profile's file; possibly empty."""
     lines = path.read_text(encoding="utf-8").splitlines()
     comment = takewhile(lambda line: line.startswith("#"), lines)
     does, needs, *_ = [*(line.lstrip("# ") for line in comment), "", ""]

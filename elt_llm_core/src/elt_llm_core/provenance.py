@@ -1,7 +1,7 @@
-"""Where a chunk comes from, and how that is written on a LlamaIndex node.
+"""The provenance of a chunk, and its representation on a LlamaIndex node.
 
-Metadata stays flat (Chroma and other stores take scalars only) and is kept out of what
-is embedded and of what the model reads.
+Metadata is flat (Chroma and other stores accept scalars only) and excluded from
+embedding and from prompts.
 """
 
 import json
@@ -52,7 +52,7 @@ KEYS = (
     "suspicious",
     "attributes",
 )
-# Written only where there is something to tell, and as JSON, since stores take scalars.
+# Written only if not empty, and as JSON, because stores accept scalars only.
 _LISTS = (
     "boxes",
     "cells",
@@ -66,8 +66,8 @@ _LISTS = (
 )
 INDEX_GAP = "\n\n"
 _SELDOM = frozenset({"rule", *KEYS[KEYS.index("rules") :]})
-ALWAYS = frozenset(KEYS) - _SELDOM  # what `write` puts on every node
-# Keys of a chunk's place; `date` alone may be told by a document too.
+ALWAYS = frozenset(KEYS) - _SELDOM  # written by `write` on every node
+# Keys of a chunk's place; only `date` may also come from a document.
 RESERVED = frozenset({*KEYS, "rule"}) - {"date"}
 # Keys that loaders and chunkers write for LlamaIndex.
 _OTHERS = frozenset(
@@ -76,10 +76,10 @@ _OTHERS = frozenset(
 
 
 class Parent(Record):
-    """A stretch of the document that holds a chunk and its neighbours.
+    """A span of the document that contains a chunk and its neighbours.
 
-    Its text is `document_text[start:end]`; it is not stored or indexed by itself.
-    `leaves` is how many chunks lie in it.
+    Its text is `document_text[start:end]`; it is not stored or indexed itself. `leaves`
+    is its number of chunks.
     """
 
     start: int = Field(ge=0)
@@ -88,7 +88,7 @@ class Parent(Record):
 
 
 class RuleSpan(Record):
-    """The part of a chunk that is of one rule: `document_text[start:end]`."""
+    """The part of a chunk that belongs to one rule: `document_text[start:end]`."""
 
     rule: str
     start: int = Field(ge=0)
@@ -171,24 +171,24 @@ class Provenance(Record):
 
     @property
     def rule(self) -> str:
-        """The rule it begins in or with, in canonical form; empty where none."""
+        """Return the canonical rule in which or with which it starts, or ""."""
         return self.rules[0] if self.rules else ""
 
     @property
     def window(self) -> tuple[int, int] | None:
-        """The span to be read in its place, where it is a sentence with a window."""
+        """Return the span to read instead, for a sentence with a window."""
         if self.window_start is None or self.window_end is None:
             return None
         return self.window_start, self.window_end
 
     @property
     def span(self) -> Span:
-        """The characters and the first page."""
+        """Return the characters and the first page."""
         return Span(start=self.span_start, end=self.span_end, page=self.page)
 
     @property
     def pages(self) -> tuple[int, ...]:
-        """Every page the chunk touches, in order."""
+        """Return every page of the chunk, in order."""
         if self.page is None:
             return ()
         return tuple(range(self.page, (self.end_page or self.page) + 1))
@@ -215,7 +215,7 @@ def write(node: "TextNode", provenance: Provenance) -> "TextNode":
 
 
 def read(node: "BaseNode") -> Provenance:
-    """The provenance of a node; of a foreign node, what its LlamaIndex fields tell."""
+    """Return a node's provenance; of a foreign node, from LlamaIndex's fields."""
     fields = {key: node.metadata[key] for key in KEYS if key in node.metadata}
     start = getattr(node, "start_char_idx", None) or 0
     fields.setdefault("span_start", start)
@@ -228,7 +228,7 @@ def read(node: "BaseNode") -> Provenance:
 
 
 def attribute_names(metadata: Mapping[str, Any]) -> list[str]:
-    """The keys of what a document, its ingest file or an enricher tells, sorted.
+    """Return the sorted keys from documents, ingest files and enrichers.
 
     Without `date`, which every chunk may have.
     """
@@ -243,7 +243,7 @@ def attribute_names(metadata: Mapping[str, Any]) -> list[str]:
 
 
 def attributes(node: "BaseNode") -> dict[str, Scalar]:
-    """What a document, its ingest file and enrichers tell of a chunk: journal, date."""
+    """Return a chunk's attributes from document, ingest file and enrichers."""
     metadata = node.metadata
     names = metadata.get("attributes") or "[]"
     keys = json.loads(names) if isinstance(names, str) else names
@@ -253,19 +253,19 @@ def attributes(node: "BaseNode") -> dict[str, Scalar]:
 
 
 def is_generated(node: "BaseNode") -> bool:
-    """Return whether a model wrote the text of a node, as it does of a picture."""
+    """Return whether a model wrote the text of a node, such as a description."""
     return bool(node.metadata.get("generated"))
 
 
 def reading(node: "BaseNode") -> str:
-    """What a reader is shown: a table row with its headers, else the text itself."""
+    """Return the text to show: a table row with its headers, or the text itself."""
     return str(node.metadata.get("index_text") or node.get_content())
 
 
 def index_text(node: "BaseNode") -> str:
-    """What is embedded and put into the keyword index for this node.
+    """Return the text to embed and index for this node.
 
-    The reading, with what enrichers put around it or a chunker in its place.
+    It is the shown text with the additions of enrichers, or a chunker's replacement.
     """
     metadata = node.metadata
     middle = metadata.get("index_instead") or reading(node)
@@ -274,10 +274,10 @@ def index_text(node: "BaseNode") -> str:
 
 
 def boxes_of_span(pages: Sequence[Page], start: int, end: int) -> tuple[Box, ...]:
-    """One box a line for the words that touch `[start, end)`, in reading order.
+    """Return one box per line for the words that overlap `[start, end)`.
 
-    Words belong to one line while they overlap vertically by half their height and go
-    on to the right.
+    Words belong to one line while they overlap vertically by half their height and
+    continue to the right.
     """
     boxes: list[Box] = []
     for page in pages:

@@ -1,13 +1,13 @@
-"""The files of a job: published together, and never over what a person has changed.
+"""Publish the files of a job together, without overwriting edited files.
 
-The journal of the data root holds the digest of every file that was written, wherever
-it was written to. A file whose content has no such digest was edited by a person, or
-comes from elsewhere: it is kept, and the whole set goes beside it under a new name.
+The journal of the data root contains the digest of every file that was written. A file
+whose content has no such digest was edited by a person or comes from elsewhere: it is
+kept, and the whole set is written next to it under a new name.
 
 Several files cannot be renamed in one step, so the plan is committed before the first
-byte is written. The next publication in the data root completes the plan of one that
-was cut off where every file of it is whole, and removes its parts where not. A plan
-whose folder cannot be reached waits, and stops no other: `doctor` names it.
+byte is written. The next publication in the data root completes an interrupted plan if
+all of its files are complete, and removes its parts otherwise. A plan whose folder
+cannot be reached waits without blocking others: `doctor` names it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ WRITTEN, PLANNED = "files.written", "files.planned"  # runs of the journal
 
 
 class _Move(Record):
-    """One step of a plan: the content of `digest` goes from `aside` to `target`."""
+    """One step of a plan: the content of `digest` is moved from `aside` to `target`."""
 
     aside: Path
     target: Path
@@ -40,7 +40,7 @@ class _Move(Record):
 
 
 class Publication(Record):
-    """Where the files went. `kept` are files that were left as a person made them."""
+    """The published paths. `kept` are edited files that were not overwritten."""
 
     paths: tuple[Path, ...]
     kept: tuple[Path, ...] = ()
@@ -50,21 +50,21 @@ def publish(store: Store, files: Sequence[tuple[Path, str | bytes]]) -> Publicat
     """Write all files, or none.
 
     Args:
-        store: The data root that remembers what was written.
+        store: The data root, which records the written files.
         files: Path and content of each file, text as UTF-8; the paths differ.
 
     Returns:
-        The paths written, in order. They are the given ones, or all of them with
-        `.new`, `.new-2` ... before the ending where one of the given was edited.
+        The written paths, in order. They are the given ones, or all with `.new`,
+        `.new-2` ... before the extension if one of the given was edited.
 
     Raises:
-        StoreWriteError: The disk refuses; nothing was published.
-        StoreLockedError: Another publication in this data root does not end.
+        StoreWriteError: If writing fails; then nothing was published.
+        StoreLockedError: If another publication in this data root does not end.
     """
     contents = [c.encode("utf-8") if isinstance(c, str) else c for _, c in files]
     with writer_lock(store.data_dir / LOCK, PATIENCE):
         for row in store.journal.rows(PLANNED):
-            with suppress(StoreWriteError):  # its disk may be back later
+            with suppress(StoreWriteError):  # its disk may be available again later
                 _finish(store.journal, row["key"], row["result"])
         paths, kept = _places(store.journal, [p for p, _ in files], contents)
         _publish(store.journal, paths, contents)
@@ -72,27 +72,27 @@ def publish(store: Store, files: Sequence[tuple[Path, str | bytes]]) -> Publicat
 
 
 def is_replaceable(store: Store, path: Path) -> bool:
-    """Return whether nothing is at `path`, or a file as this program wrote it.
+    """Return whether `path` is free, or an unchanged file of this program.
 
     Raises:
-        StoreWriteError: It cannot be read.
+        StoreWriteError: If it cannot be read.
     """
     return _is_free(store.journal, path, None)
 
 
 def release_file(store: Store, path: Path) -> None:
-    """Let the next publication replace a file that a person edited.
+    """Allow the next publication to replace an edited file.
 
     Args:
-        store: The data root that remembers what was written.
-        path: The file; what is in it was taken over, so nothing is lost.
+        store: The data root, which records the written files.
+        path: The file, whose contents have been imported.
     """
     key = _key(_digest(path.read_bytes()))
     store.journal.put(WRITTEN, key, 0, path.name, result={"path": str(path)})
 
 
 def beside(path: Path, number: int) -> Path:
-    """`glossary.csv` as `glossary.new.csv` for 1, `glossary.new-2.csv` for 2."""
+    """Return `glossary.new.csv` for number 1, `glossary.new-2.csv` for 2."""
     mark = "new" if number == 1 else f"new-{number}"
     return path.with_name(f"{path.stem}.{mark}{path.suffix}")
 
@@ -100,7 +100,7 @@ def beside(path: Path, number: int) -> Path:
 def _places(
     journal: Journal, paths: Sequence[Path], contents: Sequence[bytes]
 ) -> tuple[list[Path], list[Path]]:
-    """The first names under which the whole set can go, and the files in the way."""
+    """Return the first names for the whole set, and the files in the way."""
     kept: list[Path] = []
     for number in count():
         tried = [beside(path, number) if number else path for path in paths]
@@ -116,12 +116,12 @@ def _places(
 
 
 def _is_free(journal: Journal, path: Path, content: bytes | None) -> bool:
-    """Whether nothing is at `path`, or the same content, or something we wrote."""
+    """Return whether nothing is at `path`, or the same content, or our own file."""
     try:
         held = path.read_bytes()
     except FileNotFoundError:
         return True
-    except OSError as error:  # a folder, or a file that others may read only
+    except OSError as error:  # a folder, or a file without permission
         raise StoreWriteError(str(path), error.strerror or str(error)) from error
     return held == content or journal.get(_key(_digest(held))) is not None
 
@@ -153,13 +153,13 @@ def _publish(
 
 
 def list_unfinished(store: Store) -> list[Path]:
-    """Return the files of publications that were cut off and cannot be completed yet.
+    """Return the files of interrupted publications that cannot be completed yet.
 
     Args:
-        store: The data root that remembers what was to be written.
+        store: The data root, which records the planned files.
 
     Returns:
-        The paths that were to be written, sorted.
+        The planned paths, sorted.
     """
     rows = store.journal.rows(PLANNED)
     return sorted(
@@ -170,9 +170,9 @@ def list_unfinished(store: Store) -> list[Path]:
 
 
 def _withdraw(journal: Journal, key: str, moves: Sequence[_Move]) -> None:
-    """Forget a plan of which nothing is in its place yet, and remove its parts."""
+    """Drop a plan without any moved file, and remove its parts."""
     for move in moves:
-        with suppress(OSError):  # a part in a folder that is gone is gone with it
+        with suppress(OSError):  # a part in a removed folder is removed with it
             move.aside.unlink(missing_ok=True)
     journal.put(PLANNED, key, 0, moves[0].target.name, result={"moves": []})
 
@@ -187,7 +187,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _finish(journal: Journal, key: str, plan: Mapping[str, Any]) -> None:
-    """Complete a plan where every file of it is whole; else remove its parts."""
+    """Complete a plan if all of its files are complete; otherwise remove its parts."""
     moves = [_Move.model_validate(move) for move in plan["moves"]]
     if not moves:
         return
@@ -211,7 +211,7 @@ def _is_whole(move: _Move) -> bool:
 
 
 def _replace(journal: Journal, move: _Move) -> None:
-    """Put the new content in place, unless a person has changed the old one since."""
+    """Move the new content into place, unless the old one was edited meanwhile."""
     held = _digest_at(move.target)
     if held and held != move.digest and journal.get(_key(held)) is None:
         return

@@ -1,7 +1,7 @@
-"""Rows that questions leave in the database where `query.trace` is `store`.
+"""Stored traces of questions, if `query.trace` is `store`.
 
-They stand in the journal of the data root, the newest of them, and hold the question:
-`elt-llm store purge --journal` deletes them.
+The newest traces are kept in the journal of the data root, with the questions: `elt-llm
+store purge --journal` deletes them.
 """
 
 import secrets
@@ -23,7 +23,7 @@ RUN = "traces"
 
 
 class StoredTrace(Record):
-    """What is kept of an answered question."""
+    """The trace of an answered question."""
 
     asked: str
     question: str
@@ -36,23 +36,23 @@ class StoredTrace(Record):
 
     @property
     def milliseconds(self) -> float:
-        """The time of all stages together."""
+        """Return the time of all stages together."""
         return sum(stage.milliseconds for stage in self.trace.stages)
 
 
 def keep_trace(
     store: Store, result: QueryResult, collections: Sequence[str], most: int
 ) -> QueryResult:
-    """Keep the trace of a question, and forget the oldest beyond `most`.
+    """Store the trace of a question, and delete the oldest beyond `most`.
 
     Args:
         store: The data root.
         result: The answer.
-        collections: Those that were asked.
-        most: How many traces are kept.
+        collections: The searched collections.
+        most: Maximum number of stored traces.
 
     Returns:
-        The result; with a degradation where the database cannot be written.
+        The result; with a degradation if the database cannot be written.
     """
     row = StoredTrace(
         asked=datetime.now(UTC).isoformat(timespec="milliseconds"),
@@ -76,6 +76,6 @@ def keep_trace(
 
 
 def read_traces(store: Store, last: int) -> tuple[StoredTrace, ...]:
-    """Return the traces that are kept, at most `last` of them, the newest first."""
+    """Return the stored traces, at most `last` of them, the newest first."""
     rows = store.journal.rows(RUN)[-last:]
     return tuple(StoredTrace.model_validate(row["result"]) for row in reversed(rows))

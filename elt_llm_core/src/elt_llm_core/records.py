@@ -9,15 +9,15 @@ R = TypeVar("R", bound="Record")
 
 
 class Record(BaseModel):
-    """A frozen record that refuses what it does not know."""
+    """A frozen record without unknown fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 def build_trusted(model: type[R], /, **fields: Any) -> R:
-    """A record of fields known to be right, all of them and in order: none is checked.
+    """Build a record from valid fields, complete and in order, without validation.
 
-    It takes a third of the memory; made by the million where a document is read.
+    It takes a third of the memory; used for the millions of records of a document.
     """
     record = model.__new__(model)
     put = object.__setattr__
@@ -29,7 +29,7 @@ def build_trusted(model: type[R], /, **fields: Any) -> R:
 
 
 def replace_fields(record: R, /, **fields: Any) -> R:
-    """The record with other fields, known to be right: four times as fast as a copy."""
+    """Return the record with other valid fields: four times as fast as a copy."""
     copy = type(record).__new__(type(record))
     put = object.__setattr__
     put(copy, "__dict__", {**record.__dict__, **fields})

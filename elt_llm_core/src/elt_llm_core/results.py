@@ -1,4 +1,4 @@
-"""What comes out of a question: frozen records, the same through every door.
+"""The results of a question: frozen records, the same in every interface.
 
 Boxes are fractions of the page, 0 to 1, from its top-left corner. Pages count from 1.
 Character spans are `[start, end)` in the document's text.
@@ -25,7 +25,7 @@ class Box(Record):
 
 
 class Span(Record):
-    """Where a text stands: characters `[start, end)` of the document, and its page."""
+    """The location of a text: its characters `[start, end)` and its page."""
 
     start: int = Field(ge=0)
     end: int = Field(gt=0)
@@ -33,7 +33,7 @@ class Span(Record):
 
 
 class Status(StrEnum):
-    """How a question ended."""
+    """The status of an answer."""
 
     ANSWERED = "answered"
     PARTIAL = "partial"
@@ -45,21 +45,21 @@ class Status(StrEnum):
 class Support(StrEnum):
     """How a statement or quotation was proven, or why it was not."""
 
-    VERIFIED = "verified"  # the source contains the words, letter for letter
+    VERIFIED = "verified"  # the source contains the words, character for character
     NORMALISED = "normalised"  # equal except for white space, ligatures, hyphens, case
     FUZZY = "fuzzy"  # equal except for articles, endings and misread letters
-    SUPPORTED = "supported"  # other words; a passage of a few sentences says the same
-    GENERATED = "generated"  # a model's description of a picture says it
+    SUPPORTED = "supported"  # other words; a passage of a few sentences states the same
+    GENERATED = "generated"  # only a model's description of a picture states it
     MISATTRIBUTED = "misattributed"  # another source of the answer contains it
     CONTRADICTED = "contradicted"  # a passage says it with another number, name, "not"
-    UNSUPPORTED = "unsupported"  # no passage of the source that it names says it
+    UNSUPPORTED = "unsupported"  # no passage of the cited source states it
     FABRICATED = "fabricated"  # a quotation that no source contains
-    UNCITED = "uncited"  # no label, and no source says it
-    NOTICE = "notice"  # a sentence of ours, which claims nothing of the documents
+    UNCITED = "uncited"  # no label, and no source states it
+    NOTICE = "notice"  # a sentence of the program, not about the documents
 
 
 class DegradationKind(StrEnum):
-    """What made a result poorer than asked for."""
+    """The kind of a degradation."""
 
     KEYWORD_INDEX_MISSING = "keyword_index_missing"
     VECTOR_INDEX_MISSING = "vector_index_missing"
@@ -90,7 +90,7 @@ class DegradationKind(StrEnum):
 
 
 class Degradation(Record):
-    """What was switched off or skipped, where, and why."""
+    """What was disabled or skipped, where, and why."""
 
     kind: DegradationKind
     collection: str = ""
@@ -115,7 +115,7 @@ class LinkedFigure(Record):
 
 
 class Source(Record):
-    """A chunk as the answer saw it. `score` compares only within one list."""
+    """A chunk as the answer saw it. `score` is comparable only within one list."""
 
     label: str
     node_id: str
@@ -150,7 +150,7 @@ class Source(Record):
 
 
 class Citation(Record):
-    """What one claim rests on: a quote that was looked up in its source."""
+    """The evidence of one claim: a quote that was looked up in its source."""
 
     label: str
     document: str
@@ -183,8 +183,8 @@ class Citation(Record):
 class Statement(Record):
     """One claim of an answer: the unit of proof.
 
-    The statements of an answer are the answer: in order, with nothing but white space
-    between them.
+    The statements of an answer, in order and separated by white space only, are the
+    whole answer.
     """
 
     text: str = Field(description="answer[start:end], with its labels")
@@ -196,7 +196,7 @@ class Statement(Record):
 
 
 class Conflict(Record):
-    """Two passages of the sources that say one thing otherwise."""
+    """Two passages of the sources that contradict each other."""
 
     statement: str = Field(
         description="sentence of the answer that rests on the first passage"
@@ -208,7 +208,7 @@ class Conflict(Record):
 
 
 class RemovedClaim(Record):
-    """A sentence or label that did not pass the checks, and why."""
+    """A sentence or label that did not pass the checks, and the reason."""
 
     text: str
     reason: str
@@ -228,7 +228,7 @@ class StageRecord(Record):
 
 
 class ModelCost(Record):
-    """What calls to model servers cost; the embedder of this process is not counted."""
+    """The cost of calls to model servers, without the embedded embedder."""
 
     calls: int = Field(
         default=0, ge=0, description="number of calls, including failed ones"
@@ -244,11 +244,11 @@ class ModelCost(Record):
 
     @property
     def tokens(self) -> int:
-        """Tokens read and written."""
+        """Return tokens read and written."""
         return self.read + self.written
 
     def __add__(self, other: "ModelCost") -> "ModelCost":
-        """Both together."""
+        """Return the sum."""
         return ModelCost(
             calls=self.calls + other.calls,
             read=self.read + other.read,
@@ -259,7 +259,7 @@ class ModelCost(Record):
 
 
 class QueryTrace(Record):
-    """How an answer came about."""
+    """The stages of an answer."""
 
     query_id: str
     config_hash: str
@@ -269,7 +269,7 @@ class QueryTrace(Record):
 
 
 class QueryResult(Record):
-    """The whole outcome of one question."""
+    """The complete result of one question."""
 
     question: str
     status: Status
@@ -290,12 +290,12 @@ class QueryResult(Record):
 
     @property
     def response(self) -> str:
-        """The answer, under the name the earlier system gave it."""
+        """Return the answer, under the name of the earlier system."""
         return self.answer
 
     @property
     def source_nodes(self) -> list[dict[str, Any]]:
-        """Text, metadata and score of each source, in the earlier system's shape."""
+        """Return text, metadata and score of each source, as in the earlier system."""
         return [
             {
                 "text": s.text,

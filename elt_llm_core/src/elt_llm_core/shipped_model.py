@@ -1,3 +1,3 @@
-"""The name of the embedding model that is shipped; it imports nothing."""
+"""The name of the shipped embedding model; imports nothing."""
 
 MODEL_NAME = "all-MiniLM-L6-v2"

@@ -2,13 +2,13 @@
 
 The idea is that of Schwartz and Hearst, "A simple algorithm for identifying
 abbreviation definitions in biomedical text" (2003): a short form in parentheses, and
-the fewest words before it that its letters stand for. Two matchings are kept, because
-they serve two ends and neither contains the other:
+the fewest words before it that its letters can represent. There are two matchings for
+two purposes, and neither contains the other:
 
 * `capitals` is precise. The capitals and digits of the short form start words, or parts
-  of hyphenated words, in order: "BofE (Bank of England)". Definitions are made of it.
+  of hyphenated words, in order: "BofE (Bank of England)". It is used for definitions.
 * `initials` is wide. The whole short form is the initials of the words in any case:
-  "SOP (standard operating procedure)". Searches are expanded with it.
+  "SOP (standard operating procedure)". It is used to expand searches.
 """
 
 import re
@@ -23,7 +23,7 @@ Matching = Literal["capitals", "initials"]
 SHORT_FORM = re.compile(r"\b[A-Z][A-Z0-9]{1,9}\b")
 # A short form of one letter, or of more than ten, is more often a label or a heading.
 _FEWEST_LETTERS, _MOST_LETTERS, _FEWEST_WORDS = 2, 10, 2
-_SPARE = 4  # small words that a long form may have besides its initials
+_SPARE = 4  # small words of a long form that have no initial in the short form
 
 _WORD = re.compile(r"[^\W_]+")
 _NAME_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
@@ -46,7 +46,7 @@ _AFTER_INITIALS = re.compile(
 
 
 class Acronym(NamedTuple):
-    """`text[start:end]` is the long form, which `long` has with single spaces."""
+    """`text[start:end]` is the long form; `long` has it with single spaces."""
 
     short: str
     long: str
@@ -61,12 +61,12 @@ def find_acronyms(
 
     Args:
         text: Running text.
-        matching: How a short form relates to its long form; see the module.
-        language: Its small words may be missing in a short form.
+        matching: `capitals` or `initials`; see the module.
+        language: The language whose small words may be missing in a short form.
 
     Returns:
-        With `capitals` in order of place, each pair once. With `initials` the pairs
-        with the short form in parentheses first, repeated where the text repeats them.
+        With `capitals` in text order, each pair once. With `initials` the pairs with
+        the short form in parentheses first, repeated where the text repeats them.
     """
     if matching == "initials":
         return list(_find_by_initials(text, language))
@@ -118,7 +118,7 @@ def _capitals_match(short: str, long: str, small: frozenset[str]) -> bool:
 
 
 def _long_before(match: re.Match[str], language: str) -> Acronym | None:
-    """The longest long form of "Long Name (LN)" that starts with a capital."""
+    """Return the longest long form of "Long Name (LN)" that starts with a capital."""
     base = match.start("long")
     for word in re.finditer(r"\S+", match["long"]):
         long = re.sub(r"['\u2019]s$", "", match["long"][word.start() :].rstrip())
@@ -148,7 +148,7 @@ def _find_by_initials(text: str, language: str) -> Iterator[Acronym]:
 
 
 def _start_of_long(text: str, short: str, language: str) -> int | None:
-    """Where the fewest words at the end of `text` begin that `short` stands for."""
+    """Return where the fewest final words of `text` start that match `short`."""
     small = stop_words(language, "acronym")
     for word in reversed([*_WORD.finditer(text)][-(len(short) + _SPARE) :]):
         long = text[word.start() :]

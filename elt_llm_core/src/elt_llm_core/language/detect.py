@@ -1,7 +1,7 @@
-"""Which language a text is in.
+"""Detect the language of a text.
 
-Scripts and function words decide where they can; the detector, which takes a second to
-load, is asked about the rest. It is deterministic and needs no network.
+Scripts and function words decide if they can; the detector, which takes a second to
+load, decides the rest. It is deterministic and needs no network.
 """
 
 import re
@@ -15,34 +15,34 @@ from typing import Any, NamedTuple
 from elt_llm_core.language.languages import CJK, ENGLISH, HANGUL, KANA, LANGUAGES
 from elt_llm_core.language.stop_words import stop_words
 
-# Letters from which the detector is right on its own: of 2,603 English passages of a
-# rule book it missed one of fifty letters or more, and 51 shorter ones.
+# Letters from which the detector alone is reliable: of 2,603 English passages of a rule
+# book it was wrong on one of fifty letters or more, and on 51 shorter ones.
 LONG = 60
 LEAST = 20  # letters of a document below which the detector takes "SUMMARY" for Swedish
-READ = 1_000  # characters that are enough to tell
-SURE = 0.5  # its wrong guesses on short texts had at most 0.34
-# Share of a document's letters from which a second language is believed. Below, it is
-# a quotation or a wrong guess.
+READ = 1_000  # characters that suffice for detection
+SURE = 0.5  # its wrong guesses on short texts had a confidence of at most 0.34
+# Minimum share of a document's letters for a second language. Below, it is a quotation
+# or a wrong guess.
 SHARE = 0.1
 # Running English has 35 to 45 function words in a hundred, German and Spanish under 10.
 ENGLISH_SHARE = 0.3
-WIDTH = 3  # letters that a Chinese, Japanese or Korean character is worth
-KANA_SHARE = 0.05  # Japanese has far more, Chinese quotes a few
-VOTES = 2  # function words that decide without the detector
+WIDTH = 3  # letters that one Chinese, Japanese or Korean character counts as
+KANA_SHARE = 0.05  # minimum share of kana: Japanese has far more, Chinese quotes a few
+VOTES = 2  # number of function words that decide without the detector
 
 _LOADING = Lock()
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
 
 
 class Guess(NamedTuple):
-    """A language and how sure that is, 0 to 1."""
+    """A language and its confidence, 0 to 1."""
 
     language: str
     confidence: float
 
 
 def detect(text: str) -> Guess:
-    """The most likely language of a text; English with 0 where it has no letters."""
+    """Return the most likely language of a text; English with 0 without letters."""
     text = text[:READ]
     if script := _script(text):
         return Guess(script, 1.0)
@@ -56,7 +56,7 @@ def detect(text: str) -> Guess:
 
 
 def document_language(text: str) -> str:
-    """The language that most of a document's text is in; English where unsure."""
+    """Return the main language of a document; English if uncertain."""
     step = max(len(text) // 8, READ)  # some places of a long text
     starts = range(0, max(len(text), 1), step)
     languages = chunk_languages([text[start : start + READ] for start in starts])
@@ -65,10 +65,10 @@ def document_language(text: str) -> str:
 
 
 def chunk_languages(texts: Sequence[str]) -> list[str]:
-    """The language of each chunk of one document, in reading order.
+    """Return the language of each chunk of one document, in reading order.
 
-    A chunk too short to tell, or in a language that little else of the document is in,
-    has the language of what stands before it.
+    A chunk that is too short, or in a language that is rare in the document, gets the
+    language of the text before it.
     """
     sizes = [_letters(text) for text in texts]
     guesses = [
@@ -87,10 +87,10 @@ def chunk_languages(texts: Sequence[str]) -> list[str]:
 
 
 def question_language(text: str, among: Iterable[str] = ()) -> str:
-    """The language of a question, empty where nothing tells it.
+    """Return the language of a question, or an empty string if uncertain.
 
-    `among` are the languages of what is asked: Chinese characters alone may be either
-    of two.
+    `among` are the languages of the collections: Chinese characters alone may be
+    Chinese or Japanese.
     """
     known = set(among)
     if script := _script(text):
@@ -107,7 +107,7 @@ def question_language(text: str, among: Iterable[str] = ()) -> str:
 
 
 def _of_little(texts: Sequence[str]) -> str:
-    """The language of a document without one long text: that of all of it together."""
+    """Return the language of a document without long texts, from all of them."""
     whole = " ".join(texts)
     guess = detect(whole)
     sure = guess.confidence >= SURE and _letters(whole) >= LEAST
@@ -115,7 +115,7 @@ def _of_little(texts: Sequence[str]) -> str:
 
 
 def _script(text: str) -> str:
-    """The language where its script alone tells it."""
+    """Return the language if its script alone determines it."""
     if text.isascii():
         return ""
     characters = len(CJK.findall(text))
@@ -134,7 +134,7 @@ def _letters(text: str) -> int:
 
 
 def _model_guess(text: str) -> Guess:
-    with _LOADING:  # two threads that ask at once load it once
+    with _LOADING:  # two threads load it only once
         model = _model()
     language, confidence = model.classify(text)
     return Guess(str(language), float(confidence))
@@ -142,10 +142,11 @@ def _model_guess(text: str) -> Guess:
 
 @cache
 def _model() -> Any:
-    # Here: it takes a second and some 60 MB, which few questions need.
+    # Imported here: it takes a second and about 60 MB, which few questions need.
     from py3langid.langid import MODEL_FILE, LanguageIdentifier  # noqa: PLC0415
 
     model = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-    # Of the 140 it knows, those that are told apart here: "permiso" is not Galician.
+    # Only the languages distinguished here, of the 140 it knows: "permiso" is not
+    # Galician.
     model.set_languages(sorted(LANGUAGES))
     return model

@@ -1,10 +1,10 @@
-"""The languages that are told apart, and how the words of each are compared."""
+"""The supported languages, and how the words of each are compared."""
 
 import re
 from typing import NamedTuple
 
 ENGLISH = "en"
-# Scripts without blanks between words; Korean has some, but glues particles to words.
+# Scripts without spaces between words; Korean has spaces, but joins particles to words.
 _CJK_CHARACTERS = (
     "\u3005\u3041-\u3096\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
     "\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
@@ -16,11 +16,11 @@ KANA = re.compile("[\u3041-\u3096\u30a1-\u30fa\u31f0-\u31ff]")
 
 
 class Language(NamedTuple):
-    """A language as the keyword index sees it.
+    """A language as the keyword index treats it.
 
-    `stemmer` names a Snowball algorithm, `stop_words` a list of bm25s; empty where
-    there is none. Without a stemmer words are compared as they are. `bigrams` tells
-    that pairs of characters stand for words.
+    `stemmer` names a Snowball algorithm, `stop_words` a list of bm25s; both may be
+    empty. Without a stemmer words are compared as they are. With `bigrams`, pairs of
+    characters are used as words.
     """
 
     name: str
@@ -74,13 +74,13 @@ LANGUAGES: dict[str, Language] = {
 
 
 def language_of(code: str) -> Language:
-    """The language of a code; English for an empty one.
+    """Return the language of a code; English for an empty one.
 
-    Of an unknown code, a language whose words are compared as they are.
+    For an unknown code, it is a language whose words are compared as they are.
     """
     return LANGUAGES.get(code or ENGLISH, Language(code))
 
 
 def name_of(code: str) -> str:
-    """The English name of a language, the code itself where it is not known."""
+    """Return the English name of a language, or the code if it is unknown."""
     return language_of(code).name

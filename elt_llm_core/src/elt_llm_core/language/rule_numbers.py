@@ -1,12 +1,12 @@
 """Rule numbers: how they are recognised, normalised and nested.
 
-`C12(a)`, `3.2.1`, `Art. 5(2)`, `9f4`. People write one number in several ways ("Rule
-3.2.1.(2)", "§ 3.2.1 (2)", "Article 5"); the canonical form is what is stored and looked
-up. Only articles keep their word, as laws number articles and chapters side by side.
+`C12(a)`, `3.2.1`, `Art. 5(2)`, `9f4`. One number is written in several ways ("Rule
+3.2.1.(2)", "§ 3.2.1 (2)", "Article 5"); the canonical form is stored and looked up.
+Only articles keep their word, because laws number articles and chapters independently.
 
-What counts as a number depends on where it is written: a question names rules in
-running text, a chunker sees plain lines, a PDF gives blocks whose layout is known. A
-`RuleGrammar` has one pattern for each of these places.
+What counts as a number depends on the context: a question names rules in running text,
+a chunker has plain lines, a PDF has blocks with a known layout. A `RuleGrammar` has one
+pattern for each of these contexts.
 """
 
 import re
@@ -17,7 +17,7 @@ from functools import cache
 
 from elt_llm_core.language.languages import ENGLISH
 
-# Some exports put marks of text direction before numbers.
+# Some exports put text-direction marks before numbers.
 _UNSEEN = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2060\ufeff]")
 _WORD = re.compile(
     r"(?:(?:rule|section|regulation|paragraph|clause|chapter|part)s?\b|§+)\s*",
@@ -30,7 +30,8 @@ _PARENTHESIS = re.compile(r"[\s.]*\(\s*(\w+)\s*\)")
 def canonical(rule: str) -> str:
     """Return the canonical form of a rule number; empty for empty text.
 
-    It has no blanks, no dot before a parenthesis or at the end, no word but `Art. `.
+    It has no spaces, no dot before a parenthesis or at the end, and no word except
+    `Art. `.
     """
     text = _UNSEEN.sub("", unicodedata.normalize("NFKC", rule)).strip()
     article = _ARTICLE.match(text)
@@ -98,7 +99,7 @@ class RuleGrammar:
 
 
 def rule_grammar(language: str = ENGLISH) -> RuleGrammar:
-    """Return the grammar of a language: that of English where there is none of its own.
+    """Return the grammar of a language, by default the English one.
 
     English texts quote laws of other countries, so its grammar also reads the German
     "Artikel 5 bis 7".

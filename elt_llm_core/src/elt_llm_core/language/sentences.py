@@ -1,4 +1,4 @@
-"""Where sentences begin and end, by the rules of their language."""
+"""Split text into sentences by the rules of its language."""
 
 import re
 
@@ -6,8 +6,8 @@ import sentencex
 
 from elt_llm_core.language.languages import ENGLISH
 
-# sentencex 1.0 takes the length of a space before a full stop for one byte and panics
-# on "A\u00a0. B" in every language that knows initials.
+# sentencex 1.0 assumes that a space before a full stop has one byte, and panics on
+# "A\u00a0. B" in every language with initials.
 _WIDE_SPACE = re.compile(r"(?<=\w)\s*[^\S\x00-\x7f]\s*(?=\.)")
 
 

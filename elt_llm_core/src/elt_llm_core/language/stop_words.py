@@ -1,4 +1,4 @@
-"""The words of each language that carry no content, one list for each purpose."""
+"""The stop words of each language, one list for each purpose."""
 
 from functools import cache
 from typing import Literal
@@ -47,18 +47,18 @@ def stop_words(language: str = ENGLISH, purpose: Purpose = "index") -> frozenset
 
     Args:
         language: ISO 639-1 code; empty for English.
-        purpose: What the words are left out of. Languages other than English have a
-            list for `index` only, and some have none.
+        purpose: The text that the words are removed from. Languages other than English
+            have a list for `index` only, and some have none.
 
     Returns:
-        Words in lower case; empty where the language has no list.
+        Words in lower case; empty if the language has no list.
     """
     if (language or ENGLISH) == ENGLISH:
         return frozenset(_ENGLISH[purpose].split())
     name = language_of(language).stop_words
     if purpose != "index" or not name:
         return frozenset()
-    # Imported here, because a collection in English needs no other list.
+    # Imported here, because an English collection needs no other list.
     from bm25s import stopwords  # noqa: PLC0415
 
     return frozenset(getattr(stopwords, name))

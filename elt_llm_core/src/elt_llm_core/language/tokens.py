@@ -1,4 +1,4 @@
-"""The tokens that keyword search compares: words, stems and identifiers."""
+"""Tokens for keyword search: words, stems and identifiers."""
 
 import re
 import unicodedata
@@ -11,14 +11,14 @@ from elt_llm_core.language.languages import CJK, CJK_RUN, ENGLISH, language_of
 from elt_llm_core.language.stemmer import make_stemmer
 from elt_llm_core.language.stop_words import stop_words
 
-# A word, or words joined inside: bms-986158, 3.2.1, user's, b/f.
+# A word, or several joined by punctuation: bms-986158, 3.2.1, user's, b/f.
 _TOKEN = re.compile(r"[^\W_]+(?:[-.'/&][^\W_]+)*")
 _PART = re.compile(r"[^\W_]+")
 GAP = "\x01"  # between the tokens of two analyses, so that no pair spans them
 
 
 def plain_words(text: str) -> list[str]:
-    """Words of a text, joined ones whole, without anything that is not a word."""
+    """Return the words of a text, joined ones whole."""
     return [match.group() for match in _TOKEN.finditer(text)]
 
 
@@ -27,7 +27,7 @@ def tokenize(
     recipe: Recipe = DEFAULT,
     languages: Iterable[str] | None = None,
 ) -> list[list[str]]:
-    """The tokens of each text: stems of words, and joined words beside their parts.
+    """Return the tokens of each text: stems, and joined words with their parts.
 
     Lower case, Unicode-normalised, stop words left out, by the language of each text:
     one of `languages`, English without. Chinese, Japanese and Korean become pairs of
@@ -40,11 +40,11 @@ def tokenize(
 def question_tokens(
     text: str, languages: Collection[str] = (ENGLISH,), recipe: Recipe = DEFAULT
 ) -> list[str]:
-    """The tokens of a question for texts in these languages.
+    """Return the tokens of a question for texts in these languages.
 
-    Those of the question's own language come first, then what the analyses of the
-    others have beside them, after a `GAP`. A stop word of the question's language is
-    one in all of them: "the" would be a rare and telling word among German texts.
+    Those of the question's own language come first, then additional ones from the other
+    languages, after a `GAP`. A stop word of the question's language is one in all of
+    them: "the" would be a rare and distinctive word among German texts.
     """
     keys = {analysed_as(code, recipe) for code in languages} or {ENGLISH}
     if len(keys) == 1:
@@ -59,9 +59,9 @@ def question_tokens(
 
 
 def analysed_as(code: str, recipe: Recipe = DEFAULT) -> str:
-    """The language whose rules words of this one follow under a recipe.
+    """Return the language whose rules apply to words of this one under a recipe.
 
-    Latin words among Chinese, Japanese and Korean are mostly English.
+    Latin words in Chinese, Japanese and Korean texts are mostly English.
     """
     if recipe.stems == "english" or not code or language_of(code).bigrams:
         return ENGLISH
@@ -74,7 +74,7 @@ def _tokenize_by_language(
     languages: Iterable[str],
     stops: frozenset[str] = frozenset(),
 ) -> list[list[str]]:
-    """The tokens of texts, each with its language; `stops` are left out besides."""
+    """Return tokens of texts, each in its language, also without `stops`."""
     if recipe.stems == "both":
         pairs = list(zip(texts, languages, strict=False))
         texts, languages = [text for text, _ in pairs], [code for _, code in pairs]
@@ -96,17 +96,17 @@ def _tokenize_by_language(
 
 
 class _Analyser:
-    """Makes tokens of texts in one language; remembers the words it has seen."""
+    """Tokenises texts in one language, with a cache of words."""
 
     def __init__(self, code: str, recipe: Recipe, stops: frozenset[str]) -> None:
         self._stem = str if recipe.stems == "none" else make_stemmer(code)
         self._stop = stop_words(code) | stops if recipe.stop_words else frozenset[str]()
-        # An index of the English recipe was made before there were pairs of characters.
+        # Indexes with the English recipe were built before character pairs existed.
         self._bigrams = recipe.stems != "english"
         self._known: dict[str, list[str]] = {}
 
     def tokens(self, text: str) -> list[str]:
-        """The tokens of a text, in order."""
+        """Return the tokens of a text, in order."""
         known, tokens = self._known, list[str]()
         folded = unicodedata.normalize("NFKC", text).lower().replace("\u2019", "'")
         if self._bigrams and not folded.isascii():
@@ -129,7 +129,7 @@ class _Analyser:
 
 
 def _split_pairs(run: re.Match[str]) -> str:
-    """A run of characters as its pairs, set apart; a single one as it is."""
+    """Return a run of characters as pairs, separated; a single one unchanged."""
     text = run[0]
     pairs = (text[i : i + 2] for i in range(max(len(text) - 1, 1)))
     return f" {' '.join(pairs)} "
@@ -140,5 +140,5 @@ def _only(recipe: Recipe, stems: Stems) -> Recipe:
 
 
 def _others(words: Sequence[str], stems: Sequence[str]) -> list[str]:
-    """The words that differ from the stem in their place."""
+    """Return the words that differ from the stem in their place."""
     return [w for w, s in zip(words, stems, strict=True) if w != s]

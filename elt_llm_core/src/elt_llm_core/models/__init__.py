@@ -1,6 +1,6 @@
-"""The models: what turns text into vectors, and what writes.
+"""The models: embedders and language models.
 
-Both enter by the one door (`elt_llm_core.strategy`); nothing here loads a model.
+Both are strategies (`elt_llm_core.strategy`); nothing here loads a model.
 """
 
 import os
@@ -27,9 +27,9 @@ __all__ = [
     "prompt_for",
 ]
 
-# Since 1.29 ONNX Runtime reports to its maker from Linux too: importing it writes a
-# device id and a queue of reports into the user's cache. Its own switch comes too late
-# for that; only the environment, set before the import, stops it.
+# Since 1.29 ONNX Runtime sends telemetry from Linux too: importing it writes a device
+# id and a queue of reports to the user's cache. Its own setting comes too late; only
+# the environment variable, set before the import, prevents it.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 LLMS: "Stage[LLM | None]" = Stage("llms")

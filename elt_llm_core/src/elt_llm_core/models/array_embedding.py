@@ -1,4 +1,4 @@
-"""What embedders that make rows of numbers share."""
+"""Base of embedders that return arrays."""
 
 import asyncio
 from abc import abstractmethod
@@ -14,11 +14,11 @@ from elt_llm_core.errors import EmbedError, ModelError
 
 
 class ArrayEmbedding(BaseEmbedding):
-    """LlamaIndex's embedder on top of `embed_array`; its async calls use a thread."""
+    """LlamaIndex's embedder on top of `embed_array`; async calls use a thread."""
 
     @abstractmethod
     def embed_array(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit vectors of passages, shape (len(texts), d), in their order."""
+        """Return unit vectors of passages, shape (len(texts), d), in their order."""
 
     @override
     async def _aget_query_embedding(self, query: str) -> list[float]:
@@ -51,11 +51,11 @@ _RETRY = (
 def checked_vectors(
     vectors: Any, count: int, dimension: int | None, model: str
 ) -> NDArray[np.float32]:
-    """The vectors at unit length, shape (count, d).
+    """Return the vectors at unit length, shape (count, d).
 
-    `dimension` None takes the first vector's. Raises EmbedError for a wrong count or
-    length, for a number that is not finite, and for a vector of length zero; ModelError
-    for what is no list of lists of numbers.
+    If `dimension` is None, the first vector's is used. Raises EmbedError for a wrong
+    count or length, for numbers that are not finite, and for zero vectors; ModelError
+    for anything but a list of lists of numbers.
     """
     _check_lists(vectors, model)
     if len(vectors) != count:
@@ -88,14 +88,14 @@ def _check_lists(vectors: Any, model: str) -> None:
 
 
 def _numbers(vectors: Any, model: str) -> NDArray[np.float32]:
-    """The lists as an array. Words, truth values and lists in lists are refused."""
+    """Return the lists as an array. Raises for words, booleans and deeper lists."""
     try:
         array = np.asarray(vectors)
     except (ValueError, OverflowError) as error:
         raise _no_numbers(model) from error
     if array.size and (array.ndim != _ROWS or array.dtype.kind not in "fiu"):
         raise _no_numbers(model)
-    # A number beyond float32 becomes infinity, which is refused as such.
+    # A number beyond float32 becomes infinity, which is refused.
     with np.errstate(over="ignore"):
         return array.astype(np.float32)
 

@@ -1,8 +1,8 @@
-"""Bounds on what a model server may send, for how long, and for whom.
+"""Limits on the size and duration of a model server's answer.
 
-They sit on the HTTP client itself, below every reader of an answer: one endless line,
-an endless stream and a body that never ends are cut off alike. A server that keeps
-silent is not waited for again and again.
+They are part of the HTTP client, below every parser of an answer, so that an endless
+line, an endless stream and an endless body are all cut off. A server that timed out is
+not waited for repeatedly.
 """
 
 import json
@@ -28,21 +28,21 @@ from elt_llm_core.patience import Patience, current
 
 # A token of a stream is one JSON object of 150 to 400 bytes in both protocols.
 BYTES_PER_TOKEN = 2_000
-LINES_PER_TOKEN = 4  # server-sent events put a blank line behind each
+LINES_PER_TOKEN = 4  # server-sent events end with an empty line
 # A vector of 8,192 numbers of 20 digits, with its brackets.
 BYTES_PER_TEXT = 200_000
 BYTES_BESIDE = 1_000_000  # lists of models, usage, errors
 LINES_BESIDE = 1_000
-SECONDS_PER_TOKEN = 1.0  # a model that is slower is of no use to anybody
+SECONDS_PER_TOKEN = 1.0  # a slower model is not usable
 TOKENS_UNSAID = 4_096
-COOL_SECONDS = 30.0  # how long a silent server is left alone
+COOL_SECONDS = 30.0  # how long a server is not called after a timeout
 BUSY = frozenset({429, 503})
-TELLING_SILENCE = 5.0  # seconds; what was cut shorter proves nothing
+TELLING_SILENCE = 5.0  # seconds; a shorter timeout proves nothing
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """The most that one answer may be."""
+    """The limits of one answer."""
 
     size: int
     lines: int
@@ -50,15 +50,15 @@ class Allowance:
 
 
 def allowance(request: httpx.Request, silence: float) -> Allowance:
-    """What the answer to a request may be at most, by what the request asks for.
+    """Return the limits of the answer to a request, by the request's content.
 
     Args:
         request: A request to a model server, its body in JSON.
-        silence: Seconds that the server may be silent.
+        silence: Maximum seconds without data.
 
     Returns:
-        Bytes and lines by the tokens and vectors asked for; seconds for a model that
-        writes one token a second after a whole silence.
+        Bytes and lines by the requested tokens and vectors; seconds for a model that
+        writes one token per second after a maximal wait.
     """
     body = _body(request)
     options = body.get("options") or {}
@@ -74,7 +74,7 @@ def allowance(request: httpx.Request, silence: float) -> Allowance:
 
 @dataclass
 class Meter:
-    """Counts an answer as it comes."""
+    """Counts an answer as it arrives."""
 
     url: str
     most: Allowance
@@ -87,9 +87,9 @@ class Meter:
         """Count a chunk and return it.
 
         Raises:
-            EndlessAnswerError: if the answer is longer than was asked for.
-            AbandonedError: if nobody waits for it any more.
-            OutOfTimeError: if the question has no time left.
+            EndlessAnswerError: If the answer is longer than requested.
+            AbandonedError: If nobody waits for it any more.
+            OutOfTimeError: If the question has no time left.
         """
         self.size += len(chunk)
         self.lines += chunk.count(b"\n")
@@ -140,9 +140,9 @@ class AsyncBoundedStream(httpx.AsyncByteStream):
 
 
 class Silences:
-    """The circuit breaker: servers that kept silent or failed, left alone for a while.
+    """The circuit breaker: servers that are not called for a while after failures.
 
-    After it one request tries again while the others still fail at once.
+    Afterwards one request tries again while the others still fail at once.
     """
 
     def __init__(self, seconds: float = COOL_SECONDS) -> None:
@@ -153,7 +153,7 @@ class Silences:
         self._lock = threading.Lock()
 
     def check(self, server: str) -> None:
-        """Raise SilentServerError while the server is left alone."""
+        """Raise SilentServerError while the server must not be called."""
         with self._lock:
             until = self._until.get(server)
             if until is None:
@@ -164,18 +164,18 @@ class Silences:
             self._until[server] = now + self.seconds
 
     def note(self, server: str) -> None:
-        """Leave the server alone from now on, because it kept silent."""
+        """Stop calling the server for a while, because it timed out."""
         with self._lock:
             self._reasons[server] = "it did not answer in time"
             self._until[server] = monotonic() + self.seconds
 
     def fail(self, server: str, most: int, seconds: float, reason: str) -> None:
-        """Count a failure; from `most` in a row on the server is left alone.
+        """Count a failure; after `most` in a row the server is not called for a while.
 
         Args:
-            server: As `server_of` gives it.
-            most: Failures in a row that are let pass, and one more.
-            seconds: How long it is left alone.
+            server: The result of `server_of`.
+            most: Number of failures in a row that opens the circuit.
+            seconds: How long the server is not called.
             reason: What happened, for the message.
         """
         with self._lock:
@@ -186,12 +186,12 @@ class Silences:
                 self._until[server] = monotonic() + seconds
 
     def succeed(self, server: str) -> None:
-        """A whole answer came: failures are counted from zero again."""
+        """Reset the failures after a complete answer."""
         with self._lock:
             self._failures.pop(server, None)
 
     def forget(self, server: str) -> None:
-        """It answered."""
+        """Reset the timeout after an answer."""
         with self._lock:
             self._until.pop(server, None)
 
@@ -200,15 +200,15 @@ SILENCES = Silences()
 
 
 def server_of(url: httpx.URL) -> str:
-    """The server of an address, without user and path."""
+    """Return the server of an address, without user and path."""
     return f"{url.scheme}://{url.host}:{url.port or ''}".rstrip(":")
 
 
 def note_timeout(error: httpx.TimeoutException, server: str) -> None:
-    """Remember that a server kept silent for as long as it was given."""
+    """Record a timeout of a server that had its full time."""
     try:
         limits = error.request.extensions.get("timeout") or {}
-    except RuntimeError:  # raised before there was a request
+    except RuntimeError:  # raised before the request existed
         return
     if isinstance(error, httpx.ConnectTimeout) or (
         (limits.get("read") or TELLING_SILENCE) >= TELLING_SILENCE
@@ -217,13 +217,13 @@ def note_timeout(error: httpx.TimeoutException, server: str) -> None:
 
 
 def bounds(seconds: float) -> dict[str, Any]:
-    """Options of an `httpx.Client` that bound its answers.
+    """Return options of an `httpx.Client` that limit its answers.
 
     Args:
-        seconds: Seconds that a server may be silent.
+        seconds: Maximum seconds without data.
 
     Returns:
-        Headers and hooks, to be passed on.
+        Headers and hooks for the client.
     """
 
     def send(request: httpx.Request) -> None:
@@ -240,7 +240,7 @@ def bounds(seconds: float) -> dict[str, Any]:
 
 
 def async_bounds(seconds: float) -> dict[str, Any]:
-    """As `bounds`, for an `httpx.AsyncClient`."""
+    """Like `bounds`, for an `httpx.AsyncClient`."""
 
     async def send(request: httpx.Request) -> None:
         _prepare(request, traced=False)
@@ -257,14 +257,14 @@ def async_bounds(seconds: float) -> dict[str, Any]:
 
 def _options(send: Any, receive: Any) -> dict[str, Any]:
     return {
-        # A compressed body could grow a thousandfold after it was counted.
+        # A compressed body could expand a thousandfold after it was counted.
         "headers": {"Accept-Encoding": "identity"},
         "event_hooks": {"request": [send], "response": [receive]},
     }
 
 
 def _prepare(request: httpx.Request, *, traced: bool) -> None:
-    """Give a request the time its question has left, and its connection an end."""
+    """Set a request's timeout to the question's remaining time, and allow closing."""
     SILENCES.check(server_of(request.url))
     patience = current()
     if patience is None:
@@ -280,7 +280,7 @@ def _prepare(request: httpx.Request, *, traced: bool) -> None:
 
 
 def _watcher(patience: Patience) -> Any:
-    """A callback of httpcore that tells the patience of a new connection."""
+    """Return a httpcore callback that registers new connections with the patience."""
 
     def trace(name: str, info: dict[str, Any]) -> None:
         if name in {"connection.connect_tcp.complete", "connection.start_tls.complete"}:
@@ -301,7 +301,7 @@ def _meter(response: httpx.Response, seconds: float) -> Meter:
 
 
 def _busy_error(response: httpx.Response) -> ModelBusyError:
-    # Raised here, as the official client of Ollama hands no headers on.
+    # Raised here, because Ollama's official client does not pass headers on.
     message = " ".join(_error_words(response).split())[:200]
     return ModelBusyError(
         server_of(response.request.url),
@@ -311,7 +311,7 @@ def _busy_error(response: httpx.Response) -> ModelBusyError:
 
 
 def _error_words(response: httpx.Response) -> str:
-    """The words of an error, of which Ollama and OpenAI's protocol each have a form."""
+    """Return the message of an error in Ollama's or OpenAI's format."""
     try:
         error = response.json()["error"]
         return str(error["message"] if isinstance(error, dict) else error)
@@ -320,7 +320,7 @@ def _error_words(response: httpx.Response) -> str:
 
 
 def retry_after(value: str, now: datetime) -> int:
-    """Seconds that a Retry-After header asks to wait; 0 where it is none.
+    """Return the seconds of a Retry-After header; 0 if it is invalid.
 
     Args:
         value: Seconds, or a date as HTTP writes it.

@@ -1,7 +1,7 @@
-"""LlamaIndex's eight ways to call a model, over one request shape: chat completions.
+"""LlamaIndex's eight ways to call a model, over one format: chat completions.
 
-A subclass says how a request travels (HTTP, or a call in this process); what is asked,
-how parts add up and what counts as a whole answer is here, once.
+A subclass defines the transport (HTTP, or a call in this process); the request, the
+assembly of parts and the check for completeness are here.
 """
 
 from abc import abstractmethod
@@ -40,7 +40,7 @@ from elt_llm_core.models.token_count import Prompt
 
 Json = dict[str, Any]
 
-# What a caller may add to a request; LlamaIndex also passes words of its own.
+# Keyword arguments that are sent; LlamaIndex also passes others.
 _PASSED = frozenset(
     {"max_tokens", "response_format", "seed", "stop"}
     | {"tools", "tool_choice", "parallel_tool_calls"}
@@ -49,7 +49,7 @@ _PASSED = frozenset(
 
 @dataclass
 class Answer:
-    """Parts of a streamed answer, added up. `done` once the server said so."""
+    """Parts of a streamed answer, joined. `done` is true once the server said so."""
 
     prompt: Prompt
     text: str = ""
@@ -57,7 +57,7 @@ class Answer:
     raw: Json = field(default_factory=dict)
 
     def add(self, part: Json) -> str:
-        """Take in a part and return its text. Raises ModelError for an error part."""
+        """Add a part and return its text. Raises ModelError for an error part."""
         if "error" in part:
             raise ModelError(
                 f"the connection to {self.prompt.model!r} broke: {error_text(part)}",
@@ -76,24 +76,24 @@ class Answer:
         return delta
 
     def response(self, delta: str) -> ChatResponse:
-        """The answer so far, as LlamaIndex wants it."""
+        """Return the answer so far as a LlamaIndex response."""
         message = ChatMessage(role=MessageRole.ASSISTANT, content=self.text)
         return ChatResponse(message=message, delta=delta, raw=self.raw)
 
     def finish(self) -> None:
-        """Raises ModelError if the stream ended without saying that it is done."""
+        """Raise ModelError if the stream ended without its final part."""
         if not self.done:
             raise ended_early(self.prompt.model)
 
 
 def error_text(body: Json) -> str:
-    """The words of an error answer, whichever of the usual shapes it has."""
+    """Return the message of an error answer in any of the usual formats."""
     error = body.get("error", body)
     return str(error.get("message", error) if isinstance(error, dict) else error)
 
 
 def whole_answer(prompt: Prompt, body: Json) -> ChatResponse:
-    """The answer in one piece. Raises ModelError for a body without one."""
+    """Return the complete answer. Raises ModelError for a body without one."""
     try:
         prompt.check((body.get("usage") or {}).get("prompt_tokens"))
         choices = body.get("choices")
@@ -109,7 +109,7 @@ def whole_answer(prompt: Prompt, body: Json) -> ChatResponse:
 
 
 class ChatShaped(StructuredCalls, CustomLLM):
-    """A model that is asked in the shape of chat completions."""
+    """A model that is called with chat completions."""
 
     model: str
     context_window: int = Field(default=8192, gt=0)
@@ -118,24 +118,24 @@ class ChatShaped(StructuredCalls, CustomLLM):
 
     @abstractmethod
     def _send(self, body: Json, prompt: Prompt) -> Json:
-        """The whole answer. Raises ModelError and its subclasses."""
+        """Return the complete answer. Raises ModelError and its subclasses."""
 
     @abstractmethod
     def _stream(self, body: Json, prompt: Prompt) -> Generator[Json, None, None]:
-        """The parts of the answer as they come."""
+        """Yield the parts of the answer as they arrive."""
 
     @abstractmethod
     async def _asend(self, body: Json, prompt: Prompt) -> Json:
-        """As `_send`."""
+        """Like `_send`."""
 
     @abstractmethod
     def _astream(self, body: Json, prompt: Prompt) -> AsyncGenerator[Json, None]:
-        """As `_stream`; closing it ends the request."""
+        """Like `_stream`; closing it ends the request."""
 
     @property
     @override
     def metadata(self) -> LLMMetadata:
-        """Name and limits."""
+        """Return name and limits."""
         return LLMMetadata(
             context_window=self.context_window,
             num_output=self.num_predict,
@@ -145,7 +145,7 @@ class ChatShaped(StructuredCalls, CustomLLM):
 
     @override
     def schema_options(self, schema: Json) -> Json:
-        """The schema is a response format of OpenAI's protocol."""
+        """Return the schema as a response format of OpenAI's protocol."""
         shape = {"name": str(schema.get("title", "answer")), "schema": schema}
         return {"response_format": {"type": "json_schema", "json_schema": shape}}
 
@@ -161,7 +161,7 @@ class ChatShaped(StructuredCalls, CustomLLM):
             **{name: value for name, value in extra.items() if name in _PASSED},
         }
         if stream:
-            # Else a stream does not say how much of the prompt was read.
+            # Otherwise a stream does not report the number of prompt tokens.
             body["stream_options"] = {"include_usage": True}
         texts = [m.content or "" for m in messages]
         return body, Prompt.of(self.model, texts, self.context_window)
@@ -169,7 +169,7 @@ class ChatShaped(StructuredCalls, CustomLLM):
     @llm_chat_callback()
     @override
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
-        """The whole answer. Raises ModelError and its subclasses."""
+        """Return the complete answer. Raises ModelError and its subclasses."""
         body, prompt = self._body(messages, stream=False, extra=kwargs)
         return whole_answer(prompt, self._send(body, prompt))
 
@@ -178,7 +178,7 @@ class ChatShaped(StructuredCalls, CustomLLM):
     async def achat(
         self, messages: Sequence[ChatMessage], **kwargs: Any
     ) -> ChatResponse:
-        """As `chat`."""
+        """Like `chat`."""
         body, prompt = self._body(messages, stream=False, extra=kwargs)
         return whole_answer(prompt, await self._asend(body, prompt))
 
@@ -187,7 +187,7 @@ class ChatShaped(StructuredCalls, CustomLLM):
     def stream_chat(
         self, messages: Sequence[ChatMessage], **kwargs: Any
     ) -> ChatResponseGen:
-        """The answer as it grows; raises while it is read, also at its end."""
+        """Yield the answer as it grows; errors are raised while it is read."""
         body, prompt = self._body(messages, stream=True, extra=kwargs)
 
         def parts() -> ChatResponseGen:
@@ -205,7 +205,7 @@ class ChatShaped(StructuredCalls, CustomLLM):
     async def astream_chat(
         self, messages: Sequence[ChatMessage], **kwargs: Any
     ) -> ChatResponseAsyncGen:
-        """As `stream_chat`; leaving it ends the request."""
+        """Like `stream_chat`; closing it ends the request."""
         body, prompt = self._body(messages, stream=True, extra=kwargs)
 
         async def parts() -> ChatResponseAsyncGen:
@@ -223,7 +223,7 @@ class ChatShaped(StructuredCalls, CustomLLM):
     def complete(
         self, prompt: str, formatted: bool = False, **kwargs: Any
     ) -> CompletionResponse:
-        """The answer to a prompt, sent as one user message."""
+        """Return the answer to a prompt, sent as one user message."""
         return chat_to_completion_decorator(self.chat)(prompt, **kwargs)
 
     @llm_completion_callback()
@@ -231,7 +231,7 @@ class ChatShaped(StructuredCalls, CustomLLM):
     async def acomplete(
         self, prompt: str, formatted: bool = False, **kwargs: Any
     ) -> CompletionResponse:
-        """As `complete`."""
+        """Like `complete`."""
         return await achat_to_completion_decorator(self.achat)(prompt, **kwargs)
 
     @llm_completion_callback()
@@ -239,7 +239,7 @@ class ChatShaped(StructuredCalls, CustomLLM):
     def stream_complete(
         self, prompt: str, formatted: bool = False, **kwargs: Any
     ) -> CompletionResponseGen:
-        """The answer to a prompt as it grows."""
+        """Yield the answer to a prompt as it grows."""
         return stream_chat_to_completion_decorator(self.stream_chat)(prompt, **kwargs)
 
     @llm_completion_callback()
@@ -247,6 +247,6 @@ class ChatShaped(StructuredCalls, CustomLLM):
     async def astream_complete(
         self, prompt: str, formatted: bool = False, **kwargs: Any
     ) -> CompletionResponseAsyncGen:
-        """As `stream_complete`."""
+        """Like `stream_complete`."""
         ask = astream_chat_to_completion_decorator(self.astream_chat)
         return await ask(prompt, **kwargs)

@@ -1,8 +1,8 @@
 """A cross-encoder in this process: an ONNX file and its tokenizer, from a folder.
 
-Nothing is downloaded. Models are published in this form, `onnx/model.onnx` beside
-`tokenizer.json`; put one in a folder and name it. As in the embedder, pairs go through
-the network one by one, in several threads: a score does not depend on its neighbours.
+Nothing is downloaded. Models are published as `onnx/model.onnx` with `tokenizer.json`;
+put one in a folder and configure it. As in the embedder, pairs are computed one by one,
+in several threads, so that a score does not depend on the other pairs.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from elt_llm_core.models.minilm import available_cores, open_session
 FILES = ("model.onnx", "onnx/model.onnx")
 TOKENIZER = "tokenizer.json"
 INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids"})
-_KEPT = 2  # models that stay in memory
+_KEPT = 2  # number of models kept in memory
 _FAILURES = (
     native.Fail,
     native.InvalidArgument,
@@ -43,11 +43,11 @@ class _Loaded(NamedTuple):
 
 
 class PairModel:
-    """Tells how well texts answer a question.
+    """Scores how well texts answer a question.
 
-    `folder` holds `model.onnx` or `onnx/model.onnx`, and `tokenizer.json`; it is read
-    once while its files stay as they are. A pair over `max_tokens` loses the end of
-    its longer text. Raises ConfigError where the folder holds no cross-encoder.
+    `folder` contains `model.onnx` or `onnx/model.onnx`, and `tokenizer.json`; it is
+    read again only if its files change. The longer text of a pair over `max_tokens` is
+    truncated. Raises ConfigError if the folder contains no cross-encoder.
     """
 
     def __init__(self, folder: Path, max_tokens: int = 512, threads: int = 0) -> None:
@@ -58,8 +58,8 @@ class PairModel:
         self._loaded = _load(model, tokenizer, stamps, max_tokens)
 
     def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
-        """How well each text answers, 0 to 1. Raises ModelError."""
-        # One by one: a batch call would start the tokenizer's own threads.
+        """Return how well each text answers, 0 to 1. Raises ModelError."""
+        # One by one, because a batch call would start the tokenizer's own threads.
         pairs = [self._loaded.tokenizer.encode(question, text) for text in texts]
         if self._threads == 1 or len(pairs) <= 1:
             margins = [self._margin(pair) for pair in pairs]
@@ -69,7 +69,7 @@ class PairModel:
         return sigmoid(np.array(margins, dtype=np.float64))
 
     def _margin(self, pair: Encoding) -> float:
-        """What speaks for the text: the only output, or the second less the first."""
+        """Return the logit of relevance: the only output, or the second minus first."""
         feed = {
             "input_ids": pair.ids,
             "attention_mask": pair.attention_mask,
@@ -97,8 +97,8 @@ class PairModel:
 
 
 def sigmoid(margins: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Raw outputs as probabilities."""
-    small = np.exp(-np.abs(margins))  # of the negative: it cannot overflow
+    """Return raw outputs as probabilities."""
+    small = np.exp(-np.abs(margins))  # of the negative, so that it cannot overflow
     result: NDArray[np.float64] = np.where(margins >= 0, 1.0, small) / (1.0 + small)
     return result
 
@@ -140,7 +140,7 @@ def _load(
 def _tokenizer(path: Path, max_tokens: int) -> Tokenizer:
     try:
         tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # the library raises nothing narrower
+    except Exception as error:  # the library raises no narrower error
         raise ConfigError(
             f"{path} is not a tokenizer: {error}", "copy the model's files again"
         ) from error

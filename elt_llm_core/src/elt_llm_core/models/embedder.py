@@ -1,4 +1,4 @@
-"""What ingest asks of an embedder beside `BaseEmbedding`, and the prompt it wants."""
+"""The interface of embedders beyond `BaseEmbedding`, and their prompts."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, cast
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 
 class CountingEmbedder(Protocol):
-    """An embedder that knows its limit and its identity."""
+    """An embedder with a known limit and identity."""
 
     @property
     def model_name(self) -> str:
-        """What people call the model."""
+        """Display name of the model."""
 
     @property
     def digest(self) -> str:
-        """Identity of everything that shapes a vector; equal digests, equal vectors."""
+        """Identity of all that affects a vector: equal digests, equal vectors."""
 
     @property
     def dimension(self) -> int:
@@ -29,19 +29,19 @@ class CountingEmbedder(Protocol):
 
     @property
     def max_tokens(self) -> int:
-        """Longest text taken, in the unit of `count_tokens`."""
+        """Maximum length of a text, in the unit of `count_tokens`."""
 
     @property
     def prompt_known(self) -> bool:
-        """False where the model may want a prompt that nobody told us."""
+        """False if the model may need an unknown prompt."""
 
     def count_tokens(self, text: str) -> int:
-        """Tokens of a text, never fewer than the model will see, specials included."""
+        """Return the tokens of a text, including special ones; never too few."""
 
     def embed_array(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """Vectors of documents, shape (n, dimension), unit length, in the order given.
+        """Return document vectors, shape (n, dimension), unit length, in order.
 
-        Raises EmbedError for a text over `max_tokens` or a vector that is no vector.
+        Raises EmbedError for a text over `max_tokens` or an invalid vector.
         """
 
 
@@ -56,10 +56,10 @@ _ASKED = (
 
 
 def as_counting(embedder: "BaseEmbedding") -> CountingEmbedder:
-    """The same object, seen as a `CountingEmbedder`.
+    """Return the same object, typed as a `CountingEmbedder`.
 
-    Looks at the class, not the object, so no property runs and no server is asked.
-    Raises ConfigError naming what the class lacks.
+    It checks the class, not the object, so that no property runs and no server is
+    called. Raises ConfigError with the missing members.
     """
     cls = type(embedder)
     lacks = [n for n in _ASKED if not hasattr(cls, n) and n not in cls.model_fields]
@@ -75,7 +75,7 @@ _SEARCH = "Represent this sentence for searching relevant passages: "
 _TASK = "Given a web search query, retrieve relevant passages that answer the query"
 _INSTRUCT = f"Instruct: {_TASK}\nQuery: "
 
-# Model name to what stands before a query and before a document.
+# Model names with the prefixes of a query and of a document.
 _PROMPTS: dict[str, tuple[str, str]] = {
     "all-minilm": ("", ""),
     "all-mpnet": ("", ""),
@@ -111,7 +111,7 @@ _PROMPTS: dict[str, tuple[str, str]] = {
 
 
 class EmbedderPrompt(Record):
-    """What stands before a query and before a document; `known` if it was listed."""
+    """The prefixes of a query and of a document; `known` if they were listed."""
 
     query: str = ""
     text: str = ""
@@ -119,10 +119,10 @@ class EmbedderPrompt(Record):
 
 
 def prompt_for(model: str) -> EmbedderPrompt:
-    """The prompts of a model, by its name without owner and tag.
+    """Return the prompts of a model, by its name without owner and tag.
 
-    The longest entry wins that equals the name or is followed by a dash in it, so
-    `bge-m3` never borrows from `bge-large`, nor `e5-base` from `multilingual-e5-base`.
+    The longest entry is used that equals the name or is followed by a dash in it, so
+    that `bge-m3` never matches `bge-large`, nor `e5-base` `multilingual-e5-base`.
     """
     name = model.rsplit("/", 1)[-1].split(":", 1)[0].lower()
     fits = [key for key in _PROMPTS if name == key or name.startswith(f"{key}-")]

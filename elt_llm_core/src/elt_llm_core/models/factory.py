@@ -1,4 +1,4 @@
-"""The models a configuration names."""
+"""Build the models of a configuration."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,14 +24,14 @@ NO_LLM = "none"  # the name of the strategy
 
 @dataclass(frozen=True)
 class EmbedderIdentity:
-    """What is known of an embedder without making it; empty where it is not."""
+    """The known identity of an unbuilt embedder; unknown fields are empty."""
 
     model_name: str = ""
     digest: str = ""
 
 
 class LateModels(Models):
-    """The models of a configuration, imported and made when first asked for."""
+    """The models of a configuration, imported and built at first use."""
 
     def __init__(self, config: RagConfig) -> None:
         self.__dict__["_config"] = config
@@ -60,7 +60,7 @@ class LateModels(Models):
 
     @property
     def identity(self) -> EmbedderIdentity:
-        """Which embedder it will be, as far as the configuration tells."""
+        """Return the embedder's identity as far as the configuration determines it."""
         config: RagConfig = self.__dict__["_config"]
         name = config.models.embedder_strategy
         if name == "embedded":
@@ -72,10 +72,10 @@ class LateModels(Models):
 
 
 def build_models(config: RagConfig) -> Models:
-    """The embedder and the language model; nothing is loaded or asked before first use.
+    """Build embedder and language model; nothing is loaded or called before first use.
 
     A strategy named like a section of the configuration (`ollama`, `openai_like`) takes
-    its options from there; `embedder_options` and `llm_options` win. Raises
+    its options from there; `embedder_options` and `llm_options` take precedence. Raises
     ConfigError.
     """
     models = config.models
@@ -83,7 +83,7 @@ def build_models(config: RagConfig) -> Models:
         EMBEDDERS, config, models.embedder_strategy, models.embedder_options
     )
     allow = config.allowed_plugins()
-    nothing = cast("Models", None)  # there are no models yet, and none is asked for
+    nothing = cast("Models", None)  # no models exist yet, and none are needed
     built = EMBEDDERS.load(models.embedder_strategy, embedder, allow).build(nothing)
     join = partial(_join_gateway, config.gateway)
     join(built)
@@ -102,7 +102,7 @@ def build_models(config: RagConfig) -> Models:
 def _build_llm(
     config: RagConfig, choices: Sequence[ModelChoice], join: Callable[[Any], None]
 ) -> "LLM | None":
-    """The models of a role as one; None where there is none."""
+    """Return the models of a role as one model; None if there are none."""
     allow = config.allowed_plugins()
     nothing = cast("Models", None)
     built = [
@@ -118,7 +118,7 @@ def _build_llm(
         join(model)
     if len(models) < 2:  # noqa: PLR2004 - one needs no list
         return models[0] if models else None
-    # It brings LlamaIndex, which `--help` does without.
+    # Imports LlamaIndex, which `--help` does not need.
     from elt_llm_core.models.gateway.fallback import FallbackLLM  # noqa: PLC0415
 
     return FallbackLLM(models)
@@ -127,11 +127,11 @@ def _build_llm(
 def _join_gateway(settings: GatewaySection, model: Any) -> None:
     """Let a model make its calls through a gateway.
 
-    The embedder of this process and a model of a package outside this project make
-    their calls themselves. What gateways know of a server is shared by them.
+    The embedded embedder and third-party models make their calls directly. Gateways
+    share the state of a server.
     """
     if hasattr(model, "use_gateway"):
-        # It brings httpx, which the embedder of this process does without.
+        # Imports httpx, which the embedded embedder does not need.
         from elt_llm_core.models.gateway.gateway import Gateway  # noqa: PLC0415
 
         model.use_gateway(Gateway(settings))
@@ -140,7 +140,7 @@ def _join_gateway(settings: GatewaySection, model: Any) -> None:
 def _options(
     stage: Stage[Any], config: RagConfig, name: str, own: dict[str, Any]
 ) -> dict[str, Any]:
-    """The section's values that the strategy knows, then the strategy's own options."""
+    """Return the section's values that the strategy has, then its own options."""
     section = getattr(config, name, None)
     if not isinstance(section, Section):
         return own

@@ -27,14 +27,13 @@ from elt_llm_core.strategy import Models, Strategy
 
 CACHE_MEGABYTES = 256
 _SILENT = -1
-# The models of this process share its cores, so they wait for each other as for a
-# server of this machine.
+# The models of this process share its cores, so they queue as for one local server.
 HERE = "gguf://localhost"
 HEAD_BYTES = 1 << 20  # the model's description and the first of its weights
 
 
 def open_server(path: Path, context_window: int, threads: int) -> Any:
-    """The engine with the model loaded. Raises ModelError if it cannot be loaded."""
+    """Return the engine with the model loaded. Raises ModelError if loading fails."""
     settings = xllamacpp.CommonParams()
     settings.model.path = str(path)
     settings.n_ctx = context_window
@@ -44,8 +43,8 @@ def open_server(path: Path, context_window: int, threads: int) -> Any:
     settings.cache_ram_mib = CACHE_MEGABYTES  # its default is 8 GB
     settings.warmup = False
     settings.verbosity = _SILENT
-    # The engine always opens a port on this machine and lets any web page talk to it.
-    # A key that nobody knows shuts it; calls within the process need none.
+    # The engine always opens a local port that any web page can call. A random key
+    # closes it; calls within the process need no key.
     settings.api_keys = [secrets.token_hex(32)]
     try:
         return xllamacpp.Server(settings)
@@ -57,7 +56,7 @@ def open_server(path: Path, context_window: int, threads: int) -> Any:
 
 
 class GgufEngine:
-    """The engine of one file, with the model loaded when it is first asked for."""
+    """The engine of one file, with the model loaded at first use."""
 
     def __init__(self, path: Path, context_window: int, threads: int) -> None:
         self.path = path
@@ -66,7 +65,7 @@ class GgufEngine:
         self._server: Any = None
 
     def server(self) -> Any:
-        """The engine. Raises ModelError where the model cannot be loaded."""
+        """Return the engine. Raises ModelError if the model cannot be loaded."""
         with self._lock:
             if self._server is None:
                 self._server = self._open()
@@ -92,10 +91,10 @@ class GgufLLM(ChatShaped):
 
     @property
     def model_digest(self) -> str:
-        """What tells the file from others: its length, time and first megabyte.
+        """Return the file's identity: its length, time and first megabyte.
 
-        Hashing some gigabytes of weights would take longer than an answer. Raises
-        ModelError where the file cannot be read.
+        Hashing gigabytes of weights would take longer than an answer. Raises ModelError
+        if the file cannot be read.
         """
         return _file_digest(self._engine.path)
 
@@ -157,7 +156,7 @@ class GgufLLM(ChatShaped):
 
 
 class _Run:
-    """One streamed call: the engine pushes parts from a thread, `next` pulls them."""
+    """One streamed call: the engine pushes parts from a thread, `next` returns them."""
 
     def __init__(self, server: Any, body: Json, model: str) -> None:
         self._parts: queue.Queue[Json | ModelError | None] = queue.Queue()
@@ -168,7 +167,7 @@ class _Run:
         self._worker.start()
 
     def next(self) -> Json | None:
-        """The next part, or None after the last. Raises ModelError."""
+        """Return the next part, or None after the last. Raises ModelError."""
         part = self._parts.get()
         if isinstance(part, ModelError):
             raise part
@@ -194,7 +193,7 @@ class _Run:
 
 
 class Gguf(Strategy[LLM | None]):
-    """Answers from a GGUF file of yours, without a server."""
+    """Answers from your own GGUF file, without a server."""
 
     model_path: Path
     context_window: int = Field(
@@ -208,7 +207,7 @@ class Gguf(Strategy[LLM | None]):
 
     @override
     def build(self, models: Models | None = None) -> GgufLLM:
-        """The model, loaded at its first call. Raises ConfigError for no file."""
+        """Return the model, loaded at its first call. Raises ConfigError."""
         if not self.model_path.is_file():
             raise ConfigError(
                 f"there is no model file {self.model_path}",

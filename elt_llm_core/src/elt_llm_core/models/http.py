@@ -1,4 +1,4 @@
-"""Speaking to a model server over HTTP: time limits, and what its failures mean."""
+"""HTTP to a model server: time limits, and the meaning of failures."""
 
 import re
 from typing import Any
@@ -17,20 +17,20 @@ from elt_llm_core.errors import (
 from elt_llm_core.models.bounds import note_timeout, server_of
 from elt_llm_core.patience import current
 
-# A server that is up accepts at once; chosen, not measured.
+# A running server accepts at once; chosen, not measured.
 CONNECT_SECONDS = 3.0
 PROBE_SECONDS = 5.0
 
-# What reading a body of another shape raises, such as a list for an object. JSON and
-# Pydantic errors are both ValueErrors; a deep nest ends in RecursionError.
+# Errors of parsing an unexpected body, such as a list instead of an object. JSON and
+# Pydantic errors are both ValueErrors; deep nesting ends in RecursionError.
 SHAPE_ERRORS = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
-# What httpx and the official client raise. The builtin ConnectionError is the client's,
-# which also takes bodies apart without a look at their shape.
+# Errors of httpx and of the official client. The client raises the builtin
+# ConnectionError, and parses bodies without checking them.
 WIRE_ERRORS = (httpx.HTTPError, ConnectionError, *SHAPE_ERRORS)
 
 _NOT_FOUND = 404
 _REFUSED = frozenset({401, 403})
-# As Ollama says it: "llama runner process has terminated: signal: killed".
+# Ollama's message: "llama runner process has terminated: signal: killed".
 _RUNNER = re.compile(
     r"runner process (?:has terminated|no longer running)|unexpectedly stopped",
     re.IGNORECASE,
@@ -39,41 +39,41 @@ _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 def is_loopback(url: str) -> bool:
-    """Whether the server is on this machine."""
+    """Return whether the server is on this machine."""
     return urlsplit(url).hostname in _LOOPBACK
 
 
 def hide_credentials(url: str) -> str:
-    """The address without user and password, for messages."""
+    """Return the address without user and password, for messages."""
     parts = urlsplit(url)
     host = parts.netloc.rsplit("@", 1)[-1]
     return urlunsplit((parts.scheme, host, parts.path, "", ""))
 
 
 def client_options(url: str, seconds: float) -> dict[str, Any]:
-    """Options of an httpx client.
+    """Return options of an httpx client.
 
-    `seconds` limits each silence (first token, next token, whole answer if it does not
-    stream). What an answer may be in all: `bounds`.
+    `seconds` limits each wait for data (first token, next token, whole answer if it
+    does not stream). `bounds` limits the whole answer.
     """
     return {
         "timeout": httpx.Timeout(seconds, connect=CONNECT_SECONDS),
-        # Nothing is kept open between calls, so one client serves any event loop and
-        # leaves no socket behind; a new connection to this machine costs 0.1 ms.
+        # Connections are not kept open, so that one client works in any event loop and
+        # leaves no socket behind; a new local connection takes 0.1 ms.
         "limits": httpx.Limits(max_keepalive_connections=0),
-        # A redirect would carry the prompt to an address nobody configured.
+        # A redirect would send the prompt to an address that is not configured.
         "follow_redirects": False,
-        # A proxy set for the web must not see what goes to this machine's own server.
+        # A proxy for the web must not see requests to a local server.
         "trust_env": not is_loopback(url),
     }
 
 
 def wire_error(error: Exception, url: str, model: str, seconds: float) -> ModelError:
-    """What a failed exchange means: nobody there, silence, or a broken answer.
+    """Return the error for a failed exchange: no server, timeout, or broken answer.
 
     Raises:
-        AbandonedError: if it failed because nobody waits for the answer any more.
-        OutOfTimeError: if it failed because the question has no time left.
+        AbandonedError: If it failed because nobody waits for the answer any more.
+        OutOfTimeError: If it failed because the question has no time left.
     """
     if isinstance(error, httpx.TimeoutException):
         note_timeout(error, server_of(httpx.URL(url)))
@@ -96,7 +96,7 @@ def wire_error(error: Exception, url: str, model: str, seconds: float) -> ModelE
 
 
 def unreadable(who: str, error: Exception) -> ModelError:
-    """What a body of another shape means."""
+    """Return the error for an unexpected body."""
     return ModelError(
         f"the response of {who} cannot be read ({type(error).__name__})",
         "check that a model server listens at the address",
@@ -106,7 +106,7 @@ def unreadable(who: str, error: Exception) -> ModelError:
 def status_error(
     status: int, text: str, model: str, known: tuple[str, ...] = ()
 ) -> ModelError:
-    """What an HTTP error status means."""
+    """Return the error for an HTTP error status."""
     message = " ".join(text.split())[:200]
     if status == _NOT_FOUND:
         return ModelMissingError(model, known)
@@ -124,7 +124,7 @@ def status_error(
 
 
 def says_too_long(status: int, text: str) -> bool:
-    """Whether a refusal is about the length of the input."""
+    """Return whether a refusal is about the length of the input."""
     lowered = text.lower()
     return (
         status in {400, 413}
@@ -134,7 +134,7 @@ def says_too_long(status: int, text: str) -> bool:
 
 
 def ended_early(model: str) -> ModelError:
-    """A stream that stopped without its last part: the answer is not whole."""
+    """Return the error for a stream that ended without its last part."""
     return BrokenAnswerError(
         f"the answer of {model!r} is incomplete: the stream ended early",
         "try again; the server's log says why",

@@ -1,8 +1,8 @@
 """The embedded embedder: all-MiniLM-L6-v2 in this process, no server, no download.
 
-Texts go through the network one by one, in as many threads as there are cores. Dynamic
-int8 scales its activations over the whole input, so in a padded batch a text's vector
-would depend on its neighbours (cosine down to 0.98); alone it is always the same, and
+Texts are computed one by one, in as many threads as there are cores. Dynamic int8
+scales its activations over the whole input, so that in a padded batch a text's vector
+would depend on the other texts (cosine down to 0.98); alone it is always the same, and
 on a CPU no slower.
 """
 
@@ -36,15 +36,15 @@ from elt_llm_core.strategy import Models, Strategy
 
 DIMENSION = 384  # of all-MiniLM-L6-v2
 MAX_TOKENS = 256  # the limit in the model's own configuration
-# Texts whose vectors are kept (6 MB): the sentences and words of some hundred answers.
-# Questions about one handbook meet the same sentences again and again.
+# Texts with cached vectors (6 MB): the sentences and words of about a hundred answers.
+# Questions about one handbook use the same sentences repeatedly.
 KEPT_TEXTS = 4096
-# Texts whose tokens are kept (some 25 MB): the sentences of the last twenty questions.
+# Texts with cached tokens (about 25 MB): the sentences of the last twenty questions.
 KEPT_READINGS = 512
 
 
 class TokenReading(NamedTuple):
-    """A text read token by token, special ones left out.
+    """The token vectors of a text, without special tokens.
 
     Attributes:
         spans: Characters `[start, end)` of each token.
@@ -58,7 +58,7 @@ class TokenReading(NamedTuple):
 
 
 def load_tokenizer() -> Tokenizer:
-    """The packaged tokenizer, without truncation and padding. Raises ModelError."""
+    """Return the packaged tokenizer, not truncating. Raises ModelError."""
     data = files("elt_llm_core.models").joinpath("data/tokenizer.json").read_bytes()
     checksum = sha256(data).hexdigest()
     if checksum != TOKENIZER_SHA256:
@@ -74,7 +74,7 @@ def load_tokenizer() -> Tokenizer:
 
 
 def open_session(model: bytes | str) -> onnxruntime.InferenceSession:
-    """A session of one thread that sleeps while it waits, of a file or its bytes."""
+    """Return a single-threaded session of a file or its bytes, idle while waiting."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
@@ -86,7 +86,7 @@ def open_session(model: bytes | str) -> onnxruntime.InferenceSession:
 
 
 def available_cores() -> int:
-    """The cores this process may use, at least 1."""
+    """Return the cores this process may use, at least 1."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0)) or 1
     return os.cpu_count() or 1
@@ -117,7 +117,7 @@ class OnnxEmbedding(ArrayEmbedding):
 
     @property
     def digest(self) -> str:
-        """Identity of weights, tokenizer and recipe: 64 hex digits, equal anywhere."""
+        """Return the identity of weights, tokenizer and recipe: 64 hex digits."""
         return embedded_digest()
 
     @property
@@ -127,7 +127,7 @@ class OnnxEmbedding(ArrayEmbedding):
 
     @property
     def max_tokens(self) -> int:
-        """Longest text taken: 256 tokens, the two special ones included."""
+        """Maximum length of a text: 256 tokens, including the two special ones."""
         return MAX_TOKENS
 
     @property
@@ -136,19 +136,19 @@ class OnnxEmbedding(ArrayEmbedding):
         return True
 
     def count_tokens(self, text: str) -> int:
-        """Tokens the model sees, the two special ones included."""
+        """Return the model's tokens of a text, including the two special ones."""
         return len(self._tokenizer.encode(text).ids)
 
     def token_spans(self, text: str) -> list[tuple[int, int]]:
-        """Characters `[start, end)` of each token, in order, special ones left out."""
+        """Return `[start, end)` of each token in characters, without special ones."""
         encoding = self._tokenizer.encode(text, add_special_tokens=False)
         return [(int(start), int(end)) for start, end in encoding.offsets]
 
     @override
     def embed_array(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors of documents, shape (n, 384), unit length, in the order given.
+        """Return document vectors, shape (n, 384), unit length, in order.
 
-        Raises EmbedError for a text over 256 tokens: nothing is cut silently.
+        Raises EmbedError for a text over 256 tokens; nothing is truncated silently.
         """
         encoded = [self._ids(text) for text in texts]
         out = np.empty((len(encoded), DIMENSION), dtype=np.float32)
@@ -163,7 +163,7 @@ class OnnxEmbedding(ArrayEmbedding):
 
     @override
     def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
-        """As `embed_array`, which an ingest calls; vectors given before are kept."""
+        """Like `embed_array`, for an ingest; vectors are cached."""
         with self._lock:
             known = {text: self._kept[text] for text in texts if text in self._kept}
         new = list(dict.fromkeys(text for text in texts if text not in known))
@@ -175,8 +175,8 @@ class OnnxEmbedding(ArrayEmbedding):
         return [known[text].tolist() for text in texts]
 
     def _ids(self, text: str) -> list[int]:
-        # One by one: a batch call would start the tokenizer's own threads, which then
-        # warn at every fork of the process.
+        # One by one, because a batch call would start the tokenizer's own threads,
+        # which warn at every fork of the process.
         ids: list[int] = self._tokenizer.encode(text).ids
         if len(ids) > MAX_TOKENS:
             raise EmbedError(
@@ -187,17 +187,17 @@ class OnnxEmbedding(ArrayEmbedding):
         return ids
 
     def token_vectors(self, text: str) -> NDArray[np.float32]:
-        """A vector for each token, shape (n, 384), unit length, in order.
+        """Return a vector for each token, shape (n, 384), unit length, in order.
 
         The two special tokens are left out; a text over the limit is read up to it.
         """
         return self._read(text).vectors
 
     def read_tokens(self, texts: Sequence[str]) -> list[TokenReading]:
-        """Texts read token by token; those read before are kept.
+        """Return the token vectors of texts, cached.
 
         Args:
-            texts: Each is read up to the limit.
+            texts: The texts, each truncated at the limit.
 
         Returns:
             A reading for each text, in the order given.
@@ -235,7 +235,7 @@ class OnnxEmbedding(ArrayEmbedding):
         return unit
 
     def _states(self, ids: list[int]) -> NDArray[np.float32]:
-        """What the network makes of each token, shape (n, 384)."""
+        """Return the network's output for each token, shape (n, 384)."""
         row = np.array([ids], dtype=np.int64)
         inputs = {
             "input_ids": row,
@@ -246,10 +246,7 @@ class OnnxEmbedding(ArrayEmbedding):
 
     @override
     def _get_query_embedding(self, query: str) -> list[float]:
-        """A query over the limit is read up to it: its start says what is asked.
-
-        Its reading is kept, because an answer without a model compares its tokens too.
-        """
+        """Return a query's vector; a query over the limit is truncated."""
         (reading,) = self.read_tokens([query])
         return [float(number) for number in reading.vector]
 
@@ -270,5 +267,5 @@ class Embedded(Strategy[BaseEmbedding]):
 
     @override
     def build(self, models: Models | None = None) -> OnnxEmbedding:
-        """The embedder, loaded. Raises ModelError for weights that were changed."""
+        """Return the loaded embedder. Raises ModelError for changed weights."""
         return OnnxEmbedding(threads=self.threads, cache_dir=self.cache_dir)

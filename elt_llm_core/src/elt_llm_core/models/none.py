@@ -1,4 +1,4 @@
-"""No model: answers are quoted sentences, or an honest refusal; nothing is embedded."""
+"""No model: answers are quoted sentences, or a refusal; nothing is embedded."""
 
 from typing import NoReturn
 
@@ -11,19 +11,19 @@ from elt_llm_core.strategy import Models, Strategy
 
 
 class NoLLM(Strategy[LLM | None]):
-    """The default where no model server runs."""
+    """The default if no model server runs."""
 
     @override
     def build(self, models: Models | None = None) -> LLM | None:
-        """None, always."""
+        """Return None."""
         return None
 
 
 class NoEmbedding(BaseEmbedding):
-    """Stands for an embedder that may not be asked: each call raises ModelError.
+    """An embedder that must not be used: each call raises ModelError.
 
-    A model that could not be shown to be that of the stored vectors would compare what
-    does not compare.
+    It is used if the configured model cannot be shown to be that of the stored vectors,
+    because its vectors would not be comparable.
     """
 
     model_name: str = "none"

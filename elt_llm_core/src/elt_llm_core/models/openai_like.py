@@ -1,7 +1,7 @@
-"""Servers that speak the OpenAI shape: vLLM, llama-server, LM Studio. Over plain httpx.
+"""Servers with OpenAI's API: vLLM, llama-server, LM Studio. Over plain httpx.
 
-Such a server fixes its window when it starts and does not take it from a request, so
-`context_window` here says what it was started with.
+Such a server fixes its window at start and does not take it from a request, so
+`context_window` here states the server's setting.
 """
 
 import json
@@ -53,7 +53,7 @@ _END = "[DONE]"
 
 
 class HttpModel:
-    """One model of one server. `url` ends in `/v1`, `seconds` limits each silence."""
+    """One model of one server. `url` ends in `/v1`, `seconds` limits each wait."""
 
     def __init__(
         self, url: str, model: str, seconds: float, api_key: SecretStr | None = None
@@ -72,7 +72,7 @@ class HttpModel:
                 client.headers["Authorization"] = f"Bearer {key}"
 
     def post(self, path: str, body: Json, too_long: EltLlmError) -> Json:
-        """The answer. Raises `too_long` if the server says so, else ModelError."""
+        """Return the answer. Raises `too_long` if reported, else ModelError."""
         send = partial(self._post, path, body, too_long)
         return self.gateway.call(self._target, send, _memo(path, body))
 
@@ -84,7 +84,7 @@ class HttpModel:
             return _object(answer.json())
 
     async def apost(self, path: str, body: Json, too_long: EltLlmError) -> Json:
-        """As `post`."""
+        """Like `post`."""
         send = partial(self._apost, path, body, too_long)
         return await self.gateway.acall(self._target, send, _memo(path, body))
 
@@ -98,7 +98,7 @@ class HttpModel:
     def stream(
         self, path: str, body: Json, too_long: EltLlmError
     ) -> Generator[Json, None, None]:
-        """The events of an answer. Raises as `post`, also while it is read."""
+        """Yield the events of an answer. Raises as `post`, also while it is read."""
         begin = partial(self._events, path, body, too_long)
         return self.gateway.stream(self._target, begin)
 
@@ -119,7 +119,7 @@ class HttpModel:
     def astream(
         self, path: str, body: Json, too_long: EltLlmError
     ) -> AsyncGenerator[Json, None]:
-        """As `stream`; closing it closes the connection, which stops the server."""
+        """Like `stream`; closing it closes the connection, which stops the server."""
         begin = partial(self._aevents, path, body, too_long)
         return self.gateway.astream(self._target, begin)
 
@@ -207,12 +207,12 @@ def _model_names(body: Any) -> tuple[str, ...]:
 DEFAULT_URL = "http://localhost:8080/v1"
 _CHAT = "/chat/completions"
 
-# Room for the prompt that stands before a text, and for an estimate that was too low.
+# Margin for the prompt before a text, and for an estimate that was too low.
 MARGIN = 64
 
 
 def _memo(path: str, body: Json) -> Memo | None:
-    """How the answer of a chat is kept; vectors have another home."""
+    """Return how a chat answer is cached; vectors are cached elsewhere."""
     return Memo(body) if path == _CHAT else None
 
 
@@ -221,7 +221,7 @@ def _too_long(prompt: Prompt) -> PromptTruncatedError:
 
 
 class OpenAILikeLLM(ChatShaped, ToolCallingLLM):
-    """A chat model behind `/chat/completions`. Calls raise ModelError and below."""
+    """A chat model behind `/chat/completions`. Calls raise ModelError subclasses."""
 
     _http: HttpModel = PrivateAttr()
 
@@ -261,8 +261,8 @@ class OpenAILikeLLM(ChatShaped, ToolCallingLLM):
 class OpenAILikeEmbedding(ArrayEmbedding):
     """An embedding model behind `/embeddings`, with the prompts it was trained with.
 
-    Vectors have unit length. Calls raise EmbedError where a text is to blame, and
-    ModelError where the server is.
+    Vectors have unit length. Calls raise EmbedError if a text is the cause, and
+    ModelError if the server is.
     """
 
     context_window: int = Field(default=SMALLEST_WINDOW, gt=MARGIN)
@@ -287,29 +287,29 @@ class OpenAILikeEmbedding(ArrayEmbedding):
 
     @property
     def digest(self) -> str:
-        """Identity of the model's name and our prompts: such a server shows no more."""
+        """Identity of the model's name and our prompts, all that is known."""
         parts = "\n".join((self.model_name, self._prompt.query, self._prompt.text))
         return sha256(parts.encode()).hexdigest()
 
     @property
     def dimension(self) -> int:
-        """Length of a vector, as the first one had; asks for one if none came yet."""
+        """Length of a vector; embeds a text if none was embedded yet."""
         if self._dimension is None:
             return int(self.embed_array(["dimension"]).shape[1])
         return self._dimension
 
     @property
     def max_tokens(self) -> int:
-        """Longest text in tokens: the configured window, less a margin."""
+        """Maximum tokens of a text: the configured window, less a margin."""
         return self.context_window - MARGIN
 
     def count_tokens(self, text: str) -> int:
-        """An estimate that is seldom too low: the server does not count for us."""
+        """Return an estimate that is seldom too low; the server counts none."""
         return most_tokens(text)
 
     @override
     def embed_array(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors of documents, shape (n, dimension), unit length, in the order given.
+        """Return document vectors, shape (n, dimension), unit length, in order.
 
         Sends `embed_batch_size` texts at a time.
         """
@@ -349,9 +349,9 @@ class OpenAILikeEmbedding(ArrayEmbedding):
 
 
 def _in_order(data: Any) -> list[Any]:
-    """The vectors by their place: order of arrival is not promised.
+    """Return the vectors by index, because the order of arrival is not defined.
 
-    Raises one of SHAPE_ERRORS for another shape, and where two have one place.
+    Raises one of SHAPE_ERRORS for malformed data and duplicate indexes.
     """
     places = [entry.get("index", at) for at, entry in enumerate(data)]
     if sorted(places) != list(range(len(places))):
@@ -361,7 +361,7 @@ def _in_order(data: Any) -> list[Any]:
 
 
 class OpenAILikeChat(Strategy[LLM | None]):
-    """Answers from a server that speaks the OpenAI shape."""
+    """Answers from a server with OpenAI's API."""
 
     base_url: Address = DEFAULT_URL
     llm_model: Name
@@ -383,7 +383,7 @@ class OpenAILikeChat(Strategy[LLM | None]):
 
     @override
     def build(self, models: Models | None = None) -> OpenAILikeLLM:
-        """The model; no server is asked yet."""
+        """Return the model; no server is called yet."""
         http = HttpModel(
             self.base_url, self.llm_model, self.request_timeout, self.api_key
         )
@@ -397,7 +397,7 @@ class OpenAILikeChat(Strategy[LLM | None]):
 
 
 class OpenAILikeEmbedder(Strategy[BaseEmbedding]):
-    """Vectors from a server that speaks the OpenAI shape."""
+    """Vectors from a server with OpenAI's API."""
 
     base_url: Address = DEFAULT_URL
     embedding_model: Name
@@ -408,7 +408,7 @@ class OpenAILikeEmbedder(Strategy[BaseEmbedding]):
 
     @override
     def build(self, models: Models | None = None) -> OpenAILikeEmbedding:
-        """The embedder; no server is asked yet."""
+        """Return the embedder; no server is called yet."""
         http = HttpModel(
             self.base_url, self.embedding_model, self.request_timeout, self.api_key
         )

@@ -1,8 +1,8 @@
-"""Answers in JSON: held to a schema, read strictly, mended once by the model itself.
+"""Answers in JSON: validated by a schema, corrected once by the model itself.
 
-What stands around the JSON (thoughts, code fences, courtesies) is skipped. Nothing is
-guessed: a bracket or comma that a model left out is its own to mend, because a parser
-that fills gaps would also make an answer whole that broke off.
+Text around the JSON (reasoning, code fences, courtesies) is skipped. Missing brackets
+or commas are not guessed but left to the model, because a lenient parser would also
+complete an answer that was cut off.
 """
 
 import json
@@ -23,10 +23,10 @@ from elt_llm_core.models.gateway.answers import reached_limit
 Json = dict[str, Any]
 B = TypeVar("B", bound=BaseModel)
 
-# Each try may read the rest of the text, so that their number bounds the work.
+# Each attempt may read the rest of the text, so their number is limited.
 MOST_TRIES = 50
-LONGER = 2  # times the tokens, where an answer in JSON did not fit
-FAULTS = 5  # of a wrong answer that are named to the model
+LONGER = 2  # factor of the tokens if an answer in JSON did not fit
+FAULTS = 5  # errors of a wrong answer that are shown to the model
 
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|$)", re.DOTALL | re.IGNORECASE)
 _OPENING = re.compile(r"[{\[]")
@@ -48,7 +48,7 @@ Write the same content as JSON of the schema. Add nothing. Write only the JSON."
 
 
 def without_thoughts(text: str) -> str:
-    """Return an answer without what the model thought aloud."""
+    """Return an answer without the model's reasoning."""
     return _THOUGHT.sub("", text)
 
 
@@ -58,15 +58,15 @@ def load_json(text: str) -> Any:
 
 
 def read_shape(text: str, shape: type[B], model: str = "the model") -> B:
-    """Return the first JSON value of an answer that fits a shape.
+    """Return the first JSON value of an answer that matches a schema.
 
     Args:
-        text: The answer, perhaps with thoughts, fences and words around the JSON.
-        shape: What the answer has to be.
+        text: The answer, possibly with reasoning, fences and words around the JSON.
+        shape: The schema of the answer.
         model: Its name, for the message.
 
     Raises:
-        AnswerShapeError: if no value fits; it holds the answer.
+        AnswerShapeError: If no value matches; it contains the answer.
     """
     faults = ""
     for value in _values(without_thoughts(text)):
@@ -78,7 +78,7 @@ def read_shape(text: str, shape: type[B], model: str = "the model") -> B:
 
 
 def _values(text: str) -> Iterator[Any]:
-    """Give the JSON objects and lists in a text, none inside another."""
+    """Yield the JSON objects and lists in a text, none inside another."""
     decoder, at = json.JSONDecoder(), 0
     for _ in range(MOST_TRIES):
         opening = _OPENING.search(text, at)
@@ -102,16 +102,16 @@ def _describe(error: ValidationError) -> str:
 
 
 class StructuredCalls(LLM):
-    """A model that can be held to a schema. An answer of another shape costs one call.
+    """A model with schema-constrained answers. A mismatch costs one more call.
 
-    An answer that ended for its length is asked for again with more room; any other is
-    given back to the model with its faults and without the sources, so that it can
-    mend its form and nothing else.
+    An answer that was cut off is requested again with a higher limit; any other is sent
+    back to the model with its errors and without the sources, so that it can only
+    correct its format.
     """
 
     @abstractmethod
     def schema_options(self, schema: Json) -> Json:
-        """Return what `chat` takes to hold an answer to a JSON schema."""
+        """Return the options of `chat` for answers with a JSON schema."""
 
     @override
     def structured_predict(
@@ -124,8 +124,8 @@ class StructuredCalls(LLM):
         """Return the answer to a prompt as a record.
 
         Raises:
-            AnswerShapeError: if the second answer is of another shape too.
-            ModelError: if the model fails.
+            AnswerShapeError: If the second answer does not match either.
+            ModelError: If the model fails.
         """
         messages = prompt.format_messages(**prompt_args)
         options = self._options(output_cls, llm_kwargs)
@@ -139,13 +139,13 @@ class StructuredCalls(LLM):
     def predict_once(
         self, output_cls: type[B], prompt: PromptTemplate, **prompt_args: Any
     ) -> B:
-        """As `structured_predict`, in one call: an answer of another shape is refused.
+        """Like `structured_predict`, in one call: a mismatch is refused.
 
-        For work on many pieces, where an answer is not worth a second call.
+        For work on many items, for which a second call is not worthwhile.
 
         Raises:
-            AnswerShapeError: if the answer is of another shape or was cut off.
-            ModelError: if the model fails.
+            AnswerShapeError: If the answer does not match or was cut off.
+            ModelError: If the model fails.
         """
         messages = prompt.format_messages(**prompt_args)
         answer = self.chat(messages, **self._options(output_cls, None))
@@ -159,7 +159,7 @@ class StructuredCalls(LLM):
         llm_kwargs: Json | None = None,
         **prompt_args: Any,
     ) -> B:
-        """As `structured_predict`."""
+        """Like `structured_predict`."""
         messages = prompt.format_messages(**prompt_args)
         options = self._options(output_cls, llm_kwargs)
         answer = await self.achat(messages, **options)

@@ -1,4 +1,4 @@
-"""How long a text is for a model whose tokenizer we do not have."""
+"""Estimate the tokens of a text for a model without a local tokenizer."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -11,30 +11,31 @@ from elt_llm_core.errors import PromptTruncatedError
 _PIECES = re.compile(r"[A-Za-z]+|\d|[^\sA-Za-z\d]")
 _REPEATED = re.compile(r"([\W_])\1+")
 
-LETTERS_PER_TOKEN = 3  # English has about four: the estimate seldom counts too few
+LETTERS_PER_TOKEN = 3  # English has about four, so the estimate is seldom too low
 SPECIAL_TOKENS = 2
 
-# No model in use has a smaller window, so a shorter prompt was not cut.
+# No model in use has a smaller window, so a shorter prompt was not truncated.
 SMALLEST_WINDOW = 2048
 
-# How far a cut prompt's count may lie from half the window plus two.
+# Tolerance around half the window plus two for a truncated prompt.
 MARK_WIDTH = 4
 
 
 def most_tokens(text: str) -> int:
-    """A count that real tokenizers seldom exceed: for limits.
+    """Return a count that real tokenizers seldom exceed, for limits.
 
-    Three letters, one digit, one mark or one other character make a token.
+    Three letters, one digit, one symbol or one other character count as a token.
     """
     pieces = _PIECES.findall(text)
     return SPECIAL_TOKENS + sum(ceil(len(p) / LETTERS_PER_TOKEN) for p in pieces)
 
 
 def likely_tokens(text: str) -> int:
-    """A count near what a tokenizer finds in prose: for comparing, not for limits.
+    """Return a count near a tokenizer's for prose, for comparisons.
 
-    Four ASCII characters make a token, as do five of four other characters. A run of
-    one mark (dot leaders, rules, indents) counts once, because tokenizers merge it.
+    Four ASCII characters count as a token, and four other characters as five. A run of
+    one symbol (dot leaders, rules, indentation) counts once, because tokenizers merge
+    it.
     """
     squeezed = _REPEATED.sub(r"\1", text)
     ascii_count = sum(character.isascii() for character in squeezed)
@@ -43,32 +44,31 @@ def likely_tokens(text: str) -> int:
 
 @runtime_checkable
 class CountsTokens(Protocol):
-    """A model that has its tokenizer at hand."""
+    """A model with a local tokenizer."""
 
     def count_tokens(self, text: str) -> int:
-        """Number of tokens of a text."""
+        """Return the number of tokens of a text."""
 
 
 def token_counter(llm: object) -> Callable[[str], int]:
-    """Return how a prompt for a model is measured.
+    """Return a function that measures prompts for a model.
 
     Args:
         llm: The model.
 
     Returns:
-        The model's own count where it has a tokenizer in this process. Servers of
-        Ollama have no door for it: there it is `most_tokens`, which seldom counts too
-        few.
+        The model's own count if it has a tokenizer in this process; otherwise
+        `most_tokens`, which is seldom too low, because Ollama has no API for it.
     """
     return llm.count_tokens if isinstance(llm, CountsTokens) else most_tokens
 
 
 def was_cut(likely: int, read: int, window: int) -> bool:
-    """Whether a server that read `read` tokens dropped part of the prompt.
+    """Return whether a server that read `read` tokens truncated the prompt.
 
-    Ollama answers 200 after cutting a long prompt to half its window plus two, so that
-    mark counts as proof as soon as the estimate is clearly above it; elsewhere the
-    estimate must be far off, since it is one.
+    Ollama answers 200 after truncating a long prompt to half its window plus two, so
+    this number is proof if the estimate is clearly above it; otherwise the estimate
+    must be far off.
     """
     if likely < SMALLEST_WINDOW * 0.6:
         return False
@@ -78,7 +78,7 @@ def was_cut(likely: int, read: int, window: int) -> bool:
 
 @dataclass(frozen=True)
 class Prompt:
-    """What was sent to a chat model, to judge what it read. Counts are tokens."""
+    """A prompt sent to a chat model, to check what it read. Counts are tokens."""
 
     model: str
     likely: int
@@ -86,13 +86,13 @@ class Prompt:
 
     @classmethod
     def of(cls, model: str, texts: Iterable[str], window: int) -> "Prompt":
-        """From the texts of the messages; images and tools are not counted."""
+        """Create it from the texts of the messages, without images and tools."""
         return cls(model, sum(likely_tokens(text) for text in texts), window)
 
     def check(self, read: int | None) -> None:
-        """Raises PromptTruncatedError if the server read clearly less than was sent.
+        """Raise PromptTruncatedError if the server read clearly less than was sent.
 
-        Nothing is concluded when the server does not say what it read.
+        Without a report of the server, nothing is concluded.
         """
         if read is not None and was_cut(self.likely, read, self.window):
             raise PromptTruncatedError(self.model, self.likely, read)

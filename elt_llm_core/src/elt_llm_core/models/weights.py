@@ -1,7 +1,4 @@
-"""The embedded model's weights in dynamic int8: made once from the shipped file, kept.
-
-Twice as fast as the shipped file, which stores int8 weights but computes in float32.
-"""
+"""The embedded model's weights in dynamic int8: converted once and cached."""
 
 import logging
 import os
@@ -19,20 +16,20 @@ RECIPE = (
     "256 tokens"
 )
 
-# The number rises when the recipe changes, so that older files are left alone.
+# Incremented when the recipe changes, so that older files are not used.
 PREFIX = "minilm-int8-2-"
 
 logger = logging.getLogger(__name__)
 
 
 def embedded_digest() -> str:
-    """Identity of weights, tokenizer and recipe: 64 hex digits, equal anywhere."""
+    """Return the identity of weights, tokenizer and recipe: 64 hex digits."""
     parts = "\n".join((WEIGHTS_SHA256, TOKENIZER_SHA256, RECIPE))
     return sha256(parts.encode()).hexdigest()
 
 
 def default_cache_dir() -> Path:
-    """`$ELT_LLM_CACHE_DIR`, else `$XDG_CACHE_HOME/elt-llm`, else `~/.cache/elt-llm`."""
+    """Return `$ELT_LLM_CACHE_DIR`, `$XDG_CACHE_HOME/elt-llm` or `~/.cache/elt-llm`."""
     ours = os.environ.get("ELT_LLM_CACHE_DIR")
     if ours:
         return Path(ours)
@@ -41,10 +38,11 @@ def default_cache_dir() -> Path:
 
 
 def int8_weights(folder: Path) -> bytes:
-    """Return the int8 model: from the cache, or made now and kept there.
+    """Return the int8 model: from the cache, or converted now and cached.
 
-    A folder that cannot be written costs two seconds at every start and a warning. A
-    machine without room for temporary files gets the shipped weights, half as fast.
+    If the folder cannot be written, every start takes two more seconds and warns. If
+    the disk for temporary files is full, the shipped weights are used, which are half
+    as fast.
 
     Raises:
         ModelError: If the shipped file is missing or was changed.
@@ -61,7 +59,7 @@ def int8_weights(folder: Path) -> bytes:
         )
         return shipped_weights()
     try:
-        # Two processes that race write the same bytes under the same name.
+        # Concurrent processes write the same bytes under the same name.
         name = f"{PREFIX}{sha256(model).hexdigest()}.onnx"
         write_atomic(folder / name, model, mode=0o600)
     except StoreWriteError as error:
@@ -118,7 +116,7 @@ def quantise() -> bytes:
         OSError: If no temporary folder can be written.
         ModelError: If the shipped file is missing or was changed.
     """
-    # Here, because the graph library is needed once in the life of a cache.
+    # Imported here, because the library is needed only once per cache.
     import onnx  # noqa: PLC0415
     import onnxruntime  # noqa: PLC0415
     from onnxruntime.quantization import (  # noqa: PLC0415
@@ -142,11 +140,11 @@ def quantise() -> bytes:
             weights, options, providers=["CPUExecutionProvider"]
         )
         graph = onnx.load(plain)
-        # Without the mark the quantiser logs through the root logger, and so would
-        # configure the logging of the whole process.
+        # Without this, the quantiser would log through the root logger and configure
+        # the logging of the whole process.
         quant_utils.add_pre_process_metadata(graph)
-        # Seven bits: a processor without VNNI adds two products in sixteen bits and
-        # cuts the sum off. 2 * 255 * 64 fits, so every processor gets one result.
+        # Seven bits: a processor without VNNI adds two products in sixteen bits, which
+        # saturates. 2 * 255 * 64 fits, so every processor gets the same result.
         quantize_dynamic(
             graph,
             small,

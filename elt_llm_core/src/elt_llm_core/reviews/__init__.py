@@ -1,6 +1,6 @@
-"""What people decided about the items of products, and how it outlives the next run.
+"""Decisions on the items of products, which survive later runs.
 
-An item is a row of a product: a defined term, an entity of a catalogue. What a run
-generated for it is its `Proposal`; what people decided is its `Decision`. Both stand in
-the database, and every decision ever made stays there.
+An item is a row of a product: a defined term, an entity of a catalogue. Its generated
+content is a `Proposal`; a person's decision on it is a `Decision`. Both are stored in
+the database, which keeps every decision.
 """

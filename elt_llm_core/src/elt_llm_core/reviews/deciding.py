@@ -1,4 +1,4 @@
-"""The next revision of a decision: by a person, or by a run with other evidence."""
+"""Create the next revision of a decision, by a person or by a run."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from elt_llm_core.reviews.review_records import (
     ReviewStatus,
 )
 
-# What makes two revisions two: who, when and how are not decided on.
+# Fields that are no part of the decision: reviewer, time and action.
 _DECIDED = ("status", "edited", "notes", "base", "evidence", "offered")
 _BY_A_RUN = (ReviewAction.REOPENED, ReviewAction.RESTORED, ReviewAction.MOVED)
 
@@ -27,23 +27,23 @@ def decide(
     now: str,
     offered: Mapping[str, str] | None = None,
 ) -> Decision | None:
-    """Return the revision that a person's change makes; None if it changes nothing.
+    """Return the revision for a person's change; None if it changes nothing.
 
-    A status is a decision on the evidence of now. An edit alone leaves a reopened item
-    open, with the evidence it was decided on.
+    A status is a decision on the present evidence. An edit alone leaves a reopened item
+    open, with its earlier evidence.
 
     Args:
-        product: Its name.
-        item: The item as it is.
-        change: What the person changes.
-        reviewer: Who decides.
+        product: The name of the product.
+        item: The current item.
+        change: The person's change.
+        reviewer: The name of the reviewer.
         now: The time of the revision.
-        offered: The texts of a sheet that did not win, where the change is imported.
+        offered: The conflicting texts of an imported sheet.
 
     Raises:
-        UnknownItemError: `item` is None.
-        UsageError: A field of the change is none of the item's, or the status is one
-            that only a run sets.
+        UnknownItemError: If `item` is None.
+        UsageError: If the item lacks a field of the change, or only a run can set the
+            status.
     """
     if item is None:
         raise UnknownItemError(product, change.item_id)
@@ -73,9 +73,9 @@ def decide(
 
 
 def reopen(decision: Decision | None, proposal: Proposal, now: str) -> Decision | None:
-    """Return the revision that the evidence of a run makes; None where it stands.
+    """Return the revision for a run's evidence; None if it is unchanged.
 
-    Evidence that is again the one decided on restores the decision.
+    If the evidence is again that of the decision, the decision is restored.
     """
     if decision is None or _is_untouched(decision):
         return None
@@ -108,13 +108,13 @@ def undo(
 ) -> Decision:
     """Return a revision with the content of the one before the last.
 
-    Repeated, it goes further back: what an undo took back is skipped. Before the first
-    revision an item is proposed, without texts and notes. What a run made of a decision
-    is not taken back: the next run would make it again.
+    Repeated calls go further back, skipping undone revisions. Before the first revision
+    an item is proposed, without texts and notes. Revisions made by a run cannot be
+    undone, because the next run would repeat them.
 
     Raises:
-        UnknownItemError: Nothing of the item was decided, all of it was undone, or a
-            run made the last revision.
+        UnknownItemError: If there is no decision, all of it was undone, or a run made
+            the last revision.
     """
     standing: list[Decision] = []
     for one in past:
@@ -136,12 +136,12 @@ def undo(
 
 
 def is_same(before: Decision, after: Decision) -> bool:
-    """Return whether two revisions decide the same."""
+    """Return whether two revisions contain the same decision."""
     return all(getattr(before, name) == getattr(after, name) for name in _DECIDED)
 
 
 def _nothing_decided(product: str, item: ReviewItem) -> Decision:
-    """The state of an item before its first revision."""
+    """Return the state of an item before its first revision."""
     return Decision(
         product=product,
         item_id=item.item_id,
@@ -158,7 +158,7 @@ def _nothing_decided(product: str, item: ReviewItem) -> Decision:
 
 
 def _is_untouched(decision: Decision) -> bool:
-    """Whether all that was decided was taken back: there is nothing to reopen."""
+    """Return whether all decisions were undone, so that nothing can be reopened."""
     written = decision.edited or decision.notes or decision.offered
     return decision.status is ReviewStatus.PROPOSED and not written
 
@@ -181,7 +181,7 @@ def _evidence_now(item: ReviewItem) -> str:
 
 
 def _edits(item: ReviewItem, asked: Mapping[str, str | None]) -> dict[str, str]:
-    """The person's texts after a change; one that is as generated is no edit."""
+    """Return the edited texts after a change, without those equal to the generated."""
     edited = dict(item.decision.edited) if item.decision else {}
     for name, text in asked.items():
         if text is None or text == item.generated_fields.get(name):

@@ -1,8 +1,9 @@
-"""The three-way merge of a generated text with what a person made of it.
+"""Three-way merge of a generated text and a person's edit.
 
-Base is what the person saw, theirs is what is generated now, ours is the person's text.
-As in `git merge-file`: what only one side changed is taken, what both changed in
-different ways is a conflict, of which the person's text holds and both are shown.
+Base is the text that the person saw, theirs the present generated text, ours the
+person's text. As in `git merge-file`, a change on one side is applied; different
+changes on both sides are a conflict, in which the person's text stays and both are
+shown.
 """
 
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from elt_llm_core.records import Record
 
 
 class Merge(Record):
-    """The fields that hold, those that changed since, and those in conflict."""
+    """The merged fields, those that changed since, and those in conflict."""
 
     fields: dict[str, str]
     changed: tuple[str, ...] = Field(
@@ -27,7 +28,7 @@ class Merge(Record):
 
 
 class CellMerge(NamedTuple):
-    """What becomes of one cell of a sheet that came back."""
+    """The merge of one cell of an imported sheet."""
 
     text: str
     is_edit: bool
@@ -35,7 +36,7 @@ class CellMerge(NamedTuple):
 
 
 def one_spaced(text: str) -> str:
-    """Return the text with single blanks: another line break is no other text."""
+    """Return the text with single spaces, so that line breaks do not count."""
     return " ".join(text.split())
 
 
@@ -45,13 +46,13 @@ def merge_fields(
     """Merge the fields of one item.
 
     Args:
-        base: The generated fields that the person saw; a field that is not there was
-            not known then and counts as unchanged.
-        theirs: The fields as generated now.
+        base: The generated fields that the person saw; a missing field counts as
+            unchanged.
+        theirs: The present generated fields.
         ours: The person's texts, only for fields that the person edited.
 
     Returns:
-        The merged fields, with `theirs` for what was not edited.
+        The merged fields, with `theirs` for unedited ones.
     """
     merged = dict(theirs)
     changed, conflicts = [], []
@@ -69,13 +70,13 @@ def merge_cell(base: str | None, theirs: str, ours: str) -> CellMerge:
     """Merge one cell of a sheet.
 
     Args:
-        base: The cell as it was exported; None where that is not known any more.
-        theirs: The cell as an export would write it now.
-        ours: The cell of the sheet that came back.
+        base: The exported cell; None if it is no longer known.
+        theirs: The cell that an export would write now.
+        ours: The cell of the imported sheet.
 
     Returns:
-        The text that holds; an edit where that is the sheet's and differs from
-        `theirs`, a conflict where both sides changed it, and always without a base.
+        The merged text; an edit if it is the sheet's and differs from `theirs`, a
+        conflict if both sides changed it or there is no base.
     """
     if ours in (theirs, base):
         return CellMerge(theirs, is_edit=False, is_conflict=False)

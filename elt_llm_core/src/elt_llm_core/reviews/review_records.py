@@ -1,4 +1,4 @@
-"""Items under review: what was generated, what was decided, and both together."""
+"""Items under review: the generated content, the decision, and both together."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ _ID_DIGITS = 16  # of SHA-256: a clash among a million items is one in 10^7
 
 
 class ReviewStatus(StrEnum):
-    """Where the review of an item stands."""
+    """The review status of an item."""
 
     PROPOSED = "proposed"
     APPROVED = "approved"
@@ -27,12 +27,12 @@ class ReviewStatus(StrEnum):
     REOPENED = "reopened"
 
 
-# What a person can set; an item is reopened by a run that finds other evidence.
+# Statuses that a person can set; a run reopens items with changed evidence.
 SETTABLE = tuple(s for s in ReviewStatus if s is not ReviewStatus.REOPENED)
 
 
 class ReviewAction(StrEnum):
-    """What made a revision of a decision."""
+    """The action that created a revision of a decision."""
 
     SET = "set"
     IMPORTED = "imported"
@@ -43,10 +43,10 @@ class ReviewAction(StrEnum):
 
 
 class Proposal(Record):
-    """What a run generated for one item.
+    """The generated content of one item.
 
-    `fields` are the texts that a person may change; `evidence` is a digest of them and
-    of the quotes that they rest on. `content` is the whole row of the product.
+    `fields` are the editable texts; `evidence` is a digest of them and of their quotes.
+    `content` is the whole row of the product.
     """
 
     item_id: str
@@ -59,10 +59,10 @@ class Proposal(Record):
 class Decision(Record):
     """The state of an item after one revision.
 
-    `base` are the generated fields that the decision was made on, `evidence` their
-    digest, `seen` the digest that the item was reopened for. `edited` are a person's
-    texts by field. `offered` are texts that an import brought and that did not win
-    over what was decided meanwhile; they stay until the next decision.
+    `base` are the generated fields at the time of the decision, `evidence` their
+    digest, `seen` the digest for which the item was reopened. `edited` are a person's
+    texts by field. `offered` are imported texts in conflict with later decisions; they
+    stay until the next decision.
     """
 
     product: str
@@ -90,11 +90,10 @@ class Decision(Record):
 
 
 class ReviewChange(Record):
-    """What a person changes of one item; None leaves a part as it is.
+    """A person's change of one item; None leaves a part unchanged.
 
-    `edited` maps a field to its new text, or to None for the generated one.
-    `revision` is that of the decision the person saw, 0 where there was none; None
-    skips the check.
+    `edited` maps a field to its new text, or to None for the generated one. `revision`
+    is that of the decision the person saw, 0 if there was none; None skips the check.
     """
 
     item_id: str
@@ -105,7 +104,7 @@ class ReviewChange(Record):
 
 
 class ReviewItem(Record):
-    """One item with both sides: what is generated now, and what was decided."""
+    """One item with its generated content and its decision."""
 
     product: str
     item_id: str
@@ -116,30 +115,30 @@ class ReviewItem(Record):
 
     @property
     def label(self) -> str:
-        """What people call the item."""
+        """Return the display name of the item."""
         one = self.proposal or self.decision
         return one.label if one else ""
 
     @property
     def status(self) -> ReviewStatus:
-        """Where the review stands."""
+        """Return the review status."""
         return self.decision.status if self.decision else ReviewStatus.PROPOSED
 
     @property
     def revision(self) -> int:
-        """How many revisions the decision has; 0 before the first."""
+        """Return the number of revisions of the decision; 0 before the first."""
         return self.decision.revision if self.decision else 0
 
     @property
     def generated_fields(self) -> dict[str, str]:
-        """The fields as generated now, or as last reviewed where that is gone."""
+        """Return the present generated fields, or the last reviewed ones."""
         if self.proposal:
             return self.proposal.fields
         return self.decision.base if self.decision else {}
 
     @cached_property
     def merge(self) -> Merge:
-        """The fields as they hold now, with what changed and what conflicts."""
+        """Return the current fields, with changes and conflicts."""
         if self.decision is None:
             return Merge(fields=dict(self.generated_fields))
         return merge_fields(
@@ -148,12 +147,12 @@ class ReviewItem(Record):
 
     @property
     def conflicts(self) -> tuple[str, ...]:
-        """Fields with two texts of which a person has to choose one."""
+        """Return fields with two texts, between which a person must choose."""
         offered = self.decision.offered if self.decision else {}
         return tuple(sorted({*self.merge.conflicts, *offered}))
 
     def summary(self) -> dict[str, Any]:
-        """Return the item as plain JSON for every door."""
+        """Return the item as plain JSON for every interface."""
         decision = self.decision
         return {
             "product": self.product,
@@ -176,7 +175,7 @@ class ReviewItem(Record):
 
 
 class ProductProgress(Record):
-    """How far the review of a product is: its items by status."""
+    """The progress of a product's review: its items by status."""
 
     product: str
     items: int
@@ -201,7 +200,7 @@ class ProductProgress(Record):
 
 
 class SyncReport(Record):
-    """What a run changed for decisions that were there, as item ids."""
+    """The effects of a run on existing decisions, as item ids."""
 
     reopened: tuple[str, ...] = ()
     restored: tuple[str, ...] = ()
@@ -210,11 +209,11 @@ class SyncReport(Record):
 
 
 def make_item_id(*parts: str) -> str:
-    """Return the id of an item from what stays the same from run to run."""
+    """Return the id of an item from the parts that are stable between runs."""
     return digest(*parts)[:_ID_DIGITS]
 
 
 def evidence_digest(fields: Mapping[str, str], *quotes: str) -> str:
-    """Return the digest of generated fields and quotes; white space does not matter."""
+    """Return the digest of generated fields and quotes, ignoring white space."""
     parts = [f"{name}={one_spaced(text)}" for name, text in sorted(fields.items())]
     return digest(*parts, "", *map(one_spaced, quotes))

@@ -1,4 +1,4 @@
-"""Decisions whose item has another id now: its document was renamed, for example."""
+"""Move decisions to items whose id changed, for example with a renamed document."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
@@ -12,15 +12,15 @@ T = TypeVar("T", Decision, Proposal)
 def successors(
     proposals: Sequence[Proposal], decisions: Mapping[str, Decision], now: str
 ) -> list[Decision]:
-    """Return the first revisions of items that take over the decision of a lost one.
+    """Return first revisions of items that take over the decision of a lost item.
 
-    An item without a decision takes over that of an item that is gone and has the same
-    label: first where the evidence is the same too, then where both are the only ones
-    left of that label. What is left over stays with the id it has.
+    An item without a decision takes over that of a missing item with the same label:
+    first if the evidence is the same too, then if both are the only ones left with that
+    label. Other decisions keep their id.
 
     Args:
-        proposals: The items as generated now.
-        decisions: The newest decision by item id; is not changed.
+        proposals: The present generated items.
+        decisions: The newest decision by item id; not changed.
         now: The time of the revisions.
     """
     ids = {proposal.item_id for proposal in proposals}

@@ -1,1 +1,1 @@
-"""Products as sheets that reviewers edit elsewhere and bring back."""
+"""Products as sheets, to be edited by reviewers and imported again."""

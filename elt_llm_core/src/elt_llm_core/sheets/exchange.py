@@ -1,4 +1,4 @@
-"""Exporting a product as a sheet, and taking a sheet that came back."""
+"""Export a product as a sheet, and import an edited sheet."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -22,11 +22,11 @@ from elt_llm_core.store.database.review_rows import utc_now
 if TYPE_CHECKING:
     from elt_llm_core.store import Store
 
-TRIES = 5  # of an import while others decide; each reads the items anew
+TRIES = 5  # attempts of an import during other decisions; each reads the items again
 
 
 class ExportReport(Record):
-    """What was exported, and where to."""
+    """The exported items and the target file."""
 
     product: str
     file: str
@@ -35,7 +35,7 @@ class ExportReport(Record):
 
 
 def everything(item: ReviewItem) -> bool:  # noqa: ARG001 - a filter that keeps all
-    """Return True: the filter of an export of all items."""
+    """Return True: the filter for an export of all items."""
     return True
 
 
@@ -45,19 +45,19 @@ def export_sheet(
     path: Path,
     keep: Callable[[ReviewItem], bool] = everything,
 ) -> ExportReport:
-    """Write the items of a product as CSV or XLSX, by the ending of `path`.
+    """Write the items of a product as CSV or XLSX, by the extension of `path`.
 
     Args:
-        store: The data root; it keeps what was exported, for the merge.
+        store: The data root, which stores the export as the base of the merge.
         product: Its name, such as `glossary:handbook`.
-        path: The file; one that people edited is not replaced.
-        keep: Which items to write.
+        path: The file; an edited one is not replaced.
+        keep: A filter of the items to write.
 
     Raises:
-        UnknownProductError: There is no such product.
-        SheetError: The ending is neither .csv nor .xlsx.
-        EditedSheetError: The file there was edited, or is no export.
-        OutputFileError: It cannot be written.
+        UnknownProductError: If there is no such product.
+        SheetError: If the extension is neither .csv nor .xlsx.
+        EditedSheetError: If the existing file was edited, or is not an export.
+        OutputFileError: If it cannot be written.
     """
     is_workbook(path)
     sheet = make_sheet(product, [i for i in store.reviews.items(product) if keep(i)])
@@ -84,23 +84,23 @@ def import_sheet(
     *,
     dry_run: bool = False,
 ) -> ImportReport:
-    """Take the decisions of a sheet that came back.
+    """Import the decisions of an edited sheet.
 
-    Every cell is merged with what others decided since the export: what only the sheet
-    changed is recorded, what both changed is a conflict and stays as it is, with the
-    text of the sheet beside it. All rows are recorded together, or none.
+    Every cell is merged with other decisions since the export: changes of the sheet
+    alone are recorded; a cell that both changed is a conflict and keeps its value, with
+    the text of the sheet next to it. All rows are recorded together, or none.
 
     Args:
         store: The data root that exported it.
         path: A CSV or XLSX file.
-        reviewer: Who decided.
-        product: Its name, for a file that names no export known here.
-        dry_run: Record nothing.
+        reviewer: The name of the reviewer.
+        product: The name of the product, for a file without a known export.
+        dry_run: Whether to record nothing.
 
     Raises:
-        SheetError: It cannot be read, or nothing tells which product it is of.
-        UnknownProductError: There is no such product.
-        StaleReviewError: Others decided on its items again and again meanwhile.
+        SheetError: If it cannot be read, or its product is unknown.
+        UnknownProductError: If there is no such product.
+        StaleReviewError: If other decisions on its items keep arriving.
     """
     rows = read_sheet(path)
     known = next(

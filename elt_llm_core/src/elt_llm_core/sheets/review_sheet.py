@@ -1,8 +1,8 @@
-"""A product as a sheet for reviewers, and what a sheet that came back asks for.
+"""A product as a sheet for reviewers, and the changes of an imported sheet.
 
 Reviewers change the columns `status`, `notes` and the fields; the others show where a
-row comes from. Column `export` names the content as it was exported, which the database
-keeps: it is the base of the three-way merge with what others decided meanwhile.
+row comes from. Column `export` identifies the exported content, which the database
+keeps as the base of the three-way merge with later decisions.
 """
 
 import re
@@ -27,14 +27,14 @@ REVIEWER, AT = "reviewer", "reviewed_at"
 _SHOWN = (CONFLICT, GENERATED, REVIEWED_ON, DOCUMENT, PAGE, SECTION, REVIEWER, AT)
 _ID_DIGITS = 16
 LONGEST_CELL = 32_767  # characters, of Excel; a longer text would damage the file
-FORMULA_CELL = "=(formula)"  # stands for a cell of a workbook that is no text
+FORMULA_CELL = "=(formula)"  # marks a cell of a workbook that is not text
 CUT = " […]"
-# What XML 1.0 or UTF-8 cannot hold; a document may have it.
+# Characters that XML 1.0 or UTF-8 exclude, but a document may contain.
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 class ReviewSheet(Record):
-    """Rows of text under a header, and the id under which their content is kept."""
+    """Rows of text with a header, and the id under which their content is stored."""
 
     sheet_id: str
     product: str
@@ -44,7 +44,7 @@ class ReviewSheet(Record):
 
 
 def as_cell(text: str) -> str:
-    """Return a text as a cell holds it: plain line ends, and no longer than Excel's."""
+    """Return a text as a cell: plain line ends, truncated to Excel's limit."""
     plain = text.replace("\r\n", "\n").replace("\r", "\n")
     plain = _UNWRITABLE.sub("\ufffd", plain).strip()
     if len(plain) <= LONGEST_CELL:
@@ -53,7 +53,7 @@ def as_cell(text: str) -> str:
 
 
 def editable_cells(item: ReviewItem) -> dict[str, str]:
-    """Return the cells of an item that a reviewer may change."""
+    """Return the editable cells of an item."""
     cells = {STATUS: item.status.value}
     cells.update({name: as_cell(text) for name, text in item.merge.fields.items()})
     cells[NOTES] = as_cell(item.decision.notes if item.decision else "")
@@ -64,8 +64,8 @@ def make_sheet(product: str, items: Sequence[ReviewItem]) -> ReviewSheet:
     """Return the sheet of items.
 
     Args:
-        product: Its name.
-        items: What to export, in the order of the rows.
+        product: The name of the product.
+        items: The items, in the order of the rows.
 
     Returns:
         A sheet with the same id for the same content.
@@ -116,7 +116,7 @@ def place_of(content: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _differing(item: ReviewItem) -> list[str]:
-    """Fields whose generated text is not the one that holds."""
+    """Return fields whose generated text differs from the current one."""
     fields = item.merge.fields
     return [
         name for name, text in item.generated_fields.items() if fields[name] != text

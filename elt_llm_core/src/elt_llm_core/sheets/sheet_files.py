@@ -1,8 +1,8 @@
-"""Sheets as XLSX and CSV: safe for a spreadsheet to open, and read back as written.
+"""Sheets as XLSX and CSV: safe to open in a spreadsheet, and read back exactly.
 
-A cell is text and nothing else. In CSV a text that a spreadsheet would run as a formula
-gets a leading ', which is taken off when it comes back; XLSX says of each cell that it
-is text. The same sheet makes the same bytes.
+Every cell is text. In CSV a text that a spreadsheet would run as a formula gets a
+leading ', which is removed on import; XLSX marks each cell as text. The same sheet
+gives the same bytes.
 """
 
 import csv
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 MOST_BYTES = 200_000_000  # unpacked; 5,000 rows of a long glossary have five million
 MOST_ROWS = 200_000
-_STAMP = (1980, 1, 1, 0, 0, 0)  # the first that a zip file can tell
+_STAMP = (1980, 1, 1, 0, 0, 0)  # the earliest time of a zip file
 _SAVED = re.compile(rb"\d{4}-\d\d-\d\dT[\d:]+Z")
 _DELIMITERS = ",;\t"
 _SHEET = re.compile(r"xl/worksheets/sheet\d+\.xml")
 _FORMULA_AT = re.compile(rb'<c\b[^>]*\br="([A-Z]{1,3})(\d{1,7})"[^>]*>\s*<f\b')
-_BOM = "\ufeff"  # without it Excel takes UTF-8 for the code page of the machine
-WIDTHS = {"definition": 70, "status": 12, "notes": 30}  # columns, about characters
+_BOM = "\ufeff"  # without it Excel reads UTF-8 as the local code page
+WIDTHS = {"definition": 70, "status": 12, "notes": 30}  # column width, about characters
 USUAL_WIDTH = 24
 
 
@@ -37,7 +37,7 @@ def is_workbook(path: Path) -> bool:
     """Return whether a path names an XLSX file, not a CSV one.
 
     Raises:
-        SheetError: It names neither.
+        SheetError: If it names neither.
     """
     ending = path.suffix.lower()
     if ending not in {".xlsx", ".csv"}:
@@ -50,10 +50,10 @@ def is_workbook(path: Path) -> bool:
 
 
 def dump_sheet(sheet: ReviewSheet, path: Path) -> bytes:
-    """Return the content of a CSV or XLSX file, by the ending of `path`.
+    """Return the content of a CSV or XLSX file, by the extension of `path`.
 
     Raises:
-        SheetError: The ending is another.
+        SheetError: If the extension is another.
     """
     return _xlsx(sheet) if is_workbook(path) else _csv(sheet)
 
@@ -61,11 +61,11 @@ def dump_sheet(sheet: ReviewSheet, path: Path) -> bytes:
 def read_sheet(path: Path) -> list[tuple[int, dict[str, str]]]:
     """Return the rows of a CSV or XLSX file by column, with their numbers from 1.
 
-    The first row that has a cell `item_id` is the header. Names of columns are
-    lower-case, without blanks around them; blank rows are left out.
+    The first row with a cell `item_id` is the header. Column names are in lower case
+    without surrounding spaces; empty rows are left out.
 
     Raises:
-        SheetError: It cannot be read, or has no such header.
+        SheetError: If it cannot be read, or has no such header.
     """
     table = _read_xlsx(path) if is_workbook(path) else _read_csv(path)
     for number, cells in enumerate(table, start=1):
@@ -81,12 +81,12 @@ def read_sheet(path: Path) -> list[tuple[int, dict[str, str]]]:
 
 
 def escape(text: str) -> str:
-    """Return a cell for CSV, with a ' before what could be taken for a formula."""
+    """Return a cell for CSV, with a leading ' if it could be read as a formula."""
     return f"'{text}" if text.lstrip("'").startswith(FORMULA) else text
 
 
 def unescape(text: str) -> str:
-    """Return the text that `escape` was given."""
+    """Return the text that was passed to `escape`."""
     guarded = text.startswith("'") and text.lstrip("'").startswith(FORMULA)
     return text[1:] if guarded else text
 
@@ -110,7 +110,7 @@ def _read_csv(path: Path) -> list[list[str]]:
     data = _bytes_of(path)
     try:
         text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:  # what Excel writes where it is not asked for UTF-8
+    except UnicodeDecodeError:  # Excel's default encoding without UTF-8
         text = data.decode("cp1252", "replace")
     head = text[: text.find("\n")] if "\n" in text else text
     delimiter = max(_DELIMITERS, key=head.count)
@@ -123,7 +123,7 @@ def _read_csv(path: Path) -> list[list[str]]:
 
 
 def _cell_of(cell: str) -> str:
-    """The text of a CSV cell, or that it is a formula: an export guards texts."""
+    """Return the text of a CSV cell, or the mark of a formula, if unguarded."""
     return FORMULA_CELL if cell.startswith("=") else unescape(cell)
 
 
@@ -187,9 +187,9 @@ def _read_xlsx(path: Path) -> list[list[str]]:
 
 
 def _formulas(data: bytes) -> list[tuple[int, int]]:
-    """Row and column, from 1, of the cells of the first sheet that hold a formula.
+    """Return row and column, from 1, of the formulas of the first sheet.
 
-    Their stored value is that of another program, or none at all.
+    Their stored values come from another program, or do not exist.
     """
     from openpyxl.utils import column_index_from_string  # noqa: PLC0415
 
@@ -203,7 +203,7 @@ def _formulas(data: bytes) -> list[tuple[int, int]]:
 
 
 def _check_archive(path: Path, data: bytes) -> None:
-    """Raise SheetError where it unpacks to too much, or says less than it does."""
+    """Raise SheetError for excessive or wrongly declared unpacked sizes."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         unpacked = sum(entry.file_size for entry in archive.infolist())
         if unpacked > MOST_BYTES:
@@ -213,7 +213,7 @@ def _check_archive(path: Path, data: bytes) -> None:
 
 
 def _text_of(value: object) -> str:
-    """A cell as text; a whole number as Excel shows it, without `.0`."""
+    """Return a cell as text; an integer without `.0`, as Excel shows it."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)
@@ -230,7 +230,7 @@ def _add_choices(page: "Worksheet", rows: int) -> None:
 
 
 def _remove_stamps(data: bytes) -> bytes:
-    """The workbook without the times of saving, in properties and zip entries."""
+    """Return the workbook without timestamps in properties and zip entries."""
     buffer = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(data)) as source,

@@ -1,4 +1,4 @@
-"""What a sheet that came back asks for: decisions, conflicts, and rows of no use."""
+"""The result of an imported sheet: decisions, conflicts, and rejected rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ from elt_llm_core.sheets.review_sheet import (
 )
 
 PARTIAL = 2
-# How people and the files of products write a status.
+# Statuses as written by people and in the files of products.
 _STATUSES = {
     "": None,
     "pending": ReviewStatus.PROPOSED,
@@ -52,7 +52,7 @@ class RowEdit(Record):
 
 
 class RowConflict(Record):
-    """A cell that the sheet and somebody else changed; `current` holds."""
+    """A cell that both the sheet and somebody else changed; `current` stays."""
 
     row: int
     item_id: str
@@ -64,14 +64,14 @@ class RowConflict(Record):
 
 
 class RowProblem(Record):
-    """A row, or a cell of it, that was not taken over."""
+    """A row, or a cell of it, that was not imported."""
 
     row: int
     reason: str
 
 
 class ImportReport(Record):
-    """What a sheet asked for. Nothing was recorded where `dry_run` is set."""
+    """The result of an import. Nothing was recorded if `dry_run` is set."""
 
     product: str
     rows: int
@@ -85,12 +85,12 @@ class ImportReport(Record):
 
     @property
     def exit_code(self) -> int:
-        """0; 2 where a conflict waits for a person or a row was not taken over."""
+        """Return 0; 2 if there are conflicts or rejected rows."""
         return PARTIAL if self.conflicts or self.problems else 0
 
 
 class ImportPlan(Record):
-    """The revisions to record, the revisions they follow, and what to tell."""
+    """The revisions to record, the revisions they follow, and the report."""
 
     decisions: tuple[Decision, ...]
     seen: dict[str, int]
@@ -99,7 +99,7 @@ class ImportPlan(Record):
 
 @dataclass
 class _Reading:
-    """What has been read of a sheet so far."""
+    """The rows read so far."""
 
     edits: list[RowEdit] = field(default_factory=list)
     conflicts: list[RowConflict] = field(default_factory=list)
@@ -116,19 +116,19 @@ def plan_import(
     base: Mapping[str, Any] | None,
     author: tuple[str, str],
 ) -> ImportPlan:
-    """Return what a sheet changes, cell by cell, by a three-way merge.
+    """Return the changes of a sheet, cell by cell, by a three-way merge.
 
     Args:
-        product: Its name.
-        rows: Number and cells of each row, as `read_sheet` returns them.
-        items: The items as they are now.
-        base: What was exported, as `ReviewSheet.base`; None if not known: then a
-            row of an older revision, and every text, is a conflict.
-        author: Who decides, and the time.
+        product: The name of the product.
+        rows: Number and cells of each row, from `read_sheet`.
+        items: The current items.
+        base: The exported content, as `ReviewSheet.base`; if None, a row of an older
+            revision, and every changed text, is a conflict.
+        author: The reviewer and the time.
 
     Returns:
-        A plan; nothing is recorded. What is in conflict stays as it is, and the text of
-        the sheet goes into the decision's `offered`.
+        A plan; nothing is recorded. Conflicting cells keep their value, and the text of
+        the sheet is added to the decision's `offered`.
     """
     known = {item.item_id: item for item in items}
     reading = _Reading()
@@ -155,10 +155,10 @@ def plan_import(
 
 
 def parse_status(text: str) -> ReviewStatus | None:
-    """Return the status that people write in any case; None for an empty cell.
+    """Parse a status in any case; None for an empty cell.
 
     Raises:
-        ValueError: It is none; names the known ones.
+        ValueError: If it is unknown; the message names the known ones.
     """
     key = "_".join(text.strip().casefold().replace("-", " ").split())
     if key not in _STATUSES:
@@ -174,7 +174,7 @@ def _item_of(
     known: Mapping[str, ReviewItem],
     reading: _Reading,
 ) -> ReviewItem | None:
-    """The item of a row; None, with a problem noted, where there is none."""
+    """Return the item of a row, or None with a recorded problem."""
     key = row.get(ITEM, "")
     reason = ""
     if not key:
@@ -220,7 +220,7 @@ def _merge_row(
     base: Mapping[str, Any] | None,
     reading: _Reading,
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """The cells that change, and those in conflict."""
+    """Return changed cells and conflicts."""
     edits: dict[str, str] = {}
     offered: dict[str, str] = {}
     for column, theirs in editable_cells(item).items():
@@ -252,7 +252,7 @@ def _merge_row(
 def _own_cell(
     number: int, column: str, cell: str, theirs: str, reading: _Reading
 ) -> str:
-    """The sheet's cell, or the one that holds where it cannot be taken over."""
+    """Return the sheet's cell, or the current one if it cannot be imported."""
     reason = ""
     if column == STATUS:
         try:
@@ -278,10 +278,10 @@ def _own_cell(
 
 
 def _guess(row: Mapping[str, str], item: ReviewItem, column: str) -> str | None:
-    """The exported cell where the export is not known; None if nothing tells it.
+    """Return the exported cell if the export is unknown; None if undeterminable.
 
-    A row of the revision of now was exported from what is there now. Before the first
-    decision the generated texts may have changed since, a status and notes cannot.
+    A row of the current revision was exported from the current cells. Before the first
+    decision only the generated texts may have changed, not status and notes.
     """
     revision = row.get(REVISION, "0") or "0"
     if revision != str(item.revision):
@@ -304,7 +304,7 @@ def _change(item: ReviewItem, edits: Mapping[str, str]) -> ReviewChange:
 
 
 def _on_exported(made: Decision, base: Mapping[str, Any]) -> dict[str, Any]:
-    """What makes a decision one on the evidence that was exported: it is reopened."""
+    """Return changes that make a decision refer to the exported evidence."""
     return {
         "base": base["generated"],
         "evidence": base["evidence"],

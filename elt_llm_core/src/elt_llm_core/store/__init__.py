@@ -1,4 +1,4 @@
-"""One truth in SQLite, and the search indexes derived from it."""
+"""One database in SQLite, and the search indexes derived from it."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""A collection as a reader sees it: the published generation and what came after it."""
+"""A collection for readers: the published generation and newer changes."""
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -26,16 +26,16 @@ from elt_llm_core.tables import Relation, relations
 if TYPE_CHECKING:
     from llama_index.core.schema import TextNode
 
-COMPARED = 10_000  # vectors that are picked out and compared in some 15 ms
+COMPARED = 10_000  # vectors that are selected and compared in about 15 ms
 SPARE = 4
-REMEMBERED = 8  # filters whose chunks are known
+REMEMBERED = 8  # filters with cached chunk ids
 
 
 class Collection:
-    """One collection at one moment. Safe to share between threads.
+    """A consistent view of one collection. Thread-safe.
 
-    Where no generation can serve, vectors are compared one by one and words are looked
-    up in the truth itself: slower, never wrong. `degradations` says so.
+    Without a usable generation, vectors are compared one by one and words are looked up
+    in the database: slower, never wrong. `degradations` reports it.
     """
 
     def __init__(
@@ -58,18 +58,18 @@ class Collection:
 
     @property
     def recipe(self) -> Recipe | None:
-        """How the words of its index were made searchable; None without an index."""
+        """Return the recipe of its keyword index; None without an index."""
         return self._index.keywords.recipe if self._index else None
 
     @cached_property
     def languages(self) -> frozenset[str]:
-        """The languages of its chunks, English where there are none."""
+        """Return the languages of its chunks; English if there are none."""
         indexed = self._index.keywords.languages if self._index else ()
         return self._delta.languages.union(indexed) or frozenset([ENGLISH])
 
     @property
     def degradations(self) -> tuple[Degradation, ...]:
-        """Empty while the published index serves; else what serves, and why."""
+        """Return what replaces the published index, and why; or ()."""
         if not self._problem:
             return ()
         if self._index is None:
@@ -83,11 +83,11 @@ class Collection:
     def search_dense(
         self, vector: np.ndarray, k: int, allowed: frozenset[str] | None = None
     ) -> Hits:
-        """Id and cosine of the `k` nearest chunks, best first, ties by id.
+        """Return id and cosine of the `k` nearest chunks, best first, ties by id.
 
         `vector` is a unit vector of the collection's dimension. `allowed` limits the
-        result to those ids and never costs hits: k come back while there are k. Raises
-        UsageError for a vector of another dimension.
+        result to those ids without reducing the number of hits. Raises UsageError for a
+        vector of another dimension.
         """
         if vector.shape != (self.card.dimension,):
             raise UsageError(
@@ -108,7 +108,7 @@ class Collection:
     def search_keyword(
         self, text: str, k: int, allowed: frozenset[str] | None = None
     ) -> Hits:
-        """Id and BM25 of the `k` best chunks that share a word with `text`."""
+        """Return id and BM25 of the `k` best chunks that share a word with `text`."""
         allowed = self._permit(allowed)
         if self._index is None:
             return self._without_index(text, k, allowed)
@@ -123,7 +123,7 @@ class Collection:
         )
 
     def keyword_scores(self, text: str, ids: Iterable[str]) -> dict[str, float]:
-        """BM25 of these chunks; those that share no word with `text` are absent."""
+        """Return BM25 of these chunks, without those that share no word with `text`."""
         wanted = self._permit(frozenset(ids)) or frozenset()
         if self._index is None:
             return dict(self._without_index(text, len(wanted), wanted))
@@ -140,7 +140,7 @@ class Collection:
         return scores | {self._delta.ids[row]: score for row, score in newer}
 
     def vectors(self, ids: Iterable[str]) -> dict[str, np.ndarray]:
-        """Stored unit vectors by id, float32.
+        """Return stored unit vectors by id, float32.
 
         Ids that are unknown, or whose text could not be embedded, are absent.
         """
@@ -157,26 +157,26 @@ class Collection:
         return {**vectors, **newer}
 
     def nodes(self, ids: Iterable[str]) -> dict[str, "TextNode"]:
-        """Chunks by id with their provenance; unknown ids are absent."""
+        """Return chunks by id with their provenance; unknown ids are absent."""
         if self._permitted_ids is not None:
             ids = [node for node in ids if node in self._permitted_ids]
         return self._truth.nodes_by_id(self.name, ids)
 
     def texts(self, ids: Iterable[str]) -> dict[str, tuple[str, str]]:
-        """Kind and text of chunks by id, without their places; unknown ids are absent.
+        """Return kind and text of chunks by id; unknown ids are absent.
 
-        A tenth of the work of `nodes`, for looking through many.
+        It takes a tenth of the time of `nodes`, for scanning many chunks.
         """
         return self._truth.texts_by_id(self.name, ids)
 
     def with_phrase(self, phrase: str, kind: str) -> list[str]:
-        """Ids of the chunks of a kind that hold these words in a row, as they stand."""
+        """Return ids of chunks of a kind that contain these adjacent words exactly."""
         ids = self._truth.with_phrase(self.name, phrase, kind)
         permitted = self._permitted_ids
         return [node for node in ids if permitted is None or node in permitted]
 
     def outline(self, document_id: str) -> list[Outlined]:
-        """Where each chunk of a document stands, in order; unknown ones have none."""
+        """Return the position of each chunk of a document; empty for an unknown one."""
         if document_id in self._excluded_documents:
             return []
         return self._truth.outline(document_id)
@@ -186,13 +186,13 @@ class Collection:
         return self._truth.sidecars(self.name, kind)
 
     def document_text(self, document_id: str) -> str:
-        """A document's canonical text; empty for a document that is not there."""
+        """Return a document's canonical text; empty for an unknown document."""
         return self._truth.document_text(document_id)
 
     def tables(self, document_id: str) -> tuple[list[Relation], list["TextNode"]]:
-        """A document's tables, and the chunks with their rows; none where it is gone.
+        """Return a document's tables, and the chunks with their rows.
 
-        Made of the document as it is now, both of the same moment.
+        Both are consistent with the present document; empty if it does not exist.
         """
         with self._truth.snapshot():
             document = self._truth.document(document_id)
@@ -206,7 +206,7 @@ class Collection:
             return relations(document_id, document.name, text, blocks), list(chunks)
 
     def ids(self, where: Mapping[str, Any]) -> frozenset[str]:
-        """Ids of the chunks that match `where`; see `Truth.filter_ids` for the keys.
+        """Return ids of the chunks that match `where`; see `Truth.filter_ids`.
 
         A filter is resolved once for a collection of one moment.
         """
@@ -222,61 +222,61 @@ class Collection:
 
     @cached_property
     def priorities(self) -> dict[str, int]:
-        """How far documents are trusted, by id; those with the usual 50 are absent."""
+        """Return document priorities by id, without those with the default 50."""
         return self._truth.priorities(self.name)
 
     @cached_property
     def _excluded_documents(self) -> frozenset[str]:
-        """Ids of the documents with priority 0: nothing finds them."""
+        """Return ids of the documents with priority 0, which are never found."""
         return frozenset(i for i, one in self.priorities.items() if not one)
 
     @cached_property
     def _permitted_ids(self) -> frozenset[str] | None:
-        """Ids of the chunks of all other documents; None where none is excluded."""
+        """Return ids of the chunks of all other documents; None if none is excluded."""
         if not self._excluded_documents:
             return None
         return self._truth.ids_beside(self.name, self._excluded_documents)
 
     def _permit(self, allowed: frozenset[str] | None) -> frozenset[str] | None:
-        """Those of the allowed chunks that may be found; None for all."""
+        """Return the allowed chunks that may be found; None for all."""
         if self._permitted_ids is None:
             return allowed
         return self._permitted_ids if allowed is None else allowed & self._permitted_ids
 
     @cached_property
     def filter_keys(self) -> frozenset[str]:
-        """Keys of filters: those of every chunk, and what its documents tell."""
+        """Return filter keys: those of every chunk, and those of its documents."""
         return self._truth.filter_keys(self.name)
 
     def check_filters(self, where: Mapping[str, Any]) -> None:
-        """Raise UsageError for a key that no document here tells of."""
-        if others := where.keys() - FIXED:  # what documents tell has to be looked up
+        """Raise UsageError for a key that no document here has."""
+        if others := where.keys() - FIXED:  # attributes of documents must be looked up
             refuse_unknown(others, self.filter_keys)
 
     def own_filters(self, where: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Filters of several collections, as they hold for this one."""
+        """Return filters for several collections in the form for this one."""
         return where if where.keys() <= FIXED else keep_known(where, self.filter_keys)
 
     @cached_property
     def topics(self) -> tuple[str, ...]:
-        """Titles of its largest documents, then names of its largest sections."""
+        """Return titles of its largest documents, then its largest sections."""
         return tuple(self._truth.topics(self.name))
 
     @property
     def chroma(self) -> Any:
-        """The Chroma collection of the published generation, or None."""
+        """Return the Chroma collection of the published generation, or None."""
         return self._index.dense.collection if self._index else None
 
     def _newest(self, index: Generation | None) -> Delta:
-        """What the truth holds beyond the index.
+        """Return the changes in the database beyond the index.
 
-        Raises GenerationError unless both make up what the truth holds. They do not
-        after one of the two was put back from a backup.
+        Raises GenerationError unless both together match the database, which is not the
+        case after one of them was restored from a backup.
         """
         dimension = self.card.dimension
         if index is None:
             return Delta.empty(dimension).apply_changes(self._truth, self.name)
-        # What was read before may be of a truth that is no longer there.
+        # Earlier reads may be from a database that was replaced.
         for start in (index.newer, Delta.empty(dimension, index.manifest.seq)):
             if start.seq > self._truth.sequence(self.name):
                 continue
@@ -288,13 +288,13 @@ class Collection:
         raise GenerationError(self.name, "it was built from a different database")
 
     def _search_index(self, index: Generation, vector: np.ndarray, k: int) -> Hits:
-        """The nearest chunks of the index that were not removed."""
+        """Return the nearest chunks of the index that were not removed."""
         if len(index.ids) <= SCANNED:
             rows = nearest(index.vectors, vector, k, without=self._hidden)
             return [(index.ids[row], score) for row, score in rows]
         removed = self._delta.removed
         wanted = k
-        if removed:  # asked for a little more than will be left out
+        if removed:  # requests a few more, because some are filtered out
             wanted += SPARE + 2 * k * len(self._hidden) // len(index.ids)
         strays = nearest(index.vectors, vector, k, index.strays)
         others = {index.ids[row]: score for row, score in strays}
@@ -309,10 +309,10 @@ class Collection:
     def _search_allowed(
         self, index: Generation, vector: np.ndarray, k: int, allowed: frozenset[str]
     ) -> Hits:
-        """The nearest chunks of the index that are allowed and not removed.
+        """Return the nearest allowed chunks of the index that were not removed.
 
-        Where much is allowed the graph is asked for more; where that does not give
-        enough, and where little is allowed, vectors are compared one by one.
+        If many chunks are allowed, more are requested from the graph; if that does not
+        return enough, or few are allowed, vectors are compared one by one.
         """
         rows = self._indexed_rows(allowed)
         if len(rows) > COMPARED and len(index.ids) > SCANNED:
@@ -326,7 +326,7 @@ class Collection:
         return [(index.ids[row], score) for row, score in nearest_hits]
 
     def _indexed_rows(self, allowed: frozenset[str]) -> np.ndarray:
-        """Rows of the index that are allowed and not removed, ascending."""
+        """Return rows of the index that are allowed and not removed, ascending."""
         rows = self._rows.get(allowed)
         if rows is None:
             rows = np.sort(self._places(allowed - self._delta.removed))
@@ -336,20 +336,20 @@ class Collection:
         return rows
 
     def _places(self, ids: Iterable[str]) -> np.ndarray:
-        """Rows of those of `ids` that the index holds, in their order."""
+        """Return rows of those of `ids` that are in the index, in their order."""
         positions = self._index.positions if self._index else {}
         rows = (positions.get(node, -1) for node in ids)
         return np.array([row for row in rows if row >= 0], dtype=np.intp)
 
     def _question_tokens(self, text: str) -> list[str]:
-        """The tokens of a question, by the recipe of the index or the usual one."""
+        """Return the tokens of a question, by the recipe of the index."""
         return question_tokens(text, self.languages, self.recipe or DEFAULT)
 
     def _without_index(self, text: str, k: int, allowed: frozenset[str] | None) -> Hits:
-        """The best chunks where no index serves.
+        """Return the best chunks without an index.
 
-        SQLite's own index knows English stems only; texts in other languages are
-        weighed one by one, as the index would.
+        SQLite's own index has English stems only; texts in other languages are scored
+        one by one, as in the index.
         """
         if self.languages == {ENGLISH}:
             return self._words_in_truth(text, k, allowed)

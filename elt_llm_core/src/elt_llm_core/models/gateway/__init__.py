@@ -1,5 +1,5 @@
-"""The one place through which calls to models go: retries, limits, counts.
+"""The gateway for all calls to model servers: retries, limits, accounting.
 
-The classes that speak to a model hold a `Direct`; the model factory gives them a
-`Gateway` instead.
+The classes that call a model have a `Direct`; the model factory replaces it by a
+`Gateway`.
 """

@@ -1,7 +1,6 @@
-"""Reading an answer of either protocol: what it cost, and whether it was cut off.
+"""Read usage and completeness from an answer of either protocol.
 
-Ollama's client gives objects with fields of its own, the OpenAI protocol nested objects
-of JSON.
+Ollama's client returns objects with fields, the OpenAI protocol nested JSON objects.
 """
 
 import re
@@ -11,20 +10,20 @@ from typing import Any
 _READ = ("prompt_eval_count", "prompt_tokens")
 _WRITTEN = ("eval_count", "completion_tokens")
 LENGTH = "length"
-# The end of a sentence, with what closes it and the labels that it cites.
+# The end of a sentence, with closing marks and cited labels.
 _STATEMENT = re.compile(
     r"[.!?\u3002\uff01\uff1f][\"'\u201d\u2019)\]]*(?:\s*\[[^\[\]]{1,40}\])*(?=\s|$)"
 )
 
 
 def tokens_of(answer: Any) -> tuple[int, int]:
-    """Return tokens read and tokens written; 0 where the server does not say."""
+    """Return tokens read and tokens written; 0 if the server does not report them."""
     fields = _get(answer, "usage") or answer
     return _first(fields, _READ), _first(fields, _WRITTEN)
 
 
 def reached_limit(answer: Any) -> bool:
-    """Return True for an answer, or a part of one, that ended for its length."""
+    """Return True for an answer, or a part of one, that reached its maximum length."""
     if _get(answer, "done_reason") == LENGTH:
         return True
     choices = _get(answer, "choices")
@@ -34,9 +33,9 @@ def reached_limit(answer: Any) -> bool:
 
 
 def cut_to_statement(answer: Any) -> None:
-    """Take what stands behind the last whole sentence off an answer.
+    """Remove the text after the last whole sentence of an answer.
 
-    An answer without a whole sentence, and one in JSON, stays as it is.
+    An answer without a whole sentence, or in JSON, is unchanged.
     """
     message = _get(answer, "message")
     if message is None:
@@ -52,7 +51,7 @@ def cut_to_statement(answer: Any) -> None:
 
 
 def whole_statements(text: str) -> str:
-    """Return a text up to its last whole sentence; all of it if it has none."""
+    """Return a text up to its last whole sentence, or all of it."""
     if text.lstrip().startswith(("{", "[")):
         return text
     ends = [match.end() for match in _STATEMENT.finditer(text)]

@@ -1,4 +1,4 @@
-"""How a call to a model is made: straight away, unless a gateway takes its place."""
+"""Calls to a model: direct, or through a gateway."""
 
 # ruff: noqa: ARG002 - a gateway needs to know the server
 
@@ -18,7 +18,7 @@ AsyncStream = AsyncGenerator[T, None]
 
 @dataclass(frozen=True)
 class Target:
-    """Where a call goes."""
+    """The server and the model of a call."""
 
     url: str
     model: str
@@ -30,12 +30,12 @@ class Direct:
     def call(
         self, target: Target, send: Callable[[], T], memo: Memo | None = None
     ) -> T:
-        """Return the whole answer.
+        """Return the complete answer.
 
         Args:
             target: Server and model.
             send: Makes the call.
-            memo: How the answer may be kept and given again.
+            memo: How the answer can be cached and reused.
         """
         note_answer(asked=memo is not None)
         return send()
@@ -43,12 +43,12 @@ class Direct:
     async def acall(
         self, target: Target, send: Callable[[], Awaitable[T]], memo: Memo | None = None
     ) -> T:
-        """As `call`."""
+        """Like `call`."""
         note_answer(asked=memo is not None)
         return await send()
 
     def stream(self, target: Target, begin: Callable[[], Stream[T]]) -> Stream[T]:
-        """Give the parts of an answer as they come; closing it ends the call.
+        """Yield the parts of an answer; closing it ends the call.
 
         Args:
             target: Server and model.
@@ -60,7 +60,7 @@ class Direct:
     async def astream(
         self, target: Target, begin: Callable[[], AsyncStream[T]]
     ) -> AsyncStream[T]:
-        """As `stream`."""
+        """Like `stream`."""
         async with aclosing(begin()) as parts:
             async for part in parts:
                 yield part

@@ -1,4 +1,4 @@
-"""A list of language models, asked in turn: the next one where one fails."""
+"""A list of language models, tried in turn until one succeeds."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -27,10 +27,10 @@ B = TypeVar("B", bound=BaseModel)
 
 
 class FallbackLLM(LLM):
-    """Asks the first model; where it raises ModelError, the next, and so on.
+    """Calls the first model; if it raises ModelError, the next, and so on.
 
-    A stream is taken over only before its first part. Its settings, where they are set,
-    are those of every model that knows them. Name and limits are those of the first.
+    A stream is taken over only before its first part. Its settings apply to every model
+    that has them. Name and limits are those of the first.
     """
 
     num_predict: int | None = None
@@ -47,7 +47,7 @@ class FallbackLLM(LLM):
     def model_copy(
         self, *, update: Mapping[str, Any] | None = None, deep: bool = False
     ) -> "FallbackLLM":
-        """Return the same list with settings for each model that knows them."""
+        """Return the same list with settings for each model that has them."""
         copies = [
             model.model_copy(
                 update={
@@ -64,19 +64,19 @@ class FallbackLLM(LLM):
     @property
     @override
     def metadata(self) -> LLMMetadata:
-        """Of the first model."""
+        """Return the metadata of the first model."""
         return self._models[0].metadata
 
     @property
     def model_digest(self) -> str:
-        """Of the first model, where it has one. Raises ModelError."""
+        """Return the digest of the first model, if it has one. Raises ModelError."""
         return str(getattr(self._models[0], "model_digest", ""))
 
     def ask_in_turn(self, call: Callable[[LLM], T]) -> T:
-        """Return what a call gives with the first model that does not fail.
+        """Return the result of a call with the first model that does not fail.
 
         Raises:
-            ModelError: what the last model raised.
+            ModelError: The error of the last model.
         """
         for model in self._models[:-1]:
             try:
@@ -221,7 +221,7 @@ def _completion(part: ChatResponse) -> CompletionResponse:
 
 
 def _take_over(model: LLM, error: ModelError) -> None:
-    """Note that the next model is asked. Raises what no other model can help with."""
+    """Record that the next model is called. Raises errors that it cannot help with."""
     if isinstance(error, BudgetSpentError | OutOfTimeError):
         raise error
     note_fallback(f"{model.metadata.model_name!r} failed ({error.message})")

@@ -33,16 +33,16 @@ from elt_llm_core.results import ModelCost
 
 T = TypeVar("T")
 
-# A model on this machine has its cores: two calls at a time take twice as long each,
-# and on small machines the server wedges. A server elsewhere batches calls.
+# A model on this machine shares its cores: two concurrent calls take twice as long
+# each, and on small machines the server hangs. A remote server batches calls.
 AT_ONCE_HERE, AT_ONCE_ELSEWHERE = 1, 8
 
 
 class Gateway(Direct):
-    """Makes calls in turn, again where a failure may pass, and rests failing servers.
+    """Queues calls, retries temporary failures, and suspends failing servers.
 
-    What is known of a server (its queue, its failures) is shared by all gateways of
-    the process.
+    The state of a server (its queue, its failures) is shared by all gateways of the
+    process.
     """
 
     def __init__(self, settings: GatewaySection) -> None:
@@ -52,11 +52,11 @@ class Gateway(Direct):
     def call(
         self, target: Target, send: Callable[[], T], memo: Memo | None = None
     ) -> T:
-        """Return the whole answer, or the one that was given before.
+        """Return the complete answer, or a cached one.
 
         Raises:
-            ModelBusyError: if too many calls wait for the server.
-            ModelError: what the last try raised.
+            ModelBusyError: If too many calls wait for the server.
+            ModelError: The error of the last attempt.
         """
 
         def once() -> T:
@@ -77,7 +77,7 @@ class Gateway(Direct):
     async def acall(
         self, target: Target, send: Callable[[], Awaitable[T]], memo: Memo | None = None
     ) -> T:
-        """As `call`."""
+        """Like `call`."""
 
         async def once() -> T:
             async with self._aturn(target) as reading:
@@ -97,7 +97,7 @@ class Gateway(Direct):
 
     @override
     def stream(self, target: Target, begin: Callable[[], Stream[T]]) -> Stream[T]:
-        """Give the parts of an answer; what came is never asked for again."""
+        """Yield the parts of an answer; a stream that has begun is not retried."""
 
         def once() -> tuple[Stream[T], list[T]]:
             parts = self._turn_stream(target, begin)
@@ -112,7 +112,7 @@ class Gateway(Direct):
     async def astream(
         self, target: Target, begin: Callable[[], AsyncStream[T]]
     ) -> AsyncStream[T]:
-        """As `stream`."""
+        """Like `stream`."""
 
         async def once() -> tuple[AsyncStream[T], list[T]]:
             parts = self._aturn_stream(target, begin)
@@ -129,7 +129,7 @@ class Gateway(Direct):
                 yield part
 
     def _memo(self, memo: Memo | None) -> Memo | None:
-        """Return the memo where the answer to such a request is kept."""
+        """Return the memo if the answer to such a request is cached."""
         kept = self._settings.keep_answers
         if memo is None or kept == "none":
             return None
@@ -174,7 +174,7 @@ class Gateway(Direct):
 
     @contextmanager
     def _watch(self, target: Target) -> Iterator[None]:
-        """Count what fails in the body; the breaker opens at the configured number."""
+        """Count failures in this block; the circuit opens at the configured number."""
         server = _server(target)
         try:
             yield
@@ -186,7 +186,7 @@ class Gateway(Direct):
         SILENCES.succeed(server)
 
     def _accounts(self) -> tuple[Account, ...]:
-        """Return the open accounts. Raises BudgetSpentError where nothing is left."""
+        """Return the open accounts. Raises BudgetSpentError if nothing is left."""
         accounts = open_accounts(self._settings)
         for account in accounts:
             account.check()
@@ -196,7 +196,7 @@ class Gateway(Direct):
     def _charge(
         self, target: Target, accounts: tuple[Account, ...]
     ) -> Iterator["Reading"]:
-        """Charge the call in the body to accounts."""
+        """Charge the call in this block to accounts."""
         reading = Reading(self._settings.cut_answers)
         outcome = "left"
         try:
@@ -213,7 +213,7 @@ class Gateway(Direct):
 
 
 class Reading:
-    """Takes note of one answer as it comes."""
+    """Reads the usage of one answer as it arrives."""
 
     def __init__(self, cut: bool) -> None:
         self._cut = cut
@@ -222,20 +222,20 @@ class Reading:
         self._limited = False
 
     def add(self, part: Any) -> None:
-        """Take note of an answer or of a part of one."""
+        """Read an answer or a part of one."""
         read, written = tokens_of(part)
         self._read, self._written = max(self._read, read), max(self._written, written)
         self._limited = self._limited or reached_limit(part)
 
     def finish(self, answer: T) -> T:
-        """Take note of a whole answer; return it, cut to whole statements if wanted."""
+        """Read a complete answer; return it, cut to whole statements if requested."""
         self.add(answer)
         if self._limited and self._cut:
             cut_to_statement(answer)
         return answer
 
     def cost(self) -> ModelCost:
-        """Return what the call cost so far."""
+        """Return the cost of the call so far."""
         return ModelCost(
             calls=1,
             read=self._read,

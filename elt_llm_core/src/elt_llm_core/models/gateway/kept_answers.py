@@ -1,4 +1,4 @@
-"""Answers that a model gave before, kept in the database by content."""
+"""Cached answers of models, stored in the database by content."""
 
 import contextlib
 import json
@@ -14,18 +14,18 @@ from elt_llm_core.identifiers import item_key
 Json = dict[str, Any]
 RUN = "answers"
 
-# What changes no answer: how long the model stays loaded, how the answer travels.
+# Fields without effect on the answer: how long the model stays loaded, streaming.
 _UNTOLD = frozenset({"keep_alive", "stream", "stream_options"})
 
 
 class Answers(Protocol):
-    """Where answers are kept by content, as in `Store.journal`."""
+    """A cache of answers by content, as in `Store.journal`."""
 
     def get(self, key: str) -> Json | None:
-        """Return the answer kept under a key, or None."""
+        """Return the answer cached under a key, or None."""
 
     def put(self, run: str, key: str, ordinal: int, item: str, *, result: Json) -> None:
-        """Keep an answer."""
+        """Cache an answer."""
 
 
 _CURRENT: ContextVar[Answers | None] = ContextVar("answers", default=None)
@@ -33,7 +33,7 @@ _CURRENT: ContextVar[Answers | None] = ContextVar("answers", default=None)
 
 @contextmanager
 def keep_answers(answers: Answers) -> Iterator[None]:
-    """Inside it, and in threads that copy its context, answers are kept and reused."""
+    """Cache and reuse answers in this block and in threads that copy its context."""
     before = _CURRENT.set(answers)
     try:
         yield
@@ -43,11 +43,11 @@ def keep_answers(answers: Answers) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Memo:
-    """A request whose answer may be kept.
+    """A request whose answer can be cached.
 
-    `digest` names the model's weights, empty where the server shows none; it is asked
-    for only when there is an answer to keep or to give. `dump` and `load` turn the
-    answer into JSON and back.
+    `digest` identifies the model's weights, empty if the server reports none; it is
+    called only if there is an answer to store or to return. `dump` and `load` convert
+    the answer to JSON and back.
     """
 
     body: Json
@@ -57,18 +57,18 @@ class Memo:
 
     @property
     def temperature(self) -> float:
-        """Of the request; 0 where the same answer comes each time."""
+        """Return the request's temperature; 0 means deterministic answers."""
         options = self.body.get("options") or self.body
         return float(options.get("temperature") or 0.0)
 
     @property
     def key(self) -> str:
-        """The same for equal requests."""
+        """Return the same key for equal requests."""
         request = {k: v for k, v in self.body.items() if k not in _UNTOLD}
         return item_key(RUN, json.dumps(request, sort_keys=True, default=_plain))
 
     def find(self) -> Any:
-        """Return the kept answer of the same weights, or None."""
+        """Return the cached answer of the same weights, or None."""
         answers = _CURRENT.get()
         with contextlib.suppress(ModelError, StoreError):
             kept = answers.get(self.key) if answers is not None else None
@@ -77,7 +77,7 @@ class Memo:
         return None
 
     def keep(self, answer: Any) -> None:
-        """Keep an answer; where the database cannot be written it is not kept."""
+        """Cache an answer, unless the database cannot be written."""
         answers = _CURRENT.get()
         if answers is None:
             return
@@ -87,5 +87,5 @@ class Memo:
 
 
 def _plain(value: Any) -> Any:
-    """Return what JSON can hold, for the records of clients."""
+    """Return values that JSON can represent, for the records of clients."""
     return value.model_dump() if hasattr(value, "model_dump") else str(value)

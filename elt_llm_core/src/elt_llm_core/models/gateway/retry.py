@@ -1,4 +1,4 @@
-"""Which failed calls are made again, when, and how often."""
+"""Which failed calls are retried, when, and how often."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -26,30 +26,30 @@ from elt_llm_core.patience import check_asker, current
 
 T = TypeVar("T")
 
-# What may pass by itself. A missing model, a prompt that is too long, an answer of
-# another shape and a silence do not: asking again would cost the same once more.
+# Temporary failures. A missing model, a prompt that is too long, a malformed answer and
+# a timeout are not: a retry would only take the same time again.
 PASSING = (
     BrokenAnswerError,
     ModelBusyError,
     ModelUnavailableError,
     RunnerDiedError,
 )
-RUNNER_SECONDS = 2.0  # Ollama starts a runner anew with the next call
-RUNNER_TRIES = 2  # a runner that died twice dies of the model or the window
+RUNNER_SECONDS = 2.0  # Ollama restarts the runner with the next call
+RUNNER_TRIES = 2  # a second crash is caused by the model or the window
 
 
 def call_again(settings: GatewaySection, once: Callable[[], T]) -> T:
-    """Make a call, again if it failed for something that may pass.
+    """Make a call, retrying temporary failures.
 
     Raises:
-        ModelError: what the last try raised.
-        AbandonedError: if nobody waits for the answer any more.
+        ModelError: The error of the last attempt.
+        AbandonedError: If nobody waits for the answer any more.
     """
     return Retrying(**_policy(settings), sleep=_pause)(once)
 
 
 async def acall_again(settings: GatewaySection, once: Callable[[], Awaitable[T]]) -> T:
-    """As `call_again`."""
+    """Like `call_again`."""
     return await AsyncRetrying(**_policy(settings), sleep=_apause)(once)
 
 
@@ -61,7 +61,7 @@ def _policy(settings: GatewaySection) -> dict[str, Any]:
     def wait(state: RetryCallState) -> float:
         error = _error_of(state)
         if isinstance(error, ModelBusyError) and error.seconds:
-            return float(error.seconds)  # the server's own word
+            return float(error.seconds)  # stated by the server
         if isinstance(error, RunnerDiedError):
             return RUNNER_SECONDS
         return backoff(state)
@@ -86,7 +86,7 @@ def _error_of(state: RetryCallState) -> BaseException | None:
 
 
 def _time_left() -> float:
-    """Seconds that the question has left."""
+    """Return the question's remaining seconds."""
     patience = current()
     try:
         left = patience.seconds_left() if patience else None

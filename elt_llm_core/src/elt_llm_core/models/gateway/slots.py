@@ -1,4 +1,4 @@
-"""How many calls a model server works on at a time, and how many more may wait."""
+"""Limits of concurrent and waiting calls per model server."""
 
 import asyncio
 import math
@@ -12,15 +12,15 @@ from time import monotonic
 from elt_llm_core.errors import ModelBusyError
 from elt_llm_core.patience import current
 
-LOOK_SECONDS = 0.05  # how often a waiting call looks whether its asker is still there
-FIRST_GUESS = 2.0  # seconds a call takes, until one has been timed
+LOOK_SECONDS = 0.05  # seconds between checks of a waiting call for its client
+FIRST_GUESS = 2.0  # assumed seconds per call, until one has been timed
 LONGEST_RETRY = 60  # seconds
 SHARE = 0.2  # weight of the newest duration in the running mean: about five calls
 
 
 @dataclass(frozen=True)
 class Room:
-    """How many calls run at a time, and how many more may wait for it."""
+    """The limits of concurrent and waiting calls."""
 
     at_once: int
     waiting: int
@@ -28,14 +28,14 @@ class Room:
 
 @dataclass(eq=False)
 class Turn:
-    """One call in the queue or on its way."""
+    """One waiting or running call."""
 
     started: float = 0.0
 
 
 @dataclass
 class Slots:
-    """The calls to one server: first come, first served."""
+    """The calls to one server, in order of arrival."""
 
     server: str
     _queue: deque[Turn] = field(default_factory=deque)
@@ -45,12 +45,12 @@ class Slots:
 
     @contextmanager
     def turn(self, room: Room) -> Iterator[None]:
-        """Wait for a place and hold it.
+        """Wait for a slot and hold it.
 
         Raises:
-            ModelBusyError: if as many calls wait as may.
-            AbandonedError: if nobody waits for the answer any more.
-            OutOfTimeError: if the question has no time left.
+            ModelBusyError: If the queue is full.
+            AbandonedError: If nobody waits for the answer any more.
+            OutOfTimeError: If the question has no time left.
         """
         turn = self._join(room)
         try:
@@ -64,7 +64,7 @@ class Slots:
 
     @asynccontextmanager
     async def aturn(self, room: Room) -> AsyncIterator[None]:
-        """As `turn`; it keeps no thread while it waits."""
+        """Like `turn`, without blocking a thread while it waits."""
         turn = self._join(room)
         try:
             while not self._take(turn, room):
@@ -102,7 +102,7 @@ class Slots:
             self._changed.notify_all()
 
     def _retry_after(self, room: Room) -> int:
-        """Seconds until the calls in the queue are likely to be answered."""
+        """Return the seconds until the queued calls are likely to be finished."""
         ahead = len(self._queue) + len(self._running)
         guess = math.ceil(self._mean * ahead / room.at_once)
         return max(1, min(guess, LONGEST_RETRY))
@@ -119,6 +119,6 @@ _LOCK = threading.Lock()
 
 
 def slots_of(server: str) -> Slots:
-    """Return the slots of a server: the same for every model of this process."""
+    """Return the slots of a server, shared by all models of this process."""
     with _LOCK:
         return _SLOTS.setdefault(server, Slots(server))

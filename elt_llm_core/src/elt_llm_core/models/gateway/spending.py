@@ -1,7 +1,7 @@
-"""What calls to models cost, and budgets for a question, a job and a day.
+"""Accounting of model calls, and budgets for a question, a job and a day.
 
-Whoever starts a question or a job opens an account; a gateway finds the open ones, so
-no stage in between has to pass them on.
+The code that starts a question or a job opens an account; a gateway finds the open
+ones, so that no stage in between has to pass them on.
 """
 
 import threading
@@ -23,7 +23,7 @@ UNITS = ("calls", "tokens", "seconds")
 
 @dataclass
 class Account:
-    """What one question, job or day has spent. `limits` are by unit, 0 for none.
+    """The usage of one question, job or day. `limits` are by unit, 0 for none.
 
     `fallbacks` says which models failed, so that another was asked. `asked` counts the
     answers that models were asked for, also those that were kept and given again.
@@ -40,7 +40,7 @@ class Account:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def check(self) -> None:
-        """Raise BudgetSpentError where a limit is reached."""
+        """Raise BudgetSpentError if a limit is reached."""
         for unit in self.limits:
             self._require(unit, getattr(self.used, unit))
 
@@ -51,7 +51,7 @@ class Account:
             raise BudgetSpentError(self.name, unit, f"{spent:g}", f"{limit:g}", key)
 
     def add(self, used: ModelCost) -> None:
-        """Take a call into account."""
+        """Add the cost of a call."""
         with self._lock:
             self.used = self.used + used
 
@@ -61,7 +61,7 @@ _OPEN: ContextVar[tuple[Account, ...]] = ContextVar("accounts", default=())
 
 @contextmanager
 def open_account(name: str, settings: GatewaySection) -> Iterator[Account]:
-    """Inside it, and in threads that copy its context, calls are counted.
+    """Count calls in this block and in threads that copy its context.
 
     Args:
         name: `question` or `job`; the settings have its limits.
@@ -74,7 +74,7 @@ def open_account(name: str, settings: GatewaySection) -> Iterator[Account]:
 
 @contextmanager
 def count_calls(name: str) -> Iterator[Account]:
-    """As `open_account`, without limits: for a part of a question."""
+    """Like `open_account`, without limits: for a part of a question."""
     with _open(Account(name)) as account:
         yield account
 
@@ -104,25 +104,25 @@ def _open(account: Account) -> Iterator[Account]:
 
 
 def count_cut_answers() -> int:
-    """Count the answers to the open question or job that are to be cut.
+    """Count the truncated answers of the open question or job.
 
-    They reached their longest; those that are not to end at a whole sentence, by the
-    setting, are not counted. A streamed answer is cut by whoever put it together.
+    They reached the maximum length. Answers that need not end at a whole sentence, by
+    the setting, are not counted. A streamed answer is cut by the code that joins it.
     """
     return sum(account.used.cut for account in _OPEN.get() if account.cut_answers)
 
 
 class CallLedger(Protocol):
-    """Where the days of all processes are counted, as in `Store.day_ledger`."""
+    """The usage per day of all processes, as in `Store.day_ledger`."""
 
     def take_call(self, day: str, most: float) -> bool:
-        """Count one more call, unless there were as many as may be."""
+        """Count one more call, unless the limit is reached."""
 
     def add(self, day: str, amounts: Mapping[str, float]) -> None:
         """Add to the sums of a day."""
 
     def sums(self, day: str) -> dict[str, float]:
-        """Return what was spent that day, by unit."""
+        """Return the usage of that day, by unit."""
 
 
 _LEDGER: ContextVar[CallLedger | None] = ContextVar("ledger", default=None)
@@ -130,7 +130,7 @@ _LEDGER: ContextVar[CallLedger | None] = ContextVar("ledger", default=None)
 
 @contextmanager
 def count_days(ledger: CallLedger) -> Iterator[None]:
-    """Inside it, and in threads that copy its context, a day is of all processes."""
+    """Count days over all processes in this block and its threads."""
     before = _LEDGER.set(ledger)
     try:
         yield
@@ -139,9 +139,9 @@ def count_days(ledger: CallLedger) -> Iterator[None]:
 
 
 class SharedDay(Account):
-    """A day as all processes with the same database have spent it.
+    """The usage of a day by all processes with the same database.
 
-    A call is counted before it is made: two processes never make one too many.
+    A call is counted before it is made, so that two processes never exceed the limit.
     """
 
     def __init__(self, day: str, limits: dict[str, float], ledger: CallLedger) -> None:
@@ -154,9 +154,9 @@ class SharedDay(Account):
         """Count a call.
 
         Raises:
-            BudgetSpentError: where a limit is reached.
-            ModelError: where the database cannot be written: a budget that nobody
-                counts would be none.
+            BudgetSpentError: If a limit is reached.
+            ModelError: If the database cannot be written, because the budget could not
+                be enforced.
         """
         most = self.limits["calls"]
         try:
@@ -175,10 +175,10 @@ class SharedDay(Account):
 
     @override
     def add(self, used: ModelCost) -> None:
-        """Add what the call cost.
+        """Add the cost of the call.
 
-        An answer that was paid for is not lost where that fails: the next `check`
-        fails too, and says why.
+        If that fails, the answer is not lost; the next `check` fails too, with the
+        reason.
         """
         amounts = {"tokens": float(used.tokens), "seconds": used.seconds}
         with suppress(StoreError):
@@ -186,7 +186,7 @@ class SharedDay(Account):
 
 
 class DayAccounts:
-    """The account of today, by UTC; it is of this process."""
+    """The account of today, by UTC, in this process."""
 
     def __init__(self) -> None:
         self._account = Account("")
@@ -195,7 +195,7 @@ class DayAccounts:
     def today(self, settings: GatewaySection) -> Account:
         """Return the account of today with the limits of these settings.
 
-        It is of all processes where there is a limit and a database to count in.
+        It covers all processes if there is a limit and a database to count in.
         """
         day = datetime.now(UTC).date().isoformat()
         limits, ledger = _limits("day", settings), _LEDGER.get()
@@ -212,7 +212,7 @@ DAYS = DayAccounts()
 
 
 def note_answer(*, cut: bool = False, asked: bool = False) -> None:
-    """Note on the open accounts that a model is asked, or that a kept answer is cut."""
+    """Record on the open accounts that a model is called, or a cached answer is cut."""
     for account in _OPEN.get():
         account.asked += asked
         if cut:
@@ -220,33 +220,32 @@ def note_answer(*, cut: bool = False, asked: bool = False) -> None:
 
 
 def answers_left(most: int) -> int:
-    """Return how many more answers of models a question may ask for.
+    """Return how many more answers a question may request.
 
-    What was asked for counts, whether it was kept or not: a question that is asked
-    again plans the same prompts, and is given the same answers.
+    Cached answers count too, so that a repeated question plans the same prompts and
+    gets the same answers.
 
     Args:
-        most: Of the whole question; its own limit of calls counts where it is lower.
+        most: Maximum for the whole question; a lower limit of calls takes precedence.
     """
     account = next((one for one in _OPEN.get() if one.name == "question"), None)
     if account is None:
         return most
     left, limit = most - account.asked, int(account.limits.get("calls", 0))
-    # Its calls include those of embedders and failed tries.
+    # Its calls include those of embedders and failed attempts.
     return min(left, limit - account.used.calls) if limit else left
 
 
 def note_fallback(failure: str) -> None:
-    """Note on the open accounts that another model was asked, and why."""
+    """Record on the open accounts that another model was called, and why."""
     for account in _OPEN.get():
         account.fallbacks.append(failure)
 
 
 def open_accounts(settings: GatewaySection) -> tuple[Account, ...]:
-    """Return the accounts that a call is charged to: that of the day last.
+    """Return the accounts that a call is charged to, the day last.
 
-    A shared day counts a call when it is checked, so that the others have to let the
-    call pass first.
+    A shared day counts a call when it is checked, so the others must be checked first.
     """
     return (*_OPEN.get(), DAYS.today(settings))
 
@@ -256,20 +255,20 @@ def _limits(name: str, settings: GatewaySection) -> dict[str, float]:
 
 
 class Totals:
-    """What was spent in this process, by model and by how calls ended."""
+    """The usage in this process, by model and outcome."""
 
     def __init__(self) -> None:
         self._used: dict[tuple[str, str], ModelCost] = {}
         self._lock = threading.Lock()
 
     def add(self, model: str, outcome: str, used: ModelCost) -> None:
-        """Take a call into account; `outcome` is `ok` or the code of an error."""
+        """Add a call; `outcome` is `ok` or the code of an error."""
         with self._lock:
             before = self._used.get((model, outcome), ModelCost())
             self._used[model, outcome] = before + used
 
     def rows(self) -> list[tuple[str, str, ModelCost]]:
-        """Return model, outcome and what was spent, sorted."""
+        """Return model, outcome and usage, sorted."""
         with self._lock:
             return [(*key, used) for key, used in sorted(self._used.items())]
 

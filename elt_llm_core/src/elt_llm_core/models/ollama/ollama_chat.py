@@ -34,13 +34,13 @@ class CheckedOllama(StructuredCalls, Ollama):
 
     @override
     def schema_options(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """The schema is a field of Ollama's requests."""
+        """Return the schema as a field of Ollama's requests."""
         return {"format": schema}
 
     @property
     @override
     def metadata(self) -> LLMMetadata:
-        """As the base class, with the answer length that is really asked for."""
+        """Return the base class's metadata, with the requested answer length."""
         known: LLMMetadata = super().metadata
         return known.model_copy(update={"num_output": self.num_predict})
 
@@ -79,7 +79,7 @@ class CheckedOllama(StructuredCalls, Ollama):
 
     @property
     def model_digest(self) -> str:
-        """The server's digest of the model; asked for once. Raises ModelError."""
+        """Return the server's digest of the model, cached. Raises ModelError."""
         if self._digest is None:
             self._digest = self.client.digest_of(self.model)
         return self._digest
@@ -108,7 +108,7 @@ class OllamaChat(Strategy[LLM | None]):
 
     @override
     def build(self, models: Models | None = None) -> CheckedOllama:
-        """The model; no server is asked yet."""
+        """Return the model; no server is called yet."""
         return CheckedOllama(
             model=self.llm_model,
             additional_kwargs={"seed": self.seed},

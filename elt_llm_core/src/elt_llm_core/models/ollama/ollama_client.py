@@ -60,7 +60,7 @@ def _prompt(request: Mapping[str, Any]) -> Prompt:
 def chat_error(
     error: ResponseError, prompt: Prompt, known: tuple[str, ...]
 ) -> Exception:
-    """What an error answer to a chat means."""
+    """Return the error for an error answer to a chat."""
     if says_too_long(error.status_code, error.error):
         return PromptTruncatedError(prompt.model, prompt.likely, prompt.window)
     return status_error(error.status_code, error.error, prompt.model, known)
@@ -69,7 +69,7 @@ def chat_error(
 def embed_error(
     error: ResponseError, model: str, known: tuple[str, ...]
 ) -> EltLlmError:
-    """What an error answer to an embedding means; EmbedError blames the text."""
+    """Return the error for an error answer; EmbedError blames the text."""
     if says_too_long(error.status_code, error.error):
         return EmbedError(
             f"a text is longer than {model!r} reads ({error.error})",
@@ -84,12 +84,12 @@ def embed_error(
 
 
 def model_names(listed: Sequence[Any]) -> tuple[str, ...]:
-    """The names in an answer of /api/tags, sorted."""
+    """Return the sorted names in an answer of /api/tags."""
     return tuple(sorted(str(entry.model) for entry in listed if entry.model))
 
 
 class CheckedClient(Client):
-    """The synchronous client; every failure is one of ours."""
+    """The synchronous client; every failure raises an error of this project."""
 
     def __init__(self, base_url: str, seconds: float) -> None:
         options = client_options(base_url, seconds)
@@ -100,7 +100,7 @@ class CheckedClient(Client):
 
     @override
     def chat(self, *args: Any, **kwargs: Any) -> Any:
-        """The answer, or an iterator of its parts with `stream=True`.
+        """Return the answer, or an iterator of its parts with `stream=True`.
 
         Raises PromptTruncatedError, ModelError and its subclasses; a stream raises
         while it is read, and a truncated prompt before the part that says `done`.
@@ -134,7 +134,7 @@ class CheckedClient(Client):
 
     @override
     def embed(self, *args: Any, **kwargs: Any) -> Any:
-        """Vectors as the server sent them, never of a cut text.
+        """Return vectors as the server sent them, never of a truncated text.
 
         Raises EmbedError if the server blames the text, else ModelError.
         """
@@ -152,7 +152,7 @@ class CheckedClient(Client):
             raise wire_error(error, self._url, model, self._seconds) from error
 
     def digest_of(self, model: str) -> str:
-        """The digest of a model in /api/tags. Raises ModelMissingError, ModelError."""
+        """Return a model's digest. Raises ModelMissingError, ModelError."""
         with self._translate_errors(Prompt(model, 0, 0)):
             listed = self.list().models
         for entry in listed:
@@ -173,10 +173,10 @@ class CheckedClient(Client):
             return tuple(map(str, self.show(model).capabilities or ()))
 
     def context_length(self, model: str) -> int | None:
-        """The window a model was trained with, in tokens; None if it is not said.
+        """Return a model's trained window in tokens; None if unknown.
 
-        A missing model is None too: the call that needs it says so. Raises ModelError
-        where the server cannot be reached.
+        It is None for a missing model too, which the next call reports. Raises
+        ModelError if the server cannot be reached.
         """
         try:
             info = self.show(model).modelinfo or {}
@@ -210,7 +210,7 @@ Ask = Callable[[], Awaitable[Any]]
 
 
 class CheckedAsyncClient(AsyncClient):
-    """The asynchronous client; every failure is one of ours."""
+    """The asynchronous client; every failure raises an error of this project."""
 
     def __init__(self, base_url: str, seconds: float) -> None:
         options = client_options(base_url, seconds)

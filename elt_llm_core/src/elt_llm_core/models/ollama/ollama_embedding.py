@@ -26,15 +26,15 @@ from elt_llm_core.models.ollama.ollama_client import (
 from elt_llm_core.models.token_count import SMALLEST_WINDOW, most_tokens
 from elt_llm_core.strategy import Models, Strategy
 
-# Room for the prompt that stands before a text, and for an estimate that was too low.
+# Margin for the prompt before a text, and for an estimate that was too low.
 MARGIN = 64
 
 
 class CheckedOllamaEmbedding(OllamaEmbedding):
     """An embedding model of an Ollama server, with the prompts it was trained with.
 
-    Vectors have unit length. Calls raise EmbedError where a text is to blame, and
-    ModelError where the server is.
+    Vectors have unit length. Calls raise EmbedError if a text is the cause, and
+    ModelError if the server is.
     """
 
     request_timeout: float = Field(default=300.0, gt=0)
@@ -63,9 +63,9 @@ class CheckedOllamaEmbedding(OllamaEmbedding):
 
     @property
     def digest(self) -> str:
-        """Identity of the server's model file and our prompts. Raises ModelError.
+        """Return the identity of the server's model and our prompts. Raises ModelError.
 
-        Asked for each time: a model may be replaced behind its tag while this runs.
+        Requested each time, because a model may be replaced behind its tag.
         """
         model = self._client.digest_of(self.model_name)
         parts = "\n".join((model, self._prompt.query, self._prompt.text))
@@ -76,22 +76,22 @@ class CheckedOllamaEmbedding(OllamaEmbedding):
 
     @property
     def dimension(self) -> int:
-        """Length of a vector, as the first one had; asks for one if none came yet."""
+        """Length of a vector; embeds a text if none was embedded yet."""
         if self._dimension is None:
             return int(self.embed_array(["dimension"]).shape[1])
         return self._dimension
 
     @property
     def max_tokens(self) -> int:
-        """Longest text in tokens: the model's window from /api/show, less a margin."""
+        """Maximum tokens of a text: the window from /api/show, less a margin."""
         return self._context() - MARGIN
 
     def count_tokens(self, text: str) -> int:
-        """An estimate that is seldom too low: the server does not count for us."""
+        """Return an estimate that is seldom too low; the server counts none."""
         return most_tokens(text)
 
     def embed_array(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors of documents, shape (n, dimension), unit length, in the order given.
+        """Return document vectors, shape (n, dimension), unit length, in order.
 
         Sends `embed_batch_size` texts at a time.
         """
@@ -176,7 +176,7 @@ class OllamaEmbedder(Strategy[BaseEmbedding]):
 
     @override
     def build(self, models: Models | None = None) -> CheckedOllamaEmbedding:
-        """The embedder; no server is asked yet."""
+        """Return the embedder; no server is called yet."""
         return CheckedOllamaEmbedding(
             model_name=self.embedding_model,
             **self.model_dump(exclude={"embedding_model"}),

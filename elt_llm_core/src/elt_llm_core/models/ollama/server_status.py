@@ -1,4 +1,4 @@
-"""Which models an Ollama server has, and whether it answers."""
+"""The models of an Ollama server, and its availability."""
 
 from typing import Any
 
@@ -19,14 +19,14 @@ from elt_llm_core.records import Record
 
 
 class LoadedModel(Record):
-    """A model in the server's memory; `context_length` in tokens, 0 if not said."""
+    """A model in the server's memory; `context_length` in tokens, 0 if unknown."""
 
     name: str
     context_length: int = 0
 
 
 class ServerStatus(Record):
-    """What a server says of itself; all empty where nobody answers."""
+    """The server's own report; empty if it does not answer."""
 
     reachable: bool
     version: str = ""
@@ -36,14 +36,15 @@ class ServerStatus(Record):
 
 
 def canonical(name: str) -> str:
-    """The name with its tag: `x` is `x:latest`."""
+    """Return the name with its tag: `x` is `x:latest`."""
     return name if ":" in name.rsplit("/", 1)[-1] else f"{name}:latest"
 
 
 def server_status(base_url: str) -> ServerStatus:
-    """Version, installed models (sorted) and loaded models. Never raises for a failure.
+    """Return version, installed (sorted) and loaded models. Never raises.
 
-    `detail` says why the server is not reachable. Waits at most five seconds a request.
+    `detail` is the reason if the server is not reachable. Waits at most five seconds
+    per request.
     """
     options = client_options(base_url, PROBE_SECONDS)
     try:
@@ -74,7 +75,7 @@ def _status(
 
 
 def check_ollama_connection(base_url: str) -> ServerStatus:
-    """The status of a server that answers. Raises ModelUnavailableError."""
+    """Return the server's status. Raises ModelUnavailableError."""
     status = server_status(base_url)
     if not status.reachable:
         raise ModelUnavailableError(hide_credentials(base_url), status.detail)

@@ -1,4 +1,4 @@
-"""The chunks of a document about to be stored, as rows."""
+"""The chunks of a new document as database rows."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from elt_llm_core.store.database.records import NewDocument
 if TYPE_CHECKING:
     from llama_index.core.schema import TextNode
 
-SLICE = 500  # chunks made into rows at a time, so that memory stays small
+SLICE = 500  # chunks per batch, to limit memory
 
 
 _to_json = json.JSONEncoder(ensure_ascii=False).encode
@@ -23,7 +23,7 @@ _to_json = json.JSONEncoder(ensure_ascii=False).encode
 
 @dataclass(frozen=True)
 class ChunkTarget:
-    """Where chunks go, and whose vectors they have."""
+    """The target of the chunks, and the model of their vectors."""
 
     collection: str
     document_id: str
@@ -32,7 +32,7 @@ class ChunkTarget:
 
 
 class Chunks:
-    """The chunks of one new document beside those that are stored of it."""
+    """The chunks of one new document compared with its stored ones."""
 
     def __init__(
         self, connection: Connection, target: ChunkTarget, document: NewDocument
@@ -53,12 +53,12 @@ class Chunks:
         ).fetchall()
 
     def present(self) -> frozenset[str]:
-        """Ids of stored chunks that stay as they are."""
+        """Return ids of stored chunks that are unchanged."""
         gone = {node for _, node, _ in self.stale()}
         return frozenset(row[1] for row in self._stored if row[1] not in gone)
 
     def stale(self) -> list[tuple[int, str, str]]:
-        """Row number, id and searchable text of stored chunks that must go."""
+        """Return row number, id and searchable text of stored chunks to remove."""
         embedded = self._find_embedded([row[1] for row in self._stored if row[3]])
         return [
             (num, node, text)
@@ -69,9 +69,9 @@ class Chunks:
         ]
 
     def rows(self) -> Iterator[list[dict[str, Any]]]:
-        """The chunks as rows in their order, some hundred at a time.
+        """Yield the chunks as rows in order, in batches.
 
-        Raises EmbedError for one whose vector is neither there nor excused.
+        Raises EmbedError for a chunk with neither a vector nor a reason.
         """
         nodes = list(self._nodes.items())
         for start in range(0, len(nodes), SLICE):
@@ -84,7 +84,7 @@ class Chunks:
             ]
 
     def _find_embedded(self, ids: list[str]) -> set[str]:
-        """Those of `ids` whose text has a vector now."""
+        """Return those of `ids` whose text has a vector."""
         nodes = {i: self._nodes[i] for i in ids if i in self._nodes}
         texts = {i: provenance.index_text(node) for i, node in nodes.items()}
         vectors_by_text = vectors.find(
@@ -122,7 +122,7 @@ class Chunks:
         }
 
     def _metadata(self, node: "TextNode") -> dict[str, Any]:
-        """The node's metadata, complete and at home."""
+        """Return the node's metadata, completed for this collection."""
         metadata = node.metadata
         if not metadata.keys() >= provenance.ALWAYS:
             metadata = provenance.write(node, provenance.read(node)).metadata

@@ -1,4 +1,4 @@
-"""Records to bytes and back: small, safe to read from a stranger, deterministic."""
+"""Encode records as bytes: small, deterministic, safe to decode if untrusted."""
 
 import json
 import zlib
@@ -11,13 +11,13 @@ import numpy as np
 from elt_llm_core.document import Block, Page
 from elt_llm_core.store.database.damage import damage_error, reading
 
-MAX_UNPACKED = 1_000_000_000  # bytes; a damaged length must not fill the memory
+MAX_UNPACKED = 1_000_000_000  # bytes; a damaged length must not exhaust the memory
 VECTOR_BYTES = 2  # a number
-ROUNDED = 0.01  # half precision changes the length of a unit vector by less
+ROUNDED = 0.01  # above the change of length by half precision
 
 
 def check_sum(*parts: str | bytes) -> int:
-    """CRC-32 of the parts together: a row that has it cannot change unseen."""
+    """Return the CRC-32 of the parts together, to detect changes of a row."""
     total = 0
     for part in parts:
         data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
@@ -26,7 +26,7 @@ def check_sum(*parts: str | bytes) -> int:
 
 
 def digest_of(rows: Iterable[Sequence[bytes | str | int]]) -> str:
-    """64 hex digits that change with any value of any row."""
+    """Return 64 hex digits over all values of all rows."""
     whole = sha256()
     for row in rows:
         for value in row:
@@ -36,12 +36,12 @@ def digest_of(rows: Iterable[Sequence[bytes | str | int]]) -> str:
 
 
 def pack_text(text: str) -> bytes:
-    """Compressed UTF-8."""
+    """Return compressed UTF-8."""
     return zlib.compress(text.encode("utf-8", "surrogatepass"), 6)
 
 
 def unpack_text(data: bytes) -> str:
-    """The text of `pack_text`; never more than a gigabyte. Raises TruthError."""
+    """Return the text of `pack_text`, at most a gigabyte. Raises TruthError."""
     unpacker = zlib.decompressobj()
     with reading("a text"):
         content = unpacker.decompress(data, MAX_UNPACKED)
@@ -52,34 +52,34 @@ def unpack_text(data: bytes) -> str:
 
 
 def pack_json(value: Any) -> bytes:
-    """Compressed JSON in the order given."""
+    """Return compressed JSON in the given order."""
     return pack_text(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
 def unpack_json(data: bytes) -> Any:
-    """The value of `pack_json`. Raises TruthError."""
+    """Return the value of `pack_json`. Raises TruthError."""
     with reading("a record"):
         return json.loads(unpack_text(data))
 
 
 def pack_blocks(blocks: Iterable[Block]) -> bytes:
-    """Blocks without their defaults."""
+    """Return blocks without default values."""
     return pack_json([b.model_dump(mode="json", exclude_defaults=True) for b in blocks])
 
 
 def unpack_blocks(data: bytes) -> list[Block]:
-    """The blocks of `pack_blocks`. Raises TruthError."""
+    """Return the blocks of `pack_blocks`. Raises TruthError."""
     with reading("the blocks of a document"):
         return [Block.model_validate(b) for b in unpack_json(data)]
 
 
 def pack_words(page: Page) -> bytes:
-    """The words of a page, one flat list."""
+    """Return the words of a page as one flat list."""
     return pack_json([value for word in page.words for value in word])
 
 
 def unpack_words(data: bytes) -> list[tuple[int, int, float, float, float, float]]:
-    """The words of `pack_words`."""
+    """Return the words of `pack_words`."""
     flat = unpack_json(data)
     with reading("the words of a page"):
         return [
@@ -94,9 +94,9 @@ def pack_vectors(matrix: np.ndarray) -> list[bytes]:
 
 
 def unpack_vectors(blobs: Sequence[bytes], dimension: int) -> np.ndarray:
-    """Float32 rows of unit length, shape (n, dimension); zeros for an empty blob.
+    """Return float32 unit rows, shape (n, dimension); zeros for an empty blob.
 
-    Raises TruthError for a row that was no unit vector when it was read.
+    Raises TruthError for a row that is not a unit vector.
     """
     if not all(blobs):
         empty = bytes(VECTOR_BYTES * dimension)
@@ -105,7 +105,7 @@ def unpack_vectors(blobs: Sequence[bytes], dimension: int) -> np.ndarray:
         content = np.frombuffer(b"".join(blobs), dtype="<f2")
         full = content.reshape(len(blobs), dimension).astype(np.float32)
     norms = np.linalg.norm(full, axis=1, keepdims=True)
-    # Written so that what is no number fails too.
+    # Written so that NaN fails too.
     if not ((np.abs(norms - 1) < ROUNDED) | ~full.any(axis=1, keepdims=True)).all():
         raise damage_error("a vector is not of length one")
     unit: np.ndarray = full / np.maximum(norms, np.float32(1e-12))

@@ -1,8 +1,8 @@
-"""Conversations in the database: a turn is stored whole, or not at all.
+"""Conversations in the database: a turn is stored completely or not at all.
 
-A question is stored when its turn begins and is seen by nobody until the answer is
-stored with it, in one transaction. What a process that died left of a turn is taken
-away when the next one begins.
+A question is stored when its turn begins and is invisible until the answer is stored
+with it, in one transaction. Remains of a turn of a killed process are deleted when the
+next one begins.
 """
 
 import json
@@ -75,15 +75,15 @@ class Conversations:
         """Create an empty conversation.
 
         Args:
-            owner: Who may read it.
+            owner: The only user who may read it.
             conversation_id: Its id; by default a random one.
-            title: What it is called; by default its first question.
+            title: Its title; by default its first question.
 
         Returns:
             The conversation.
 
         Raises:
-            UsageError: If an id or the title cannot be one, or the id is taken.
+            UsageError: If an id or the title is invalid, or the id is taken.
             NoDataError: If there is no database yet.
         """
         key = conversation_id or secrets.token_hex(16)
@@ -100,7 +100,7 @@ class Conversations:
         """Return a conversation with its messages.
 
         Raises:
-            ConversationNotFoundError: If there is none of that id.
+            ConversationNotFoundError: If there is none with that id.
             ForeignConversationError: If it belongs to another owner.
         """
         with self._truth.snapshot():
@@ -118,7 +118,7 @@ class Conversations:
         )
 
     def by_owner(self, owner: str, limit: int = 1000) -> tuple[ConversationRow, ...]:
-        """List the conversations of an owner, the one used last first."""
+        """List the conversations of an owner, the most recently used first."""
         names = tuple(ConversationRow.model_fields)
         return tuple(
             ConversationRow(**dict(zip(names, row, strict=True)))
@@ -126,14 +126,14 @@ class Conversations:
         )
 
     def begin(self, conversation_id: str, owner: str, text: str) -> OpenTurn:
-        """Begin a turn: store a question that nobody sees until it is answered.
+        """Begin a turn: store a question that is invisible until it is answered.
 
-        A conversation that is not there is created. A turn that was begun before and
-        not completed is replaced: its answer will be refused.
+        A missing conversation is created. An earlier incomplete turn is replaced; its
+        answer will be refused.
 
         Args:
             conversation_id: The conversation.
-            owner: Who asks.
+            owner: The user who asks.
             text: The question, 1 to 10,000 characters.
 
         Returns:
@@ -141,7 +141,7 @@ class Conversations:
 
         Raises:
             ForeignConversationError: If it belongs to another owner.
-            UsageError: If the text is empty, too long or no valid Unicode.
+            UsageError: If the text is empty, too long or not valid Unicode.
             NoDataError: If there is no database yet.
         """
         check_name(conversation_id, "conversation id")
@@ -163,11 +163,11 @@ class Conversations:
         )
 
     def complete(self, turn: OpenTurn, answer: Message) -> None:
-        """Store the answer of a turn; from then on both messages are seen.
+        """Store the answer of a turn, which makes both messages visible.
 
         Raises:
-            TurnReplacedError: If another question was asked in the conversation
-                meanwhile, or it was deleted; nothing is stored.
+            TurnReplacedError: If another question was asked in the conversation in the
+                meantime, or it was deleted; nothing is stored.
         """
         key = turn.conversation_id
         with self._transaction() as connection:
@@ -185,7 +185,7 @@ class Conversations:
         crash_point(CrashPoint.TURN_STORED)
 
     def cancel(self, turn: OpenTurn) -> None:
-        """Take a begun turn back, and the conversation if it was created for it."""
+        """Delete an incomplete turn, and the conversation if it was created for it."""
         key = turn.conversation_id
         with self._transaction() as connection:
             connection.execute(
@@ -200,7 +200,7 @@ class Conversations:
             )
 
     def rename(self, conversation_id: str, owner: str, title: str) -> None:
-        """Give a conversation another title; an empty one is its first question again.
+        """Change a conversation's title; an empty one restores the first question.
 
         Raises:
             ConversationNotFoundError, ForeignConversationError: As `read`.
@@ -215,7 +215,7 @@ class Conversations:
             )
 
     def delete(self, conversation_id: str, owner: str) -> None:
-        """Delete a conversation. Its bytes go with the next `Writer.purge`.
+        """Delete a conversation. Its bytes are erased by the next `Writer.purge`.
 
         Raises:
             ConversationNotFoundError, ForeignConversationError: As `read`.
@@ -229,10 +229,10 @@ class Conversations:
         crash_point(CrashPoint.CONVERSATION_DELETED)
 
     def undo(self, conversation_id: str, owner: str) -> str:
-        """Take the last question and its answer back.
+        """Remove the last question and its answer.
 
         Returns:
-            The question; empty where there is none.
+            The question; empty if there is none.
 
         Raises:
             ConversationNotFoundError, ForeignConversationError: As `read`.
@@ -253,7 +253,7 @@ class Conversations:
 
 
 def _now() -> str:
-    """The time, for people: the order of messages is their ordinal."""
+    """Return the time for display; the order of messages is their ordinal."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 

@@ -1,4 +1,4 @@
-"""What a damaged row of the truth is called, wherever it is noticed."""
+"""Errors for damaged rows of the database."""
 
 import zlib
 from collections.abc import Iterator
@@ -11,13 +11,13 @@ _UNREADABLE = (ValueError, TypeError, LookupError, ArithmeticError, zlib.error)
 
 
 def damage_error(what: str) -> TruthError:
-    """The error of a row that is not as it was stored."""
+    """Return the error for a row that does not match its checksum."""
     return TruthError("of this data root", f"is damaged: {what}", CURE)
 
 
 @contextmanager
 def reading(what: str) -> Iterator[None]:
-    """What a flipped bit makes the body raise, as TruthError."""
+    """Convert errors caused by damaged data in this block to TruthError."""
     try:
         yield
     except _UNREADABLE as error:

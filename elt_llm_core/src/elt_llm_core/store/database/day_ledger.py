@@ -1,4 +1,4 @@
-"""What a day's calls to models cost, counted by every process on the same database."""
+"""The cost of a day's model calls, over all processes on the same database."""
 
 from collections.abc import Callable, Mapping
 from sqlite3 import Connection
@@ -6,9 +6,9 @@ from sqlite3 import Connection
 from elt_llm_core.store.database import schema
 from elt_llm_core.store.database.reader import Reader
 
-SPENT = "spent:"  # begins the keys in `meta`: spent:<day>:<unit>
+SPENT = "spent:"  # prefix of the keys in `meta`: spent:<day>:<unit>
 
-# One statement is one transaction, so that of two processes one sees the other's sum.
+# One statement is one transaction, so that concurrent processes see each other's sums.
 _ADD = (
     "insert into meta values(?, ?) on conflict(key) do update "
     "set value = value + excluded.value"
@@ -27,14 +27,14 @@ class DayLedger:
         self._write = write
 
     def take_call(self, day: str, most: float) -> bool:
-        """Count one more call, unless there were as many as may be.
+        """Count one more call, unless the limit is reached.
 
         Args:
-            day: As 2026-01-31.
-            most: The most calls of that day; 0 for no limit.
+            day: A day such as 2026-01-31.
+            most: Maximum calls of that day; 0 for no limit.
 
         Returns:
-            False where the call is refused and was not counted.
+            False if the call is refused and was not counted.
         """
         with schema.faults_told(self._truth.path):
             key = f"{SPENT}{day}:calls"
@@ -42,7 +42,7 @@ class DayLedger:
             return bool(given.fetchall())
 
     def add(self, day: str, amounts: Mapping[str, float]) -> None:
-        """Add to the sums of a day, and forget those of earlier days."""
+        """Add to the sums of a day, and delete those of earlier days."""
         with schema.faults_told(self._truth.path):
             connection = self._write()
             for unit, amount in sorted(amounts.items()):
@@ -51,7 +51,7 @@ class DayLedger:
             connection.execute("delete from meta where key >= ? and key < ?", earlier)
 
     def sums(self, day: str) -> dict[str, float]:
-        """Return what was spent that day, by unit; without those that are nothing."""
+        """Return the usage of that day by unit, without zeros."""
         begin = f"{SPENT}{day}:"
         with schema.faults_told(self._truth.path):
             rows = self._write().execute(

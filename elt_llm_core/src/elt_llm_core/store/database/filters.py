@@ -1,9 +1,9 @@
-"""Which chunks a search may return, as conditions of a statement.
+"""Filters of chunks as SQL conditions.
 
 A filter is a key and a value, a list of alternatives, or a mapping of operators to
 values: `{"journal": "Nature", "page": [1, 2], "date": {">=": "2021", "<": "2023"}}`.
-The keys are those of every chunk (`FIXED`) and what documents, ingest files and
-enrichers tell (`provenance.attributes`).
+The keys are those of every chunk (`FIXED`) and the attributes from documents, ingest
+files and enrichers (`provenance.attributes`).
 """
 
 import json
@@ -30,8 +30,8 @@ _MATCHED = {
     "where lower(own.value) = wanted.value)",
     "rule": "exists(select 1 from json_each(?) wanted, "
     "json_each(coalesce(json_extract(n.metadata, '$.rules'), '[]')) own where "
-    # A chunk's rule is the wanted one, or stands below it where that is asked for:
-    # the number goes on with another kind of character, so that 3.20 is not in 3.2.
+    # A chunk's rule is the wanted one, or below it if requested: the number continues
+    # with another kind of character, so that 3.20 is not in 3.2.
     "lower(own.value) = wanted.value ->> 0 or (wanted.value ->> 1 "
     "and substr(lower(own.value), 1, length(wanted.value ->> 0)) = wanted.value ->> 0 "
     "and substr(lower(own.value), length(wanted.value ->> 0), 2) "
@@ -39,7 +39,7 @@ _MATCHED = {
     "and substr(lower(own.value), length(wanted.value ->> 0), 2) "
     "not glob '[a-z][a-z]'))",
 }
-# Keys whose few distinct values are looked at one by one, and where they stand.
+# Keys whose few distinct values are compared one by one, with their columns.
 _LISTED = {
     "document": ("document d", "d.name"),
     "title": ("document d", "d.title"),
@@ -58,14 +58,14 @@ _ORDER: dict[str, Callable[[Any, Any], bool]] = {
 CONTAINS = "contains"
 OPERATORS = (*_SAME, *_ORDER, CONTAINS)
 _DAY = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?)?")
-# What a heading is counted by: 4.1, B., IV).
+# The numbering of a heading: 4.1, B., IV).
 _NUMBER = re.compile(r"(?:\d+(?:\.\d+)*[.)]?|[a-z][.)]|[ivxlc]+[.)])\s+")
 
 Values = Callable[[str, str], list[Any]]
 
 
 class Condition(NamedTuple):
-    """One filter taken apart: a key, one of `OPERATORS`, and alternatives."""
+    """One parsed filter: a key, one of `OPERATORS`, and alternatives."""
 
     key: str
     operator: str
@@ -73,9 +73,9 @@ class Condition(NamedTuple):
 
 
 def conditions_of(where: Mapping[str, Any]) -> Iterator[Condition]:
-    """The filters one by one, by key and operator.
+    """Return the filters one by one, by key and operator.
 
-    Raises UsageError for an operator or a value that cannot be.
+    Raises UsageError for an invalid operator or value.
     """
     for key, value in sorted(where.items()):
         by_operator = value if isinstance(value, Mapping) else {"==": value}
@@ -107,9 +107,9 @@ def refuse_unknown(keys: Iterable[str], known: Iterable[str]) -> None:
 
 
 def keep_known(where: Mapping[str, Any], known: Iterable[str]) -> dict[str, Any]:
-    """The filters as they hold for a collection that may lack some of their keys.
+    """Return the filters for a collection that may lack some of their keys.
 
-    Nothing in it is what they ask for, and everything is what they leave out.
+    A missing key matches no positive condition and every negative one.
     """
     names = frozenset(known)
     missing = [one for one in conditions_of(where) if one.key not in names]
@@ -119,7 +119,7 @@ def keep_known(where: Mapping[str, Any], known: Iterable[str]) -> dict[str, Any]
 
 
 def where_clause(where: Mapping[str, Any], values: Values) -> tuple[str, list[Any]]:
-    """Conditions that begin with ` and`, and their parameters.
+    """Return conditions that start with ` and`, and their parameters.
 
     Of `document`, `title`, `kind` and what documents tell, a value is equal letter for
     letter, or, where none is, apart from upper and lower case; `contains` looks into it
@@ -133,13 +133,13 @@ def where_clause(where: Mapping[str, Any], values: Values) -> tuple[str, list[An
 
     Args:
         where: The filters; all of them must hold.
-        values: Gives the distinct values of a column of a table.
+        values: Returns the distinct values of a column of a table.
 
     Returns:
         The conditions, and a parameter for each `?` in them.
 
     Raises:
-        UsageError: If a value or an operator cannot be one of its key.
+        UsageError: If a value or an operator is invalid for its key.
     """
     clause, parameters = "", []
     for one in conditions_of(where):
@@ -151,7 +151,7 @@ def where_clause(where: Mapping[str, Any], values: Values) -> tuple[str, list[An
 
 
 def _statement(one: Condition, values: Values) -> tuple[str, Any]:
-    """The condition before any `not`, and its parameter."""
+    """Return the condition before any `not`, and its parameter."""
     if one.key not in _MATCHED:
         table, column = _LISTED.get(one.key) or _attribute(one.key)
         kept = _matching(one, values(table, column))
@@ -168,13 +168,13 @@ def _statement(one: Condition, values: Values) -> tuple[str, Any]:
 
 
 def _attribute(key: str) -> tuple[str, str]:
-    """Where a value stands that documents tell."""
+    """Return the column of an attribute."""
     name = key.replace("'", "''").replace('"', "")
     return "node n", f"json_extract(n.metadata, '$.\"{name}\"')"
 
 
 def _comparison_of(one: Condition) -> tuple[str, Any]:
-    """A comparison of what has an order by itself: pages and days."""
+    """Return a comparison of an ordered key: pages and days."""
     (value,) = one.wanted
     if one.key == "page":
         edge = "n.end_page" if one.operator[0] == ">" else "n.page"
@@ -191,7 +191,7 @@ def _comparison_of(one: Condition) -> tuple[str, Any]:
 
 
 def _matching(one: Condition, values: Iterable[Any]) -> list[Any]:
-    """Those of the values that the condition names; what `!=` leaves out, for it."""
+    """Return the values that the condition selects; for `!=`, those it excludes."""
     there = [value for value in values if value is not None]
     if one.operator in _ORDER:
         (wanted,) = one.wanted
@@ -207,7 +207,7 @@ def _matching(one: Condition, values: Iterable[Any]) -> list[Any]:
 
 
 def has_level(section: str, wanted: str) -> bool:
-    """Whether levels of a section's path are called so, or begin with these words."""
+    """Return whether levels of a section's path equal, or begin with, these words."""
     levels = [level.casefold() for level in section.split(" > ")]
     names = [name.casefold() for name in wanted.split(" > ")]
     return any(
@@ -222,7 +222,7 @@ def _is_called(level: str, name: str) -> bool:
 
 
 def _stands(value: Any, operator: str, wanted: Any) -> bool:
-    """Whether a value is before or after another: numbers, then days, then words."""
+    """Compare two values in order: as numbers, else as days, else as words."""
     compare = _ORDER[operator]
     try:
         return compare(float(value), float(wanted))
@@ -235,7 +235,7 @@ def _stands(value: Any, operator: str, wanted: Any) -> bool:
 
 
 def _text(value: Any) -> str:
-    """A value as it is written in a filter: true for 1 where SQLite has no truth."""
+    """Return a value as in a filter: true for 1, because SQLite has no booleans."""
     return {"True": "1", "true": "1", "False": "0", "false": "0"}.get(
         str(value), str(value)
     )
@@ -246,7 +246,7 @@ def _plain(value: Any) -> str:
 
 
 def _period(value: str) -> tuple[str, str]:
-    """First and last day of `2024`, `2024-03`, `2024-01..2024-06`, `2024..`."""
+    """Return first and last day of `2024`, `2024-03`, `2024-01..2024-06`, `2024..`."""
     first, dots, last = value.partition("..")
     last = last if dots else first
     days = [one for one in (first, last) if one]
@@ -260,7 +260,7 @@ def _period(value: str) -> tuple[str, str]:
 
 
 def _rule(value: str) -> tuple[str, int]:
-    """The canonical number, and 1 where those below it are meant too (`3.2*`)."""
+    """Return the canonical number, and 1 to include those below it (`3.2*`)."""
     below = value.endswith("*")
     return canonical(value.removesuffix("*")).lower(), int(below)
 

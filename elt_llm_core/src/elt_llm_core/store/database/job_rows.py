@@ -1,8 +1,8 @@
-"""Jobs in the database: what runs, how it ended, and what can go on.
+"""Jobs in the database: their state, their outcome, and how to resume them.
 
-A process that works on a job holds the lock of the job's folder, which the system frees
-with the process. A job that the database says is running, and whose lock nobody holds,
-was interrupted: nothing has to be written down when a process is killed.
+A process that works on a job holds the lock of the job's folder, which the system
+releases with the process. A job that is marked as running and whose lock is free was
+interrupted, so nothing has to be recorded when a process is killed.
 """
 
 import json
@@ -24,7 +24,7 @@ from elt_llm_core.store.database.reader import Reader
 
 JOBS = "jobs"  # the folder in a data root: uploads and results, a folder for each job
 LOCK = "LOCK"
-KEPT = 100  # ended jobs; a page of a list, and uploads do not fill the disk
+KEPT = 100  # ended jobs that are kept: one page of a list, and limited disk space
 _COLUMNS = "job_id, kind, state, created, changed, content"
 _OUTSIDE = frozenset({"job_id", "kind", "state", "created", "changed"})
 
@@ -43,18 +43,18 @@ class JobRows:
         self._folder = data_dir / JOBS
 
     def folder(self, job_id: str) -> Path:
-        """Return the folder of a job, which may not be there."""
+        """Return the folder of a job, which may not exist."""
         return self._folder / job_id
 
     @contextmanager
     def hold(self, record: JobRecord) -> Iterator[JobRecord]:
-        """Keep a job in the database, and hold its lock, for the body.
+        """Store a job and hold its lock during this block.
 
-        Of the jobs that ended all but the newest 100 are forgotten, with their files.
+        Of the jobs that ended, all but the newest 100 are deleted, with their files.
 
         Args:
-            record: The job; without an id it gets a random one. A job of that id that
-                was kept before is replaced.
+            record: The job; without an id it gets a random one. A stored job with that
+                id is replaced.
 
         Raises:
             NoDataError: If there is no database yet.
@@ -76,7 +76,7 @@ class JobRows:
                 shutil.rmtree(folder)
 
     def update(self, record: JobRecord) -> None:
-        """Write a job as it is now; whether it was asked to stop stays."""
+        """Store the present state of a job; a stop request stays."""
         content = _content(record)
         with self._transaction() as connection:
             connection.execute(
@@ -88,7 +88,7 @@ class JobRows:
         """Return a job.
 
         Raises:
-            JobNotFoundError: If there is none of that id.
+            JobNotFoundError: If there is none with that id.
         """
         rows = self._truth.rows(
             f"select {_COLUMNS} from job where job_id = ?", (job_id,)
@@ -98,36 +98,36 @@ class JobRows:
         return self._record(rows[0])
 
     def all(self, most: int = KEPT) -> list[JobRecord]:
-        """Return the jobs, the one begun last first."""
+        """Return the jobs, the most recently started first."""
         rows = self._truth.rows(
             f"select {_COLUMNS} from job order by num desc limit ?", (most,)
         )
         return [self._record(row) for row in rows]
 
     def ask_to_stop(self, job_id: str) -> JobRecord:
-        """Ask a job to end; its process does, wherever it is.
+        """Request a job to end, in whatever process it runs.
 
         Raises:
-            JobNotFoundError: If there is none of that id.
+            JobNotFoundError: If there is none with that id.
         """
         with self._transaction() as connection:
             connection.execute("update job set stop = 1 where job_id = ?", (job_id,))
         return self.get(job_id)
 
     def must_stop(self, job_id: str) -> bool:
-        """Whether somebody asked a job to end."""
+        """Return whether a job was requested to end."""
         rows = self._truth.rows("select stop from job where job_id = ?", (job_id,))
         return bool(rows and rows[0][0])
 
     def close_reader(self) -> None:
-        """Close the connection of a thread that ends."""
+        """Close the connection of an ending thread."""
         self._truth.close()
 
     def forget(self, job_id: str) -> None:
-        """Forget a job that ended, with its folder.
+        """Delete a job that ended, with its folder.
 
         Raises:
-            JobNotFoundError: If there is none of that id.
+            JobNotFoundError: If there is none with that id.
             UsageError: If it has not ended.
         """
         record = self.get(job_id)
@@ -137,7 +137,7 @@ class JobRows:
         shutil.rmtree(self.folder(job_id), ignore_errors=True)
 
     def forget_old(self, kept: int) -> None:
-        """Forget ended jobs but the newest."""
+        """Delete ended jobs except the newest."""
         for record in self.all(-1)[kept:]:
             if record.state.has_ended:
                 self.forget(record.job_id)
@@ -173,5 +173,5 @@ def _content(record: JobRecord) -> str:
 
 
 def _now() -> str:
-    """The time, for people: the order of jobs is that of their rows."""
+    """Return the time for display; the order of jobs is that of their rows."""
     return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,4 +1,4 @@
-"""Batch items: one row each, committed as it is done, so that nothing is paid twice."""
+"""Batch items: one row each, committed when finished, so that no work is repeated."""
 
 import json
 from collections.abc import Callable
@@ -26,7 +26,7 @@ class Journal:
         self._write = write
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """The result of a finished item, or None where it is not done (or failed)."""
+        """Return the result of a finished item, or None."""
         rows = self._truth.rows(
             "select result from batch_item where key = ? and state = 'done'", (key,)
         )
@@ -42,7 +42,7 @@ class Journal:
         result: dict[str, Any],
         state: str = "done",
     ) -> None:
-        """Record one item; a later record under the same key replaces it.
+        """Store one item; a later one with the same key replaces it.
 
         `state` is `done` or `failed`; a failed item's result is its error, not content.
         """
@@ -56,16 +56,16 @@ class Journal:
     def append(
         self, run: str, key: str, item: str, *, result: dict[str, Any], most: int
     ) -> None:
-        """Record one more item of a run of which the newest `most` are kept."""
+        """Append one item to a run of which the newest `most` are kept."""
         text = json.dumps(result, ensure_ascii=False, sort_keys=True)
         with schema.faults_told(self._truth.path):
             connection = self._write()
-            # Threads share the connection: each statement is a transaction of its own.
+            # Threads share the connection: each statement is a separate transaction.
             connection.execute(_APPEND, (key, run, item, text, run))
             connection.execute(_FORGET, (run, run, most))
 
     def rows(self, run: str) -> list[dict[str, Any]]:
-        """The items of a run in their order: key, ordinal, item, state, result."""
+        """Return the items of a run in order: key, ordinal, item, state, result."""
         rows = self._truth.rows(
             "select key, ordinal, item, state, result from batch_item where run = ? "
             "order by ordinal, key",

@@ -12,17 +12,15 @@ from pathlib import Path
 from elt_llm_core.errors import StoreLockedError, StoreWriteError
 
 LOCK = "LOCK"
-ASKED = (
-    0.2  # seconds that `lock_holder`, which holds it for a moment, may be in the way
-)
+ASKED = 0.2  # seconds for which `lock_holder` may hold the lock
 
 
 @contextmanager
 def writer_lock(path: Path, wait: float = 0.0) -> Iterator[None]:
-    """Hold the lock file for the body; the system frees it with the process.
+    """Hold the lock file in this block; the system releases it with the process.
 
-    `wait` is in seconds; a fifth of one is waited anyway. Raises StoreLockedError,
-    which names the holder, and StoreWriteError where the folder cannot be written.
+    `wait` is in seconds, at least a fifth of one. Raises StoreLockedError, which names
+    the holder, and StoreWriteError if the folder cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -60,7 +58,7 @@ def _acquire(handle: int, path: Path, wait: float) -> None:
 
 
 def lock_holder(path: Path) -> str:
-    """Who writes at the moment; empty where nobody does. Creates nothing."""
+    """Return the current writer; empty if there is none. Creates nothing."""
     try:
         handle = os.open(path, os.O_RDONLY)
     except OSError:

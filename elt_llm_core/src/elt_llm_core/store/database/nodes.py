@@ -21,10 +21,10 @@ STORED = (
 
 
 def stored_node(row: Sequence[Any]) -> "TextNode":
-    """The node of a row of the columns `STORED`.
+    """Return the node of a row with the columns `STORED`.
 
-    Raises TruthError for one that is not as it was stored: its id was made of its text,
-    and its place stands in the row and in the metadata.
+    Raises TruthError for a damaged one: its id is a hash of its text, and its place is
+    in the row and in the metadata.
     """
     key, text, metadata, total, document, ordinal, kind, section, page, config = row
     with reading(f"chunk {key}"):
@@ -40,8 +40,8 @@ def stored_node(row: Sequence[Any]) -> "TextNode":
 
 
 def node_from_row(key: str, text: str, metadata: str) -> "TextNode":
-    """A LlamaIndex node as it was stored, with its provenance."""
-    # LlamaIndex takes two seconds to import, which the index builder need not wait for.
+    """Return a stored LlamaIndex node with its provenance."""
+    # Imported here: LlamaIndex takes two seconds, which the index builder can save.
     from llama_index.core.schema import TextNode  # noqa: PLC0415
 
     flat = json.loads(metadata)

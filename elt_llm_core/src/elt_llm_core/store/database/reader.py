@@ -1,4 +1,4 @@
-"""Reading the truth file."""
+"""Read the database file."""
 
 import json
 import threading
@@ -37,7 +37,7 @@ FILE = "truth.sqlite3"
 
 
 def file_at(path: Path) -> tuple[int, int] | None:
-    """Which file lies there now: a restore puts another one in its place."""
+    """Return the identity of the file at a path, which a restore replaces."""
     try:
         info = path.stat()
     except OSError:
@@ -46,9 +46,9 @@ def file_at(path: Path) -> tuple[int, int] | None:
 
 
 class Reader:
-    """Runs statements on the truth file of a data root and never changes it.
+    """Runs statements on the database of a data root without changing it.
 
-    Opening a root that is not there creates nothing; it holds no rows.
+    Opening a missing root creates nothing; it has no rows.
     """
 
     def __init__(self, data_dir: Path) -> None:
@@ -56,7 +56,7 @@ class Reader:
         self._local = threading.local()
 
     def connection(self) -> Connection | None:
-        """This thread's connection, or None where there is no truth file."""
+        """Return this thread's connection, or None without a database file."""
         held: Connection | None = getattr(self._local, "connection", None)
         if held is not None and held.in_transaction:
             return held
@@ -81,7 +81,7 @@ class Reader:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Everything read in the body belongs to the moment of its first statement."""
+        """Read from one consistent snapshot in this block."""
         connection = self.connection()
         if connection is None or connection.in_transaction:
             yield
@@ -97,7 +97,7 @@ class Reader:
     def rows(
         self, statement: str, parameters: Sequence[Any] | Mapping[str, Any] = ()
     ) -> list[Any]:
-        """All rows of a statement; none where there is no truth file."""
+        """Return all rows of a statement; none without a database file."""
         connection = self.connection()
         if connection is None:
             return []
@@ -118,7 +118,7 @@ from collection c
 
 
 class Cards(Reader):
-    """Cards and change numbers."""
+    """Collection cards and change numbers."""
 
     def collections(self) -> list[CollectionCard]:
         """Every collection's card, by name."""
@@ -126,7 +126,7 @@ class Cards(Reader):
         return [_card(row) for row in rows]
 
     def card(self, name: str) -> CollectionCard:
-        """Return the card of a collection, given by its id or its title.
+        """Return the card of a collection by id or title.
 
         Raises CollectionNotFoundError or InvalidNameError.
         """
@@ -137,9 +137,9 @@ class Cards(Reader):
         return _card(rows[0])
 
     def embedding(self, name: str) -> tuple[str, int]:
-        """Digest of the model a collection was indexed with, and its dimension.
+        """Return the digest of a collection's embedding model, and its dimension.
 
-        Raises as `card` does, and costs no counting.
+        Raises the errors of `card`, and counts nothing.
         """
         rows = self.rows(
             "select embedder_digest, dimension from collection where name = ?", (name,)
@@ -150,7 +150,7 @@ class Cards(Reader):
         return str(rows[0][0]), int(rows[0][1])
 
     def quarantined_chunks(self, collection: str) -> list[Quarantined]:
-        """Chunks without a vector, by document (uri, part) and ordinal."""
+        """Return chunks without a vector, by document (uri, part) and ordinal."""
         rows = self.rows(
             "select q.node_id, q.document_id, d.name, q.reason from quarantine q "
             "join node n using (node_id) join document d on "
@@ -162,7 +162,7 @@ class Cards(Reader):
         return [Quarantined(**dict(zip(names, row, strict=True))) for row in rows]
 
     def topics(self, collection: str, most: int = 12) -> list[str]:
-        """What a collection is about: titles of documents, then top sections.
+        """Return a collection's topics: titles of documents, then top sections.
 
         At most `most` of each, those with the most chunks first.
         """
@@ -181,9 +181,9 @@ class Cards(Reader):
         return list(dict.fromkeys(str(row[0]) for row in [*titles, *sections]))
 
     def stamp(self, name: str, seq: int) -> str:
-        """What tells the change `seq` of a collection from every other history's.
+        """Return a stamp that distinguishes the change `seq` from other histories.
 
-        Empty where that change was not made here.
+        Empty if that change was not made here.
         """
         rows = self.rows(
             "select hex(stamp) from change where collection = ? and seq = ?",
@@ -192,13 +192,14 @@ class Cards(Reader):
         return str(rows[0][0]) if rows else ""
 
     def has_change(self, name: str, seq: int, stamp: str) -> bool:
-        """Whether the change `seq` with that stamp is one of this truth's history."""
+        """Return whether the change `seq` with that stamp is in this history."""
         return bool(stamp) and self.stamp(name, seq) == stamp
 
     def state(self, name: str) -> str:
-        """What changes with every change of a collection; empty where it is not there.
+        """Return a value that changes with every change of a collection.
 
-        Other than the number, it never comes twice, also not after a restore.
+        Unlike the change number, it never repeats, even after a restore. Empty for a
+        missing collection.
         """
         rows = self.rows(
             "select c.seq || '-' || hex(h.stamp) from collection c join change h "
@@ -208,12 +209,12 @@ class Cards(Reader):
         return str(rows[0][0]) if rows else ""
 
     def sequence(self, name: str) -> int:
-        """The number of the collection's last change; 0 where it is not there."""
+        """Return the number of the collection's last change; 0 if it is missing."""
         rows = self.rows("select seq from collection where name = ?", (name,))
         return int(rows[0][0]) if rows else 0
 
     def epoch(self, name: str) -> int:
-        """The number of the change that made the collection."""
+        """Return the number of the change that created the collection."""
         rows = self.rows("select epoch from collection where name = ?", (name,))
         return int(rows[0][0]) if rows else 0
 
@@ -226,8 +227,8 @@ def _card(row: Sequence[Any]) -> CollectionCard:
     return CollectionCard(**dict(zip(names, row, strict=True)))
 
 
-IN_LIST = 500  # SQLite takes more variables, but short statements stay cached
-# That of the document, else that of its collection, else the usual one.
+IN_LIST = 500  # SQLite allows more variables, but short statements stay cached
+# The document's priority, or its collection's, or the default.
 _PRIORITY = f"""coalesce((select cast(value as integer) from meta
     where key = '{DOCUMENT_PRIORITY}' || d.document_id),
   (select cast(value as integer) from meta
@@ -246,17 +247,17 @@ class Truth(Cards):
     """What the truth of one data root holds, as records."""
 
     def documents(self, collection: str) -> list[DocumentRow]:
-        """The documents of a collection by uri and part."""
+        """Return the documents of a collection by uri and part."""
         statement = f"{_DOCUMENT} where d.collection = ? order by d.uri, d.part"
         return [_document(row) for row in self.rows(statement, (collection,))]
 
     def document(self, document_id: str) -> DocumentRow | None:
-        """One document's row, or None."""
+        """Return one document's row, or None."""
         rows = self.rows(f"{_DOCUMENT} where d.document_id = ?", (document_id,))
         return _document(rows[0]) if rows else None
 
     def priorities(self, collection: str) -> dict[str, int]:
-        """The priorities of documents that have another than the usual one, by id."""
+        """Return non-default priorities of documents, by id."""
         if not self.rows("select 1 from meta where key glob 'priority:*' limit 1"):
             return {}
         rows = self.rows(
@@ -266,7 +267,7 @@ class Truth(Cards):
         return {str(row[0]): int(row[1]) for row in rows if row[1] != NORMAL_PRIORITY}
 
     def ids_beside(self, collection: str, documents: Collection[str]) -> frozenset[str]:
-        """Ids of the chunks of a collection that are of none of these documents."""
+        """Return ids of a collection's chunks outside these documents."""
         rows = self.rows(
             "select node_id from node where collection = ? "
             "and document_id not in (select value from json_each(?))",
@@ -275,21 +276,21 @@ class Truth(Cards):
         return frozenset(row[0] for row in rows)
 
     def document_text(self, document_id: str) -> str:
-        """The canonical text; empty for a document that is not there."""
+        """Return the canonical text; empty for a missing document."""
         rows = self.rows(
             "select text from document where document_id = ?", (document_id,)
         )
         return codec.unpack_text(rows[0][0]) if rows else ""
 
     def content_digest(self, document_id: str) -> str:
-        """What changes with the text or a block; empty where it is not there."""
+        """Return a digest of text and blocks; empty for a missing document."""
         rows = self.rows(
             "select text, blocks from document where document_id = ?", (document_id,)
         )
         return codec.digest_of(rows) if rows else ""
 
     def blocks(self, document_id: str) -> list[Block]:
-        """The blocks in reading order."""
+        """Return the blocks in reading order."""
         rows = self.rows(
             "select blocks from document where document_id = ?", (document_id,)
         )
@@ -298,7 +299,7 @@ class Truth(Cards):
     def pages(
         self, document_id: str, numbers: Sequence[int] | None = None
     ) -> list[Page]:
-        """Pages with their words, ascending; only those of `numbers` where given."""
+        """Return pages with their words, ascending, optionally only `numbers`."""
         wanted = None if numbers is None else set(numbers)
         chosen = "" if wanted is None else f" and number in ({_marks(len(wanted))})"
         rows = self.rows(
@@ -319,7 +320,7 @@ class Truth(Cards):
             ]
 
     def original(self, document_id: str) -> bytes | None:
-        """The source file as it was read, where it was kept."""
+        """Return the source file as read, if it was kept."""
         rows = self.rows(
             "select o.content from original o join document d using (sha256) "
             "where d.document_id = ?",
@@ -328,7 +329,7 @@ class Truth(Cards):
         return bytes(rows[0][0]) if rows else None
 
     def sidecars(self, collection: str, kind: str | None = None) -> list[Sidecar]:
-        """Structured content of a collection's documents, by uri, kind and name."""
+        """Return a collection's structured content, by uri, kind and name."""
         rows = self.rows(
             "select s.kind, s.name, s.content from sidecar s "
             "join document d using (document_id) where d.collection = ? "
@@ -347,7 +348,7 @@ class Truth(Cards):
         kinds: Sequence[str] | None = None,
         document_id: str | None = None,
     ) -> Iterator["TextNode"]:
-        """Chunks by document (uri, part) and ordinal."""
+        """Return chunks by document (uri, part) and ordinal."""
         chosen = "" if kinds is None else f" and node.kind in ({_marks(len(kinds))})"
         parameters: list[Any] = [collection, *(kinds or ())]
         if document_id is not None:
@@ -361,7 +362,7 @@ class Truth(Cards):
             yield stored_node(row)
 
     def nodes_by_id(self, collection: str, ids: Iterable[str]) -> dict[str, "TextNode"]:
-        """Chunks by id; unknown ids are absent."""
+        """Return chunks by id; unknown ids are absent."""
         return {
             row[0]: stored_node(row) for row in self._by_id(STORED, collection, ids)
         }
@@ -369,20 +370,20 @@ class Truth(Cards):
     def texts_by_id(
         self, collection: str, ids: Iterable[str]
     ) -> dict[str, tuple[str, str]]:
-        """Kind and text by id, for looking through many; unknown ids are absent."""
+        """Return kind and text by id, for scanning many; unknown ids are absent."""
         rows = self._by_id("node_id, kind, text", collection, ids)
         return {row[0]: (row[1], row[2]) for row in rows}
 
     def vectors(
         self, collection: str, ids: Iterable[str], dimension: int
     ) -> dict[str, np.ndarray]:
-        """Stored unit vectors by id, float32; unknown ids are absent."""
+        """Return stored unit vectors by id, float32; unknown ids are absent."""
         rows = self._by_id("node_id, index_text, vector, index_sum", collection, ids)
         matrix = self.stack([row[2] for row in _sound(rows)], dimension)
         return {row[0]: matrix[i] for i, row in enumerate(rows)}
 
     def missing_vectors(self, model: str, texts: Sequence[str]) -> list[int]:
-        """Positions in `texts` without a sound vector by the model of this digest."""
+        """Return positions in `texts` without a sound vector by this model."""
         connection = self.connection()
         if connection is None:
             return list(range(len(texts)))
@@ -390,7 +391,7 @@ class Truth(Cards):
             return vectors.missing(connection, model, texts)
 
     def outline(self, document_id: str) -> list[Outlined]:
-        """Where each chunk of a document stands, in order."""
+        """Return the position of each chunk of a document, in order."""
         rows = self.rows(
             "select node_id, ordinal, section from node where document_id = ? "
             "order by ordinal, num",
@@ -401,10 +402,10 @@ class Truth(Cards):
     def index_rows(
         self, collection: str, ids: frozenset[str] | None = None, after: int = -1
     ) -> list[tuple[str, str, bytes]]:
-        """Id, searchable text and packed vector of each chunk changed after `after`.
+        """Yield id, searchable text and packed vector of chunks changed after `after`.
 
-        Only those of `ids` where given; always in the order they were stored. Raises
-        TruthError for a row that is not as it was stored.
+        Optionally only `ids`; always in stored order. Raises TruthError for a damaged
+        row.
         """
         if ids is not None:
             rows = self._by_id(
@@ -419,18 +420,18 @@ class Truth(Cards):
         return _sound(rows)
 
     def languages(self, collection: str, after: int = -1) -> dict[str, str]:
-        """Language by id of each chunk changed after `after` that is not in English."""
+        """Return languages by id of non-English chunks changed after `after`."""
         rows = self.rows(
             "select node_id, json_extract(metadata, '$.text_language') from node "
             "where collection = ? and seq > ? "
-            # Parsing what has none would take ten times as long.
+            # Parsing chunks without one would take ten times as long.
             "and instr(metadata, '\"text_language\":')",
             (collection, after),
         )
         return {node: language for node, language in rows if language}
 
     def changes(self, collection: str, after: int) -> int:
-        """How many chunks came or went after the change `after`."""
+        """Return the number of chunks added or removed after the change `after`."""
         ((came, went),) = self.rows(
             "select (select count(*) from node where collection = :c and seq > :s), "
             "(select count(*) from removed where collection = :c and seq > :s)",
@@ -439,7 +440,7 @@ class Truth(Cards):
         return int(came) + int(went)
 
     def removed_nodes(self, collection: str, after: int) -> frozenset[str]:
-        """Ids that were taken out after the change `after`."""
+        """Return ids that were removed after the change `after`."""
         rows = self.rows(
             "select node_id from removed where collection = ? and seq > ?",
             (collection, after),
@@ -448,13 +449,13 @@ class Truth(Cards):
 
     @staticmethod
     def stack(blobs: list[bytes], dimension: int) -> np.ndarray:
-        """Packed vectors as unit rows, shape (n, dimension)."""
+        """Return packed vectors as unit rows, shape (n, dimension)."""
         return codec.unpack_vectors(blobs, dimension)
 
     def filter_ids(self, collection: str, where: Mapping[str, Any]) -> frozenset[str]:
-        """Ids of the chunks that match every condition of `where`; see `filters`.
+        """Return ids of the chunks that match every condition; see `filters`.
 
-        A key that no document of the collection tells of matches no chunk.
+        A key that no document of the collection has matches no chunk.
         """
 
         def values(table: str, column: str) -> list[Any]:
@@ -467,14 +468,14 @@ class Truth(Cards):
         conditions, parameters = where_clause(where, values)
         rows = self.rows(
             "select n.node_id from node n join document d using (document_id) "
-            # The document's: through the chunk's, SQLite would read all its chunks.
+            # The document's column: with the chunk's, SQLite would read all its chunks.
             f"where d.collection = ?{conditions}",
             [collection, *parameters],
         )
         return frozenset(row[0] for row in rows)
 
     def filter_keys(self, collection: str) -> frozenset[str]:
-        """Keys that a filter of this collection may have."""
+        """Return the filter keys of this collection."""
         rows = self.rows(
             "select distinct told.value from node n, "
             "json_each(coalesce(json_extract(n.metadata, '$.attributes'), '[]')) told "
@@ -486,7 +487,7 @@ class Truth(Cards):
     def words_search(
         self, collection: str, tokens: Sequence[str], k: int
     ) -> list[tuple[str, float]]:
-        """Id and BM25 by SQLite's own index, best first, where bm25s cannot serve."""
+        """Return id and BM25 from SQLite's own index, best first, as a fallback."""
         quoted = " OR ".join('"' + t.replace('"', '""') + '"' for t in tokens)
         if not quoted:
             return []
@@ -499,7 +500,7 @@ class Truth(Cards):
         return [(node, float(score)) for node, score in rows if score > 0]
 
     def with_phrase(self, collection: str, phrase: str, kind: str) -> list[str]:
-        """Ids of the chunks of a kind that hold these words in a row, as they stand."""
+        """Return ids of chunks of a kind that contain these adjacent words exactly."""
         rows = self.rows(
             "select n.node_id from words join node n on n.num = words.rowid "
             "join document d using (document_id) "
@@ -516,7 +517,7 @@ class Truth(Cards):
             part = wanted[start : start + IN_LIST]
             rows += self.rows(
                 f"select {columns} from node "
-                # The plus keeps SQLite from walking the whole collection instead.
+                # The plus prevents SQLite from scanning the whole collection.
                 f"where +collection = ? and node_id in ({_marks(len(part))})",
                 (collection, *part),
             )
@@ -524,7 +525,7 @@ class Truth(Cards):
 
 
 def _sound(rows: Iterable[Sequence[Any]]) -> list[tuple[str, str, bytes]]:
-    """Id, searchable text and vector of rows that have the check sum of both."""
+    """Return id, searchable text and vector of rows with the right checksum."""
     whole = []
     for key, text, vector, total in rows:
         with reading(f"chunk {key}"):

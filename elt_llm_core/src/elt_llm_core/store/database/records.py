@@ -1,4 +1,4 @@
-"""Rows of the truth as records."""
+"""Rows of the database as records."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ PRIORITY = "0 excludes it from answers, 50 is the default, 100 is the highest we
 
 
 class CollectionCard(Record):
-    """What a collection was indexed with; a mismatch refuses rather than mixes."""
+    """The settings with which a collection was indexed; a mismatch is refused."""
 
     name: str
     embedder: str
@@ -43,12 +43,12 @@ class CollectionCard(Record):
 
     @property
     def label(self) -> str:
-        """What people call the collection."""
+        """Return the display name of the collection."""
         return self.title or self.name
 
 
 class Outlined(NamedTuple):
-    """Where one chunk of a document stands."""
+    """The position of one chunk of a document."""
 
     node_id: str
     ordinal: int
@@ -78,12 +78,12 @@ class DocumentRow(Record):
 
     @property
     def suffix(self) -> str:
-        """The lower-case ending of the file's name, with its dot."""
+        """Return the lower-case extension of the file name, with its dot."""
         return Path(self.name).suffix.lower()
 
 
 class Quarantined(Record):
-    """A chunk without a vector: it is found by words only."""
+    """A chunk without a vector, which only keyword search finds."""
 
     node_id: str
     document_id: str
@@ -93,10 +93,10 @@ class Quarantined(Record):
 
 @dataclass(frozen=True)
 class NewDocument:
-    """A document about to be stored. The writer gives the nodes their ids.
+    """A document to store. The writer sets the ids of the nodes.
 
-    `unembedded` names searchable texts that no vector could be made of, with the
-    reason. Their chunks are found by words only.
+    `unembedded` has searchable texts that could not be embedded, with the reason. Their
+    chunks are found by keyword search only.
     """
 
     uri: str
