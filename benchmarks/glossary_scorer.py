@@ -256,18 +256,30 @@ class Model:
 
 
 def fit(sets: Sequence[Set], names: Sequence[str]) -> Model:
+    """The weights of all sets."""
+    rows = [row for one in sets for row in one.rows]
+    right = np.concatenate([one.right for one in sets])
+    counts = np.concatenate([one.counts for one in sets])
+    return fit_rows(rows, right, counts, names, PENALTY)
+
+
+def fit_rows(
+    features: Sequence[Features],
+    right: Array,
+    counts: Array,
+    names: Sequence[str],
+    penalty: float,
+) -> Model:
     """The weights with the least penalised loss, by Newton's method.
 
     Logistic regression with an L2 penalty: Hastie, Tibshirani and Friedman, "The
     Elements of Statistical Learning" (2009), 4.4.
     """
-    table = np.array([[row[n] for n in names] for one in sets for row in one.rows])
-    right = np.concatenate([one.right for one in sets])
-    counts = np.concatenate([one.counts for one in sets])
+    table = np.array([[row[n] for n in names] for row in features])
     mean, scale = table.mean(0), table.std(0)
     scale = np.where(scale < UNUSED, 1.0, scale)
     rows = np.column_stack([(table - mean) / scale, np.ones(len(table))])
-    penalties = np.append(np.full(len(names), PENALTY), UNUSED)
+    penalties = np.append(np.full(len(names), penalty), UNUSED)
     weights = np.zeros(rows.shape[1])
     for _ in range(STEPS):
         sure = 1 / (1 + np.exp(-np.clip(rows @ weights, -30, 30)))

@@ -10,6 +10,7 @@ from elt_llm_consumer.catalog_relations import (
 )
 from elt_llm_consumer.corpus import Handbook
 from elt_llm_consumer.linking.model_entities import Edge, Entity, EntityModel
+from elt_llm_core.config.sections import ConsumerSection
 
 CREW = Entity(name="Crew", domain="RACING", subtype="Entry", fact_sheet_id="c")
 KITE = Entity(name="Kite", domain="GEAR", fact_sheet_id="k")
@@ -35,7 +36,7 @@ def relate(context, add, make, models):
         entities = tuple(sorted((CREW, KITE, HEAT, JUDGE), key=lambda one: one.order))
         model = EntityModel(entities=entities, edges=edges)
         handbook = Handbook(context.store, ("rules",))
-        return Cataloguer(handbook, model, {}, models, 0.4)
+        return Cataloguer(handbook, model, {}, models, ConsumerSection())
 
     return build
 

@@ -8,7 +8,6 @@ from typing import get_args
 
 import pytest
 
-from elt_llm_consumer.coverage import VERDICTS
 from elt_llm_consumer.definitions.definition_records import DefinitionSource
 from elt_llm_consumer.glossary import GlossaryRecord
 from elt_llm_consumer.linking.model_entities import Confidence
@@ -22,13 +21,13 @@ from elt_llm_consumer.product import (
     schema,
     split_valid,
 )
+from elt_llm_consumer.treatment.treatment_index import VERDICTS
 from elt_llm_core.results import Support
 
 CONFIDENCES = get_args(Confidence)
 
 PURE = """
 from elt_llm_consumer.definitions.extract import extract_definitions
-from elt_llm_consumer.coverage import gaps
 from elt_llm_consumer.linking.model_entities import Matcher
 from elt_llm_consumer.linking.model_entities import Entity
 from elt_llm_consumer.product import dump_json
@@ -46,7 +45,6 @@ pairs = [(f.term, matcher.match(f.term, f.synonyms)) for f in found]
 print(dump_json([
     [f.model_dump(mode="json") for f in found],
     [m.model_dump(mode="json") for _, m in pairs],
-    [g.model_dump(mode="json") for g in gaps(entities, pairs)],
 ]))
 """
 

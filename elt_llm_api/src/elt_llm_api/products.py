@@ -146,7 +146,7 @@ def _coverage(content: Mapping[str, Any]) -> list[ProductTable]:
     return [
         ProductTable(
             "Entities of the model",
-            ("Domain", "Entity", "Covered", "Best passage", "Where"),
+            ("Domain", "Entity", "Covered", "Why", "Best passage", "Where"),
             entities,
         ),
         ProductTable(
@@ -161,6 +161,7 @@ def _coverage_row(row: Mapping[str, Any]) -> tuple[Cell, ...]:
         row["domain"],
         StyledText(row["entity_name"], "strong"),
         VERDICTS.get(row["verdict"], StyledText(row["verdict"], "badge")),
+        "; ".join(row.get("reasons", ())),
         best[0]["quote"] if best else "",
         _places(best),
     )

@@ -32,7 +32,6 @@ from elt_llm_consumer.linking.model_entities import (
     Entity,
     EntityModel,
     Match,
-    Matcher,
     read_aliases,
     read_model,
 )
@@ -50,6 +49,12 @@ from elt_llm_consumer.product import (
 )
 from elt_llm_consumer.product_job import ProductJob
 from elt_llm_consumer.reviewed import ReviewedRow, review_rows
+from elt_llm_consumer.treatment.treatment_index import (
+    Treatment,
+    TreatmentIndex,
+    raise_by_meaning,
+)
+from elt_llm_core.config.sections import ConsumerSection
 from elt_llm_core.identifiers import digest
 from elt_llm_core.jobs import JobContext, JobReport
 from elt_llm_core.strategy import Models
@@ -59,14 +64,14 @@ CANDIDATE = (
     "Not in the model: the handbook defines this term; a candidate for the model."
 )
 NAMED = "named in the handbook, not defined there"
-UNNAMED = "not named in the handbook"
+UNSURE = "ambiguous: the handbook has the name, perhaps of another thing"
+OTHER_SENSE = "the handbook has the name, but hardly of this thing"
 FORCED = "forced: it counts as named by the handbook"
 NOT_READ = "the handbook was not read"
 _NAME = 100  # characters of a file name, well below the limit of file systems
 # A steward approves the definition, so it must be more probably right than wrong. The
 # glossary lists less certain ones, each with its confidence.
 _LIKELY_RIGHT = 0.5
-_RANK = {"high": 0, "medium": 1, "low": 2}
 
 
 class CatalogJob(ProductJob):
@@ -111,7 +116,7 @@ class CatalogJob(ProductJob):
             read_model(context.store, self.model),
             read_aliases(self.aliases or context.config.consumer.aliases),
             models,
-            context.config.consumer.thin,
+            context.config.consumer,
             self._scope(),
         )
         terms = len(cataloguer.entries)
@@ -165,7 +170,7 @@ class Cataloguer:
         model: EntityModel,
         aliases: Mapping[str, Sequence[str]],
         models: Models,
-        thin: float,
+        config: ConsumerSection,
         scope: CatalogScope | None = None,
     ) -> None:
         self.handbook = handbook
@@ -173,7 +178,7 @@ class Cataloguer:
         self.model = self.scope.restrict(model)
         self._whole = model
         self._aliases = aliases
-        self._thin = thin
+        self._config = config
         self._semantics = SemanticIndex(handbook, models)
         self._classifier = TaxonomyClassifier(model.entities, self._semantics)
         self._forced = set(map(normalise, self.scope.forced))
@@ -181,10 +186,14 @@ class Cataloguer:
             normalise(name): fields for name, fields in self.scope.static.items()
         }
         self.entries = [] if self.scope.skip_handbook else handbook.entries
-        self._mapped, unmapped = _match_entries(
-            self.entries, Matcher(model.entities, aliases)
+        self._index = TreatmentIndex(
+            handbook,
+            EntityModel() if self.scope.skip_handbook else model,
+            aliases,
+            config,
         )
-        self._unmapped = [] if self.scope.is_partial else unmapped
+        no_terms = self.scope.skip_handbook or self.scope.is_partial
+        self._unmapped = [] if no_terms else self._index.terms_without_entity
 
     def items(self) -> list[WorkItem]:
         """Return an item per entity, then one per term without an entity, in order."""
@@ -192,7 +201,7 @@ class Cataloguer:
             self.handbook.identity,
             self._whole.identity,
             str(sorted(self._aliases.items())),
-            str(self._thin),
+            self._config.model_dump_json(exclude={"aliases"}),
             self.scope.model_copy(
                 update={"domains": (), "entities": ()}
             ).model_dump_json(),
@@ -231,14 +240,14 @@ class Cataloguer:
 
     @cached_property
     def _mentions(self) -> MentionIndex:
-        names = [entity.name for entity in self._whole.entities]
-        terms = [entry.term for entry in self.entries]
-        passages = [] if self.scope.skip_handbook else self.handbook.passages
-        return MentionIndex(passages, [*names, *terms], self._aliases, terms)
+        if self.scope.skip_handbook:
+            return MentionIndex([], [], self._aliases)
+        return self._index.mentions
 
     @cached_property
     def _relations(self) -> EntityRelations:
-        names = [entity.name for entity in self._whole.entities]
+        entities = () if self.scope.skip_handbook else self._whole.entities
+        names = [one.name for one in entities if self._index.of(one).is_covered]
         stated = find_stated_relations(names, self.handbook, self._mentions)
         return EntityRelations(self._whole.edges, stated)
 
@@ -249,14 +258,13 @@ class Cataloguer:
         return self._relations.table(self._whole.entities)
 
     def _entity_record(self, entity: Entity) -> dict[str, Any]:
-        fields, evidence = self._context(entity.name, self._mapped.get(entity, []))
-        mapped = self._mapped.get(entity, [])
-        entry, match = mapped[0] if mapped else (None, None)
-        mentions = self._mentions.of(entity.name)
+        treatment = self._treatment(entity)
         is_forced = normalise(entity.name) in self._forced
-        both = entry is not None or bool(mentions) or is_forced
-        if not any(evidence.values()):
-            evidence["mention"] = first_mention(mentions, self.handbook, self._mentions)
+        both = is_forced or treatment.is_covered
+        # What is said of another thing of that name is not said of the entity.
+        mapped = self._index.matches(entity) if treatment.is_covered else []
+        match = mapped[0].match if mapped else None
+        fields, evidence = self._context(entity.name, mapped, is_meant=both)
         fields |= self._static.get(normalise(entity.name), {})
         is_mapped = match is None and is_forced
         return {
@@ -265,14 +273,18 @@ class Cataloguer:
             "source": "BOTH" if both else "MODEL_ONLY",
             "leanix_description": entity.description or NO_DESCRIPTION,
             **fields,
-            "handbook_term": entity.name if is_mapped else entry and entry.term,
+            "handbook_term": entity.name
+            if is_mapped
+            else mapped[0].entry.term
+            if mapped
+            else None,
             "mapping_confidence": "medium"
             if is_mapped
             else match.confidence
             if match
             else "",
-            "mapping_rationale": self._rationale(entity, match, bool(mentions)),
-            "review_status": _needs_review(match),
+            "mapping_rationale": self._rationale(entity, match, treatment),
+            "review_status": _needs_review(match, treatment),
             **ReviewedRow().model_dump(mode="json"),
             "relationships": []
             if self.scope.skip_relationships
@@ -280,30 +292,40 @@ class Cataloguer:
             "evidence": _dump_evidence(evidence),
         }
 
-    def _rationale(self, entity: Entity, match: Match | None, is_named: bool) -> str:
+    def _treatment(self, entity: Entity) -> Treatment:
+        """Return whether the handbook treats an entity; as in the coverage report."""
+        if self.scope.skip_handbook:
+            return Treatment(
+                verdict="ABSENT", score=0.0, reasons=(NOT_READ,), is_named=False
+            )
+        treatment = self._index.of(entity)
+        if treatment.is_named:
+            return treatment
+        nearest = self._semantics.nearest(entity.name, 1)
+        similarity = nearest[0][0] if nearest else 0.0
+        return raise_by_meaning(treatment, similarity, self._config)
+
+    def _rationale(
+        self, entity: Entity, match: Match | None, treatment: Treatment
+    ) -> str:
         """Return how the handbook names the entity, and which fields are manual."""
         if match is not None:
             reason = match.rationale
         elif normalise(entity.name) in self._forced:
             reason = FORCED
-        elif self.scope.skip_handbook:
-            reason = NOT_READ
+        elif treatment.is_covered:
+            reason = NAMED
         else:
-            reason = NAMED if is_named else self._unmentioned_rationale(entity)
+            why = "; ".join(treatment.reasons)
+            unsure = UNSURE if treatment.is_ambiguous else OTHER_SENSE
+            reason = f"{unsure}: {why}" if treatment.is_named else why
         written = sorted(self._static.get(normalise(entity.name), {}))
         return f"{reason}; static context: {', '.join(written)}" if written else reason
-
-    def _unmentioned_rationale(self, entity: Entity) -> str:
-        """Return the rationale of an entity that the handbook does not name."""
-        nearest = self._semantics.nearest(entity.name, 1)
-        if nearest and nearest[0][0] >= self._thin:
-            return f"{UNNAMED}; only passages near in meaning ({nearest[0][0]:.2f})"
-        return UNNAMED
 
     def _term_record(
         self, entry: GlossaryEntry
     ) -> tuple[dict[str, Any], dict[str, str]]:
-        fields, evidence = self._context(entry.term, [(entry, None)])
+        fields, evidence = self._context(entry.term, [(entry, None)], is_meant=True)
         place = self._classifier.place(entry.term, fields["formal_definition"])
         record = {
             "fact_sheet_id": "",
@@ -334,19 +356,30 @@ class Cataloguer:
         return {(one.domain, one.subtype): one for one in self._whole.entities}
 
     def _context(
-        self, name: str, mapped: Sequence[tuple[GlossaryEntry, Match | None]]
+        self,
+        name: str,
+        mapped: Sequence[tuple[GlossaryEntry, Match | None]],
+        *,
+        is_meant: bool,
     ) -> tuple[dict[str, str], dict[str, list[Evidence]]]:
-        """Return the eight fields, and the evidence of each."""
+        """Return the eight fields, and the evidence of each; else a first mention."""
         mentions = self._mentions.of(name)
         evidence = collect_context(
-            name, mentions, self.handbook, self._mentions, self._semantics
+            name,
+            mentions if is_meant else (),
+            self.handbook,
+            self._mentions,
+            self._semantics,
         )
         defining = [entry for entry, match in mapped if _defines(entry, match, name)]
         evidence["formal_definition"] = (
             self.handbook.quotes(defining[0]) if defining else []
         )
         _drop_definition_from_context(evidence)
-        return {field: as_text(evidence[field]) for field in FIELDS}, evidence
+        fields = {field: as_text(evidence[field]) for field in FIELDS}
+        if not any(evidence.values()):
+            evidence["mention"] = first_mention(mentions, self.handbook, self._mentions)
+        return fields, evidence
 
 
 def _defines(entry: GlossaryEntry, match: Match | None, name: str) -> bool:
@@ -380,25 +413,11 @@ def _drop_definition_from_context(evidence: Mapping[str, list[Evidence]]) -> Non
     ]
 
 
-def _match_entries(
-    entries: Sequence[GlossaryEntry], matcher: Matcher
-) -> tuple[dict[Entity, list[tuple[GlossaryEntry, Match]]], list[GlossaryEntry]]:
-    """Return entities with their entries, best match first, and other terms."""
-    mapped: dict[Entity, list[tuple[GlossaryEntry, Match]]] = {}
-    unmapped: dict[str, GlossaryEntry] = {}
-    for entry in entries:
-        match = matcher.match(entry.term, entry.definition.synonyms)
-        if match.entity is None:
-            unmapped.setdefault(fold(entry.term), entry)
-        else:
-            mapped.setdefault(match.entity, []).append((entry, match))
-    for matches in mapped.values():
-        matches.sort(key=lambda pair: (_RANK[pair[1].confidence], *pair[0].order))
-    return mapped, list(unmapped.values())
-
-
-def _needs_review(match: Match | None) -> str:
-    return "NEEDS_CLARIFICATION" if match is not None and match.ambiguous else "PENDING"
+def _needs_review(match: Match | None, treatment: Treatment) -> str:
+    """A person decides where the entity or the sense of its name is open."""
+    several = match is not None and bool(match.ambiguous)
+    is_open = several or treatment.is_ambiguous
+    return "NEEDS_CLARIFICATION" if is_open else "PENDING"
 
 
 def _dump_evidence(evidence: Mapping[str, Sequence[Evidence]]) -> dict[str, Any]:

@@ -1,22 +1,24 @@
 """How well a handbook covers a model: evidence per entity, and gaps in both."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from difflib import SequenceMatcher
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 from typing_extensions import override
 
 from elt_llm_consumer.batch import WorkItem, run_items
-from elt_llm_consumer.corpus import Evidence, GlossaryEntry, Handbook, quote_passage
-from elt_llm_consumer.definitions.terms import clean, fold, normalise
-from elt_llm_consumer.linking.mentions import EntityMention, MentionIndex
+from elt_llm_consumer.corpus import (
+    Evidence,
+    Handbook,
+    HandbookPassage,
+    quote_passage,
+)
+from elt_llm_consumer.definitions.terms import clean, normalise
+from elt_llm_consumer.linking.mentions import EntityMention
 from elt_llm_consumer.linking.model_entities import (
     Entity,
     EntityModel,
-    Match,
-    Matcher,
     read_aliases,
     read_model,
 )
@@ -31,6 +33,12 @@ from elt_llm_consumer.product import (
 )
 from elt_llm_consumer.product_job import ProductJob
 from elt_llm_consumer.reviewed import ReviewedProduct, ReviewedRow, review_rows
+from elt_llm_consumer.treatment.treatment_index import (
+    VERDICTS,
+    Treatment,
+    TreatmentIndex,
+    raise_by_meaning,
+)
 from elt_llm_core.config.sections import ConsumerSection
 from elt_llm_core.errors import UsageError
 from elt_llm_core.identifiers import digest
@@ -38,13 +46,12 @@ from elt_llm_core.jobs import JobContext, JobReport
 from elt_llm_core.records import Record
 from elt_llm_core.strategy import Models
 
-# Share of equal letters; not measured. About one letter in eight may differ.
-_NEAR_SPELLING = 0.88
-_SHORTEST_NAME = 5  # characters; one letter makes another word of a shorter name
-
 
 class Gap(Record):
-    """One name of either side. `match` says how it matched, or what else is known."""
+    """One name of either side. `match` says how it matched, or what else is known.
+
+    MATCHED are the entities that coverage finds STRONG or MODERATE.
+    """
 
     normalized_name: str
     model_name: str
@@ -53,64 +60,36 @@ class Gap(Record):
     match: str
 
 
-def gaps(
-    entities: Sequence[Entity],
-    matched: Iterable[tuple[str, Match]],
-    mentioned: Iterable[str] = (),
-) -> list[Gap]:
-    """Return the gap analysis, sorted by name.
-
-    Terms pair with entities by name, alias or synonym; the rest pairs by the same words
-    in another order or nearly the same spelling, which `match` then says.
+def gaps(entities: Sequence[Entity], index: TreatmentIndex) -> list[Gap]:
+    """Return a row for each entity and for each term without one, sorted by name.
 
     Args:
         entities: The entities of the model.
-        matched: Terms of the handbook with their matches.
-        mentioned: Names of entities that the text mentions.
+        index: It decides which of them the handbook treats.
     """
-    terms: dict[str, tuple[str, Match]] = {}
-    for term, match in matched:
-        terms.setdefault(fold(term), (term, match))
-    pairs = [(term, m.entity, m.rationale) for term, m in terms.values() if m.entity]
-    rows = [
-        _gap(entity.name, term, "MATCHED", rationale.split(":")[0])
-        for term, entity, rationale in pairs
-    ]
-    paired = {entity for _, entity, _ in pairs}
-    unmatched = [term for term, match in terms.values() if match.entity is None]
-    rows += _unpaired_entities(entities, paired, unmatched, frozenset(mentioned))
+    rows = [_entity_gap(entity, index) for entity in entities]
     rows += [
-        _gap("", term, "HANDBOOK_ONLY", "defined, not modelled") for term in unmatched
+        _gap("", entry.term, "HANDBOOK_ONLY", index.rationale_of(entry.term))
+        for entry in index.terms_without_entity
     ]
     return sorted(
         rows, key=lambda g: (g.normalized_name, g.model_name, g.handbook_name)
     )
 
 
-def _unpaired_entities(
-    entities: Sequence[Entity],
-    paired: set[Entity],
-    unmatched: list[str],
-    mentioned: frozenset[str],
-) -> list[Gap]:
-    """Entities that no term names; a term that nearly does leaves `unmatched`."""
-    names = {fold(e.name) for e in paired}
-    rows = []
-    for entity in entities:
-        if entity in paired:
-            continue
-        near = _nearest(entity.name, unmatched)
-        if fold(entity.name) in names:
-            match = "same name in another domain"
-            rows.append(_gap(entity.name, "", "MATCHED", match))
-        elif near:
-            unmatched.remove(near[0])
-            rows.append(_gap(entity.name, near[0], "MATCHED", near[1]))
-        else:
-            known = entity.name in mentioned
-            match = "mentioned, not defined" if known else "not mentioned"
-            rows.append(_gap(entity.name, "", "MODEL_ONLY", match))
-    return rows
+def _entity_gap(entity: Entity, index: TreatmentIndex) -> Gap:
+    treatment, matches = index.of(entity), index.matches(entity)
+    if not treatment.is_covered:
+        reason = "; ".join(treatment.reasons)
+        if treatment.is_ambiguous:
+            reason = f"ambiguous: {reason}"
+        return _gap(entity.name, "", "MODEL_ONLY", reason)
+    if not matches:
+        return _gap(entity.name, "", "MATCHED", "named, not defined")
+    first, *others = dict.fromkeys(one.entry.term for one in matches)
+    how = matches[0].match.rationale.split(":")[0]
+    also = f"; also {', '.join(map(repr, others))}" if others else ""
+    return _gap(entity.name, first, "MATCHED", how + also)
 
 
 def _gap(
@@ -128,40 +107,9 @@ def _gap(
     )
 
 
-def _nearest(name: str, terms: Sequence[str]) -> tuple[str, str] | None:
-    """The term with the same words or nearly the same spelling, and the reason."""
-    key = fold(name)
-    for term in sorted(terms):
-        other = fold(term)
-        if len(key.split()) > 1 and sorted(other.split()) == sorted(key.split()):
-            return term, "fuzzy match (same words, other order)"
-    best = max(
-        ((_ratio(key, fold(term)), term) for term in sorted(terms)), default=None
-    )
-    if best is not None and best[0] >= _NEAR_SPELLING:
-        return best[1], f"fuzzy match (spelling {best[0]:.2f})"
-    return None
-
-
-def _ratio(left: str, right: str) -> float:
-    if min(len(left), len(right)) < _SHORTEST_NAME:
-        return 0.0
-    matcher = SequenceMatcher(None, left, right, autojunk=False)
-    if (
-        matcher.real_quick_ratio() < _NEAR_SPELLING
-        or matcher.quick_ratio() < _NEAR_SPELLING
-    ):
-        return 0.0
-    return round(matcher.ratio(), 4)
-
-
-# Set against the default bands (.70, .55, .40): a definition is strong, and so are
-# three mentions; one mention is moderate; those of an alias are one band lower.
-_DEFINED = {"high": 0.95, "medium": 0.85, "low": 0.60}
-_NAMED = (0.55, 0.62, 0.70)
-_BY_ALIAS = 0.10
 _PREVIEW = 120  # characters
-VERDICTS = ("STRONG", "MODERATE", "THIN", "ABSENT")
+# Of the entity's score: a definition proves most, then what is said, then a mention.
+_WORTH = {"definition": 1.0, "lexical": 0.95}
 
 
 class ScoredEvidence(Evidence):
@@ -249,17 +197,9 @@ class CoverageJob(ProductJob):
 class CoverageScorer:
     """Scores entities against a handbook.
 
-    The score of an entity is the best of three kinds of evidence:
-
-    - definition: the handbook defines the entity's name (0.95), an alias or synonym of
-      it (0.85), or an alias that several entities share (0.60);
-    - lexical: the name occurs, as a noun phrase, in one sentence (0.55), two (0.62),
-      three or more (0.70); 0.10 less if only aliases occur;
-    - semantic: the calibrated cosine of the nearest passage, `SemanticIndex.scores`: 0
-      for what every passage has in common with the name, 1 for the same text.
-
-    The verdict is the highest configured band (STRONG, MODERATE, THIN) that the score
-    reaches, else ABSENT.
+    The verdict is that of `TreatmentIndex`: whether the handbook treats the thing. The
+    evidence is what a reader can check it by: definitions, sentences with the name, and
+    passages near in meaning. No quote scores more than its entity.
     """
 
     def __init__(
@@ -272,12 +212,10 @@ class CoverageScorer:
     ) -> None:
         self.handbook = handbook
         self.model = model
+        self.index = TreatmentIndex(handbook, model, aliases, config)
         self._aliases = aliases
         self._config = config
-        self._matcher = Matcher(model.entities, aliases)
         self._semantics = SemanticIndex(handbook, models)
-        self._mentions: MentionIndex | None = None
-        self._defined = self._definitions()
 
     def items(self) -> list[WorkItem]:
         """Return an item per entity, keyed by handbook, model, aliases and bands."""
@@ -299,38 +237,29 @@ class CoverageScorer:
         Raises ProductError if the row does not match its schema.
         """
         entity = self.model.entities[number]
-        k = self._config.evidence_top_k
-        nearest = self._semantics.nearest(entity.name, k)
-        mentions = self.mentions.of(entity.name)
-        evidence = [*self._by_definition(entity), *self._by_name(entity, mentions)]
+        nearest = self._semantics.nearest(entity.name, self._config.evidence_top_k)
         near = [(score, p) for score, p in nearest if score >= self._config.thin]
-        for score, passage in near:
-            whole = quote_passage(passage, 0, len(passage.text))
-            evidence.append(
-                ScoredEvidence(
-                    **whole.model_dump(), kind="semantic", score=round(score, 4)
-                )
-            )
-        top = max(
-            [one.score for one in evidence] + [s for s, _ in nearest[:1]], default=0.0
-        )
-        numbers = {self.handbook.passages[m.number].node_id for m in mentions}
-        evidence.sort(key=lambda one: (-one.score, one.kind, one.document, one.start))
+        similarity = nearest[0][0] if nearest else 0.0
+        treatment = raise_by_meaning(self.index.of(entity), similarity, self._config)
+        evidence = self._evidence(entity, treatment, near)
+        mentions = self.index.mentions.of(entity.name)
+        named = {self.handbook.passages[m.number].node_id for m in mentions}
         row = {
             "fact_sheet_id": entity.fact_sheet_id,
             "entity_name": entity.name,
             "domain": entity.domain,
-            "chunks_found": len(numbers | {p.node_id for _, p in near}),
-            "top_score": round(float(top), 4),
-            "avg_score": round(sum(s for s, _ in nearest) / len(nearest), 4)
-            if nearest
-            else 0.0,
-            "verdict": verdict(float(top), self._config),
+            "chunks_found": len(named | {p.node_id for _, p in near}),
+            "top_score": round(treatment.score, 4),
+            "avg_score": _mean([score for score, _ in nearest]),
+            "verdict": treatment.verdict,
+            "reasons": list(treatment.reasons),
             "evidence": [one.model_dump(mode="json") for one in evidence],
             "top_chunk_preview": clean(evidence[0].quote)[:_PREVIEW]
             if evidence
             else "",
-            "review_status": "PENDING",
+            "review_status": "NEEDS_CLARIFICATION"
+            if treatment.is_ambiguous
+            else "PENDING",
             **ReviewedRow().model_dump(mode="json"),
         }
         check_schema(row, "coverage", "properties/entities/items")
@@ -338,88 +267,72 @@ class CoverageScorer:
 
     def gaps(self) -> list[Gap]:
         """Return the gap analysis of model and handbook."""
-        matched = [
-            (
-                entry.term,
-                self._matcher.match(entry.term, entry.definition.synonyms),
-            )
-            for entry in self.handbook.entries
+        return gaps(self.model.entities, self.index)
+
+    def _evidence(
+        self,
+        entity: Entity,
+        treatment: Treatment,
+        near: Sequence[tuple[float, HandbookPassage]],
+    ) -> list[ScoredEvidence]:
+        evidence = [
+            *self._by_definition(entity, treatment.score),
+            *self._by_name(entity, treatment.score),
         ]
-        mentioned = {e.name for e in self.model.entities if self.mentions.of(e.name)}
-        return gaps(self.model.entities, matched, mentioned)
+        for score, passage in near:
+            whole = quote_passage(passage, 0, len(passage.text))
+            at_most = min(score, treatment.score)
+            evidence.append(_score(whole, "semantic", at_most))
+        return sorted(
+            evidence, key=lambda one: (-one.score, one.kind, one.document, one.start)
+        )
 
-    @property
-    def mentions(self) -> MentionIndex:
-        """Mentions of the model's names; found when first needed."""
-        if self._mentions is None:
-            terms = [entry.term for entry in self.handbook.entries]
-            self._mentions = MentionIndex(
-                self.handbook.passages,
-                [entity.name for entity in self.model.entities],
-                self._aliases,
-                terms,
-            )
-        return self._mentions
-
-    def _definitions(self) -> dict[Entity, list[tuple[GlossaryEntry, Match]]]:
-        definitions: dict[Entity, list[tuple[GlossaryEntry, Match]]] = {}
-        for entry in self.handbook.entries:
-            match = self._matcher.match(entry.term, entry.definition.synonyms)
-            others = [e for e in self.model.entities if e.label in match.ambiguous]
-            for entity in [*([match.entity] if match.entity else []), *others]:
-                definitions.setdefault(entity, []).append((entry, match))
-        return definitions
-
-    def _by_definition(self, entity: Entity) -> list[ScoredEvidence]:
+    def _by_definition(self, entity: Entity, score: float) -> list[ScoredEvidence]:
+        worth = score * _WORTH["definition"]
         return [
-            ScoredEvidence(
-                **quote.model_dump(),
-                kind="definition",
-                score=_DEFINED[match.confidence],
-                matched=entry.term,
-            )
-            for entry, match in self._defined.get(entity, [])
+            _score(quote, "definition", worth, entry.term)
+            for entry, _ in self.index.matches(entity)
             for quote in self.handbook.quotes(entry)
         ]
 
-    def _by_name(
-        self, entity: Entity, mentions: Sequence[EntityMention]
-    ) -> list[ScoredEvidence]:
-        own = [mention for mention in mentions if not mention.alias]
+    def _by_name(self, entity: Entity, score: float) -> list[ScoredEvidence]:
+        use, mentions = self.index.use(entity), self.index.mentions
         first: dict[tuple[int, int], EntityMention] = {}
-        for mention in sorted(own or mentions, key=lambda m: (m.plain, m)):
-            start, _ = self.mentions.sentence(mention)
+        for mention in sorted(use.mentions, key=lambda m: (m.plain, m)):
+            start, _ = mentions.sentence(mention)
             first.setdefault((mention.number, start), mention)
-        if not first:
-            return []
-        score = _NAMED[min(len(first), len(_NAMED)) - 1] - (0.0 if own else _BY_ALIAS)
+        worth = score * _WORTH["lexical"]
         return [
-            ScoredEvidence(
-                **self._sentence_around(mention).model_dump(),
-                kind="lexical",
-                score=round(score, 4),
-                matched=mention.alias or entity.name,
+            _score(
+                quote_passage(
+                    self.handbook.passages[mention.number], *mentions.sentence(mention)
+                ),
+                "lexical",
+                worth,
+                mention.alias or entity.name,
             )
             for mention in list(first.values())[: self._config.evidence_top_k]
         ]
 
-    def _sentence_around(self, mention: EntityMention) -> Evidence:
-        passage = self.handbook.passages[mention.number]
-        return quote_passage(passage, *self.mentions.sentence(mention))
 
-
-def verdict(score: float, config: ConsumerSection) -> str:
-    """Return the band of a score."""
-    bands = (
-        (config.strong, "STRONG"),
-        (config.moderate, "MODERATE"),
-        (config.thin, "THIN"),
+def _score(
+    quote: Evidence, kind: str, score: float, matched: str = ""
+) -> ScoredEvidence:
+    return ScoredEvidence(
+        **quote.model_dump(), kind=kind, score=round(score, 4), matched=matched
     )
-    return next((name for least, name in bands if score >= least), "ABSENT")
+
+
+def _mean(scores: Sequence[float]) -> float:
+    return round(sum(scores) / len(scores), 4) if scores else 0.0
 
 
 def summary(rows: Sequence[Mapping[str, Any]], gaps: Sequence[Gap]) -> dict[str, Any]:
-    """Return counts by verdict and gap status, and the shares covered and matched."""
+    """Return counts by verdict and gap status, and the shares covered and matched.
+
+    Both shares are the same: an entity is matched where it is covered. `ambiguous` are
+    the names of THIN entities, which a person has to decide.
+    """
     verdicts = Counter(row["verdict"] for row in rows)
     statuses = Counter(gap.status for gap in gaps)
     covered = verdicts["STRONG"] + verdicts["MODERATE"]
@@ -428,6 +341,9 @@ def summary(rows: Sequence[Mapping[str, Any]], gaps: Sequence[Gap]) -> dict[str,
     return {
         "entities": len(rows),
         "verdicts": {name: verdicts[name] for name in VERDICTS},
+        "ambiguous": sorted(
+            {row["entity_name"] for row in rows if row["verdict"] == "THIN"}
+        ),
         "gaps": {n: statuses[n] for n in ("MATCHED", "MODEL_ONLY", "HANDBOOK_ONLY")},
         "covered_share": round(covered / len(rows), 4) if rows else 0.0,
         "matched_share": round(matched / modelled, 4) if modelled else 0.0,

@@ -9,8 +9,6 @@ on a CPU no slower.
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from hashlib import sha256
-from importlib.resources import files
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
@@ -23,13 +21,13 @@ from pydantic import Field, PrivateAttr
 from tokenizers import Tokenizer
 from typing_extensions import override
 
-from elt_llm_core.errors import EmbedError, ModelError
+from elt_llm_core.errors import EmbedError
 from elt_llm_core.models.array_embedding import ArrayEmbedding
 from elt_llm_core.models.weights import (
-    TOKENIZER_SHA256,
     default_cache_dir,
     embedded_digest,
     int8_weights,
+    tokenizer_file,
 )
 from elt_llm_core.shipped_model import MODEL_NAME
 from elt_llm_core.strategy import Models, Strategy
@@ -59,15 +57,7 @@ class TokenReading(NamedTuple):
 
 def load_tokenizer() -> Tokenizer:
     """Return the packaged tokenizer, not truncating. Raises ModelError."""
-    data = files("elt_llm_core.models").joinpath("data/tokenizer.json").read_bytes()
-    checksum = sha256(data).hexdigest()
-    if checksum != TOKENIZER_SHA256:
-        raise ModelError(
-            f"the tokenizer of the embedded model has the checksum {checksum[:12]}..., "
-            f"not {TOKENIZER_SHA256[:12]}...",
-            "reinstall it: uv sync --reinstall-package elt-llm-core",
-        )
-    tokenizer = Tokenizer.from_buffer(data)
+    tokenizer = Tokenizer.from_buffer(tokenizer_file())
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer

@@ -4,6 +4,7 @@ import logging
 import os
 import tempfile
 from hashlib import sha256
+from importlib.resources import files
 from pathlib import Path
 
 from elt_llm_core.errors import ModelError, StoreWriteError
@@ -35,6 +36,23 @@ def default_cache_dir() -> Path:
         return Path(ours)
     shared = os.environ.get("XDG_CACHE_HOME")
     return (Path(shared) if shared else Path.home() / ".cache") / "elt-llm"
+
+
+def tokenizer_file() -> bytes:
+    """Return the packaged tokenizer, a JSON file with the vocabulary.
+
+    Raises:
+        ModelError: If it was changed.
+    """
+    data = files("elt_llm_core.models").joinpath("data/tokenizer.json").read_bytes()
+    checksum = sha256(data).hexdigest()
+    if checksum != TOKENIZER_SHA256:
+        raise ModelError(
+            f"the tokenizer of the embedded model has the checksum {checksum[:12]}..., "
+            f"not {TOKENIZER_SHA256[:12]}...",
+            "reinstall it: uv sync --reinstall-package elt-llm-core",
+        )
+    return data
 
 
 def int8_weights(folder: Path) -> bytes:

@@ -1,0 +1,1 @@
+"""Whether a handbook treats an entity of a model: features, verdict, reasons."""

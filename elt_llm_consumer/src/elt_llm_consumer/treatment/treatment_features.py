@@ -1,0 +1,185 @@
+"""Named features of an entity in a handbook: does the handbook treat the thing?
+
+That a handbook has the words of a name is no proof that it means the thing of the
+model: "in the event that" says nothing of an entity "Events". The features tell where
+the words stand, how they are used, and whether the handbook names other things of the
+model.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+
+from elt_llm_consumer.context_fields import MentionSentence, fields_of, skip_mark
+from elt_llm_consumer.corpus import GlossaryEntry, Handbook
+from elt_llm_consumer.definitions import patterns
+from elt_llm_consumer.definitions.terms import WORD, fold
+from elt_llm_consumer.definitions.usage import heading_names
+from elt_llm_consumer.linking.mentions import EntityMention, MentionIndex
+from elt_llm_consumer.linking.model_entities import Entity
+from elt_llm_core.document import BlockKind
+from elt_llm_core.models.word_rarity import rarity
+
+Features = Mapping[str, float]
+
+# More sentences than that prove no more; a long handbook has any word that often.
+_MANY = math.log1p(10)
+# A share of few names is worth little: it begins as one of five.
+_PRIOR, _PRIOR_OF = 1, 5
+_DETERMINERS = patterns.ARTICLES | {
+    "each", "every", "any", "no", "its", "their", "his", "her", "this", "such", "all",
+    "these", "those",
+}  # fmt: skip
+_LAST = re.compile(rf"({WORD.pattern})[ \n]+$")
+_NEXT = re.compile(rf"[ \n]+({WORD.pattern})")
+
+
+def count_headings(handbook: Handbook) -> Counter[str]:
+    """Return how often a heading of a handbook has a folded name."""
+    headings: Counter[str] = Counter()
+    for document in handbook.documents:
+        text = handbook.text(document.document_id)
+        for block in handbook.store.blocks(document.document_id):
+            if block.kind is BlockKind.HEADING:
+                names = heading_names(text[block.start : block.end])
+                headings.update({fold(name) for name in names})
+    return headings
+
+
+class ModelShare:
+    """How many names of a model a handbook has.
+
+    A name of several words is hardly ever there by chance: those that a handbook has
+    tell whether it speaks of what the model is about.
+
+    Args:
+        entities: Those of the model.
+        named: Folded names that the handbook has or defines.
+    """
+
+    def __init__(self, entities: Sequence[Entity], named: Collection[str]) -> None:
+        self._named = frozenset(named)
+        self._keys = {fold(entity.name) for entity in entities} - {""}
+        self._long = {key for key in self._keys if " " in key}
+
+    def describe(self, key: str) -> Features:
+        """Return the shares without the entity itself; of its own kind of name."""
+        names, long = self._share(self._keys, key), self._share(self._long, key)
+        several = " " in key
+        return {
+            "one word: share of names": 0.0 if several else names,
+            "one word: share of long names": 0.0 if several else long,
+            "several words: share of long names": long if several else 0.0,
+        }
+
+    def _share(self, keys: set[str], key: str) -> float:
+        others = keys - {key}
+        return (len(others & self._named) + _PRIOR) / (len(others) + _PRIOR_OF)
+
+
+class EntityUse:
+    """The sentences that name one entity, each once; by aliases if only they are there.
+
+    Args:
+        mentions: Of the entity.
+        index: It knows the sentences around them.
+        handbook: The documents.
+    """
+
+    def __init__(
+        self,
+        mentions: Sequence[EntityMention],
+        index: MentionIndex,
+        handbook: Handbook,
+    ) -> None:
+        own = [mention for mention in mentions if not mention.alias]
+        self.only_alias = bool(mentions) and not own
+        self.mentions = own or list(mentions)
+        self._index, self._handbook = index, handbook
+
+    @cached_property
+    def sentences(self) -> list[MentionSentence]:
+        """A sentence for each mention, cut around it."""
+        cut = map(self._cut, self.mentions)
+        return list({"".join(one): one for one in cut}.values())
+
+    def _cut(self, mention: EntityMention) -> MentionSentence:
+        text = self._handbook.passages[mention.number].text
+        start, end = self._index.sentence(mention)
+        start = min(skip_mark(text, start, end), mention.start)
+        return MentionSentence(
+            text[start : mention.start],
+            text[mention.start : mention.end],
+            text[mention.end : max(end, mention.end)],
+        )
+
+    @cached_property
+    def statements(self) -> int:
+        """How many sentences state something about the entity."""
+        return sum(bool(fields_of(one)) for one in self.sentences)
+
+    @cached_property
+    def frame(self) -> tuple[str, int]:
+        """The words that most often surround the name, and how often they do."""
+        frames = Counter(" ".join(_frame(one)) for one in self.sentences)
+        return frames.most_common(1)[0] if frames else ("", 0)
+
+    def describe(self, *, several_words: bool) -> Features:
+        """Return how the name is used."""
+        count = max(len(self.sentences), 1)
+        signs = Counter(sign for one in self.sentences for sign in _signs(one))
+        plain = sum(mention.plain for mention in self.mentions)
+        capital = 1 - plain / max(len(self.mentions), 1)
+        return {
+            "one word: capital": 0.0 if several_words else capital,
+            "use: sentences": min(math.log1p(len(self.sentences)), _MANY),
+            "use: in one frame": max(self.frame[1] - 1, 0) / count,
+            "use: behind a determiner": signs["determiner"] / count,
+            "use: behind to or a modal": signs["verb"] / count,
+            "says: something": min(math.log1p(self.statements), _MANY),
+        }
+
+
+def _frame(sentence: MentionSentence) -> tuple[str, str, str]:
+    """The words before and behind a mention, with the mention between."""
+    last, behind = _LAST.search(sentence.before), _NEXT.match(sentence.after)
+    return (
+        last[1].lower() if last else "",
+        sentence.mention.lower(),
+        behind[1].lower() if behind else "",
+    )
+
+
+def _signs(sentence: MentionSentence) -> Iterator[str]:
+    """What the words beside a mention tell."""
+    last = _frame(sentence)[0]
+    if last in _DETERMINERS:
+        yield "determiner"
+    if last == "to" or last in patterns.VERB_BEFORE:
+        yield "verb"
+
+
+def describe_name(name: str, headings: Counter[str]) -> Features:
+    """Return what the name is, and whether headings have it."""
+    key = fold(name)
+    several = " " in key
+    inside = sum(
+        count for heading, count in headings.items() if f" {key} " in f" {heading} "
+    )
+    return {
+        "name: several words": float(several),
+        "one word: rarity": 0.0 if several else min(rarity(key), rarity(name)),
+        "place: a heading": float(headings[key] > 0),
+        "place: in headings": min(math.log1p(inside), _MANY),
+    }
+
+
+def describe_definitions(name: str, entries: Sequence[GlossaryEntry]) -> Features:
+    """Return how surely the handbook defines the name, or another name of it."""
+    sure: dict[bool, float] = {True: 0.0, False: 0.0}
+    for entry in entries:
+        own = fold(entry.term) == fold(name)
+        sure[own] = max(sure[own], entry.definition.confidence)
+    return {"defined: the name": sure[True], "defined: an alias": sure[False]}

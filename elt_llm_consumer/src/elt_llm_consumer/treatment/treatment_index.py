@@ -1,0 +1,323 @@
+"""Whether a handbook treats an entity of the model: the one place that decides it.
+
+Coverage, the gap analysis and the catalogue take their verdicts from here, so that they
+agree. `treatment_weights.json` holds two log-linear models, fitted by
+`benchmarks/coverage_scorer.py`: "sense" gives the probability that the words of the
+name mean the thing of the model, "depth" the probability that a thing that is meant is
+defined or ruled on at length, and not only named.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from functools import cache, cached_property
+from importlib.resources import files
+from typing import NamedTuple
+
+from elt_llm_consumer.corpus import GlossaryEntry, Handbook
+from elt_llm_consumer.definitions.definition_scorer import DefinitionScorer, to_scorer
+from elt_llm_consumer.definitions.terms import fold
+from elt_llm_consumer.linking.mentions import MentionIndex
+from elt_llm_consumer.linking.model_entities import (
+    Entity,
+    EntityModel,
+    Match,
+    Matcher,
+)
+from elt_llm_consumer.treatment.treatment_features import (
+    EntityUse,
+    Features,
+    ModelShare,
+    count_headings,
+    describe_definitions,
+    describe_name,
+)
+from elt_llm_consumer.treatment.treatment_reasons import name_reasons
+from elt_llm_core.config.sections import ConsumerSection
+from elt_llm_core.records import Record
+
+WEIGHTS = "treatment_weights.json"
+VERDICTS = ("STRONG", "MODERATE", "THIN", "ABSENT")
+NOT_NAMED = "not named in the handbook"
+# Share of equal letters; not measured. About one letter in eight may differ.
+_NEAR_SPELLING = 0.88
+_SHORTEST_NAME = 5  # characters; one letter makes another word of a shorter name
+# Probability of the sense, and the score it is worth: from .5 on more names are meant
+# than not; below .1, about one of twenty labelled ones is.
+_DOUBTFUL, _LIKELY = 0.1, 0.5
+_THIN, _MODERATE, _NAMED = 0.40, 0.55, 0.65
+
+
+class Treatment(Record):
+    """How far a handbook treats an entity, with the reasons in words.
+
+    `is_covered`: the handbook speaks of the thing. `is_ambiguous`: it may; a person has
+    to decide.
+    """
+
+    verdict: str
+    score: float
+    reasons: tuple[str, ...]
+    is_named: bool = True
+    near_term: str = ""
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether the handbook speaks of the thing."""
+        return self.verdict in VERDICTS[:2]
+
+    @property
+    def is_ambiguous(self) -> bool:
+        """Whether the words or the meaning of passages leave it open."""
+        return self.verdict == "THIN"
+
+
+class MatchedEntry(NamedTuple):
+    """A definition and how its term matches an entity."""
+
+    entry: GlossaryEntry
+    match: Match
+
+
+def verdict(score: float, config: ConsumerSection) -> str:
+    """Return the band of a score."""
+    bands = (
+        (config.strong, "STRONG"),
+        (config.moderate, "MODERATE"),
+        (config.thin, "THIN"),
+    )
+    return next((name for least, name in bands if score >= least), "ABSENT")
+
+
+class TreatmentIndex:
+    """Decides for every entity of a model whether a handbook treats it.
+
+    Args:
+        handbook: The documents.
+        model: The whole model.
+        aliases: Entity name to its synonyms.
+        config: The bands.
+    """
+
+    def __init__(
+        self,
+        handbook: Handbook,
+        model: EntityModel,
+        aliases: Mapping[str, Sequence[str]],
+        config: ConsumerSection,
+    ) -> None:
+        self._handbook = handbook
+        self._entities = model.entities
+        self._aliases = aliases
+        self._config = config
+        self._by_name: dict[str, Treatment] = {}
+
+    @cached_property
+    def mentions(self) -> MentionIndex:
+        """Mentions of the names of the model and of the terms of the handbook."""
+        terms = [entry.term for entry in self._handbook.entries]
+        names = [entity.name for entity in self._entities]
+        passages = self._handbook.passages
+        return MentionIndex(passages, [*names, *terms], self._aliases, terms)
+
+    def of(self, entity: Entity) -> Treatment:
+        """Return the verdict on an entity by the words of the handbook."""
+        key = fold(entity.name)
+        if key not in self._by_name:
+            self._by_name[key] = self._decide(entity)
+        return self._by_name[key]
+
+    def matches(self, entity: Entity) -> list[MatchedEntry]:
+        """Return the definitions whose terms name an entity, best match first.
+
+        They may define another thing of that name: `of` says so.
+        """
+        return self._matches.get(entity, [])
+
+    @cached_property
+    def terms_without_entity(self) -> list[GlossaryEntry]:
+        """The first definition of each term that names no covered entity."""
+        covered = {
+            key
+            for key, entities in self._entities_of.items()
+            if any(self.of(entity).is_covered for entity in entities)
+        }
+        firsts: dict[str, GlossaryEntry] = {}
+        for entry in self._handbook.entries:
+            if fold(entry.term) not in covered:
+                firsts.setdefault(fold(entry.term), entry)
+        return list(firsts.values())
+
+    def rationale_of(self, term: str) -> str:
+        """Return why a term of the handbook is matched with no entity."""
+        entities = self._entities_of.get(fold(term), [])
+        if not entities:
+            return "defined, not modelled"
+        names = ", ".join(dict.fromkeys(repr(entity.name) for entity in entities))
+        return f"defined, probably as another thing than the entity {names}"
+
+    def describe(self, entity: Entity) -> Features:
+        """Return the features of an entity that the handbook names or defines."""
+        key = fold(entity.name)
+        entries = [one.entry for one in self.matches(entity)]
+        several = " " in key
+        return {
+            **describe_name(entity.name, self._headings),
+            **describe_definitions(entity.name, entries),
+            **self.use(entity).describe(several_words=several),
+            **self._share.describe(key),
+        }
+
+    def use(self, entity: Entity) -> EntityUse:
+        """Return the sentences that name an entity."""
+        mentions = self.mentions.of(entity.name)
+        return EntityUse(mentions, self.mentions, self._handbook)
+
+    def is_named(self, entity: Entity) -> bool:
+        """Whether the words of a name, or of an alias, stand in the handbook."""
+        return bool(self.matches(entity) or self.mentions.of(entity.name))
+
+    def _decide(self, entity: Entity) -> Treatment:
+        if not self.is_named(entity):
+            return self._decide_unnamed(entity)
+        row = self.describe(entity)
+        sense, depth = load_scorers()
+        score = round(score_of(sense.probability(row), depth.probability(row)), 4)
+        band = verdict(score, self._config)
+        reasons = name_reasons(
+            row, self.use(entity), sense, is_for=band in VERDICTS[:2]
+        )
+        return Treatment(verdict=band, score=score, reasons=reasons)
+
+    def _decide_unnamed(self, entity: Entity) -> Treatment:
+        """A term in nearly the same letters is listed, and not taken for the name."""
+        near = _nearest(entity.name, self._terms)
+        if near is None:
+            return Treatment(
+                verdict="ABSENT", score=0.0, reasons=(NOT_NAMED,), is_named=False
+            )
+        return Treatment(
+            verdict="THIN",
+            score=self._config.thin,
+            reasons=(f"{NOT_NAMED}; the handbook defines {near[0]!r} ({near[1]})",),
+            is_named=False,
+            near_term=near[0],
+        )
+
+    @cached_property
+    def _headings(self) -> Counter[str]:
+        return count_headings(self._handbook)
+
+    @cached_property
+    def _entities_of(self) -> dict[str, list[Entity]]:
+        """Folded terms to the entities that they name."""
+        entities: dict[str, list[Entity]] = {}
+        for entity, matches in self._matches.items():
+            for key in {fold(one.entry.term) for one in matches}:
+                entities.setdefault(key, []).append(entity)
+        return entities
+
+    @cached_property
+    def _terms(self) -> list[str]:
+        """Terms that name no entity."""
+        terms = {entry.term for entry in self._handbook.entries}
+        return sorted(term for term in terms if fold(term) not in self._entities_of)
+
+    @cached_property
+    def _share(self) -> ModelShare:
+        named = {fold(e.name) for e in self._entities if self.is_named(e)}
+        return ModelShare(self._entities, named)
+
+    @cached_property
+    def _matches(self) -> dict[Entity, list[MatchedEntry]]:
+        matcher = Matcher(self._entities, self._aliases)
+        by_label = {entity.label: entity for entity in self._entities}
+        matches: dict[Entity, list[MatchedEntry]] = {}
+        for entry in self._handbook.entries:
+            match = matcher.match(entry.term, entry.definition.synonyms)
+            others = [by_label[label] for label in match.ambiguous]
+            for entity in [*([match.entity] if match.entity else []), *others]:
+                matches.setdefault(entity, []).append(MatchedEntry(entry, match))
+        for row in matches.values():
+            row.sort(key=lambda one: (_RANK[one.match.confidence], *one.entry.order))
+        return matches
+
+
+_RANK = {"high": 0, "medium": 1, "low": 2}
+
+
+def raise_by_meaning(
+    treatment: Treatment, similarity: float, config: ConsumerSection
+) -> Treatment:
+    """Return THIN for an unnamed entity with passages near in meaning.
+
+    Nearness of vectors proves neither words nor sense: it never makes more than THIN.
+
+    Args:
+        treatment: The verdict by words.
+        similarity: Calibrated score of the nearest passage.
+        config: The bands.
+    """
+    if treatment.is_named or similarity < config.thin:
+        return treatment
+    reason = f"{NOT_NAMED}; only passages near in meaning ({similarity:.2f})"
+    reasons = (*treatment.reasons, reason) if treatment.near_term else (reason,)
+    return treatment.model_copy(
+        update={"verdict": "THIN", "score": config.thin, "reasons": reasons}
+    )
+
+
+def score_of(sense: float, depth: float) -> float:
+    """Return the score of two probabilities, on the scale of the default bands.
+
+    Linear between four points of the sense: 0, .40 where one in twenty is meant, .55
+    where more are meant than not, .65 for what is surely meant. The rest is depth,
+    which counts only for what is probably meant.
+
+    Args:
+        sense: Probability that the words mean the entity.
+        depth: Probability that an entity that is meant is treated at length.
+    """
+    if sense < _DOUBTFUL:
+        base = _THIN * sense / _DOUBTFUL
+    elif sense < _LIKELY:
+        share = (sense - _DOUBTFUL) / (_LIKELY - _DOUBTFUL)
+        base = _THIN + (_MODERATE - _THIN) * share
+    else:
+        base = _MODERATE + (_NAMED - _MODERATE) * (sense - _LIKELY) / (1 - _LIKELY)
+    return base + (1 - _NAMED) * depth * max(0.0, 2 * sense - 1)
+
+
+@cache
+def load_scorers() -> tuple[DefinitionScorer, DefinitionScorer]:
+    """Return the scorers of sense and of depth with the weights that ship."""
+    content = json.loads(files(__package__).joinpath(WEIGHTS).read_text("utf-8"))
+    return to_scorer(content["sense"]), to_scorer(content["depth"])
+
+
+def _nearest(name: str, terms: Sequence[str]) -> tuple[str, str] | None:
+    """The term with the same words or nearly the same spelling, and the reason."""
+    key = fold(name)
+    for term in terms:
+        other = fold(term)
+        if len(key.split()) > 1 and sorted(other.split()) == sorted(key.split()):
+            return term, "same words, other order"
+    best = max(_spelt_alike(key, terms), default=None)
+    return None if best is None else (best[1], f"spelling {best[0]:.2f}")
+
+
+def _spelt_alike(key: str, terms: Sequence[str]) -> Iterator[tuple[float, str]]:
+    matcher = SequenceMatcher(None, autojunk=False)
+    matcher.set_seq2(key)
+    for term in terms:
+        other = fold(term)
+        if min(len(key), len(other)) < _SHORTEST_NAME:
+            continue
+        matcher.set_seq1(other)
+        if (
+            matcher.real_quick_ratio() >= _NEAR_SPELLING
+            and matcher.quick_ratio() >= _NEAR_SPELLING
+            and matcher.ratio() >= _NEAR_SPELLING
+        ):
+            yield round(matcher.ratio(), 4), term
